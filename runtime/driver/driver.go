@@ -1,0 +1,276 @@
+package driver
+
+import "unsafe"
+
+// Ptr is a device address (CUdeviceptr). Zero is no address.
+type Ptr uint64
+
+// Stream is a CUstream. Zero is the legacy default stream.
+type Stream uintptr
+
+// Event is a CUevent.
+type Event uintptr
+
+// Graph is a CUgraph: captured work that can't be launched yet.
+type Graph uintptr
+
+// GraphExec is a CUgraphExec: an instantiated graph.
+type GraphExec uintptr
+
+// Module is a loaded set of kernels (CUmodule).
+type Module uintptr
+
+// Function is a kernel of a loaded Module (CUfunction).
+type Function uintptr
+
+// Product is a matrix product whose algorithm has been chosen for one shape.
+type Product uintptr
+
+// Driver is one device with its context. Methods carry the names of the CUDA
+// driver calls they stand for (without "cu" and version suffixes) and take their
+// arguments in the same order; each error says which call failed and wraps a
+// Status. Sizes are bytes. No method keeps a slice or pointer it was passed.
+//
+// The calls of a steady-state run (those that end in Async, the stream, event,
+// graph launch and launch calls, and Matmul) make no Go allocation.
+type Driver interface {
+	// Name is "cuda" or "sim"; what ran is always reported with it.
+	Name() string
+	// Properties of the device, read once when the driver was opened.
+	Properties() Properties
+	// DeviceCanAccessPeer says whether this device can map memory of the
+	// device with that UUID. A device not visible to this process counts as
+	// ErrPeerInvisible.
+	DeviceCanAccessPeer(peer UUID) (bool, error)
+	// CtxSynchronize waits for everything enqueued in the context.
+	CtxSynchronize() error
+	// Close releases the context. Everything made by the driver must have been
+	// destroyed; a second call does nothing.
+	Close() error
+
+	MemAlloc(bytes int64) (Ptr, error)
+	MemFree(p Ptr) error
+	// MemGetAddressRange returns base and size of the allocation p lies in.
+	MemGetAddressRange(p Ptr) (base Ptr, bytes int64, err error)
+	PointerGetAttributes(p Ptr) (PointerAttributes, error)
+	// MemHostRegister pins host memory and maps it into the device
+	// (CU_MEMHOSTREGISTER_DEVICEMAP | PORTABLE) and returns its device address.
+	MemHostRegister(host unsafe.Pointer, bytes int64) (Ptr, error)
+	MemHostUnregister(host unsafe.Pointer) error
+
+	// IpcGetMemHandle exports the allocation that starts at base.
+	IpcGetMemHandle(base Ptr) (IpcMemHandle, error)
+	// IpcOpenMemHandle maps an allocation of another process with lazy peer
+	// access. The returned address is that of the allocation's base.
+	IpcOpenMemHandle(h IpcMemHandle) (Ptr, error)
+	IpcCloseMemHandle(p Ptr) error
+
+	MemcpyHtoD(dst Ptr, src []byte) error
+	MemcpyDtoH(dst []byte, src Ptr) error
+	// MemcpyDtoDAsync enqueues a copy by the copy engine. Either side may be
+	// imported from a peer.
+	MemcpyDtoDAsync(dst, src Ptr, bytes int64, s Stream) error
+	// MemcpyDtoHAsync reads one word into host memory that MemHostRegister pinned.
+	MemcpyDtoHAsync(dst unsafe.Pointer, src Ptr, bytes int64, s Stream) error
+	MemsetD32Async(dst Ptr, value uint32, words int64, s Stream) error
+
+	// StreamCreateWithPriority makes a non-blocking stream (CU_STREAM_NON_BLOCKING).
+	StreamCreateWithPriority(p Priority) (Stream, error)
+	StreamDestroy(s Stream) error
+	StreamSynchronize(s Stream) error
+	// StreamQuery says whether everything enqueued has completed.
+	StreamQuery(s Stream) (done bool, err error)
+	// StreamIsCapturing says whether the stream is being captured into a graph.
+	StreamIsCapturing(s Stream) (bool, error)
+	StreamWaitEvent(s Stream, e Event, f EventFlags) error
+	// StreamBatchMemOp enqueues waits and writes that are carried out in order.
+	// Implementations split batches the driver can't take (256 items).
+	StreamBatchMemOp(s Stream, items []MemOp) error
+
+	// EventCreate makes an event; timing makes EventElapsedTime possible.
+	EventCreate(timing bool) (Event, error)
+	EventDestroy(e Event) error
+	EventRecordWithFlags(e Event, s Stream, f EventFlags) error
+	// EventQuery says whether the event's last record has completed.
+	EventQuery(e Event) (done bool, err error)
+	EventSynchronize(e Event) error
+	// EventElapsedTime is the time from a to b in milliseconds.
+	EventElapsedTime(a, b Event) (ms float32, err error)
+
+	// ModuleLoadData loads the kernels of a generated package.
+	ModuleLoadData(code *Code) (Module, error)
+	ModuleGetFunction(m Module, name string) (Function, error)
+	ModuleUnload(m Module) error
+	// LaunchKernel launches f with one by-value parameter struct of the size
+	// declared in its Kernel, laid out as C lays it out.
+	LaunchKernel(f Function, grid, block Dim3, s Stream, params unsafe.Pointer) error
+
+	// StreamBeginCapture starts a capture in CU_STREAM_CAPTURE_MODE_RELAXED.
+	// It must be ended on the same thread.
+	StreamBeginCapture(s Stream) error
+	StreamEndCapture(s Stream) (Graph, error)
+	GraphInstantiate(g Graph) (GraphExec, error)
+	GraphUpload(g GraphExec, s Stream) error
+	GraphLaunch(g GraphExec, s Stream) error
+	GraphExecDestroy(g GraphExec) error
+	GraphDestroy(g Graph) error
+
+	// MatmulCreate chooses an algorithm for the product. On CUDA it times the
+	// first eight choices of cuBLASLt's heuristic on memory of its own, so it
+	// synchronises the device; equal products are tuned once.
+	MatmulCreate(d MatmulDesc) (Product, error)
+	MatmulDestroy(m Product) error
+	// Matmul enqueues c = a * b (+ bias). workspace holds WorkspaceBytes and is
+	// used by one stream only; bias is ignored unless MatmulDesc.Bias is set.
+	Matmul(m Product, c, a, b, bias, workspace Ptr, s Stream) error
+}
+
+// WorkspaceBytes is the size of the workspace each compute stream hands to Matmul.
+const WorkspaceBytes = 32 << 20
+
+// Priority of a stream.
+type Priority int
+
+// Stream priorities; CUDA maps them to its least, middle and greatest.
+const (
+	Low Priority = iota
+	Normal
+	High
+)
+
+// EventFlags tell how an event is recorded or waited for under capture.
+type EventFlags uint32
+
+// External makes an event record or wait a node of its own in a captured graph,
+// visible outside of it (CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL).
+const External EventFlags = 1
+
+// MemOpKind is what an item of a batch does.
+type MemOpKind uint32
+
+// Kinds of batch items.
+const (
+	// WaitEqual blocks the stream until the word equals the value
+	// (CU_STREAM_MEM_OP_WAIT_VALUE_32, EQ).
+	WaitEqual MemOpKind = iota
+	// Write stores the value behind a system-wide fence
+	// (CU_STREAM_MEM_OP_WRITE_VALUE_32, default flags).
+	Write
+)
+
+// MemOp is one item of StreamBatchMemOp: a wait for or a write to a 32-bit word.
+type MemOp struct {
+	Kind    MemOpKind
+	Value   uint32
+	Address Ptr
+}
+
+// Dim3 is the extent of a grid or of a block.
+type Dim3 struct{ X, Y, Z uint32 }
+
+// IpcMemHandle is an opaque CUipcMemHandle.
+type IpcMemHandle [64]byte
+
+// UUID identifies a physical device across processes.
+type UUID [16]byte
+
+// Properties of a device.
+type Properties struct {
+	Ordinal         int    // as this process numbers its devices
+	Name            string // "NVIDIA H200"
+	UUID            UUID
+	Multiprocessors int
+	Major, Minor    int   // compute capability
+	Memory          int64 // bytes in all
+	Version         int   // of the driver: 12040 for 12.4
+}
+
+// PointerAttributes are what CUDA knows about an address.
+type PointerAttributes struct {
+	Device   bool   // device memory (CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+	BufferID uint64 // unique to the allocation, also when an address is used again
+	// LegacyIpcCapable says that IpcGetMemHandle can export it: not so for
+	// stream-ordered pools and mapped virtual memory.
+	LegacyIpcCapable bool
+	// Pooled says that it came from a stream-ordered memory pool.
+	Pooled bool
+}
+
+// Code is the device code of a generated package: PTX for a GPU and, in builds
+// with the simulator, the same kernels compiled for the host.
+type Code struct {
+	Name    string // the generated package
+	PTX     []byte // null-terminated is not needed
+	Kernels []Kernel
+	// Sim is the address of the package's C table of host kernels, nil in a
+	// build tagged nosim: see templates/sim.h.tmpl.
+	Sim unsafe.Pointer
+}
+
+// Kernel describes one kernel of a Code.
+type Kernel struct {
+	Name   string
+	Params int // size of its parameter struct in bytes
+	// Touches appends what a launch with these parameters reads and writes:
+	// the simulator checks races by it, the recorder compares runs by it.
+	Touches func(params unsafe.Pointer, to []Touch) []Touch
+}
+
+// Touch is a range of memory that a kernel uses.
+type Touch struct {
+	Kind  TouchKind
+	At    Ptr
+	Bytes int64
+	Value uint32 // for TouchWait and TouchPost
+}
+
+// TouchKind is how a kernel uses a range.
+type TouchKind uint8
+
+// Kinds of use.
+const (
+	TouchRead TouchKind = iota
+	TouchWrite
+	TouchWait // waits until the word equals Value, with acquire at system scope
+	TouchPost // stores Value to the word, with release at system scope
+)
+
+// MatmulDesc is a row-major product C[M,N] = A[M,K] * B (+ bias over columns).
+type MatmulDesc struct {
+	M, K, N int
+	Type    Type
+	// Transposed: B is stored as [N,K] (a linear layer's weight), else [K,N].
+	Transposed bool
+	Bias       bool // bias [N] is added to each row
+}
+
+// Type is the element type of a tensor; sums are kept in fp32.
+type Type uint8
+
+// Element types.
+const (
+	BF16 Type = iota + 1
+	FP16
+	FP32 // computed in fp32, not TF32
+)
+
+// Size of an element in bytes.
+func (t Type) Size() int64 {
+	if t == FP32 {
+		return 4
+	}
+	return 2
+}
+
+// String is the type's name as commands take it: bf16, fp16 or fp32.
+func (t Type) String() string {
+	switch t {
+	case BF16:
+		return "bf16"
+	case FP16:
+		return "fp16"
+	case FP32:
+		return "fp32"
+	}
+	return "no type"
+}

@@ -1,0 +1,160 @@
+package schedule
+
+// Pipeline is the order in which shards travel and are multiplied. The zero value
+// pulls every shard straight from its owner, own shard first and in place.
+type Pipeline struct {
+	Kind      PipelineKind
+	Order     Order
+	Direction Direction
+	Protocol  Protocol
+	Own       Own
+	OwnShard  OwnShard
+	Signals   Signals
+	// Chunks of a collective pipeline (S); zero for the other kinds.
+	Chunks int
+}
+
+// PipelineKind is the family of a pipeline.
+type PipelineKind string
+
+// Pipeline kinds; PointToPoint is the default.
+const (
+	PointToPoint PipelineKind = "point-to-point" // each step exchanges with one peer
+	Collective   PipelineKind = "collective"     // each of Chunks steps is a collective
+	Broadcast    PipelineKind = "broadcast"      // each step spreads one rank's shard
+)
+
+// Order says which peer a step exchanges with.
+type Order string
+
+// Orders; Shift is the default.
+const (
+	Shift Order = "shift" // step i reads the original shard of rank r+i
+	Ring  Order = "ring"  // every step exchanges with the neighbour, which forwards
+)
+
+// Direction in which ranks are counted.
+type Direction string
+
+// Directions; Forward is the default.
+const (
+	Forward  Direction = "forward"
+	Backward Direction = "backward"
+	Both     Direction = "both" // half a shard each way
+)
+
+// Protocol says who copies.
+type Protocol string
+
+// Protocols; Get is the default.
+const (
+	Get Protocol = "get" // the receiver reads the sender's buffer
+	Put Protocol = "put" // the sender writes into the receiver's buffer
+)
+
+// Own says when the own shard is multiplied.
+type Own string
+
+// Places of the own shard; First is the default.
+const (
+	First Own = "first"
+	Last  Own = "last"
+)
+
+// OwnShard says where the own shard is multiplied.
+type OwnShard string
+
+// InPlace is the default.
+const (
+	InPlace OwnShard = "in place" // straight from A
+	Copied  OwnShard = "copied"   // from the gathered tensor, after a local copy
+)
+
+// Signals says when a run tells its peers that a shard is ready and that it was read.
+type Signals string
+
+// Batched is the default.
+const (
+	Batched Signals = "batched" // ready before the forks and read at the end, one batch each
+	InStep  Signals = "in step" // in the step that uses the shard
+)
+
+// Transport is what moves bytes and what signals. The zero value is CUDA IPC by
+// copy engine and stream memory operations.
+type Transport struct {
+	Copy   Mover
+	Signal Signaller
+}
+
+// Mover is what copies.
+type Mover string
+
+// CopyEngine is the default.
+const (
+	CopyEngine Mover = "copy engine"
+	CopyKernel Mover = "kernel"
+)
+
+// Signaller is what posts and waits.
+type Signaller string
+
+// StreamMemOp is the default.
+const (
+	StreamMemOp  Signaller = "stream memory operation"
+	SignalKernel Signaller = "kernel"
+)
+
+// Streams is how steps are spread over streams. The zero value gives the copies a
+// stream of their own and each step's product another.
+type Streams struct {
+	// Compute streams the steps take in turn; zero means one for each step.
+	Compute int
+	Copy    CopyStream
+	Start   Placement // of the compute streams' wait for the caller's stream
+	Handles Placement // of the exchange of IPC handles
+}
+
+// CopyStream says on which stream the copies run.
+type CopyStream string
+
+// Apart is the default.
+const (
+	Apart    CopyStream = "apart"     // one top-priority stream for all copies
+	WithStep CopyStream = "with step" // the stream of the step's product
+)
+
+// Placement says whether something happens once, ahead of the loop over the
+// steps, or again in each step.
+type Placement string
+
+// Hoisted is the default. InLoop is slow: sayable so that its cost can be shown.
+const (
+	Hoisted Placement = "hoisted"
+	InLoop  Placement = "in loop"
+)
+
+// WithDefaults returns the schedule with each choice left open filled in.
+func (s Schedule) WithDefaults() Schedule {
+	fill(&s.Pipeline.Kind, PointToPoint)
+	fill(&s.Pipeline.Order, Shift)
+	fill(&s.Pipeline.Direction, Forward)
+	fill(&s.Pipeline.Protocol, Get)
+	fill(&s.Pipeline.Own, First)
+	fill(&s.Pipeline.OwnShard, InPlace)
+	fill(&s.Pipeline.Signals, Batched)
+	fill(&s.Transport.Copy, CopyEngine)
+	fill(&s.Transport.Signal, StreamMemOp)
+	fill(&s.Streams.Copy, Apart)
+	fill(&s.Streams.Start, Hoisted)
+	fill(&s.Streams.Handles, Hoisted)
+	if len(s.Types) == 0 {
+		s.Types = []Type{BF16, FP16, FP32}
+	}
+	return s
+}
+
+func fill[T ~string](choice *T, to T) {
+	if *choice == "" {
+		*choice = to
+	}
+}

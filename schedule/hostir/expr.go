@@ -1,0 +1,135 @@
+package hostir
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Expr is an integer expression over the rank r, the mesh size D, loop indices,
+// extents and constants. Its zero value means no expression.
+type Expr struct {
+	op   byte // 'c' constant, 'v' variable, + - * / %
+	num  int64
+	name string
+	x, y *Expr
+}
+
+// Const is a constant.
+func Const(n int64) Expr { return Expr{op: 'c', num: n} }
+
+// Var is a variable: r, D, M, K, N, a loop index or a name bound by Let.
+func Var(name string) Expr { return Expr{op: 'v', name: name} }
+
+// Variables that every program has.
+var (
+	Rank = Var("r") // of the rank that runs the program
+	Size = Var("D") // of the mesh
+)
+
+// Add is x + y.
+func Add(x, y Expr) Expr { return Expr{op: '+', x: &x, y: &y} }
+
+// Sub is x - y.
+func Sub(x, y Expr) Expr { return Expr{op: '-', x: &x, y: &y} }
+
+// Mul is x * y.
+func Mul(x, y Expr) Expr { return Expr{op: '*', x: &x, y: &y} }
+
+// Div is x / y, rounded towards zero.
+func Div(x, y Expr) Expr { return Expr{op: '/', x: &x, y: &y} }
+
+// Mod is x % y.
+func Mod(x, y Expr) Expr { return Expr{op: '%', x: &x, y: &y} }
+
+// IsZero says that there is no expression.
+func (e Expr) IsZero() bool { return e.op == 0 }
+
+// Equal says that both are the same tree.
+func (e Expr) Equal(o Expr) bool { return e.Text(identity) == o.Text(identity) }
+
+// Env gives variables their values.
+type Env map[string]int64
+
+// Eval computes the expression. Unknown variables and divisions by zero are errors.
+func (e Expr) Eval(env Env) (int64, error) {
+	switch e.op {
+	case 'c':
+		return e.num, nil
+	case 'v':
+		if v, ok := env[e.name]; ok {
+			return v, nil
+		}
+		return 0, fmt.Errorf("evaluate %s: %s has no value", e, e.name)
+	case 0:
+		return 0, fmt.Errorf("evaluate an expression that is absent")
+	}
+	x, err := e.x.Eval(env)
+	if err != nil {
+		return 0, err
+	}
+	y, err := e.y.Eval(env)
+	if err != nil {
+		return 0, err
+	}
+	switch e.op {
+	case '+':
+		return x + y, nil
+	case '-':
+		return x - y, nil
+	case '*':
+		return x * y, nil
+	}
+	if y == 0 {
+		return 0, fmt.Errorf("evaluate %s: division by zero", e)
+	}
+	if e.op == '/' {
+		return x / y, nil
+	}
+	return x % y, nil
+}
+
+// Vars calls f for each variable in the expression, from left to right.
+func (e Expr) Vars(f func(name string)) {
+	if e.op == 'v' {
+		f(e.name)
+	}
+	if e.x != nil {
+		e.x.Vars(f)
+		e.y.Vars(f)
+	}
+}
+
+// String prints the expression with the names it was built from: (r + i) % D.
+func (e Expr) String() string { return e.Text(identity) }
+
+// Text prints the expression with the given names for its variables. The same text
+// is valid Go and valid C, where all values are of one signed integer type.
+func (e Expr) Text(name func(string) string) string { return e.text(name, 0) }
+
+func identity(s string) string { return s }
+
+// levels are the precedences common to Go and C.
+var levels = map[byte]int{'+': 1, '-': 1, '*': 2, '/': 2, '%': 2}
+
+func (e Expr) text(name func(string) string, outer int) string {
+	switch e.op {
+	case 0:
+		return ""
+	case 'c':
+		return strconv.FormatInt(e.num, 10)
+	case 'v':
+		return name(e.name)
+	}
+	level := levels[e.op]
+	left := e.x.text(name, level)
+	right := e.y.text(name, level+1)
+	space := " "
+	if level == 2 && e.op != '%' {
+		space = ""
+	}
+	s := left + space + string(e.op) + space + right
+	if level < outer {
+		return "(" + s + ")"
+	}
+	return s
+}

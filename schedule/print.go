@@ -1,0 +1,61 @@
+package schedule
+
+import "strings"
+
+// Tensor returns the tensor of that name, and whether the schedule has it.
+func (s Schedule) Tensor(name string) (Tensor, bool) {
+	for _, t := range s.Tensors {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tensor{}, false
+}
+
+// String writes the placement as papers do: [DIDx(D), M/D, K].
+func (t Tensor) String() string {
+	var parts []string
+	for _, a := range t.Axes {
+		parts = append(parts, a.parts()...)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+func (a Axis) parts() []string {
+	var parts, counts []string
+	for _, s := range a.Outer {
+		switch s.Kind {
+		case Plain:
+			parts = append(parts, string(s.Count))
+		default:
+			parts = append(parts, string(s.Kind)+"("+string(s.Count)+")")
+		}
+		counts = append(counts, string(s.Count))
+	}
+	switch len(counts) {
+	case 0:
+		return append(parts, string(a.Extent))
+	case 1:
+		return append(parts, string(a.Extent)+"/"+counts[0])
+	}
+	return append(parts, string(a.Extent)+"/("+strings.Join(counts, "*")+")")
+}
+
+// Sharded returns the index of the axis and split that spread the tensor over the
+// mesh, and whether there is one.
+func (t Tensor) Sharded() (axis, split int, ok bool) { return t.find(DeviceX) }
+
+// Streamed returns the index of the axis and split that cut the tensor into
+// steps, and whether there is one.
+func (t Tensor) Streamed() (axis, split int, ok bool) { return t.find(StreamAxis) }
+
+func (t Tensor) find(kind SplitKind) (axis, split int, ok bool) {
+	for i, a := range t.Axes {
+		for j, s := range a.Outer {
+			if s.Kind == kind {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}

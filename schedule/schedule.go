@@ -1,0 +1,86 @@
+package schedule
+
+// Schedule says what is computed, how its tensors are placed on the mesh and how
+// the work is cut. The mesh is one-dimensional: D ranks, a GPU each.
+type Schedule struct {
+	// Op is the operation each rank has to complete.
+	Op Op
+	// Tensors of the operation: A, B, C, and Bias for a linear layer that has one.
+	Tensors []Tensor
+	// Pipeline is the order in which shards travel and are multiplied.
+	Pipeline Pipeline
+	// Transport is what moves the bytes and what signals their arrival.
+	Transport Transport
+	// Streams is how the steps are spread over streams.
+	Streams Streams
+	// Types the package accepts; empty means BF16, FP16 and FP32.
+	Types []Type
+}
+
+// Op is an operation on the tensors of a schedule.
+type Op string
+
+// Operations.
+const (
+	Matmul Op = "matmul" // C [M,N] = A [M,K] * B [K,N]
+	Linear Op = "linear" // C [M,N] = A [M,K] * B [N,K]ᵀ, plus Bias [N] to each row if declared
+)
+
+// Type is an element type; sums are kept in fp32.
+type Type string
+
+// Element types.
+const (
+	BF16 Type = "bf16"
+	FP16 Type = "fp16"
+	FP32 Type = "fp32"
+)
+
+// Tensor is a named operand or result and where its parts are.
+type Tensor struct {
+	Name string // A, B, Bias or C
+	Axes []Axis // outermost first, row-major
+}
+
+// Axis is one dimension of a tensor, cut from the outside.
+type Axis struct {
+	Extent Extent  // of the whole dimension
+	Outer  []Split // outermost first; what is left is the inner extent
+}
+
+// Extent is a symbol bound at run time (M, K, N, and D for the mesh), or a
+// positive decimal constant such as "128".
+type Extent string
+
+// The symbols.
+const (
+	M Extent = "M" // rows of A and C
+	K Extent = "K" // the contracted dimension
+	N Extent = "N" // columns of C
+	D Extent = "D" // ranks of the mesh
+)
+
+// Split cuts an axis into Count outer parts.
+type Split struct {
+	Kind  SplitKind
+	Count Extent
+}
+
+// SplitKind says what the parts of a split are spread over.
+type SplitKind string
+
+// Kinds of split.
+const (
+	Plain      SplitKind = "plain"  // memory only
+	DeviceX    SplitKind = "DIDx"   // the ranks of the mesh: a rank holds its part only
+	StreamAxis SplitKind = "Stream" // steps of the pipeline: a part is made at a time
+)
+
+// DIDx shards an axis over n ranks.
+func DIDx(n Extent) Split { return Split{Kind: DeviceX, Count: n} }
+
+// Stream cuts an axis into n steps.
+func Stream(n Extent) Split { return Split{Kind: StreamAxis, Count: n} }
+
+// Dim is an axis of extent e behind the given splits.
+func Dim(e Extent, outer ...Split) Axis { return Axis{Extent: e, Outer: outer} }
