@@ -2,16 +2,16 @@ package hostir
 
 // Node is a step of a host program.
 type Node interface {
-	// Origin says where the node comes from.
-	Origin() Origin
+	// Source says where the node comes from.
+	Source() Origin
 }
 
 // Origin is what a node carries for readers: a remark, and the field of the
 // schedule that asked for it.
 type Origin struct{ Remark, Field string }
 
-// Origin returns itself, so that nodes that embed it are Nodes.
-func (o Origin) Origin() Origin { return o }
+// Source returns the origin itself, so that whatever embeds it is a Node.
+func (o Origin) Source() Origin { return o }
 
 // StreamRef names a stream (main, copy), one of a set (work[i]), or a range of a
 // set (work[1..D-1]), To being exclusive.
@@ -85,6 +85,7 @@ type P2PCommunication struct {
 	Buffer      View   // what is sent, or where it is received
 	Remote      View   // for the receiver: the sender's buffer
 	Ready, Read string // semaphores: the buffer may be read; it has been read
+	CopyKernel  bool   // copy by an emitted kernel
 }
 
 // Post signals. With Comm it starts one side of an exchange, else it sets
@@ -155,7 +156,7 @@ func Expand(n Node) []Node {
 		}
 		return []Node{
 			Wait{Origin: n.Origin, Stream: n.Stream, Semaphore: c.Ready, Peer: c.Peer, Kernel: n.Kernel},
-			Set{Origin: n.Origin, Stream: n.Stream, Dst: c.Buffer, Src: c.Remote},
+			Set{Origin: n.Origin, Stream: n.Stream, Dst: c.Buffer, Src: c.Remote, Kernel: c.CopyKernel},
 			Post{Origin: n.Origin, Stream: n.Stream, Semaphore: c.Read, Peer: c.Peer, Kernel: n.Kernel},
 		}
 	case Wait:

@@ -1,0 +1,5 @@
+// Package catalog declares the schedules that ovgen ships, one file a family, as
+// plain data. Each exported variable becomes a package below generated/.
+package catalog
+
+//go:generate go run ovgen/cmd/ovgen gen -o ../../generated .

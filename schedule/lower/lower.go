@@ -1,0 +1,77 @@
+package lower
+
+import (
+	"errors"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// pass rewrites a draft for one choice of its schedule.
+type pass func(*draft) error
+
+// passes in the order in which they run.
+var passes = []pass{
+	infer,    // placements -> the communication they need, buffers
+	pipeline, // -> one loop over the steps
+	own,      // own shard first and in place
+	signals,  // ready and read in one batch each, outside the loop
+	streams,  // a stream for each node, forks and joins
+	handles,  // exchange of IPC handles out of the loop
+	kernels,  // posts, waits and copies by emitted kernels
+}
+
+// draft is a program in the making.
+type draft struct {
+	schedule schedule.Schedule // with defaults
+	program  *hostir.Program
+	comm     communication
+}
+
+// Lower returns the host program of a schedule. Its errors are those of Validate,
+// or *schedule.FieldError for choices that no pass lowers.
+func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	s = s.WithDefaults()
+	d := &draft{schedule: s, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
+	if err := supported(s); err != nil {
+		return nil, err
+	}
+	for _, p := range passes {
+		if err := p(d); err != nil {
+			return nil, err
+		}
+	}
+	return d.program, nil
+}
+
+// supported reports every choice that is well formed but not lowered.
+func supported(s schedule.Schedule) error {
+	var errs []error
+	only := func(path string, got, have string) {
+		if got != have {
+			errs = append(errs, &schedule.FieldError{Path: path, Msg: "no pass lowers " + got, Hint: "use " + have + ", the default"})
+		}
+	}
+	only("Pipeline.Kind", string(s.Pipeline.Kind), string(schedule.PointToPoint))
+	only("Pipeline.Order", string(s.Pipeline.Order), string(schedule.Shift))
+	only("Pipeline.Direction", string(s.Pipeline.Direction), string(schedule.Forward))
+	only("Pipeline.Protocol", string(s.Pipeline.Protocol), string(schedule.Get))
+	only("Pipeline.Own", string(s.Pipeline.Own), string(schedule.First))
+	return errors.Join(errs...)
+}
+
+// forEach returns the loop over the steps, rewritten by f.
+func (d *draft) loop(f func(hostir.For) []hostir.Node) {
+	var out []hostir.Node
+	for _, n := range d.program.Body {
+		if l, ok := n.(hostir.For); ok && l.Index == stepIndex {
+			out = append(out, f(l)...)
+			continue
+		}
+		out = append(out, n)
+	}
+	d.program.Body = out
+}

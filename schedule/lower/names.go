@@ -1,0 +1,38 @@
+package lower
+
+import (
+	"fmt"
+	"strconv"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Names that programs use.
+const (
+	stepIndex = "i"
+	gathered  = "Agathered"
+	ready     = "ready" // the owner's shard may be read
+	read      = "read"  // the reader is done with the owner's shard
+	mainName  = "main"
+	copyName  = "copy"
+	workName  = "work"
+	poolName  = "streams"
+)
+
+// extent is the expression of a symbol or constant.
+func extent(e schedule.Extent) hostir.Expr {
+	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
+		return hostir.Const(n)
+	}
+	return hostir.Var(string(e))
+}
+
+func tensorPath(i int) string  { return fmt.Sprintf("Tensors[%d]", i) }
+func axisPath(i, j int) string { return fmt.Sprintf("Tensors[%d].Axes[%d]", i, j) }
+
+func whole(buffer string) hostir.View { return hostir.View{Buffer: buffer} }
+
+func slice(buffer string, index hostir.Expr) hostir.View {
+	return hostir.View{Buffer: buffer, Index: index}
+}

@@ -1,0 +1,53 @@
+package lower
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// pipeline writes the operation as one loop over the ranks' shards: step i takes
+// the shard of rank r+i, by an exchange or, at i = 0, by a local copy, and
+// multiplies it.
+func pipeline(d *draft) error {
+	i := hostir.Var(stepIndex)
+	from, to := hostir.Var("from"), hostir.Var("to")
+	g := hostir.View{Buffer: gathered, Index: from, Alias: "g"}
+	send := &hostir.P2PCommunication{Send: true, Peer: to, Buffer: whole("A"), Ready: ready, Read: read}
+	recv := &hostir.P2PCommunication{Peer: from, Buffer: g, Remote: hostir.View{Buffer: "A", Peer: from}, Ready: ready, Read: read}
+	body := []hostir.Node{
+		hostir.Let{Name: "from", Value: hostir.Mod(hostir.Add(hostir.Rank, i), hostir.Size)},
+		hostir.Let{Name: "to", Value: hostir.Mod(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), i), hostir.Size)},
+		hostir.Select{Name: "g", Of: slice(gathered, from)},
+		hostir.If{X: to, Y: hostir.Rank,
+			Then: []hostir.Node{hostir.Set{Origin: hostir.Origin{Remark: "i = 0: the own shard", Field: "Pipeline.OwnShard"},
+				Dst: g, Src: slice("A", hostir.Const(0))}},
+			Else: []hostir.Node{
+				hostir.ShareMemHandles{Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "Streams.Handles"}, Send: send, Recv: recv},
+				hostir.Post{Origin: hostir.Origin{Remark: "get: send first, then recv", Field: "Pipeline.Protocol"}, Comm: send},
+				hostir.Post{Origin: hostir.Origin{Field: "Pipeline.Protocol"}, Comm: recv},
+				hostir.Wait{Origin: hostir.Origin{Field: "Pipeline.Protocol"}, Comm: send},
+				hostir.Wait{Origin: hostir.Origin{Field: "Pipeline.Protocol"}, Comm: recv},
+			}},
+		product(d.schedule, slice("C", from), g),
+	}
+	d.program.Semaphores = []string{ready, read}
+	d.program.Body = []hostir.Node{
+		hostir.Allocate{Buffer: gathered},
+		hostir.Allocate{Buffer: "C"},
+		hostir.GetCurrentStream{Name: mainName},
+		hostir.For{Index: stepIndex, From: hostir.Const(0), To: hostir.Size, Body: body},
+	}
+	return nil
+}
+
+// product is the schedule's operation on one chunk.
+func product(s schedule.Schedule, c, a hostir.View) hostir.Node {
+	if s.Op == schedule.Matmul {
+		return hostir.Matmul{Origin: hostir.Origin{Field: "Op"}, C: c, A: a, B: whole("B")}
+	}
+	l := hostir.Linear{Origin: hostir.Origin{Field: "Op"}, C: c, A: a, B: whole("B")}
+	if _, ok := s.Tensor("Bias"); ok {
+		l.Bias = whole("Bias")
+	}
+	return l
+}
