@@ -1,0 +1,106 @@
+package group
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"ovgen/runtime/driver"
+)
+
+// Layout of an arena, the same on every rank, in bytes from its base: first the
+// step words of the pooled streams, then the words of semaphores, then staging.
+const (
+	stepWords      = 256
+	semaphoreAt    = stepWords * 4
+	semaphoreWords = 1 << 16
+	stagingAt      = semaphoreAt + semaphoreWords*4
+	align          = 256
+)
+
+// Arena is one allocation of device memory on each rank, mapped by all of them
+// and laid out equally: what lies at an offset on one rank lies there on every
+// other. Its methods allocate without talking to the peers, so ranks that make
+// the same calls in the same order get the same offsets; plans compare them.
+type Arena struct {
+	bytes int64
+	rank  int
+	bases []driver.Ptr // by rank; the peers' are imports
+
+	mu    sync.Mutex
+	taken []span // words in use, sorted
+	high  int64  // words ever used
+}
+
+type span struct{ at, words int64 }
+
+// Base is where rank's arena is mapped on this device.
+func (a *Arena) Base(rank int) driver.Ptr { return a.bases[rank] }
+
+// Bytes is the size of the arena.
+func (a *Arena) Bytes() int64 { return a.bytes }
+
+// Words takes n 32-bit words, zero at first and shared with no other plan, and
+// returns their offset from the base. The abort sets them all to 1.
+func (a *Arena) Words(n int) (offset int64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var at int64
+	i := 0
+	for ; i < len(a.taken); i++ {
+		if a.taken[i].at-at >= int64(n) {
+			break
+		}
+		at = a.taken[i].at + a.taken[i].words
+	}
+	if at+int64(n) > semaphoreWords {
+		return 0, fmt.Errorf("allocate %d semaphore words: the arena has %d and no such stretch is free (close plans that are not used any more)", n, semaphoreWords)
+	}
+	a.taken = slices.Insert(a.taken, i, span{at, int64(n)})
+	a.high = max(a.high, at+int64(n))
+	return semaphoreAt + at*4, nil
+}
+
+// FreeWords gives back what Words returned at offset. The words must be zero on
+// all ranks, as they are between runs.
+func (a *Arena) FreeWords(offset int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.taken = slices.DeleteFunc(a.taken, func(s span) bool { return semaphoreAt+s.at*4 == offset })
+}
+
+// Stage lays out buffers of these sizes in the staging region and returns their
+// offsets from the base, each a multiple of 256. All plans of a group stage from
+// the same start: their runs follow one another, and no rank touches a peer's
+// staging outside of that peer's own run.
+func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
+	at := int64(stagingAt)
+	for _, n := range sizes {
+		if n < 0 {
+			return nil, fmt.Errorf("lay out staging: a buffer of %d bytes", n)
+		}
+		offsets = append(offsets, at)
+		at += (n + align - 1) / align * align
+	}
+	if at > a.bytes {
+		return nil, &ArenaError{Need: at, Have: a.bytes}
+	}
+	return offsets, nil
+}
+
+// ArenaError says that a plan's staging does not fit the arena.
+type ArenaError struct {
+	Need, Have int64 // bytes of the whole arena
+}
+
+// Error says how much is missing and what to set.
+func (e *ArenaError) Error() string {
+	return fmt.Sprintf("lay out staging: the arena has %d bytes, %d are missing (set Config.Arena to at least %d on all ranks)", e.Have, e.Need-e.Have, e.Need)
+}
+
+// used is the number of semaphore words that may hold or await a value.
+func (a *Arena) used() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.high
+}

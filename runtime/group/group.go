@@ -1,0 +1,106 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group/store"
+)
+
+// Group is one rank's membership in a group of ranks. Its methods may be called
+// from any goroutine, except that collective ones (Gather, Close and the calls
+// of plans that are collective) are made in the same order on all ranks.
+type Group struct {
+	config Config
+	choice string
+	drv    driver.Driver
+	owned  bool // Join opened the driver, Close closes it
+	client *store.Client
+	arena  *Arena
+	page   *page
+	pool   pool
+	plans  plans
+	runs   runs
+	abort  abort
+	watch  watch
+
+	collective chan struct{} // one collective call at a time
+	done       chan struct{} // closed by the abort, or by Close
+	closing    atomic.Bool
+	closeOnce  sync.Once
+	closeErr   error
+	cleanup    []func() error // what Join made and Close undoes, last first
+}
+
+// Rank of this process in the group, from 0.
+func (g *Group) Rank() int { return g.config.Rank }
+
+// Size is the number of ranks.
+func (g *Group) Size() int { return g.config.Size }
+
+// Driver is the device that this rank runs on.
+func (g *Group) Driver() driver.Driver { return g.drv }
+
+// Choice says which driver runs and why, for a program to print.
+func (g *Group) Choice() string { return g.choice }
+
+// Timeout is Config.Timeout: the bound of collective calls and of an eager run.
+func (g *Group) Timeout() time.Duration { return g.config.Timeout }
+
+// Arena is this rank's device memory that every peer maps, and theirs.
+func (g *Group) Arena() *Arena { return g.arena }
+
+// Done is closed when the group has been aborted, and when it is closed.
+func (g *Group) Done() <-chan struct{} { return g.done }
+
+// Err is nil while the group is whole and after a clean Close, else an
+// *AbortError. It reads the abort word itself: once the caller has synchronised
+// with what it enqueued, nil means that every result is right.
+func (g *Group) Err() error {
+	if g.page.aborted() && !g.closing.Load() {
+		g.watch.poke()
+		<-g.done
+	}
+	return g.abort.failure()
+}
+
+// ErrClosed is returned by calls on a group that has been closed.
+var ErrClosed = errors.New("group is closed")
+
+// Gather is the group's one collective primitive: it returns every rank's blob,
+// by rank. what says what this rank is doing, as errors will quote it
+// ("bind plan 3 (allgatherlinear)"): ranks that come with different words all
+// get a *store.MismatchError and may go on. Any other failure (a rank does not
+// come in time, is gone, or its ctx ends) aborts the group. A blob has at most
+// store.MaxBlob bytes.
+func (g *Group) Gather(ctx context.Context, what string, mine []byte) ([][]byte, error) {
+	select {
+	case g.collective <- struct{}{}:
+		defer func() { <-g.collective }()
+	case <-g.done:
+	}
+	if err := g.alive(); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	all, err := g.client.Gather(ctx, what, mine)
+	var mismatch *store.MismatchError
+	if err == nil || errors.As(err, &mismatch) {
+		return all, err
+	}
+	g.Abort(err)
+	<-g.done
+	return nil, fmt.Errorf("%s: %w", what, g.Err())
+}
+
+// alive returns why the group can't be used any more.
+func (g *Group) alive() error {
+	if g.closing.Load() {
+		return ErrClosed
+	}
+	return g.Err()
+}
