@@ -1,0 +1,6 @@
+// Package device gives users and tests streams, events, buffers and graphs over
+// the driver: thin handles with an explicit, idempotent Close. Nothing is freed
+// behind the caller's back; with OVGEN_DEBUG=leaks each object remembers where it
+// was made, Leaks lists those still open, and one that becomes unreachable
+// without Close is reported on standard error.
+package device

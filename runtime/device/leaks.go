@@ -1,0 +1,90 @@
+package device
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// tracking is on with OVGEN_DEBUG=leaks (among other words, comma separated).
+var tracking = slices.Contains(strings.Split(os.Getenv("OVGEN_DEBUG"), ","), "leaks")
+
+var open = struct {
+	sync.Mutex
+	next    uint64
+	objects map[uint64]*record
+}{objects: map[uint64]*record{}}
+
+// record is what is known of an open object.
+type record struct {
+	what  string
+	stack []byte
+}
+
+// resource is the part of an object that Close needs: done once, tracked when asked.
+type resource struct {
+	mu     sync.Mutex
+	closed bool
+	id     uint64 // zero when not tracked
+}
+
+// track notes where owner, whose resource this is, was made.
+func track[T any](owner *T, r *resource, what string) {
+	if !tracking {
+		return
+	}
+	open.Lock()
+	defer open.Unlock()
+	open.next++
+	r.id = open.next
+	open.objects[r.id] = &record{what, debug.Stack()}
+	runtime.AddCleanup(owner, reportLost, r.id)
+}
+
+// close runs destroy on the first call; one that fails may be tried again.
+func (r *resource) close(destroy func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	if err := destroy(); err != nil {
+		return err
+	}
+	r.closed = true
+	open.Lock()
+	defer open.Unlock()
+	delete(open.objects, r.id)
+	return nil
+}
+
+func reportLost(id uint64) {
+	open.Lock()
+	defer open.Unlock()
+	if o := open.objects[id]; o != nil {
+		fmt.Fprintf(os.Stderr, "leak: %s is unreachable and was never closed; made at\n%s", o.what, o.stack)
+		delete(open.objects, id)
+	}
+}
+
+// Leaks writes each object that is open now with the stack that made it, and
+// returns their number. It knows of none unless OVGEN_DEBUG holds "leaks".
+func Leaks(w io.Writer) int {
+	open.Lock()
+	defer open.Unlock()
+	ids := make([]uint64, 0, len(open.objects))
+	for id := range open.objects {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		o := open.objects[id]
+		fmt.Fprintf(w, "leak: %s is open; made at\n%s", o.what, o.stack)
+	}
+	return len(ids)
+}

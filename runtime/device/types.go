@@ -1,0 +1,26 @@
+package device
+
+import "ovgen/runtime/driver"
+
+// Type is the element type of a tensor.
+type Type = driver.Type
+
+// Element types.
+const (
+	BF16 = driver.BF16
+	FP16 = driver.FP16
+	FP32 = driver.FP32
+)
+
+// Ptr is a device address (CUdeviceptr), from here or from another library.
+type Ptr = driver.Ptr
+
+// Priority of a stream.
+type Priority = driver.Priority
+
+// Stream priorities.
+const (
+	Low    = driver.Low
+	Normal = driver.Normal
+	High   = driver.High
+)

@@ -1,0 +1,128 @@
+package ipc
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"ovgen/runtime/driver"
+)
+
+// Cache holds what one rank of one group has exported and imported. Its methods
+// may be called from any goroutine.
+type Cache struct {
+	driver driver.Driver
+	rank   int
+
+	mu      sync.Mutex
+	exports map[identity]*exported
+	imports map[key]*imported
+	count   Counters
+}
+
+// Counters tell what a cache has done since it was made.
+type Counters struct {
+	Messages int // exchanges that this rank took part in
+	Bytes    int // of the messages this rank sent
+	Handles  int // carried by the messages this rank sent
+	Opens    int // allocations of peers mapped (cuIpcOpenMemHandle)
+	Closes   int // and unmapped (cuIpcCloseMemHandle)
+	Hits     int // buffers of peers found in an allocation already mapped
+}
+
+// identity tells an allocation from every other one of its rank.
+type identity struct {
+	base     driver.Ptr
+	bufferID uint64
+}
+
+type key struct {
+	peer int
+	identity
+}
+
+// New makes the cache of one rank.
+func New(d driver.Driver, rank int) *Cache {
+	return &Cache{driver: d, rank: rank, exports: map[identity]*exported{}, imports: map[key]*imported{}}
+}
+
+// Counters returns what the cache has done so far.
+func (c *Cache) Counters() Counters {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count
+}
+
+// Gather is the collective an exchange travels by: it returns every rank's blob
+// in rank order, or an error on every rank.
+type Gather func(mine []byte) ([][]byte, error)
+
+// Exchange tells all peers of our exports and opens theirs: the result holds, for
+// each rank, its buffers in the order that rank listed them, and nothing for our
+// own. Only allocations that the peers do not have carry their handle. After an
+// error nothing of this exchange stays open.
+func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
+	blobs, err := gather(c.message(mine))
+	if err != nil {
+		return nil, err
+	}
+	c.sent(mine)
+	theirs := make([][]*Import, len(blobs))
+	for peer, b := range blobs {
+		if peer == c.rank {
+			continue
+		}
+		theirs[peer], err = c.open(peer, b)
+		if err != nil {
+			return nil, errors.Join(err, CloseImports(theirs))
+		}
+	}
+	return theirs, nil
+}
+
+func (c *Cache) message(mine []*Export) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := Message{Owner: c.rank}
+	carried := map[*exported]bool{}
+	for _, e := range mine {
+		o := Offer{Base: e.of.base, BufferID: e.of.bufferID, Size: e.of.size, Offset: e.offset, Bytes: e.bytes}
+		if !e.of.sent && !carried[e.of] {
+			o.Handle, carried[e.of] = &e.of.handle, true
+			c.count.Handles++
+		}
+		m.Offers = append(m.Offers, o)
+	}
+	b := m.Encode()
+	c.count.Messages++
+	c.count.Bytes += len(b)
+	return b
+}
+
+func (c *Cache) sent(mine []*Export) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range mine {
+		e.of.sent = true
+	}
+}
+
+func (c *Cache) open(peer int, blob []byte) ([]*Import, error) {
+	m, err := Decode(blob)
+	if err != nil {
+		return nil, fmt.Errorf("open rank %d's memory: %w", peer, err)
+	}
+	if m.Owner != peer {
+		return nil, fmt.Errorf("open rank %d's memory: the message is rank %d's: %w", peer, m.Owner, ErrMessage)
+	}
+	var opened []*Import
+	for i, o := range m.Offers {
+		im, err := c.acquire(peer, o)
+		if err != nil {
+			err = fmt.Errorf("open rank %d's buffer %d: %w", peer, i, err)
+			return nil, errors.Join(err, CloseImports([][]*Import{opened}))
+		}
+		opened = append(opened, im)
+	}
+	return opened, nil
+}

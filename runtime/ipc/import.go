@@ -1,0 +1,89 @@
+package ipc
+
+import (
+	"errors"
+	"fmt"
+
+	"ovgen/runtime/driver"
+)
+
+// imported is one allocation of a peer, mapped here.
+type imported struct {
+	key  key
+	at   driver.Ptr
+	size int64
+	refs int
+}
+
+// Import is a reference to a peer's buffer. It is valid until Close.
+type Import struct {
+	cache  *Cache
+	of     *imported
+	offset int64
+	bytes  int64
+	closed bool
+}
+
+// Ptr is the buffer's address here.
+func (i *Import) Ptr() driver.Ptr { return i.of.at + driver.Ptr(i.offset) }
+
+// Bytes is the buffer's size.
+func (i *Import) Bytes() int64 { return i.bytes }
+
+// acquire maps the allocation an offer lies in, or counts one more reference.
+func (c *Cache) acquire(peer int, o Offer) (*Import, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := key{peer, identity{o.Base, o.BufferID}}
+	a := c.imports[k]
+	switch {
+	case a != nil && a.size != o.Size:
+		return nil, fmt.Errorf("allocation %#x has %d bytes, and had %d: %w", o.Base, o.Size, a.size, ErrMessage)
+	case a != nil:
+		c.count.Hits++
+	case o.Handle == nil:
+		return nil, fmt.Errorf("allocation %#x comes without its handle and is not in the cache: %w", o.Base, ErrMessage)
+	default:
+		at, err := c.driver.IpcOpenMemHandle(*o.Handle)
+		if err != nil {
+			return nil, err
+		}
+		c.count.Opens++
+		a = &imported{key: k, at: at, size: o.Size}
+		c.imports[k] = a
+	}
+	a.refs++
+	return &Import{cache: c, of: a, offset: o.Offset, bytes: o.Bytes}, nil
+}
+
+// Close gives up the reference; the last one of an allocation unmaps it. Nothing
+// enqueued may use the buffer any more. A second call does nothing.
+func (i *Import) Close() error {
+	c := i.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i.closed {
+		return nil
+	}
+	i.closed = true
+	if i.of.refs--; i.of.refs > 0 {
+		return nil
+	}
+	delete(c.imports, i.of.key)
+	c.count.Closes++
+	if err := c.driver.IpcCloseMemHandle(i.of.at); err != nil {
+		return fmt.Errorf("close rank %d's memory: %w", i.of.key.peer, err)
+	}
+	return nil
+}
+
+// CloseImports closes all imports of an exchange.
+func CloseImports(imports [][]*Import) error {
+	var errs []error
+	for _, of := range imports {
+		for _, i := range of {
+			errs = append(errs, i.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
