@@ -3,11 +3,20 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
+	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// MaxBlob bounds one rank's blob in a Gather, in bytes.
-const MaxBlob = 256 << 10
+// margin is how much longer than rank 0's timeout a client waits for rank 0 to
+// say so; dialAgain how long it waits before it looks for rank 0 again.
+const (
+	margin    = 2 * time.Second
+	dialAgain = 10 * time.Millisecond
+)
 
 // Config tells Join who comes and where to.
 type Config struct {
@@ -19,18 +28,274 @@ type Config struct {
 }
 
 // Client is a rank's membership in a job.
-type Client struct{}
+type Client struct {
+	config Config
+	conn   net.Conn
+	server *server // rank 0 only
+	wg     sync.WaitGroup
+	turn   chan struct{} // one Gather at a time
+	broken error         // of a Gather left early; guarded by turn
+	answer chan answer   // what the reader hands to Gather
 
-// Join returns when all ranks of the job have come.
-func Join(ctx context.Context, c Config) (*Client, error) { return nil, errors.New("not yet") }
-
-// Gather returns every rank's blob, by rank.
-func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte, error) {
-	return nil, errors.New("not yet")
+	gone   chan struct{} // closed by the reader when the membership ends
+	ended  error         // why, set before gone is closed
+	closed chan struct{}
+	once   sync.Once
+	err    error // of Close
 }
 
-// Gone is closed when another rank's connection has ended.
-func (c *Client) Gone() <-chan struct{} { return nil }
+// answer to a Gather.
+type answer struct {
+	blobs [][]byte
+	err   error
+}
 
-// Close ends the membership.
-func (c *Client) Close() error { return nil }
+// Join returns when all ranks of the job have come. Rank 0 serves the others
+// until its Close.
+func Join(ctx context.Context, c Config) (*Client, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	client := &Client{config: c, turn: make(chan struct{}, 1), answer: make(chan answer, 1),
+		gone: make(chan struct{}), closed: make(chan struct{})}
+	if c.Rank == 0 {
+		s, err := listen(c)
+		if errors.Is(err, unix.EADDRINUSE) {
+			return nil, fmt.Errorf("join job %q: another process is its rank 0 already (give each start its own job name): %w", c.Job, err)
+		} else if err != nil {
+			return nil, fmt.Errorf("join job %q: %w", c.Job, err)
+		}
+		client.server = s
+	}
+	if err := client.enter(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("join job %q: %w", c.Job, err), client.Close())
+	}
+	client.wg.Add(1)
+	go client.read()
+	return client, nil
+}
+
+func (c Config) check() error {
+	var errs []error
+	if c.Size < 1 || c.Size > MaxRanks {
+		errs = append(errs, fmt.Errorf("a job of %d ranks (1 to %d)", c.Size, MaxRanks))
+	} else if c.Rank < 0 || c.Rank >= c.Size {
+		errs = append(errs, fmt.Errorf("rank %d of %d", c.Rank, c.Size))
+	}
+	if c.Job == "" || len(c.Job) > 80 {
+		errs = append(errs, fmt.Errorf("job name %q (1 to 80 bytes)", c.Job))
+	}
+	if c.Timeout <= 0 || c.Network == nil {
+		errs = append(errs, errors.New("no timeout or no network"))
+	}
+	return errors.Join(errs...)
+}
+
+// enter dials rank 0 until it accepts us, and waits for the others.
+func (c *Client) enter(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.config.Timeout, &RendezvousError{
+		Job: c.config.Job, Size: c.config.Size, Missing: []int{0}, After: c.config.Timeout})
+	defer cancel()
+	for {
+		conn, err := c.config.Network.Dial(ctx, c.config.Job)
+		if err == nil {
+			c.conn = conn
+			if err = c.hello(ctx); err == nil {
+				return c.await(ctx)
+			}
+			conn.Close()
+			c.conn = nil
+		}
+		if errors.As(err, new(*RefusedError)) || errors.Is(err, ErrForeign) {
+			return err
+		}
+		select { // not there yet, or too busy to take us
+		case <-time.After(dialAgain):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// hello asks rank 0 for membership.
+func (c *Client) hello(ctx context.Context) error {
+	defer c.interrupt(ctx)()
+	f := newFrame(hello).number(version).number(c.config.Rank).number(c.config.Size).text(c.config.Job)
+	if err := f.send(c.conn); err != nil {
+		return err
+	}
+	k, body, err := receive(c.conn, maxHello+maxText)
+	switch {
+	case err != nil:
+		return err
+	case k == refused:
+		return &RefusedError{Reason: body.text()}
+	case k != accepted:
+		return errFrame
+	}
+	return nil
+}
+
+// await reads whether all ranks came. The timeout is rank 0's here, which alone
+// knows who is missing.
+func (c *Client) await(ctx context.Context) error {
+	// The deadline of ctx was for rank 0 to appear; its cancellation still counts.
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.config.Timeout+margin)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		if !errors.As(context.Cause(ctx), new(*RendezvousError)) {
+			cancel()
+		}
+	})
+	defer stop()
+	defer c.interrupt(limit)()
+	k, f, err := receive(c.conn, maxText*16)
+	switch {
+	case limit.Err() != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("wait for the other ranks: %w", &GoneError{Rank: 0})
+	case k == absent:
+		return &RendezvousError{Job: c.config.Job, Size: c.config.Size, Missing: f.numbers(), After: c.config.Timeout, Notes: f.texts()}
+	case k == gone:
+		return &GoneError{Rank: f.number()}
+	case k != welcome:
+		return fmt.Errorf("wait for the other ranks: %w", errFrame)
+	}
+	return nil
+}
+
+// interrupt makes reads and writes fail when ctx ends; call the result after.
+func (c *Client) interrupt(ctx context.Context) (stop func()) {
+	conn := c.conn
+	end := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	return func() {
+		if end() {
+			conn.SetDeadline(time.Time{})
+		}
+	}
+}
+
+// read hands answers to Gather until the membership ends.
+func (c *Client) read() {
+	defer c.wg.Done()
+	defer close(c.gone)
+	for {
+		k, f, err := receive(c.conn, c.config.Size*(MaxBlob+4)+2*maxText)
+		if err != nil {
+			c.ended = &GoneError{Rank: 0}
+			return
+		}
+		var a answer
+		switch k {
+		case gone:
+			c.ended = &GoneError{Rank: f.number()}
+			return
+		case result:
+			for n := f.count(); n > 0; n-- {
+				a.blobs = append(a.blobs, f.bytes())
+			}
+		case mismatch:
+			a.err = &MismatchError{Keys: f.texts()}
+		case missing:
+			a.err = &MissingError{Key: f.text(), Came: f.numbers(), Missing: f.numbers(), Why: f.text()}
+		}
+		if f.end() != nil || a.err == nil && len(a.blobs) != c.config.Size {
+			c.ended = fmt.Errorf("rank 0 sent a %w", errFrame)
+			return
+		}
+		select {
+		case c.answer <- a:
+		default: // nobody waits: a failure told to all
+		}
+	}
+}
+
+// Gather returns every rank's blob, by rank, when all ranks have come with the
+// same key, which says what this rank is doing. The error is a *MismatchError
+// where keys differ, and the job goes on; a *MissingError where a rank did not
+// come in time or gave up, a *GoneError, or wraps ctx's: then it does not, and
+// every later Gather of any rank fails.
+func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte, error) {
+	if len(blob) > MaxBlob || len(key) > maxText {
+		return nil, fmt.Errorf("%s: a blob of %d bytes (at most %d) under a key of %d (at most %d)", key, len(blob), MaxBlob, len(key), maxText)
+	}
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: %w", key, context.Cause(ctx))
+	}
+	if c.broken != nil {
+		return nil, fmt.Errorf("%s: after an earlier failure: %w", key, c.broken)
+	}
+	limit := time.NewTimer(c.config.Timeout + margin)
+	defer limit.Stop()
+	c.conn.SetWriteDeadline(time.Now().Add(c.config.Timeout))
+	if err := newFrame(gather).text(key).bytes(blob).send(c.conn); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, c.why())
+	}
+	select {
+	case a := <-c.answer:
+		return a.blobs, a.err
+	case <-c.gone:
+		select { // the answer may have come just before
+		case a := <-c.answer:
+			return a.blobs, a.err
+		default:
+			return nil, fmt.Errorf("%s: %w", key, c.why())
+		}
+	case <-limit.C:
+		c.broken = context.DeadlineExceeded
+		return nil, fmt.Errorf("%s: rank 0 did not answer within %v: %w", key, c.config.Timeout+margin, context.DeadlineExceeded)
+	case <-ctx.Done():
+		c.broken = context.Cause(ctx)
+		c.conn.SetWriteDeadline(time.Now().Add(flushTimeout))
+		newFrame(giveUp).text(key).bytes([]byte(context.Cause(ctx).Error())).send(c.conn)
+		return nil, fmt.Errorf("%s: %w", key, context.Cause(ctx))
+	}
+}
+
+// why the connection does not work any more.
+func (c *Client) why() error {
+	select {
+	case <-c.closed:
+		return ErrClosed
+	default:
+	}
+	select {
+	case <-c.gone:
+		return c.ended
+	case <-time.After(flushTimeout):
+		return &GoneError{Rank: 0}
+	}
+}
+
+// Gone is closed when another rank's connection has ended, or this one's.
+func (c *Client) Gone() <-chan struct{} { return c.gone }
+
+// Err says why Gone was closed: a *GoneError names the rank.
+func (c *Client) Err() error {
+	select {
+	case <-c.gone:
+		return c.ended
+	default:
+		return nil
+	}
+}
+
+// Close ends the membership; to the other ranks this one is gone then. At rank 0
+// what was answered before still reaches them. A second call does nothing.
+func (c *Client) Close() error {
+	c.once.Do(func() {
+		close(c.closed)
+		if c.server != nil {
+			c.err = c.server.close()
+		}
+		if c.conn != nil {
+			c.conn.Close()
+		}
+		c.wg.Wait()
+	})
+	return c.err
+}

@@ -1,0 +1,404 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// helloTimeout bounds how long a connection may stay silent, flushTimeout how
+// long one that does not read can hold up a frame.
+const (
+	helloTimeout = 5 * time.Second
+	flushTimeout = time.Second
+)
+
+// server is rank 0's side. One goroutine, serve, owns the state; a reader and a
+// writer for each connection talk to it over channels.
+type server struct {
+	Config
+	listener  net.Listener
+	events    chan event
+	quit      chan struct{}
+	wg        sync.WaitGroup
+	strangers chan struct{} // slots for connections that have not said hello
+
+	members []*member
+	notes   []string
+	open    bool  // the rendezvous is complete
+	dead    frame // what ended the job; the answer to every later Gather
+	round   round
+}
+
+// member is a rank's connection.
+type member struct {
+	rank int
+	conn net.Conn
+	out  chan frame
+}
+
+// event is a frame of a member, or the end of its connection.
+type event struct {
+	from *member
+	kind kind
+	key  string
+	blob []byte
+	err  error
+	says greeting
+}
+
+// greeting is what a hello carries.
+type greeting struct {
+	version, rank, size int
+	job                 string
+}
+
+// round is the Gather that is under way.
+type round struct {
+	keys    []string
+	blobs   [][]byte
+	came    []int
+	timeout <-chan time.Time
+}
+
+func listen(c Config) (*server, error) {
+	l, err := c.Network.Listen(c.Job)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{Config: c, listener: l, events: make(chan event), quit: make(chan struct{}),
+		strangers: make(chan struct{}, 2*c.Size+16), members: make([]*member, c.Size)}
+	s.wg.Add(2)
+	go s.accept()
+	go s.serve()
+	return s, nil
+}
+
+// close ends the job once what was sent has been written.
+func (s *server) close() error {
+	close(s.quit)
+	err := s.listener.Close()
+	s.wg.Wait()
+	return err
+}
+
+func (s *server) accept() {
+	defer s.wg.Done()
+	for {
+		c, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors: others may free some
+			select {
+			case <-time.After(10 * time.Millisecond):
+				continue
+			case <-s.quit:
+				return
+			}
+		}
+		select {
+		case s.strangers <- struct{}{}:
+			s.wg.Add(1)
+			go s.read(c)
+		default:
+			c.Close()
+		}
+	}
+}
+
+// read turns a connection into events: one for its hello, then one a frame.
+func (s *server) read(c net.Conn) {
+	defer s.wg.Done()
+	c.SetReadDeadline(time.Now().Add(helloTimeout))
+	stop := make(chan struct{})
+	defer close(stop)
+	s.wg.Add(1)
+	go func() { // a reader must not outlive the server
+		defer s.wg.Done()
+		select {
+		case <-s.quit:
+			c.SetReadDeadline(time.Unix(1, 0))
+		case <-stop:
+		}
+	}()
+	k, f, err := receive(c, maxHello)
+	<-s.strangers
+	if err != nil || k != hello {
+		c.Close()
+		return
+	}
+	m := &member{conn: c, out: make(chan frame, 16)}
+	g := greeting{version: f.number()}
+	if g.version == version { // other versions may say more, or less
+		g.rank, g.size, g.job = f.number(), f.number(), f.text()
+		if f.end() != nil {
+			c.Close()
+			return
+		}
+	}
+	c.SetReadDeadline(time.Time{})
+	select { // in case it was cut short just before
+	case <-s.quit:
+		c.SetReadDeadline(time.Unix(1, 0))
+	default:
+	}
+	s.wg.Add(1)
+	go s.write(m)
+	if !s.tell(event{from: m, kind: hello, says: g}) {
+		close(m.out)
+		return
+	}
+	for {
+		e := s.next(m)
+		if !s.tell(e) || e.err != nil {
+			return
+		}
+	}
+}
+
+// next reads one frame of a member.
+func (s *server) next(m *member) event {
+	k, f, err := receive(m.conn, MaxBlob+2*maxText)
+	if err != nil {
+		return event{from: m, err: err}
+	}
+	e := event{from: m, kind: k, key: f.text(), blob: f.bytes()}
+	if f.end() != nil || k != gather && k != giveUp {
+		e.err = errFrame
+	}
+	return e
+}
+
+// tell hands an event to serve; false when the server ends.
+func (s *server) tell(e event) bool {
+	select {
+	case s.events <- e:
+		return true
+	case <-s.quit:
+		return false
+	}
+}
+
+// write sends what serve queues; it closes the connection at the end.
+func (s *server) write(m *member) {
+	defer s.wg.Done()
+	var err error
+	for f := range m.out {
+		if err == nil {
+			m.conn.SetWriteDeadline(time.Now().Add(flushTimeout))
+			err = f.send(m.conn)
+		}
+	}
+	m.conn.Close()
+}
+
+// serve owns the state until close.
+func (s *server) serve() {
+	defer s.wg.Done()
+	rendezvous := time.NewTimer(s.Timeout)
+	defer rendezvous.Stop()
+	outs := map[*member]bool{}
+	for {
+		select {
+		case e := <-s.events:
+			outs[e.from] = true
+			switch {
+			case e.err != nil:
+				s.lost(e.from, e.err)
+				close(e.from.out)
+				delete(outs, e.from)
+			case e.kind == hello:
+				s.greet(e.from, e.says)
+			default:
+				s.member(e)
+			}
+		case <-rendezvous.C:
+			if !s.open {
+				s.end(newFrame(absent).numbers(s.missing()).texts(s.notes))
+			}
+		case <-s.round.timeout:
+			s.fail(fmt.Sprintf("did not within %v", s.Timeout), s.absentees())
+		case <-s.quit:
+			for m := range outs {
+				close(m.out)
+			}
+			return
+		}
+	}
+}
+
+// greet makes a connection a member, or refuses it with the reason.
+func (s *server) greet(m *member, g greeting) {
+	var why string
+	switch {
+	case g.version != version:
+		why = fmt.Sprintf("protocol version %d, rank 0 speaks %d (all ranks must run the same binary)", g.version, version)
+	case g.job != s.Job:
+		why = fmt.Sprintf("job %q is not job %q", g.job, s.Job)
+	case g.size != s.Size:
+		why = fmt.Sprintf("rank %d says that job %q has %d ranks, rank 0 says %d", g.rank, s.Job, g.size, s.Size)
+	case g.rank < 0 || g.rank >= s.Size:
+		why = fmt.Sprintf("rank %d of a job of %d", g.rank, s.Size)
+	case s.open || s.members[g.rank] != nil:
+		why = fmt.Sprintf("rank %d of job %q is there already (give each process its own rank, and each start its own job name)", g.rank, s.Job)
+	}
+	if why != "" {
+		m.rank = -1
+		s.note("refused " + why)
+		m.out <- newFrame(refused).text(why)
+		return
+	}
+	m.rank = g.rank
+	s.members[g.rank] = m
+	s.push(m, newFrame(accepted))
+	if s.dead != nil {
+		s.push(m, s.dead)
+	} else if len(s.missing()) == 0 {
+		s.open = true
+		s.broadcast(newFrame(welcome))
+	}
+}
+
+func (s *server) note(text string) {
+	if len(s.notes) < 8 && !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
+	}
+}
+
+// lost is the end of a connection: of a member, that rank is gone.
+func (s *server) lost(m *member, err error) {
+	if m.rank < 0 || s.members[m.rank] != m {
+		return
+	}
+	if !s.open {
+		s.members[m.rank] = nil
+		s.note(fmt.Sprintf("rank %d came and left", m.rank))
+		return
+	}
+	s.members[m.rank] = nil
+	if !errors.Is(err, io.EOF) && s.dead == nil {
+		s.note(fmt.Sprintf("rank %d: %v", m.rank, err))
+	}
+	s.end(newFrame(gone).number(m.rank))
+}
+
+// member takes part in a Gather.
+func (s *server) member(e event) {
+	m := e.from
+	switch {
+	case m.rank < 0 || s.members[m.rank] != m:
+		return
+	case s.dead != nil:
+		s.push(m, s.dead)
+		return
+	case !s.open:
+		s.drop(m)
+		return
+	case e.kind == giveUp:
+		if s.round.keys == nil {
+			s.round.start(s.Size, e.key)
+		}
+		s.round.came = slices.DeleteFunc(s.round.came, func(r int) bool { return r == m.rank })
+		s.fail("gave up: "+string(e.blob), []int{m.rank})
+		return
+	}
+	r := &s.round
+	if r.keys == nil {
+		r.start(s.Size, e.key)
+		r.timeout = time.After(s.Timeout)
+	}
+	if slices.Contains(r.came, m.rank) {
+		s.drop(m)
+		return
+	}
+	r.keys[m.rank], r.blobs[m.rank] = e.key, e.blob
+	r.came = append(r.came, m.rank)
+	if len(r.came) == s.Size {
+		s.broadcast(r.answer())
+		*r = round{}
+	}
+}
+
+func (r *round) start(size int, key string) {
+	r.keys, r.blobs = make([]string, size), make([][]byte, size)
+	r.keys[0] = key // until rank 0 comes, so that a failure can quote something
+}
+
+// answer is every rank's blob, or every rank's key where they differ.
+func (r *round) answer() frame {
+	if len(distinct(r.keys)) > 1 {
+		return newFrame(mismatch).texts(r.keys)
+	}
+	f := newFrame(result).number(len(r.blobs))
+	for _, b := range r.blobs {
+		f = f.bytes(b)
+	}
+	return f
+}
+
+// fail ends the job because some ranks did not come to a Gather.
+func (s *server) fail(why string, who []int) {
+	r := &s.round
+	key := r.keys[0]
+	if len(r.came) > 0 {
+		key = r.keys[r.came[0]]
+	}
+	slices.Sort(r.came)
+	s.end(newFrame(missing).text(key).numbers(r.came).numbers(who).text(why))
+	*r = round{}
+}
+
+// end makes f the answer to everything from now on and tells every member.
+func (s *server) end(f frame) {
+	if s.dead == nil {
+		s.dead = f
+	}
+	s.broadcast(f)
+}
+
+func (s *server) broadcast(f frame) {
+	for _, m := range slices.Clone(s.members) {
+		if m != nil {
+			s.push(m, slices.Clone(f))
+		}
+	}
+}
+
+// push queues a frame; a member that does not read is dropped.
+func (s *server) push(m *member, f frame) {
+	select {
+	case m.out <- f:
+	default:
+		s.drop(m)
+	}
+}
+
+// drop cuts a member off: its reader then reports the end.
+func (s *server) drop(m *member) { m.conn.SetReadDeadline(time.Unix(1, 0)) }
+
+// missing are the ranks that have not joined.
+func (s *server) missing() []int {
+	var list []int
+	for r, m := range s.members {
+		if m == nil {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// absentees are the ranks that have not come to the Gather under way.
+func (s *server) absentees() []int {
+	var list []int
+	for r := range s.Size {
+		if !slices.Contains(s.round.came, r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
