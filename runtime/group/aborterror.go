@@ -1,33 +1,104 @@
 package group
 
-import "ovgen/runtime/group/store"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"ovgen/runtime/group/store"
+)
 
 // AbortError is why a group was aborted, as every one of its ranks gets it.
 // errors.Is and errors.As see through it to the cause: context.Canceled,
-// context.DeadlineExceeded, ErrPeerGone, *GoneError, or the error given to Abort.
+// context.DeadlineExceeded, ErrPeerGone, or on the rank that aborted the very
+// error that was given to Abort.
 type AbortError struct {
 	Rank  int    // this rank
 	By    int    // the rank that set the abort word
 	Cause error  // why
-	Waits []Wait // who waited for whom when the abort came, this rank first
+	Waits []Wait // who waited for whom when the abort came, by rank, as far as the ranks could tell
 	Order string // how the ranks' sequences of plans differ; empty if they don't
 }
 
-// Wait is a rank that a step of a plan kept waiting.
+// Wait is a step that kept a rank waiting for a peer.
 type Wait struct {
-	Rank int // who waited; Peer is the first of those it waited for, -1 if unknown
-	Peer int
+	Rank int // who waited
+	Peer int // for whom; the likeliest one where the step waits for several
 	Plan int
 	Step int
 	Text string // "plan 3 (allgatherlinear), step 5 on copy: Wait ready[2]"
-	Sure bool   // false where the step words fit more than one place in the run
+	// Sure is false where the step words fit a second place too: a rank that
+	// runs one plan again and again is either at its first wait or past its last.
+	Sure bool
 }
 
-// GoneError says that a rank's connection ended: its process died or left.
-type GoneError = store.GoneError
+// ErrPeerGone is in the chain of an AbortError whose cause is a rank that died
+// or left; *store.GoneError names it on the rank that noticed.
+var ErrPeerGone = store.ErrGone
 
 // Error says who aborted and why, who waited for whom, and how sequences differ.
-func (e *AbortError) Error() string { return e.Cause.Error() }
+func (e *AbortError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rank %d aborted the group: %v", e.By, e.Cause)
+	for _, w := range e.Waits {
+		sure := ""
+		if !w.Sure {
+			sure = "probably "
+		}
+		fmt.Fprintf(&b, "; rank %d waited %sfor rank %d at %s", w.Rank, sure, w.Peer, w.Text)
+	}
+	if e.Order != "" {
+		b.WriteString("; " + e.Order)
+	}
+	return b.String()
+}
 
 // Unwrap is the cause.
 func (e *AbortError) Unwrap() error { return e.Cause }
+
+// Kinds of a reason, as the page carries them.
+const (
+	kindOther uint32 = iota
+	kindCanceled
+	kindDeadline
+	kindGone
+)
+
+// classify finds what the page can carry of a cause.
+func classify(cause error) (kind, rank uint32) {
+	var gone *store.GoneError
+	switch {
+	case errors.As(cause, &gone):
+		return kindGone, uint32(gone.Rank)
+	case errors.Is(cause, context.Canceled):
+		return kindCanceled, 0
+	case errors.Is(cause, context.DeadlineExceeded):
+		return kindDeadline, 0
+	}
+	return kindOther, 0
+}
+
+// remote is a cause that another rank wrote into the page.
+type remote struct {
+	text string
+	is   error
+}
+
+func (e *remote) Error() string { return e.text }
+
+func (e *remote) Unwrap() error { return e.is }
+
+// restore is what a rank's section says of its reason.
+func (p *page) restore(rank int) error {
+	e := &remote{text: p.text(rank, sectionReason, reasonBytes)}
+	switch p.word(section(rank, sectionKind)).Load() {
+	case kindCanceled:
+		e.is = context.Canceled
+	case kindDeadline:
+		e.is = context.DeadlineExceeded
+	case kindGone:
+		e.is = &store.GoneError{Rank: int(p.word(section(rank, sectionGone)).Load())}
+	}
+	return e
+}

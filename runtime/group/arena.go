@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/ipc"
 )
 
 // Layout of an arena, the same on every rank, in bytes from its base: first the
@@ -25,7 +26,10 @@ const (
 type Arena struct {
 	bytes int64
 	rank  int
-	bases []driver.Ptr // by rank; the peers' are imports
+	bases []driver.Ptr // by rank
+
+	export *ipc.Export
+	peers  [][]*ipc.Import
 
 	mu    sync.Mutex
 	taken []span // words in use, sorted

@@ -10,31 +10,33 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
+	"ovgen/runtime/ipc"
 )
 
 // Group is one rank's membership in a group of ranks. Its methods may be called
 // from any goroutine, except that collective ones (Gather, Close and the calls
 // of plans that are collective) are made in the same order on all ranks.
 type Group struct {
-	config Config
-	choice string
-	drv    driver.Driver
-	owned  bool // Join opened the driver, Close closes it
-	client *store.Client
-	arena  *Arena
-	page   *page
-	pool   pool
-	plans  plans
-	runs   runs
-	abort  abort
-	watch  watch
+	config  Config
+	choice  string
+	drv     driver.Driver
+	owned   bool // Join opened the driver, so Close closes it
+	client  *store.Client
+	pids    []int // of the ranks' processes
+	arena   *Arena
+	imports *ipc.Cache
+	page    *page
+	pool    pool
+	plans   plans
+	runs    runs
+	abort   abort
+	watch   watch
 
 	collective chan struct{} // one collective call at a time
-	done       chan struct{} // closed by the abort, or by Close
+	done       chan struct{} // closed by the abort, else by Close
 	closing    atomic.Bool
 	closeOnce  sync.Once
 	closeErr   error
-	cleanup    []func() error // what Join made and Close undoes, last first
 }
 
 // Rank of this process in the group, from 0.
@@ -55,6 +57,10 @@ func (g *Group) Timeout() time.Duration { return g.config.Timeout }
 // Arena is this rank's device memory that every peer maps, and theirs.
 func (g *Group) Arena() *Arena { return g.arena }
 
+// Imports is the cache of what this rank's plans have exported to peers and
+// opened of theirs. Plans close their share before the group closes.
+func (g *Group) Imports() *ipc.Cache { return g.imports }
+
 // Done is closed when the group has been aborted, and when it is closed.
 func (g *Group) Done() <-chan struct{} { return g.done }
 
@@ -62,7 +68,7 @@ func (g *Group) Done() <-chan struct{} { return g.done }
 // *AbortError. It reads the abort word itself: once the caller has synchronised
 // with what it enqueued, nil means that every result is right.
 func (g *Group) Err() error {
-	if g.page.aborted() && !g.closing.Load() {
+	if g.page.aborted() {
 		g.watch.poke()
 		<-g.done
 	}
@@ -87,6 +93,20 @@ func (g *Group) Gather(ctx context.Context, what string, mine []byte) ([][]byte,
 	if err := g.alive(); err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
+	return g.gather(ctx, what, mine)
+}
+
+// gather is Gather for callers that hold the group's collective turn.
+func (g *Group) gather(ctx context.Context, what string, mine []byte) ([][]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // an abort ends the wait
+		select {
+		case <-g.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	all, err := g.client.Gather(ctx, what, mine)
 	var mismatch *store.MismatchError
 	if err == nil || errors.As(err, &mismatch) {

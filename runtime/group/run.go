@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"ovgen/runtime/driver"
@@ -11,39 +10,9 @@ import (
 
 // Run is one run of a plan between Begin and Wait: a small value.
 type Run struct {
-	plan      int
-	seq       uint64
 	main      driver.Stream
 	capturing bool
-	ctx       context.Context
-	deadline  time.Time
-	event     driver.Event
-}
-
-// flights is how many runs the watch follows one by one; when more are in
-// flight, the youngest share an event and a deadline.
-const flights = 64
-
-// flight is one run, or the youngest few, that may not have drained.
-type flight struct {
-	plan     int
-	seq      uint64 // the last run it stands for
-	event    driver.Event
-	ctx      context.Context // may be nil
-	deadline time.Time       // may be zero
-}
-
-type runs struct {
-	issue  chan struct{} // held from Begin to End
-	order  driver.Event  // the last run's end as captured graphs see it
-	mu     sync.Mutex
-	shared bool         // a caller's graph holds order: all runs wait for and record it
-	last   driver.Event // of the youngest run issued by the host
-	seq    uint64
-	events [flights]driver.Event
-	ring   [flights]flight
-	head   int
-	n      int
+	flight
 }
 
 // Begin opens a run of a registered plan whose operations will be enqueued on
@@ -59,11 +28,11 @@ type runs struct {
 // A plan that replays its own graph calls Begin, GraphLaunch, End and Wait; that
 // graph holds nothing of Begin and End.
 func (g *Group) Begin(ctx context.Context, plan int, main driver.Stream) (Run, error) {
-	r := Run{plan: plan, main: main, ctx: ctx}
+	r := Run{main: main, flight: flight{plan: plan, ctx: ctx}}
 	if ctx == nil {
 		r.deadline = time.Now().Add(g.config.Timeout)
 	} else if ctx.Err() != nil {
-		g.abortWith(runCause(ctx, plan, g))
+		g.Abort(runCause(ctx, g.planName(plan)))
 	}
 	if err := g.alive(); err != nil {
 		return r, err
@@ -103,4 +72,79 @@ func (g *Group) Wait(r *Run) error {
 		g.runs.drained(r.seq)
 	}
 	return g.Err()
+}
+
+// open orders main behind everything the group has run.
+func (g *Group) open(r *Run) (err error) {
+	if r.capturing, err = g.drv.StreamIsCapturing(r.main); err != nil {
+		return err
+	}
+	s := &g.runs
+	if r.capturing {
+		if err := g.share(); err != nil {
+			return err
+		}
+		return g.drv.StreamWaitEvent(r.main, s.order, driver.External)
+	}
+	if s.last != 0 {
+		if err := g.drv.StreamWaitEvent(r.main, s.last, 0); err != nil {
+			return err
+		}
+	}
+	if s.shared {
+		if err := g.drv.StreamWaitEvent(r.main, s.order, 0); err != nil {
+			return err
+		}
+	}
+	g.page.begun(r.plan)
+	return nil
+}
+
+// shut records the run's end where later runs and the watch find it.
+func (g *Group) shut(r *Run) error {
+	s := &g.runs
+	if r.capturing {
+		return g.drv.EventRecordWithFlags(s.order, r.main, driver.External)
+	}
+	r.event = s.next()
+	if err := g.drv.EventRecordWithFlags(r.event, r.main, 0); err != nil {
+		return err
+	}
+	if s.shared {
+		if err := g.drv.EventRecordWithFlags(s.order, r.main, 0); err != nil {
+			return err
+		}
+	}
+	s.last = r.event
+	s.seq++
+	r.seq = s.seq
+	s.push(r.flight)
+	return nil
+}
+
+// share makes the event that orders captured runs, when the first is captured: a
+// graph can only name a fixed event, and as long as none does, runs need not
+// record it.
+func (g *Group) share() error {
+	s := &g.runs
+	if s.shared {
+		return nil
+	}
+	e, err := g.drv.EventCreate(false)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.order = e
+	s.mu.Unlock()
+	if s.last != 0 {
+		if err := g.drv.StreamWaitEvent(s.side, s.last, 0); err != nil {
+			return err
+		}
+		if err := g.drv.EventRecordWithFlags(s.order, s.side, 0); err != nil {
+			return err
+		}
+	}
+	s.shared = true
+	return nil
 }

@@ -1,8 +1,10 @@
 package group
 
 import (
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"ovgen/runtime/driver"
 )
@@ -34,31 +36,52 @@ func (s *Stream) String() string {
 // StepValue is what a wait writes into the step word of its stream.
 func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0xffff }
 
+// pool is the group's streams. making serialises what may block in the driver;
+// the abort needs mu only.
 type pool struct {
+	making  chan struct{}
 	mu      sync.Mutex
-	streams []*Stream
+	streams []*Stream // by slot of their step words; grows under making
+}
+
+func (p *pool) find(name string, index int, prio driver.Priority) *Stream {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.streams {
+		if s.Name == name && s.Index == index && s.Priority == prio {
+			return s
+		}
+	}
+	return nil
 }
 
 // Stream returns the pooled stream of that name, index and priority, and makes
-// it at first. It may synchronise the device: call it before a plan runs.
+// it at first, which includes a try of the abort's release on it. It may
+// synchronise the device: call it before a plan runs.
 func (g *Group) Stream(name string, index int, p driver.Priority) (*Stream, error) {
-	g.pool.mu.Lock()
-	defer g.pool.mu.Unlock()
-	for _, s := range g.pool.streams {
-		if s.Name == name && s.Index == index && s.Priority == p {
-			return s, nil
-		}
+	g.pool.making <- struct{}{}
+	defer func() { <-g.pool.making }()
+	if s := g.pool.find(name, index, p); s != nil {
+		return s, nil
 	}
-	if len(g.pool.streams) == stepWords {
-		return nil, fmt.Errorf("make stream %s[%d]: the group's pool has %d streams already", name, index, stepWords)
+	s := &Stream{Name: name, Index: index, Priority: p, group: g, slot: len(g.pool.streams)}
+	if s.slot == stepWords {
+		return nil, fmt.Errorf("make stream %s: the group's pool has %d streams already", s, stepWords)
+	}
+	if err := g.alive(); err != nil {
+		return nil, fmt.Errorf("make stream %s: %w", s, err)
 	}
 	h, err := g.drv.StreamCreateWithPriority(p)
 	if err != nil {
-		return nil, fmt.Errorf("make stream %s[%d]: %w", name, index, err)
+		return nil, fmt.Errorf("make stream %s: %w", s, err)
 	}
-	slot := len(g.pool.streams)
-	s := &Stream{Handle: h, Name: name, Index: index, Priority: p, group: g, slot: slot,
-		Step: g.arena.Base(g.Rank()) + driver.Ptr(4*slot)}
+	if err := g.probe(h); err != nil {
+		return nil, errors.Join(fmt.Errorf("make stream %s: %w", s, err), g.drv.StreamDestroy(h))
+	}
+	s.Handle = h
+	s.Step = g.arena.Base(g.Rank()) + driver.Ptr(4*s.slot)
+	g.pool.mu.Lock()
+	defer g.pool.mu.Unlock()
 	g.pool.streams = append(g.pool.streams, s)
 	return s, nil
 }
@@ -66,8 +89,8 @@ func (g *Group) Stream(name string, index int, p driver.Priority) (*Stream, erro
 // Workspace is driver.WorkspaceBytes of device memory for the matrix products of
 // this stream, allocated at first: call it before a plan runs.
 func (s *Stream) Workspace() (driver.Ptr, error) {
-	s.group.pool.mu.Lock()
-	defer s.group.pool.mu.Unlock()
+	s.group.pool.making <- struct{}{}
+	defer func() { <-s.group.pool.making }()
 	if s.workspace == 0 {
 		p, err := s.group.drv.MemAlloc(driver.WorkspaceBytes)
 		if err != nil {
@@ -76,4 +99,53 @@ func (s *Stream) Workspace() (driver.Ptr, error) {
 		s.workspace = p
 	}
 	return s.workspace, nil
+}
+
+// close destroys the streams and frees their workspaces.
+func (p *pool) close(d driver.Driver) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, s := range p.streams {
+		errs = append(errs, d.StreamDestroy(s.Handle))
+		if s.workspace != 0 {
+			errs = append(errs, d.MemFree(s.workspace))
+		}
+	}
+	p.streams = nil
+	return errors.Join(errs...)
+}
+
+// ProbeError says that a blocked stream could not be released, so that an abort
+// would hang.
+type ProbeError struct{ After time.Duration }
+
+// Error says what to do about it.
+func (e *ProbeError) Error() string {
+	return fmt.Sprintf("a write on the abort stream did not get past a blocked stream within %v: too few hardware queues (set CUDA_DEVICE_MAX_CONNECTIONS=32 before the process starts)", e.After)
+}
+
+const probeTimeout = 2 * time.Second
+
+// probe blocks a stream and releases it as an abort would. The word lies in the
+// page, so that the host can release the stream where the device can't.
+func (g *Group) probe(s driver.Stream) error {
+	word := g.page.own(sectionProbe)
+	at := g.page.device + driver.Ptr(section(g.Rank(), sectionProbe))
+	word.Store(0)
+	if err := g.drv.StreamBatchMemOp(s, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: at}}); err != nil {
+		return fmt.Errorf("block a stream to try the release: %w", err)
+	}
+	err := g.drv.MemsetD32Async(at, 1, 1, g.abort.stream)
+	if err == nil && g.drain(s, probeTimeout) == nil {
+		return nil
+	}
+	word.Store(1)
+	if drained := g.drain(s, probeTimeout); drained != nil {
+		return errors.Join(&ProbeError{After: probeTimeout}, err, drained)
+	}
+	if err != nil {
+		return fmt.Errorf("release a stream: %w", err)
+	}
+	return &ProbeError{After: probeTimeout}
 }

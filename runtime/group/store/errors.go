@@ -13,11 +13,17 @@ var ErrForeign = errors.New("the process at the other end belongs to another use
 // ErrClosed says that this end was closed.
 var ErrClosed = errors.New("store is closed")
 
+// ErrGone is what every GoneError is.
+var ErrGone = errors.New("a rank is gone")
+
 // GoneError says that a rank's connection ended.
 type GoneError struct{ Rank int }
 
 // Error is "rank 2 is gone".
 func (e *GoneError) Error() string { return fmt.Sprintf("rank %d is gone", e.Rank) }
+
+// Is makes every GoneError an ErrGone.
+func (e *GoneError) Is(target error) bool { return target == ErrGone }
 
 // RefusedError is rank 0's answer to a process that may not join.
 type RefusedError struct{ Reason string }

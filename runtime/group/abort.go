@@ -1,0 +1,177 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// Times of an abort. The first rank lets the others read their step words before
+// it releases their streams: those words say who waited for whom.
+const (
+	readTimeout  = 500 * time.Millisecond // own step words
+	readGrace    = 200 * time.Millisecond // the peers' reading
+	tellGrace    = 200 * time.Millisecond // the peers' waits
+	releaseEvery = 2 * time.Millisecond
+)
+
+// abort is the state of a group's end by force.
+type abort struct {
+	stream driver.Stream // kept free for the release since Join
+
+	mu    sync.Mutex
+	cause error // this rank's own, nil if it did not abort
+	err   *AbortError
+}
+
+// Abort ends all runs of the group, on all ranks, with an error that says
+// reason. It returns at once and may be called from any goroutine at any time;
+// Done is closed when this rank's error is complete.
+func (g *Group) Abort(reason error) {
+	if reason == nil {
+		reason = errors.New("no reason given")
+	}
+	g.abort.mu.Lock()
+	if g.abort.cause == nil {
+		g.abort.cause = reason
+		kind, gone := classify(reason)
+		g.page.claim(kind, gone, reason.Error())
+	}
+	g.abort.mu.Unlock()
+	g.watch.poke()
+}
+
+// failure is the group's error as far as it is complete.
+func (a *abort) failure() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err == nil {
+		return nil
+	}
+	return a.err
+}
+
+// perform is this rank's part of an abort once the abort word is set: read how
+// far the streams got, release them, say who waited for whom. It takes no lock
+// that a goroutine blocked in an enqueue may hold.
+func (g *Group) perform() {
+	words, err := g.readSteps()
+	g.page.own(sectionRead).Store(1)
+	g.await(sectionRead, readGrace)
+	g.watch.wg.Go(g.release)
+
+	e := &AbortError{Rank: g.Rank(), By: g.page.abortedBy()}
+	g.abort.mu.Lock()
+	if e.Cause = g.abort.cause; e.By != e.Rank || e.Cause == nil {
+		e.Cause = g.page.restore(e.By)
+	}
+	g.abort.mu.Unlock()
+	if err != nil {
+		e.Cause = fmt.Errorf("%w (rank %d could not read its step words: %w)", e.Cause, e.Rank, err)
+	}
+	histories := g.page.history()
+	if w, ok := g.diagnose(words, histories, e.Cause); ok {
+		g.page.tell(w)
+	}
+	g.page.own(sectionTold).Store(1)
+	g.await(sectionTold, tellGrace)
+	e.Waits = g.page.waits()
+	e.Order = order(histories, g.planName)
+	g.abort.mu.Lock()
+	g.abort.err = e
+	g.abort.mu.Unlock()
+	close(g.done)
+}
+
+// readSteps copies this rank's step words into its section of the page.
+func (g *Group) readSteps() ([]uint32, error) {
+	g.pool.mu.Lock()
+	n := len(g.pool.streams)
+	g.pool.mu.Unlock()
+	words := make([]uint32, n)
+	if n == 0 {
+		return words, nil
+	}
+	at := unsafe.Pointer(&g.page.mem[section(g.Rank(), sectionSteps)])
+	if err := g.drv.MemcpyDtoHAsync(at, g.arena.Base(g.Rank()), int64(4*n), g.abort.stream); err != nil {
+		return words, err
+	}
+	if err := g.drain(g.abort.stream, readTimeout); err != nil {
+		return words, err
+	}
+	for i := range words {
+		words[i] = g.page.own(sectionSteps + 4*i).Load()
+	}
+	return words, nil
+}
+
+// await polls until every rank that may live has set a word of its section.
+func (g *Group) await(offset int, limit time.Duration) bool {
+	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+		missing := false
+		for r := range g.Size() {
+			missing = missing || g.page.word(section(r, offset)).Load() == 0 && !g.gone(r)
+		}
+		if !missing {
+			return true
+		}
+		if !time.Now().Before(end) {
+			return false
+		}
+	}
+}
+
+// drain polls a stream: a wait of the host's would have no end if it is stuck.
+func (g *Group) drain(s driver.Stream, limit time.Duration) error {
+	for end := time.Now().Add(limit); ; time.Sleep(pollEvery) {
+		done, err := g.drv.StreamQuery(s)
+		if done || err != nil {
+			return err
+		}
+		if !time.Now().Before(end) {
+			return fmt.Errorf("the stream did not drain within %v", limit)
+		}
+	}
+}
+
+const pollEvery = 100 * time.Microsecond
+
+// release sets the semaphore words of all ranks to 1 again and again, until the
+// watch is stopped: a released stream may wait again, and posts may be missing.
+func (g *Group) release() {
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-tick.C:
+		case <-g.watch.stop:
+			return
+		}
+		every := releaseEvery
+		if n > 1000 { // everything has long drained; go on for a caller's graph
+			every *= 10
+		}
+		tick.Reset(every)
+		// Never more than one round in flight: a full stream would block us.
+		if done, err := g.drv.StreamQuery(g.abort.stream); !done || err != nil {
+			continue
+		}
+		g.releaseOnce()
+	}
+}
+
+// releaseOnce enqueues one round, own words first. What fails is tried again.
+func (g *Group) releaseOnce() {
+	words := g.arena.used()
+	if words == 0 {
+		return
+	}
+	for i := range g.Size() {
+		r := (g.Rank() + i) % g.Size()
+		_ = g.drv.MemsetD32Async(g.arena.Base(r)+semaphoreAt, 1, words, g.abort.stream)
+	}
+}

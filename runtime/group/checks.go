@@ -1,0 +1,113 @@
+package group
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"ovgen/runtime/driver"
+)
+
+// protocol is the version of what the ranks tell each other and of the layouts
+// of page and arena.
+const protocol = 1
+
+// identity is what a rank tells the others before anything is shared.
+type identity struct {
+	Protocol int
+	Host     string // boot id and host name
+	Pid      int
+	Driver   string // "cuda", or empty where it is not available
+	Why      string // it is not
+	UUID     driver.UUID
+	Device   string // "NVIDIA H200 (device 2)"
+	Arena    int64
+}
+
+// CheckError says that the ranks don't fit together. Every rank gets the same.
+type CheckError struct {
+	Check string // "host", "protocol", "driver", "device", "peer access", "arena"
+	Ranks []int  // that don't fit
+	Text  string // what is wrong, and what to do
+}
+
+// Error is "check KIND: TEXT".
+func (e *CheckError) Error() string { return "check " + e.Check + ": " + e.Text }
+
+// PeerError says that another rank failed in a step that all ranks take.
+type PeerError struct {
+	Rank int
+	Text string
+}
+
+// Error is "rank 2: TEXT".
+func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
+
+func hostIdentity() (string, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", fmt.Errorf("read the host's boot id: %w", err)
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("read the host's name: %w", err)
+	}
+	return strings.TrimSpace(string(boot)) + " " + name, nil
+}
+
+// checkAlike holds every rank's identity against rank 0's.
+func checkAlike(all []identity) error {
+	first := all[0]
+	for r, id := range all {
+		pair := []int{0, r}
+		switch {
+		case id.Protocol != first.Protocol:
+			return &CheckError{"protocol", pair, fmt.Sprintf("rank 0 speaks version %d, rank %d version %d (run the same binary on all ranks)", first.Protocol, r, id.Protocol)}
+		case id.Host != first.Host:
+			return &CheckError{"host", pair, fmt.Sprintf("rank 0 is on %q, rank %d on %q (start all ranks of a group on one machine, in one container)", first.Host, r, id.Host)}
+		case id.Driver != first.Driver:
+			return &CheckError{"driver", pair, fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)", first.Driver, r, id.Driver, EnvDriver)}
+		case id.Arena != first.Arena:
+			return &CheckError{"arena", pair, fmt.Sprintf("rank 0 has an arena of %d bytes, rank %d of %d (set Config.Arena to the same on all ranks)", first.Arena, r, id.Arena)}
+		}
+		for other := range r {
+			if all[other].UUID == id.UUID {
+				return &CheckError{"device", []int{other, r}, fmt.Sprintf("ranks %d and %d both run on %s, %x (give each rank its own: Config.Devices)", other, r, id.Device, id.UUID)}
+			}
+		}
+	}
+	return nil
+}
+
+// access is what a rank knows of its way to each peer: empty is good.
+func access(d driver.Driver, rank int, all []identity) []string {
+	why := make([]string, len(all))
+	for r, id := range all {
+		if r == rank {
+			continue
+		}
+		if ok, err := d.DeviceCanAccessPeer(id.UUID); err != nil {
+			why[r] = err.Error()
+		} else if !ok {
+			why[r] = "the devices have no peer access to each other"
+		}
+	}
+	return why
+}
+
+// checkAccess reads every rank's answers.
+func checkAccess(all [][]byte) error {
+	for r, blob := range all {
+		var why []string
+		if err := json.Unmarshal(blob, &why); err != nil || len(why) != len(all) {
+			return &PeerError{r, fmt.Sprintf("it sent no list of its peers (%v)", err)}
+		}
+		for to, text := range why {
+			if text != "" {
+				return &CheckError{"peer access", []int{r, to}, fmt.Sprintf("rank %d can't map rank %d's memory: %s (choose devices joined by NVLink or PCIe peer access: nvidia-smi topo -p2p r)", r, to, text)}
+			}
+		}
+	}
+	return nil
+}

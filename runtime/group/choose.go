@@ -1,0 +1,119 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group/store"
+)
+
+// resolve fills in what the environment and the defaults say.
+func (c Config) resolve() (Config, error) {
+	var errs []error
+	number := func(name string) int {
+		n, err := strconv.Atoi(os.Getenv(name))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s=%q is not a number (start the ranks by group.Launch, or set Config.Rank and Config.Size)", name, os.Getenv(name)))
+		}
+		return n
+	}
+	if c.Size == 0 {
+		c.Rank, c.Size = number(EnvRank), number(EnvSize)
+	}
+	if c.Job == "" {
+		c.Job = os.Getenv(EnvJob)
+	}
+	if c.Job == "" && len(errs) == 0 {
+		errs = append(errs, fmt.Errorf("no job name (set Config.Job or %s to the same on all ranks of one start)", EnvJob))
+	}
+	if c.Backend == "" {
+		c.Backend = os.Getenv(EnvDriver)
+	}
+	if c.Backend == "" {
+		c.Backend = "auto"
+	}
+	if c.Arena == 0 {
+		c.Arena = DefaultArena
+	}
+	if c.Arena < stagingAt {
+		errs = append(errs, fmt.Errorf("an arena of %d bytes (at least %d)", c.Arena, stagingAt))
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Timeout < 0 {
+		errs = append(errs, fmt.Errorf("a timeout of %v", c.Timeout))
+	}
+	if c.Network == nil {
+		c.Network = store.Unix()
+	}
+	if c.Devices != nil && len(c.Devices) != c.Size {
+		errs = append(errs, fmt.Errorf("%d devices for %d ranks", len(c.Devices), c.Size))
+	}
+	return c, errors.Join(errs...)
+}
+
+// candidates are the backends to try, in order.
+func (c Config) candidates() []string {
+	if c.Driver != nil {
+		return []string{c.Driver.Name()}
+	}
+	if c.Backend == "auto" {
+		return []string{"cuda", "sim"}
+	}
+	return []string{c.Backend}
+}
+
+// device is the ordinal of this rank's device.
+func (c Config) device() int {
+	if c.Devices != nil {
+		return c.Devices[c.Rank]
+	}
+	return c.Rank
+}
+
+// openDriver opens this rank's device of a backend. An error wraps
+// driver.ErrUnavailable where the backend can't serve the group at all.
+func (c Config) openDriver(name string) (driver.Driver, error) {
+	if c.Driver != nil {
+		return c.Driver, nil
+	}
+	b, err := driver.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	n, err := b.Count()
+	if err != nil {
+		return nil, fmt.Errorf("count %s devices: %w", name, err)
+	}
+	need := c.Size
+	if c.Devices != nil {
+		need = slices.Max(c.Devices) + 1
+	}
+	if n < need {
+		return nil, fmt.Errorf("%s has %d devices, %d are needed: %w", name, n, need, driver.ErrUnavailable)
+	}
+	d, err := b.Open(c.device(), c.Context)
+	if err != nil {
+		return nil, fmt.Errorf("open %s device %d: %w", name, c.device(), err)
+	}
+	return d, nil
+}
+
+// choice words which driver was taken and why not those before it.
+func (c Config) choiceText(name string, refused []string) string {
+	switch {
+	case c.Driver != nil:
+		return name + " (the caller's)"
+	case c.Backend != "auto":
+		return name + " (asked for)"
+	case len(refused) > 0:
+		return fmt.Sprintf("%s (auto: %s)", name, strings.Join(refused, "; "))
+	}
+	return fmt.Sprintf("%s (auto: %d devices with peer access)", name, c.Size)
+}

@@ -1,0 +1,169 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/ipc"
+)
+
+// Bounds of a Close where the group is not whole any more.
+const (
+	drainTimeout = 3 * time.Second // the own streams, once released
+	leaveTimeout = 2 * time.Second // the peers' closing of their imports
+)
+
+// Close leaves the group and frees what it made: collective while the group is
+// whole, and an abort where a peer does not come or ctx ends. It is bounded in
+// any case; a second call returns what the first did. Close the plans before.
+// The error of an abort that came earlier is Err's, not Close's.
+func (g *Group) Close(ctx context.Context) error {
+	g.closeOnce.Do(func() { g.closeErr = g.leave(ctx) })
+	return g.closeErr
+}
+
+func (g *Group) leave(ctx context.Context) error {
+	aborted := g.Err() != nil
+	g.closing.Store(true)
+	var refused error
+	if !aborted {
+		refused = g.part(ctx)
+	}
+	err := g.settle()
+	close(g.watch.stop)
+	g.watch.wg.Wait()
+	select {
+	case <-g.done:
+	default:
+		close(g.done)
+	}
+	if err != nil {
+		return errors.Join(refused, fmt.Errorf("close the group: its streams did not drain, its device memory stays until the process ends: %w", err), g.client.Close())
+	}
+	return errors.Join(refused, g.teardown())
+}
+
+// settle waits for a run that is being issued, and for what is in flight.
+func (g *Group) settle() error {
+	select {
+	case g.runs.issue <- struct{}{}:
+	case <-time.After(drainTimeout):
+		return errors.New("a run is still being issued")
+	}
+	return g.idle(context.Background(), drainTimeout)
+}
+
+// part drains the own runs and meets the peers.
+func (g *Group) part(ctx context.Context) error {
+	if err := g.idle(ctx, 0); err != nil {
+		g.Abort(fmt.Errorf("close the group: %w", err))
+		<-g.done
+		return g.Err()
+	}
+	select {
+	case g.collective <- struct{}{}:
+	case <-g.done:
+		return g.Err()
+	}
+	_, err := g.gather(ctx, "close the group", nil)
+	if err != nil && g.Err() == nil { // the peers are elsewhere
+		g.Abort(err)
+		<-g.done
+	}
+	return err
+}
+
+// idle returns when nothing of the group is in flight. No limit means until ctx
+// ends or the group is aborted.
+func (g *Group) idle(ctx context.Context, limit time.Duration) error {
+	for end := time.Now().Add(limit); ; time.Sleep(pollEvery) {
+		busy, err := g.busy()
+		if err != nil || !busy {
+			return err
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case limit > 0 && time.Now().After(end):
+			return fmt.Errorf("wait for the streams: %w", context.DeadlineExceeded)
+		case limit == 0 && g.page.aborted():
+			return g.Err()
+		}
+	}
+}
+
+// busy asks the events of the last runs and the pooled streams.
+func (g *Group) busy() (bool, error) {
+	events := append([]driver.Event(nil), g.runs.events[:]...)
+	g.runs.mu.Lock()
+	if g.runs.order != 0 {
+		events = append(events, g.runs.order)
+	}
+	g.runs.mu.Unlock()
+	for _, e := range events {
+		if done, err := g.drv.EventQuery(e); err != nil || !done {
+			return true, err
+		}
+	}
+	g.pool.mu.Lock()
+	streams := append([]*Stream(nil), g.pool.streams...)
+	g.pool.mu.Unlock()
+	for _, s := range streams {
+		if done, err := g.drv.StreamQuery(s.Handle); err != nil || !done {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// teardown undoes what Join made, last first; parts that Join did not come to
+// are skipped. Imports are closed on all ranks before an exporter frees.
+func (g *Group) teardown() error {
+	var errs []error
+	if g.drv != nil {
+		errs = append(errs, g.pool.close(g.drv))
+		for _, e := range append(g.runs.events[:], g.runs.order) {
+			if e != 0 {
+				errs = append(errs, g.drv.EventDestroy(e))
+			}
+		}
+		for _, s := range []driver.Stream{g.runs.side, g.abort.stream} {
+			if s != 0 {
+				errs = append(errs, g.drv.StreamDestroy(s))
+			}
+		}
+	}
+	errs = append(errs, g.freeArena())
+	if g.page != nil {
+		errs = append(errs, g.page.close())
+	}
+	errs = append(errs, g.client.Close(), g.closeDriver())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close the group: %w", err)
+	}
+	return nil
+}
+
+// freeArena closes the imports, waits until the peers have closed theirs as far
+// as they come to it, and frees.
+func (g *Group) freeArena() error {
+	a := g.arena
+	if a == nil {
+		return nil
+	}
+	errs := []error{ipc.CloseImports(a.peers)}
+	if g.page != nil {
+		g.page.own(sectionClosed).Store(1)
+	}
+	if a.export != nil {
+		g.await(sectionClosed, leaveTimeout)
+		errs = append(errs, a.export.Close())
+	}
+	if p := a.bases[g.Rank()]; p != 0 {
+		errs = append(errs, g.drv.MemFree(p))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,174 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/runtime/group/store"
+)
+
+// diagnose says where this rank's oldest run waits: on each stream, at the first
+// wait behind the one its step word names.
+func (g *Group) diagnose(words []uint32, all []history, cause error) (Wait, bool) {
+	plan, known := g.runs.oldest()
+	tracer := g.plan(plan)
+	if !known || tracer == nil {
+		return Wait{}, false
+	}
+	step, sure, ok := blocked(tracer.Steps(), plan, g.stepWords(words))
+	if !ok {
+		return Wait{}, false
+	}
+	return Wait{
+		Rank: g.Rank(), Peer: suspect(step.Peers, g.Rank(), all, cause), Plan: plan, Step: step.Number, Sure: sure,
+		Text: fmt.Sprintf("%s, step %d on %s: %s", g.planName(plan), step.Number, step.Stream, step.Text),
+	}, true
+}
+
+// stepWords is what the pooled streams' step words hold, by stream.
+func (g *Group) stepWords(words []uint32) map[string]uint32 {
+	g.pool.mu.Lock()
+	defer g.pool.mu.Unlock()
+	byStream := map[string]uint32{}
+	for i, w := range words {
+		byStream[g.pool.streams[i].String()] = w
+	}
+	return byStream
+}
+
+// blocked finds the step that a run of plan waits at: the earliest of the waits
+// that each stream comes to next, those that the words leave no doubt about
+// before others.
+func blocked(steps []Step, plan int, words map[string]uint32) (at Step, sure, ok bool) {
+	waits := map[string][]Step{}
+	var streams []string
+	for _, s := range steps {
+		if s.Wait {
+			if waits[s.Stream] == nil {
+				streams = append(streams, s.Stream)
+			}
+			waits[s.Stream] = append(waits[s.Stream], s)
+		}
+	}
+	for _, name := range streams {
+		next, certain := waits[name][0], true
+		if w := words[name]; int(w>>16) == plan {
+			i := slices.IndexFunc(waits[name], func(s Step) bool { return s.Number&0xffff == int(w&0xffff) })
+			if i+1 < len(waits[name]) {
+				next = waits[name][i+1]
+			} else {
+				certain = false // the last wait of this run, or of the run before
+			}
+		}
+		if !ok || certain && !sure || certain == sure && next.Number < at.Number {
+			at, sure, ok = next, certain, true
+		}
+	}
+	return at, sure, ok
+}
+
+// suspect picks of the peers that a step waits for the one that is gone, else
+// one that has begun fewer runs than this rank, else the first.
+func suspect(peers []int, rank int, all []history, cause error) int {
+	var gone *store.GoneError
+	if errors.As(cause, &gone) && slices.Contains(peers, gone.Rank) {
+		return gone.Rank
+	}
+	for _, p := range peers {
+		if all[p].runs < all[rank].runs {
+			return p
+		}
+	}
+	if len(peers) > 0 {
+		return peers[0]
+	}
+	return rank
+}
+
+// order says how the ranks' sequences of plans differ: the first run known of
+// all that was not the same plan everywhere, else how many runs each has begun.
+func order(all []history, name func(int) string) string {
+	least, most := all[0].runs, all[0].runs
+	for _, h := range all {
+		least, most = min(least, h.runs), max(most, h.runs)
+	}
+	first := uint64(0)
+	if most > recentRuns {
+		first = most - recentRuns
+	}
+	for n := first; n < least; n++ {
+		if s := differ(all, func(h history) uint64 { return uint64(h.recent[n%recentRuns]) }); s != nil {
+			return fmt.Sprintf("run %d of the group was %s", n+1, s.list(func(v uint64) string { return name(int(v)) }))
+		}
+	}
+	if s := differ(all, func(h history) uint64 { return h.runs }); s != nil {
+		return "runs begun: " + s.list(func(v uint64) string { return fmt.Sprint(v) })
+	}
+	return ""
+}
+
+// shares are values with the ranks that have them.
+type shares []share
+
+type share struct {
+	value uint64
+	ranks []string
+}
+
+// differ groups the ranks by a value; nil if they all have the same.
+func differ(all []history, value func(history) uint64) shares {
+	var s shares
+	for r, h := range all {
+		v := value(h)
+		i := slices.IndexFunc(s, func(x share) bool { return x.value == v })
+		if i < 0 {
+			i = len(s)
+			s = append(s, share{value: v})
+		}
+		s[i].ranks = append(s[i].ranks, fmt.Sprint(r))
+	}
+	if len(s) == 1 {
+		return nil
+	}
+	return s
+}
+
+func (s shares) list(text func(uint64) string) string {
+	var parts []string
+	for _, x := range s {
+		noun := "rank "
+		if len(x.ranks) > 1 {
+			noun = "ranks "
+		}
+		parts = append(parts, text(x.value)+" on "+noun+strings.Join(x.ranks, ", "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tell writes what this rank waited for into its section.
+func (p *page) tell(w Wait) {
+	for i, v := range []int{w.Plan, w.Step, w.Peer + 1} {
+		p.own(sectionWait + 4*i).Store(uint32(v))
+	}
+	if w.Sure {
+		p.own(sectionWait + 12).Store(1)
+	}
+	p.writeText(sectionText, textBytes, w.Text)
+}
+
+// waits is what all ranks have told.
+func (p *page) waits() []Wait {
+	var all []Wait
+	for r := range p.size {
+		told := p.word(section(r, sectionTold)).Load()
+		field := func(i int) int { return int(p.word(section(r, sectionWait+4*i)).Load()) }
+		if told == 0 || field(2) == 0 {
+			continue
+		}
+		all = append(all, Wait{Rank: r, Plan: field(0), Step: field(1), Peer: field(2) - 1, Sure: field(3) == 1,
+			Text: p.text(r, sectionText, textBytes)})
+	}
+	return all
+}

@@ -1,0 +1,122 @@
+package group
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"ovgen/runtime/driver"
+)
+
+// flights is how many runs the watch follows one by one.
+const flights = 64
+
+// flight is a run that may not have drained.
+type flight struct {
+	plan     int
+	seq      uint64
+	event    driver.Event
+	ctx      context.Context // may be nil
+	deadline time.Time       // zero: that of ctx
+}
+
+// runs is the group's one sequence. What is above mu belongs to whoever holds
+// issue, which is never needed by the abort: its holder may be blocked in an
+// enqueue. No driver call is made under mu.
+type runs struct {
+	issue  chan struct{} // held from Begin to End
+	shared bool          // a caller's graph holds order: every run waits for and records it
+	order  driver.Event  // the end of the last run, as captured graphs see it
+	side   driver.Stream // where order is recorded at first
+	last   driver.Event  // the end of the last run enqueued by the host
+	seq    uint64
+	events [flights + 1]driver.Event // of the ring's places, then of the tail
+
+	mu     sync.Mutex
+	ring   [flights]flight // in order of seq
+	head   int
+	n      int
+	tail   flight // the youngest of those for which the ring had no place
+	behind bool   // tail is in flight
+}
+
+// next is the event for the run that will be pushed next. When the ring is full
+// the runs behind it share one event, which then stands for the youngest.
+func (s *runs) next() driver.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.behind || s.n == flights {
+		return s.events[flights]
+	}
+	return s.events[(s.head+s.n)%flights]
+}
+
+// push hands a run to the watch.
+func (s *runs) push(f flight) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.event == s.events[flights] {
+		s.tail, s.behind = f, true
+		return
+	}
+	s.ring[(s.head+s.n)%flights] = f
+	s.n++
+}
+
+// drained drops the runs up to seq.
+func (s *runs) drained(seq uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.n > 0 && s.ring[s.head].seq <= seq {
+		s.ring[s.head] = flight{}
+		s.head = (s.head + 1) % flights
+		s.n--
+	}
+	if s.behind && s.tail.seq <= seq {
+		s.tail, s.behind = flight{}, false
+	}
+}
+
+// front is the oldest run in flight.
+func (s *runs) front() (flight, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.n > 0 {
+		return s.ring[s.head], true
+	}
+	return s.tail, s.behind
+}
+
+// oldest is the plan of the oldest run in flight.
+func (s *runs) oldest() (plan int, ok bool) {
+	f, ok := s.front()
+	return f.plan, ok
+}
+
+// cancelled is the oldest run's context, and whether a run is in flight.
+func (s *runs) cancelled() (<-chan struct{}, bool) {
+	f, ok := s.front()
+	if !ok || f.ctx == nil || f.ctx.Err() != nil { // ended already: seen by expired
+		return nil, ok
+	}
+	return f.ctx.Done(), true
+}
+
+// expired is the oldest run in flight whose context has ended or whose time is up.
+func (s *runs) expired(now time.Time) (flight, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.n {
+		if f := s.ring[(s.head+i)%flights]; f.late(now) {
+			return f, true
+		}
+	}
+	return s.tail, s.behind && s.tail.late(now)
+}
+
+func (f *flight) late(now time.Time) bool {
+	if f.ctx != nil {
+		return f.ctx.Err() != nil
+	}
+	return now.After(f.deadline)
+}

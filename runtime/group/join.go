@@ -1,0 +1,234 @@
+package group
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group/store"
+	"ovgen/runtime/ipc"
+)
+
+// Join makes this process a rank of the job that c names. It is collective: it
+// returns when all ranks have come, checked each other and mapped each other's
+// arena, or gives every rank an error and leaves nothing open. Errors wrap
+// *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
+// *ProbeError.
+func Join(ctx context.Context, c Config) (*Group, error) {
+	c, err := c.resolve()
+	if err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	client, err := store.Join(ctx, store.Config{Job: c.Job, Rank: c.Rank, Size: c.Size, Timeout: c.Timeout, Network: c.Network})
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{config: c, client: client,
+		pool: pool{making: make(chan struct{}, 1)}, runs: runs{issue: make(chan struct{}, 1)},
+		watch:      watch{wake: make(chan struct{}, 1), stop: make(chan struct{})},
+		collective: make(chan struct{}, 1), done: make(chan struct{})}
+	if err := g.assemble(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("join job %q: %w", c.Job, err), g.teardown())
+	}
+	g.watch.wg.Go(g.observe)
+	return g, nil
+}
+
+// assemble takes the steps of Join. After each the ranks agree that all have
+// taken it, so every rank knows why one could not.
+func (g *Group) assemble(ctx context.Context) error {
+	if err := g.chooseDriver(ctx); err != nil {
+		return err
+	}
+	if err := g.makePage(ctx); err != nil {
+		return err
+	}
+	if err := g.makeArena(ctx); err != nil {
+		return err
+	}
+	_, err := g.agree(ctx, "make streams", nil, g.makeStreams())
+	return err
+}
+
+// agree is a gather that carries a failure: if any rank has one, all do.
+func (g *Group) agree(ctx context.Context, what string, blob []byte, err error) ([][]byte, error) {
+	message := append([]byte{0}, blob...)
+	if err != nil {
+		message = append([]byte{1}, err.Error()...)
+	}
+	all, gathered := g.client.Gather(ctx, what, message)
+	if gathered != nil {
+		return nil, errors.Join(err, gathered)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	for r, m := range all {
+		if len(m) == 0 || m[0] != 0 {
+			return nil, fmt.Errorf("%s: %w", what, &PeerError{r, string(m[min(1, len(m)):])})
+		}
+		all[r] = m[1:]
+	}
+	return all, nil
+}
+
+// chooseDriver opens the first candidate that serves all ranks.
+func (g *Group) chooseDriver(ctx context.Context) error {
+	candidates := g.config.candidates()
+	var refused []string
+	for i, name := range candidates {
+		why, err := g.tryDriver(ctx, name)
+		if err != nil && why == "" {
+			return err
+		}
+		if err == nil {
+			g.choice = g.config.choiceText(name, refused)
+			return nil
+		}
+		if i == len(candidates)-1 {
+			if len(refused) > 0 {
+				return fmt.Errorf("choose a driver: no %s (%s); %w", candidates[0], refused[0], err)
+			}
+			return fmt.Errorf("choose a driver: %w", err)
+		}
+		refused = append(refused, why)
+	}
+	return nil
+}
+
+// tryDriver opens this rank's device and compares it with the others'. why is
+// set, the same on all ranks, where another driver may do.
+func (g *Group) tryDriver(ctx context.Context, name string) (why string, err error) {
+	d, err := g.config.openDriver(name)
+	g.drv, g.owned = d, d != nil && g.config.Driver == nil
+	id := identity{Protocol: protocol, Pid: os.Getpid(), Arena: g.config.Arena, Driver: name}
+	unavailable := errors.Is(err, driver.ErrUnavailable)
+	if unavailable {
+		id.Driver, id.Why, err = "", err.Error(), nil
+	} else if err == nil {
+		p := d.Properties()
+		id.UUID, id.Device = p.UUID, fmt.Sprintf("%s (device %d)", p.Name, p.Ordinal)
+		id.Host, err = hostIdentity()
+	}
+	blob, _ := json.Marshal(id)
+	blobs, err := g.agree(ctx, "open device", blob, err)
+	if err != nil {
+		return "", err
+	}
+	all := make([]identity, len(blobs))
+	for r, b := range blobs {
+		if err := json.Unmarshal(b, &all[r]); err != nil {
+			return "", &PeerError{r, fmt.Sprintf("it sent no identity: %v", err)}
+		}
+	}
+	for r, other := range all {
+		if other.Why != "" {
+			return other.Why, errors.Join(&PeerError{r, other.Why}, driver.ErrUnavailable, g.closeDriver())
+		}
+		g.pids = append(g.pids[:r], other.Pid)
+	}
+	if err := checkAlike(all); err != nil {
+		return "", err
+	}
+	blob, _ = json.Marshal(access(d, g.Rank(), all))
+	if blobs, err = g.agree(ctx, "check peer access", blob, nil); err != nil {
+		return "", err
+	}
+	if err := checkAccess(blobs); err != nil {
+		return err.Error(), errors.Join(err, g.closeDriver())
+	}
+	return "", nil
+}
+
+func (g *Group) closeDriver() error {
+	d := g.drv
+	g.drv = nil
+	if d == nil || !g.owned {
+		return nil
+	}
+	return d.Close()
+}
+
+// makePage lets every rank map rank 0's memory.
+func (g *Group) makePage(ctx context.Context) error {
+	var path []byte
+	var err error
+	if g.Rank() == 0 {
+		f, failed := newPage(g.Size())
+		if err = failed; err == nil {
+			defer f.Close()
+			path = fmt.Appendf(nil, "/proc/%d/fd/%d", os.Getpid(), f.Fd())
+		}
+	}
+	blobs, err := g.agree(ctx, "make the shared page", path, err)
+	if err != nil {
+		return err
+	}
+	g.page, err = mapPage(string(blobs[0]), g.Rank(), g.Size(), g.drv)
+	_, err = g.agree(ctx, "map the shared page", nil, err)
+	return err
+}
+
+// makeArena allocates this rank's arena, zeroes its words, and maps the peers'.
+func (g *Group) makeArena(ctx context.Context) error {
+	g.imports = ipc.New(g.drv, g.Rank())
+	a := &Arena{bytes: g.config.Arena, rank: g.Rank(), bases: make([]driver.Ptr, g.Size())}
+	g.arena = a
+	export, err := g.exportArena()
+	if err != nil {
+		_, err = g.agree(ctx, "exchange arenas", nil, err)
+		return err
+	}
+	a.export = export
+	var agreed error
+	a.peers, err = g.imports.Exchange(func(mine []byte) (all [][]byte, err error) {
+		all, agreed = g.agree(ctx, "exchange arenas", mine, nil)
+		return all, agreed
+	}, []*ipc.Export{export})
+	if agreed != nil {
+		return agreed
+	}
+	if err == nil {
+		for r, peer := range a.peers {
+			if r != g.Rank() {
+				a.bases[r] = peer[0].Ptr()
+			}
+		}
+	}
+	_, err = g.agree(ctx, "map the peers' arenas", nil, err)
+	return err
+}
+
+func (g *Group) exportArena() (*ipc.Export, error) {
+	p, err := g.drv.MemAlloc(g.config.Arena)
+	if err != nil {
+		return nil, fmt.Errorf("allocate the arena of %d bytes: %w", g.config.Arena, err)
+	}
+	g.arena.bases[g.Rank()] = p
+	if g.abort.stream, err = g.drv.StreamCreateWithPriority(driver.High); err != nil {
+		return nil, fmt.Errorf("make the abort stream: %w", err)
+	}
+	if err := g.drv.MemsetD32Async(p, 0, stagingAt/4, g.abort.stream); err != nil {
+		return nil, fmt.Errorf("zero the arena's words: %w", err)
+	}
+	if err := g.drv.StreamSynchronize(g.abort.stream); err != nil {
+		return nil, fmt.Errorf("zero the arena's words: %w", err)
+	}
+	return g.imports.Export(p, g.config.Arena)
+}
+
+// makeStreams makes what runs need, and tries the release once.
+func (g *Group) makeStreams() (err error) {
+	if g.runs.side, err = g.drv.StreamCreateWithPriority(driver.Normal); err != nil {
+		return fmt.Errorf("make a stream: %w", err)
+	}
+	for i := range g.runs.events {
+		if g.runs.events[i], err = g.drv.EventCreate(false); err != nil {
+			return fmt.Errorf("make an event: %w", err)
+		}
+	}
+	return g.probe(g.runs.side)
+}

@@ -1,0 +1,191 @@
+package group
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ovgen/runtime/driver"
+)
+
+// Layout of the page that all ranks of a group map, in bytes. Every word has one
+// writer, the rank whose section it lies in, except the abort word, which the
+// first rank to abort swaps from 0 to its rank plus one.
+const (
+	pageAbort    = 0
+	pageSections = 256
+
+	sectionBytes  = 2048
+	sectionRuns   = 0    // uint64: runs begun by this rank's host
+	sectionRead   = 8    // 1: it has read its step words since the abort
+	sectionTold   = 12   // 1: what it waited for stands below
+	sectionClosed = 16   // 1: it has closed its imports
+	sectionProbe  = 20   // word that Join blocks a stream on
+	sectionKind   = 24   // of its reason to abort
+	sectionGone   = 28   // the rank that was gone
+	sectionWait   = 32   // plan, step, peer plus one, sure
+	sectionRecent = 64   // plans of its last runs, a ring of recentRuns
+	sectionReason = 192  // length, text
+	sectionText   = 704  // length, text: the step it waited at
+	sectionSteps  = 1024 // its step words as the abort found them
+
+	recentRuns  = 32
+	reasonBytes = sectionText - sectionReason - 4
+	textBytes   = sectionSteps - sectionText - 4
+)
+
+// page is the group's shared memory: a memfd of rank 0, so nothing lies in the
+// file system, that the peers open through /proc and pin for their device.
+type page struct {
+	rank int
+	size int
+
+	mu     sync.RWMutex // held to read where Close may unmap meanwhile
+	mem    []byte
+	device driver.Ptr
+	drv    driver.Driver
+}
+
+func pageBytes(size int) int {
+	n := pageSections + size*sectionBytes
+	return (n + os.Getpagesize() - 1) / os.Getpagesize() * os.Getpagesize()
+}
+
+// newPage makes the memory, at rank 0.
+func newPage(size int) (*os.File, error) {
+	fd, err := unix.MemfdCreate("ovgen", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make the shared page: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "ovgen")
+	if err := f.Truncate(int64(pageBytes(size))); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("make the shared page: %w", err)
+	}
+	return f, nil
+}
+
+// mapPage maps the page from its place in /proc and pins it.
+func mapPage(path string, rank, size int, d driver.Driver) (*page, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open the shared page (ranks must share a pid namespace): %w", err)
+	}
+	defer f.Close()
+	mem, err := unix.Mmap(int(f.Fd()), 0, pageBytes(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map the shared page: %w", err)
+	}
+	dev, err := d.MemHostRegister(unsafe.Pointer(&mem[0]), int64(len(mem)))
+	if err != nil {
+		unix.Munmap(mem)
+		return nil, fmt.Errorf("pin the shared page: %w", err)
+	}
+	return &page{rank: rank, size: size, mem: mem, device: dev, drv: d}, nil
+}
+
+// close unpins and unmaps the page.
+func (p *page) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mem == nil {
+		return nil
+	}
+	if err := p.drv.MemHostUnregister(unsafe.Pointer(&p.mem[0])); err != nil {
+		return fmt.Errorf("unpin the shared page: %w", err)
+	}
+	mem := p.mem
+	p.mem = nil
+	return unix.Munmap(mem)
+}
+
+func section(rank, offset int) int { return pageSections + rank*sectionBytes + offset }
+
+// word is the 32-bit word at an offset of the page.
+func (p *page) word(at int) *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Pointer(&p.mem[at]))
+}
+
+// own is a word of this rank's section.
+func (p *page) own(offset int) *atomic.Uint32 { return p.word(section(p.rank, offset)) }
+
+// aborted says whether the abort word is set.
+func (p *page) aborted() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.mem != nil && p.word(pageAbort).Load() != 0
+}
+
+// abortedBy is the rank that set the abort word.
+func (p *page) abortedBy() int { return int(p.word(pageAbort).Load()) - 1 }
+
+// claim sets the abort word, unless another rank has. The reason is written
+// first, so whoever sees the word can read it.
+func (p *page) claim(kind, gone uint32, reason string) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.mem == nil {
+		return
+	}
+	p.own(sectionKind).Store(kind)
+	p.own(sectionGone).Store(gone)
+	p.writeText(sectionReason, reasonBytes, reason)
+	p.word(pageAbort).CompareAndSwap(0, uint32(p.rank+1))
+}
+
+// writeText stores a length and a text in this rank's section.
+func (p *page) writeText(offset, limit int, text string) {
+	if len(text) > limit {
+		text = text[:limit]
+	}
+	at := section(p.rank, offset)
+	copy(p.mem[at+4:at+4+limit], text)
+	p.word(at).Store(uint32(len(text)))
+}
+
+// text reads what writeText stored in rank's section.
+func (p *page) text(rank, offset, limit int) string {
+	at := section(rank, offset)
+	n := min(int(p.word(at).Load()), limit)
+	return string(p.mem[at+4 : at+4+n])
+}
+
+// begun notes that this rank begins a run of plan.
+func (p *page) begun(plan int) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.mem == nil {
+		return
+	}
+	count := p.runs(p.rank)
+	n := count.Load()
+	p.own(sectionRecent + 4*int(n%recentRuns)).Store(uint32(plan))
+	count.Store(n + 1)
+}
+
+// runs counts the runs begun by a rank.
+func (p *page) runs(rank int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&p.mem[section(rank, sectionRuns)]))
+}
+
+// history is what a rank has begun: how many runs, and the plans of the last.
+type history struct {
+	runs   uint64
+	recent [recentRuns]uint32
+}
+
+// history of every rank.
+func (p *page) history() []history {
+	all := make([]history, p.size)
+	for r := range all {
+		all[r].runs = p.runs(r).Load()
+		for i := range all[r].recent {
+			all[r].recent[i] = p.word(section(r, sectionRecent+4*i)).Load()
+		}
+	}
+	return all
+}

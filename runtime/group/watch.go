@@ -1,0 +1,121 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ovgen/runtime/group/store"
+)
+
+// How often the watch looks at the page and at the runs in flight.
+const (
+	watchBusy = 5 * time.Millisecond
+	watchIdle = 20 * time.Millisecond
+)
+
+// watch is the goroutine that turns a cancelled or late run, a dead peer and
+// another rank's abort into this rank's abort.
+type watch struct {
+	wake chan struct{} // holds one
+	stop chan struct{} // closed by Close
+	wg   sync.WaitGroup
+}
+
+// poke makes the watch look now.
+func (w *watch) poke() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// observe runs until the group is aborted or the watch is stopped.
+func (g *Group) observe() {
+	timer := time.NewTimer(watchIdle)
+	defer timer.Stop()
+	gone := g.client.Gone()
+	for {
+		cancelled, busy := g.runs.cancelled()
+		if busy {
+			timer.Reset(watchBusy)
+		} else {
+			timer.Reset(watchIdle)
+		}
+		select {
+		case <-timer.C:
+		case <-g.watch.wake:
+		case <-cancelled:
+		case <-gone:
+			gone = nil
+			g.Abort(g.client.Err())
+		case <-g.watch.stop:
+			return
+		}
+		if !g.page.aborted() {
+			g.inspect()
+		}
+		if g.page.aborted() {
+			g.perform()
+			return
+		}
+	}
+}
+
+// inspect drops the runs that have drained and aborts for the first one whose
+// context has ended or whose time is up.
+func (g *Group) inspect() {
+	for {
+		f, ok := g.runs.front()
+		if !ok {
+			return
+		}
+		done, err := g.drv.EventQuery(f.event)
+		if err != nil {
+			g.Abort(fmt.Errorf("watch %s: %w", g.planName(f.plan), err))
+			return
+		}
+		if !done {
+			break
+		}
+		g.runs.drained(f.seq)
+	}
+	f, ok := g.runs.expired(time.Now())
+	if !ok {
+		return
+	}
+	if done, err := g.drv.EventQuery(f.event); err == nil && done {
+		return // just in time; it leaves the ring when it is the oldest
+	}
+	g.Abort(g.lateness(f))
+}
+
+// lateness is why a run is given up.
+func (g *Group) lateness(f flight) error {
+	if f.ctx != nil {
+		return runCause(f.ctx, g.planName(f.plan))
+	}
+	return fmt.Errorf("run %s: it did not drain within %v: %w", g.planName(f.plan), g.config.Timeout, context.DeadlineExceeded)
+}
+
+// runCause is how a run's context ended.
+func runCause(ctx context.Context, plan string) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if !errors.Is(cause, err) {
+		return fmt.Errorf("run %s: %w: %w", plan, err, cause)
+	}
+	return fmt.Errorf("run %s: %w", plan, cause)
+}
+
+// gone says whether a rank's connection or process is known to have ended.
+func (g *Group) gone(rank int) bool {
+	var e *store.GoneError
+	if errors.As(g.client.Err(), &e) && e.Rank == rank {
+		return true
+	}
+	return rank < len(g.pids) && errors.Is(unix.Kill(g.pids[rank], 0), unix.ESRCH)
+}
