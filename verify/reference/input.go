@@ -1,0 +1,67 @@
+package reference
+
+import (
+	"math"
+
+	"ovgen/runtime/driver"
+)
+
+// Hash of an element's global index: the same number on host and device,
+// whoever holds the element.
+func Hash(seed uint32, index int64) uint32 {
+	x := uint64(index)*0x9E3779B97F4A7C15 + uint64(seed)*0xD1B54A32D192ED03
+	x ^= x >> 32
+	x *= 0xD6E8FEB86659FD93
+	x ^= x >> 32
+	x *= 0xD6E8FEB86659FD93
+	x ^= x >> 32
+	return uint32(x)
+}
+
+// Input is a tensor given by its seed. Its elements are integers in {-1, 0, 1},
+// or, if Real, uniform in [-1, 1) with 24 bits.
+type Input struct {
+	Seed  uint32
+	Limit uint32 // of 1<<24: how many integers are not zero
+	Real  bool
+}
+
+// At is the element with that global index, before rounding to a type.
+func (in Input) At(index int64) float32 {
+	x := Hash(in.Seed, index)
+	switch {
+	case in.Real:
+		return float32(x>>8)/(1<<23) - 1
+	case x>>8 >= in.Limit:
+		return 0
+	case x&1 == 1:
+		return 1
+	}
+	return -1
+}
+
+// Whole is the Limit under which no integer is zero.
+const Whole = 1 << 24
+
+// Exact is the largest magnitude up to which every integer is a value of t.
+func Exact(t driver.Type) int {
+	switch t {
+	case driver.BF16:
+		return 1 << 8
+	case driver.FP16:
+		return 1 << 11
+	}
+	return 1 << 24
+}
+
+// sigmas is how many standard deviations lie between zero and Exact: with 8, one
+// of 1e15 elements goes beyond, and a check of the result finds that one.
+const sigmas = 8
+
+// Limit is the density of the integers of both operands of a product over k at
+// which its partial sums stay exact in t: the sum of k products, each not zero
+// with probability q*q, deviates by q*sqrt(k).
+func Limit(k int, t driver.Type) uint32 {
+	q := float64(Exact(t)) / sigmas / math.Sqrt(float64(max(k, 1)))
+	return uint32(Whole * min(q, 1))
+}
