@@ -1,0 +1,39 @@
+package hostir_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+)
+
+// The texts in testdata are the programs that the project was specified by: the
+// one nvFuser runs, and the one ovgen runs by default.
+func TestPrint(t *testing.T) {
+	nvfuser := catalog.AllGatherLinear
+	nvfuser.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
+	nvfuser.Streams = schedule.Streams{Compute: 4, Copy: schedule.WithStep, Handles: schedule.InLoop}
+	for file, s := range map[string]schedule.Schedule{
+		"program2.txt": nvfuser,
+		"program3.txt": catalog.AllGatherLinear,
+	} {
+		t.Run(file, func(t *testing.T) {
+			want, err := os.ReadFile("testdata/" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := lower.Lower("AllGatherLinear", s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), hostir.Print(p)); diff != "" {
+				t.Errorf("printed program differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
