@@ -1,0 +1,173 @@
+package emit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"ovgen/schedule/hostir"
+	"ovgen/templates"
+)
+
+// The kinds of kernel that a transport is made of, each a template.
+const (
+	waitKernel = "wait"
+	postKernel = "post"
+	copyKernel = "copy"
+)
+
+// kinds of kernel that the program uses, in a fixed order.
+func (u *unit) kinds() []string {
+	used := map[string]bool{}
+	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
+		switch n := n.(type) {
+		case hostir.Wait:
+			used[waitKernel] = used[waitKernel] || n.Kernel
+		case hostir.Post:
+			used[postKernel] = used[postKernel] || n.Kernel
+		case hostir.Set:
+			used[copyKernel] = used[copyKernel] || n.Kernel
+		}
+	})
+	var list []string
+	for _, k := range []string{waitKernel, postKernel, copyKernel} {
+		if used[k] {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// signals says whether kernels post or wait.
+func (u *unit) signals() bool {
+	return slices.ContainsFunc(u.kinds(), func(k string) bool { return k != copyKernel })
+}
+
+// summaries are the kernels as the head of a .cu lists them.
+var summaries = map[string]string{
+	waitKernel: "waits until peers have posted, and resets",
+	postKernel: "posts to peers",
+	copyKernel: "copies, out of a peer's memory or its own",
+}
+
+// deviceFiles adds the files of a package with kernels.
+func (u *unit) deviceFiles(files map[string][]byte) error {
+	d := device{dir: u.name, headers: []string{"head.h.tmpl"}, sources: []string{"head.cu.tmpl"}}
+	d.data = templates.Device{Package: u.name, From: "schedule " + u.program.Name,
+		About: []string{"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}}
+	if u.signals() {
+		d.headers = append(d.headers, "peers.h.tmpl")
+		d.sources = append(d.sources, "words.cu.tmpl")
+	}
+	for _, k := range u.kinds() {
+		name := u.name + "_" + k
+		d.data.Kernels = append(d.data.Kernels, templates.Kernel{Name: name, Params: name})
+		d.data.About = append(d.data.About, fmt.Sprintf("  %s  %s", k, summaries[k]))
+		d.headers = append(d.headers, k+".h.tmpl")
+		d.sources = append(d.sources, k+".cu.tmpl")
+	}
+	d.headers = append(d.headers, "foot.h.tmpl")
+	if err := d.emit(u.options, files); err != nil {
+		return err
+	}
+	return u.kernelFiles(files)
+}
+
+// device is the device code of one package.
+type device struct {
+	dir              string // of the package, in the output
+	data             templates.Device
+	headers, sources []string // templates, in order
+}
+
+// emit adds NAME.h, NAME.cu, NAME_sim.cc and NAME_sm80.ptx.
+func (d device) emit(opt Options, files map[string][]byte) error {
+	header, err := templates.Render(d.data, d.headers...)
+	if err != nil {
+		return err
+	}
+	source, err := templates.Render(d.data, d.sources...)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(source.Bytes)
+	d.data.Source = hex.EncodeToString(sum[:])
+	sim, err := templates.Render(d.data, "sim.cc.tmpl")
+	if err != nil {
+		return err
+	}
+	stem := path.Join(d.dir, d.data.Package)
+	files[stem+".h"] = header.Bytes
+	files[stem+".cu"] = source.Bytes
+	files[stem+"_sim.cc"] = sim.Bytes
+	ptx, err := d.ptx(opt, header, source)
+	if err != nil {
+		return err
+	}
+	files[stem+ptxSuffix] = ptx
+	if opt.Assembler == nil {
+		return nil
+	}
+	lines, err := opt.Assembler.Usage(ptx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", stem+ptxSuffix, err)
+	}
+	for _, l := range lines {
+		if opt.Report != nil {
+			opt.Report(l)
+		}
+	}
+	return nil
+}
+
+// ptxSuffix ends the name of a PTX file for compute capability 8.0 and later.
+const ptxSuffix = "_sm80.ptx"
+
+// ptx compiles the source, or keeps the existing PTX if it is current.
+func (d device) ptx(opt Options, header, source templates.Text) ([]byte, error) {
+	name := path.Join(d.dir, d.data.Package+ptxSuffix)
+	stamp := newStamp(d.data.Package, header.Bytes, source.Bytes)
+	if opt.Compiler == nil {
+		have, ok := opt.Existing[name]
+		if ok && stamp.current(have) {
+			return have, nil
+		}
+		return nil, &MissingError{File: name, Stale: ok, Why: opt.Missing}
+	}
+	headers := map[string][]byte{d.data.Package + ".h": header.Bytes}
+	ptx, err := opt.Compiler.Compile(d.data.Package+".cu", source.Bytes, headers, compileOptions)
+	if err != nil {
+		return nil, d.inTemplates(err, header, source)
+	}
+	return append(stamp.by(opt.Compiler.Version()), ptx...), nil
+}
+
+// MissingError says that PTX has to be made and there is no compiler.
+type MissingError struct {
+	File  string // below the output folder
+	Stale bool   // it exists, for other source
+	Why   error  // there is no compiler; may be nil
+}
+
+// Error says what is missing and what to do.
+func (e *MissingError) Error() string {
+	what := "it does not exist"
+	if e.Stale {
+		what = "its source has changed"
+	}
+	why := e.Unwrap()
+	return fmt.Sprintf("make %s: %s, and compiling it needs NVRTC: %v", e.File, what, why)
+}
+
+// Unwrap is why there is no compiler.
+func (e *MissingError) Unwrap() error {
+	if e.Why == nil {
+		return errNoCompiler
+	}
+	return e.Why
+}
+
+var errNoCompiler = errors.New("none was given (run make toolchain, or name one with -nvrtc PATH or OVGEN_NVRTC)")

@@ -1,0 +1,102 @@
+package emit
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// docFile is doc.go: what the package computes, the schedule, the host program and
+// what has been proven of it.
+func (u *unit) docFile() ([]byte, error) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n", wrap("Package "+u.purpose()))
+	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(describe(u.program.Schedule)))
+	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number\nof ranks:\n\n")
+	text.WriteString(indented(hostir.Print(u.program)))
+	text.WriteString("\n" + wrap(u.carriers()) + "\n")
+	text.WriteString("\nProof: " + unproven + ".\n")
+	f := u.file()
+	f.PackageComment(comment(text.String()))
+	return render(f, path.Join(u.name, "doc.go"))
+}
+
+// purpose is the schedule's comment as that of its package.
+func (u *unit) purpose() string {
+	text := strings.TrimSpace(u.Doc)
+	if rest, ok := strings.CutPrefix(text, u.program.Name+" "); ok {
+		return u.name + " " + rest
+	}
+	runs := u.name + " runs the schedule " + u.program.Name + "."
+	if text == "" {
+		return runs
+	}
+	return runs + "\n" + text
+}
+
+// carriers says what moves bytes and what signals.
+func (u *unit) carriers() string {
+	if !u.device {
+		return "Copies go by the copy engine and signals by stream memory operations: there is no device code in this package."
+	}
+	t := u.program.Schedule.Transport
+	copies, signals := "the copy engine", "stream memory operations"
+	if t.Copy == schedule.CopyKernel {
+		copies = "kernels"
+	}
+	if t.Signal == schedule.SignalKernel {
+		signals = "kernels"
+	}
+	return fmt.Sprintf("Copies go by %s and signals by %s. The kernels are in %s.cu.", copies, signals, u.name)
+}
+
+// describe is a schedule as text: the operation, the placements, and what differs
+// from the default choices.
+func describe(s schedule.Schedule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s", s.Op)
+	for _, t := range s.Tensors {
+		fmt.Fprintf(&b, "\n  %-4s %s", t.Name, t)
+	}
+	d := schedule.Schedule{}.WithDefaults()
+	b.WriteString("\n")
+	for _, c := range []struct{ what, got, usual string }{
+		{"pipeline", string(s.Pipeline.Kind), ""},
+		{"order", string(s.Pipeline.Order), ""},
+		{"protocol", string(s.Pipeline.Protocol), ""},
+		{"direction", string(s.Pipeline.Direction), string(d.Pipeline.Direction)},
+		{"own shard", string(s.Pipeline.Own) + ", " + string(s.Pipeline.OwnShard), ""},
+		{"signals", string(s.Pipeline.Signals), ""},
+		{"copy by", string(s.Transport.Copy), ""},
+		{"signal by", string(s.Transport.Signal), ""},
+		{"copy stream", string(s.Streams.Copy), ""},
+		{"start", string(s.Streams.Start), ""},
+		{"handles", string(s.Streams.Handles), ""},
+	} {
+		if c.got != c.usual {
+			fmt.Fprintf(&b, "%-15s %s\n", c.what, c.got)
+		}
+	}
+	compute := "one for each step"
+	if s.Streams.Compute > 0 {
+		compute = fmt.Sprint(s.Streams.Compute)
+	}
+	fmt.Fprintf(&b, "%-15s %s\n", "compute streams", compute)
+	return b.String()
+}
+
+// indented is text as a preformatted block of a Go comment.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
+		if line == "\n" {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString("\t" + line)
+	}
+	return b.String()
+}

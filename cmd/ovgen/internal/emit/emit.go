@@ -1,0 +1,144 @@
+package emit
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Input is one schedule to emit.
+type Input struct {
+	Program *hostir.Program // Name is that of the schedule's variable
+	Doc     string          // comment of that variable
+}
+
+// Options of a generation.
+type Options struct {
+	// ImportPath of the folder that holds the packages: ovgen/generated.
+	ImportPath string
+	// Existing files of that folder by name, from which a current PTX is kept when
+	// there is no Compiler.
+	Existing map[string][]byte
+	// Compiler makes PTX from CUDA C++; nil keeps what is current.
+	Compiler Compiler
+	// Missing says why Compiler is nil and what to do; part of the error when a
+	// PTX is not current.
+	Missing error
+	// Assembler checks each PTX for spilled registers; nil does not.
+	Assembler Assembler
+	// Report is called with a line for each kernel that Assembler has seen; may be nil.
+	Report func(line string)
+}
+
+// Compiler turns CUDA C++ into PTX: package nvrtc has the one that is used.
+type Compiler interface {
+	// Version is "12.4".
+	Version() string
+	// Compile compiles source, which may include the headers by name. An error in
+	// the source is a *nvrtc.SourceError.
+	Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error)
+}
+
+// Assembler assembles PTX and says what its kernels use.
+type Assembler interface {
+	// Usage has one line for each kernel; spilled registers are an error.
+	Usage(ptx []byte) ([]string, error)
+}
+
+// unit is one package in the making.
+type unit struct {
+	Input
+	name    string // of the package
+	program *hostir.Program
+	options Options
+	device  bool // it has kernels
+	chunks  []chunk
+	gemms   []gemm
+}
+
+// Packages emits a package for each input and, when there is one, the program that
+// runs them all (package run). File names are relative to the folder of
+// Options.ImportPath and use slashes.
+func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	inputs = slices.Clone(inputs)
+	slices.SortFunc(inputs, func(a, b Input) int { return strings.Compare(a.Program.Name, b.Program.Name) })
+	var units []*unit
+	var errs []error
+	for _, in := range inputs {
+		u, err := newUnit(in, opt)
+		if err == nil {
+			err = u.emit(files)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("schedule %s: %w", in.Program.Name, err))
+			continue
+		}
+		units = append(units, u)
+	}
+	if err := errors.Join(append(errs, distinct(units))...); err != nil {
+		return nil, err
+	}
+	if err := emitRun(units, opt, files); err != nil {
+		return nil, fmt.Errorf("package %s: %w", runName, err)
+	}
+	return files, nil
+}
+
+func newUnit(in Input, opt Options) (*unit, error) {
+	u := &unit{Input: in, name: strings.ToLower(in.Program.Name), program: in.Program, options: opt}
+	if err := u.refuse(); err != nil {
+		return nil, err
+	}
+	u.device = len(u.kinds()) > 0
+	return u, u.checkNames()
+}
+
+// refuse reports what a program asks for and no generated package can do.
+func (u *unit) refuse() error {
+	var err error
+	hostir.Walk(u.program.Body, func(n hostir.Node) {
+		if share, ok := n.(hostir.ShareMemHandles); ok && err == nil {
+			err = &schedule.FieldError{Path: share.Field, Msg: "a generated package exchanges handles in Bind, not in the loop",
+				Hint: "set it to schedule.Hoisted; ovgen show prints the program as it is"}
+		}
+	})
+	return err
+}
+
+// emit adds the package's files.
+func (u *unit) emit(files map[string][]byte) error {
+	if err := u.goFiles(files); err != nil {
+		return err
+	}
+	if !u.device {
+		return nil
+	}
+	return u.deviceFiles(files)
+}
+
+func (u *unit) goFiles(files map[string][]byte) error {
+	for _, f := range []struct {
+		name string
+		make func() ([]byte, error)
+	}{
+		{"doc.go", u.docFile},
+		{"program.go", u.programFile},
+		{u.name + "_test.go", u.testFile},
+	} {
+		text, err := f.make()
+		if err != nil {
+			return err
+		}
+		files[path.Join(u.name, f.name)] = text
+	}
+	return nil
+}
+
+// expand rewrites exchanges into the posts, waits and copies of their protocol.
+func expand(nodes []hostir.Node) []hostir.Node { return hostir.Map(nodes, hostir.Expand) }

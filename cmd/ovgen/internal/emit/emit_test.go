@@ -1,0 +1,213 @@
+package emit
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/cmd/ovgen/internal/nvrtc"
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// fake stands for NVRTC.
+type fake struct{ err error }
+
+func (fake) Version() string { return "12.4" }
+
+func (f fake) Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error) {
+	return fmt.Appendf(nil, "// %s, %d headers, %v\n", name, len(headers), options), f.err
+}
+
+func linear() schedule.Schedule {
+	return schedule.Schedule{Op: schedule.Linear, Tensors: []schedule.Tensor{
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}},
+		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}},
+	}}
+}
+
+// matmul has a constant K and two types.
+func matmul() schedule.Schedule {
+	s := linear()
+	s.Op = schedule.Matmul
+	s.Types = []schedule.Type{schedule.FP16, schedule.FP32}
+	s.Tensors = []schedule.Tensor{s.Tensors[0], s.Tensors[1], s.Tensors[3]}
+	s.Tensors[0].Axes = []schedule.Axis{s.Tensors[0].Axes[0], schedule.Dim("128")}
+	s.Tensors[1].Axes = []schedule.Axis{schedule.Dim("128"), schedule.Dim(schedule.N)}
+	return s
+}
+
+// inTurn takes every choice that is not the default and can be emitted.
+func inTurn() schedule.Schedule {
+	s := linear()
+	s.Pipeline.OwnShard = schedule.Copied
+	s.Pipeline.Signals = schedule.InStep
+	s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Signal: schedule.SignalKernel}
+	s.Streams = schedule.Streams{Compute: 3, Copy: schedule.WithStep}
+	return s
+}
+
+func program(t *testing.T, name string, s schedule.Schedule) Input {
+	t.Helper()
+	p, err := lower.Lower(name, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Input{Program: p, Doc: name + " is a test."}
+}
+
+func packages(t *testing.T, inputs ...Input) map[string][]byte {
+	t.Helper()
+	files, err := Packages(inputs, Options{ImportPath: "example.com/user/made", Compiler: fake{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestGolden(t *testing.T) {
+	files := packages(t, program(t, "Plain", matmul()), program(t, "InTurn", inTurn()))
+	want := map[string][]byte{}
+	for name, text := range files {
+		if strings.HasSuffix(name, "_sim.cc") || strings.HasSuffix(name, ".ptx") {
+			continue // the shim is the template; PTX is not made here
+		}
+		golden := filepath.Join("testdata", name+".golden")
+		if *update {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755), os.WriteFile(golden, text, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[name] = have
+		if diff := cmp.Diff(string(have), string(text)); diff != "" {
+			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
+		}
+	}
+	if len(want) != 17 {
+		t.Errorf("%d golden files of %v, want 17", len(want), slices.Sorted(maps.Keys(files)))
+	}
+}
+
+func TestSameBytes(t *testing.T) {
+	a, b := program(t, "Plain", matmul()), program(t, "InTurn", inTurn())
+	if diff := cmp.Diff(packages(t, a, b), packages(t, b, a)); diff != "" {
+		t.Errorf("the order of the schedules shows (-one +other):\n%s", diff)
+	}
+}
+
+func TestStamp(t *testing.T) {
+	in := program(t, "InTurn", inTurn())
+	files := packages(t, in)
+	missing := errors.New("nothing to compile with")
+	kept, err := Packages([]Input{in}, Options{ImportPath: "example.com/user/made", Existing: files, Missing: missing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(files, kept); diff != "" {
+		t.Errorf("a current PTX is not kept (-compiled +kept):\n%s", diff)
+	}
+	const ptx = "inturn/inturn_sm80.ptx"
+	for name, change := range map[string]func(string) string{
+		"source":   func(s string) string { return strings.Replace(s, ".cu sha256 ", ".cu sha256 0", 1) },
+		"header":   func(s string) string { return strings.Replace(s, ".h  sha256 ", ".h  sha256 0", 1) },
+		"options":  func(s string) string { return strings.Replace(s, "compute_80", "compute_90", 1) },
+		"no stamp": func(string) string { return ".version 8.4\n" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			existing := maps.Clone(files)
+			existing[ptx] = []byte(change(string(files[ptx])))
+			_, err := Packages([]Input{in}, Options{ImportPath: "example.com/user/made", Existing: existing, Missing: missing})
+			var m *MissingError
+			if !errors.As(err, &m) || m.File != ptx || !m.Stale || !errors.Is(err, missing) {
+				t.Errorf("got %v, want a stale %s", err, ptx)
+			}
+		})
+	}
+	_, err = Packages([]Input{in}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "make toolchain") || !strings.Contains(err.Error(), "OVGEN_NVRTC") || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("got %v, want what is missing and how to get it", err)
+	}
+	existing := maps.Clone(files)
+	existing[ptx] = []byte(strings.Replace(string(files[ptx]), "NVRTC 12.4", "NVRTC 13.0", 1))
+	if _, err := Packages([]Input{in}, Options{Existing: existing}); err != nil {
+		t.Errorf("PTX by another NVRTC is refused: %v", err)
+	}
+}
+
+func TestCompilerErrorNamesTemplate(t *testing.T) {
+	in := program(t, "InTurn", inTurn())
+	text := string(packages(t, in)["inturn/inturn.cu"])
+	line := 1 + strings.Count(text[:strings.Index(text, "inturn_post(")], "\n")
+	wrong := &nvrtc.SourceError{Name: "inturn.cu", Log: fmt.Sprintf("inturn.cu(%d): error: no such thing\ninturn.h(2): warning: odd\n1 error\n", line)}
+	_, err := Packages([]Input{in}, Options{Compiler: fake{wrong}})
+	for _, want := range []string{
+		fmt.Sprintf("inturn.cu:%d (template post.cu.tmpl): error: no such thing", line),
+		"inturn.h:2 (template head.h.tmpl): warning: odd", "schedule InTurn",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	handles := inTurn()
+	handles.Streams.Handles = schedule.InLoop
+	clash := program(t, "Clash", linear())
+	clash.Program.Semaphores = append(clash.Program.Semaphores, "gathered", "bias", "rank")
+	unknown := program(t, "Unknown", linear())
+	unknown.Program.Body = append(unknown.Program.Body, hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "A"}})
+	for _, c := range []struct {
+		inputs []Input
+		want   []string
+	}{
+		{[]Input{program(t, "Loop", handles)}, []string{"schedule Loop: Streams.Handles: ", "Hoisted"}},
+		{[]Input{program(t, "Run", linear())}, []string{`schedule Run: "run" can't be the name`}},
+		{[]Input{program(t, "Func", linear())}, []string{`"func" can't be the name`}},
+		{[]Input{program(t, "Ring", linear()), program(t, "RING", linear())}, []string{"schedules RING and Ring", "package ring"}},
+		{[]Input{clash}, []string{"semaphore bias and buffer Bias", "semaphore rank and a field"}},
+		{[]Input{unknown}, []string{`no buffer "X"`}},
+	} {
+		_, err := Packages(c.inputs, Options{Compiler: fake{}})
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %q in it", c.inputs[0].Program.Name, err, want)
+			}
+		}
+	}
+}
+
+func TestSpillsAreRefused(t *testing.T) {
+	spilled := errors.New("kernel x spills")
+	_, err := Packages([]Input{program(t, "InTurn", inTurn())}, Options{Compiler: fake{}, Assembler: assembler{err: spilled}})
+	if !errors.Is(err, spilled) || !strings.Contains(err.Error(), "inturn_sm80.ptx") {
+		t.Errorf("got %v, want the spill with its file", err)
+	}
+	var lines []string
+	_, err = Packages([]Input{program(t, "InTurn", inTurn())},
+		Options{Compiler: fake{}, Assembler: assembler{}, Report: func(l string) { lines = append(lines, l) }})
+	if err != nil || len(lines) != 2 {
+		t.Errorf("got %q, %v, want a line for each PTX", lines, err)
+	}
+}
+
+type assembler struct{ err error }
+
+func (a assembler) Usage([]byte) ([]string, error) { return []string{"x: 8 registers"}, a.err }

@@ -1,0 +1,168 @@
+package emit
+
+import (
+	"path"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+)
+
+// kernelFiles adds kernels.go and the pair sim.go, nosim.go.
+func (u *unit) kernelFiles(files map[string][]byte) error {
+	f := u.file()
+	f.CgoPreamble(`#include "` + u.name + `.h"`)
+	u.code(f)
+	if u.signals() {
+		f.Line()
+		f.Add(doc("maxRanks is how many ranks the kernels serve: a post or wait has a thread for each peer."))
+		f.Const().Id("maxRanks").Op("=").Qual("C", strings.ToUpper(u.name)+"_PEERS").Op("+").Lit(1)
+	}
+	u.kernelsType(f)
+	for _, k := range u.kinds() {
+		switch k {
+		case waitKernel:
+			u.waitWrapper(f)
+		case postKernel:
+			u.postWrapper(f)
+		case copyKernel:
+			u.copyWrapper(f)
+		}
+	}
+	text, err := render(f, path.Join(u.name, "kernels.go"))
+	if err != nil {
+		return err
+	}
+	files[path.Join(u.name, "kernels.go")] = text
+	return simFiles(u.name, u.name, u.file, files)
+}
+
+// simFiles adds the files that give the simulator its kernels, or leave them out.
+func simFiles(dir, prefix string, file func() *jen.File, files map[string][]byte) error {
+	in := file()
+	in.HeaderComment("//go:build !nosim")
+	in.CgoPreamble("#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing\nextern const void *ovgen_" + prefix + "_sim(void);")
+	in.Add(doc("sim is the table of this package's kernels compiled for the host."))
+	in.Func().Id("sim").Params().Qual("unsafe", "Pointer").Block(jen.Return(jen.Qual("unsafe", "Pointer").Call(jen.Qual("C", "ovgen_"+prefix+"_sim").Call())))
+	out := file()
+	out.HeaderComment("//go:build nosim")
+	out.Add(doc("sim is absent from a build without the simulator."))
+	out.Func().Id("sim").Params().Qual("unsafe", "Pointer").Block(jen.Return(jen.Nil()))
+	for name, f := range map[string]*jen.File{"sim.go": in, "nosim.go": out} {
+		text, err := render(f, path.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		files[path.Join(dir, name)] = text
+	}
+	return nil
+}
+
+// code is the variable that the program names as its device code.
+func (u *unit) code(f *jen.File) {
+	var kernels []jen.Code
+	for _, k := range u.kinds() {
+		kernels = append(kernels, kernelEntry(u.name+"_"+k, u.name+"_"+k, touches(k)))
+	}
+	declareCode(f, u.name, kernels)
+}
+
+// declareCode writes the embedded PTX and var code.
+func declareCode(f *jen.File, name string, kernels []jen.Code) {
+	f.Anon("embed")
+	f.Comment("//go:embed " + name + ptxSuffix)
+	f.Var().Id("ptx").Index().Byte()
+	f.Line()
+	f.Add(doc("code is the device code of this package: PTX for a GPU and, unless built with the tag nosim, the same kernels compiled for the host."))
+	f.Var().Id("code").Op("=").Qual(driverPath, "Code").Custom(lineByLine,
+		jen.Id("Name").Op(":").Lit(name),
+		jen.Id("PTX").Op(":").Id("ptx"),
+		jen.Id("Kernels").Op(":").Index().Qual(driverPath, "Kernel").Custom(lineByLine, kernels...),
+		jen.Id("Sim").Op(":").Id("sim").Call(),
+	)
+}
+
+// kernelEntry is one element of Code.Kernels.
+func kernelEntry(name, params, touches string) jen.Code {
+	return jen.Values(
+		jen.Id("Name").Op(":").Lit(name),
+		jen.Id("Params").Op(":").Qual("C", "sizeof_struct_"+params),
+		jen.Id("Touches").Op(":").Id(touches),
+	)
+}
+
+// touches is the function that says what a kernel reads and writes.
+func touches(kind string) string { return kind + "Touches" }
+
+// params is the C struct of a kernel's parameters.
+func (u *unit) params(kind string) *jen.Statement {
+	return jen.Qual("C", "struct_"+u.name+"_"+kind)
+}
+
+// kernelsType is type kernels: the loaded kernels, each with its parameters.
+func (u *unit) kernelsType(f *jen.File) {
+	f.Line()
+	f.Add(doc("kernels are a plan's kernels, each with the parameters of its next launch, so that a launch allocates nothing."))
+	f.Type().Id("kernels").StructFunc(func(g *jen.Group) {
+		for _, k := range u.kinds() {
+			g.Id(k+"Kernel").Op("*").Qual(planPath, "Kernel")
+		}
+		for _, k := range u.kinds() {
+			g.Id(k + "Params").Add(u.params(k))
+		}
+	})
+	f.Line()
+	f.Add(doc("build tells the builder which kernels the plan launches."))
+	f.Func().Params(jen.Id("k").Op("*").Id("kernels")).Id("build").Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).BlockFunc(func(g *jen.Group) {
+		for _, k := range u.kinds() {
+			g.Id("k").Dot(k + "Kernel").Op("=").Id("b").Dot("Kernel").Call(jen.Lit(u.name + "_" + k))
+		}
+	})
+}
+
+// wrapper starts a method of kernels that launches one.
+func wrapper(f *jen.File, comment, name string, params ...jen.Code) *jen.Statement {
+	f.Line()
+	f.Add(doc(comment))
+	head := []jen.Code{jen.Id("q").Op("*").Qual(planPath, "Queue"), jen.Id("s").Op("*").Qual(planPath, "Stream")}
+	return f.Func().Params(jen.Id("k").Op("*").Id("kernels")).Id(name).Params(append(head, params...)...)
+}
+
+// launch is the call that all wrappers end with.
+func launch(kind string, grid, block jen.Code) jen.Code {
+	dim := func(x jen.Code) jen.Code {
+		return jen.Qual(driverPath, "Dim3").Values(jen.Id("X").Op(":").Add(x), jen.Id("Y").Op(":").Lit(1), jen.Id("Z").Op(":").Lit(1))
+	}
+	return jen.Id("q").Dot("Launch").Call(jen.Id("s"), jen.Id("k").Dot(kind+"Kernel"), dim(grid), dim(block),
+		jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("k").Dot(kind+"Params")))
+}
+
+// touchesFunc starts a kernel's Touches.
+func (u *unit) touchesFunc(f *jen.File, kind, comment string, body ...jen.Code) {
+	touchesFunc(f, touches(kind), u.params(kind), comment, body...)
+}
+
+func touchesFunc(f *jen.File, name string, params *jen.Statement, comment string, body ...jen.Code) {
+	f.Line()
+	f.Add(doc(name + " " + comment))
+	head := jen.Id("p").Op(":=").Parens(jen.Op("*").Add(params)).Call(jen.Id("params"))
+	f.Func().Id(name).Params(jen.Id("params").Qual("unsafe", "Pointer"), jen.Id("to").Index().Qual(driverPath, "Touch")).
+		Index().Qual(driverPath, "Touch").Block(append([]jen.Code{head}, body...)...)
+}
+
+// touch is a literal of driver.Touch.
+func touch(kind string, at, bytes jen.Code, value jen.Code) jen.Code {
+	fields := []jen.Code{
+		jen.Id("Kind").Op(":").Qual(driverPath, kind),
+		jen.Id("At").Op(":").Qual(driverPath, "Ptr").Call(at),
+		jen.Id("Bytes").Op(":").Add(bytes),
+	}
+	if value != nil {
+		fields = append(fields, jen.Id("Value").Op(":").Add(value))
+	}
+	return jen.Qual(driverPath, "Touch").Values(fields...)
+}
+
+// addTo appends touches.
+func addTo(list ...jen.Code) jen.Code {
+	return jen.Id("to").Op("=").Append(append([]jen.Code{jen.Id("to")}, list...)...)
+}

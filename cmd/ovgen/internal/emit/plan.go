@@ -1,0 +1,211 @@
+package emit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// chunk is a number of elements whose size in bytes a plan keeps.
+type chunk struct {
+	field    string
+	elements hostir.Expr
+}
+
+// gemm is a product of one shape.
+type gemm struct {
+	field            string
+	m, k, n          hostir.Expr
+	transposed, bias bool
+}
+
+// planType is type Plan. The fields come in groups: where and how large, then what
+// the host program names.
+func (u *unit) planType(f *jen.File) {
+	f.Line()
+	f.Add(docf("Plan is %s of one shape on this rank. Its methods are not for several goroutines at once.", article(u.program.Name)))
+	f.Type().Id("Plan").StructFunc(func(g *jen.Group) {
+		g.List(jen.Id("rank"), jen.Id("ranks")).Int()
+		for _, c := range u.chunks {
+			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + " elements")
+		}
+		g.Line()
+		g.Add(fields(names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer"))
+		g.Add(fields(u.program.Semaphores, "Semaphore"))
+		for _, s := range u.sideStreams() {
+			field := jen.Id(unexported(s.Name))
+			if !s.Count.IsZero() {
+				field.Index()
+			}
+			g.Add(field.Op("*").Qual(planPath, "Stream"))
+		}
+		g.Add(fields(names(u.gemms, func(p gemm) string { return p.field }), "Product"))
+		if u.device {
+			g.Id("kernels").Id("kernels")
+		}
+		g.Line()
+		g.Id("plan").Op("*").Qual(planPath, "Plan")
+	})
+}
+
+func names[T any](list []T, name func(T) string) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = name(x)
+	}
+	return out
+}
+
+// fields declares several fields of one type on one line.
+func fields(list []string, typ string) jen.Code {
+	ids := make([]jen.Code, len(list))
+	for i, n := range list {
+		ids[i] = jen.Id(unexported(n))
+	}
+	return jen.List(ids...).Op("*").Qual(planPath, typ)
+}
+
+// sideStreams are all streams but main.
+func (u *unit) sideStreams() []hostir.StreamSet {
+	return slices.DeleteFunc(slices.Clone(u.program.Streams), func(s hostir.StreamSet) bool { return s.Name == mainStream })
+}
+
+// mainStream is the stream that Enqueue is called with.
+const mainStream = "main"
+
+// constants are the names that generation binds, sorted.
+func (u *unit) constants() []string {
+	var list []string
+	for name := range u.program.Constants {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// constructor is func New. The shape's extents become locals m, k, n and the ranks d.
+func (u *unit) constructor(f *jen.File) {
+	used := map[string]bool{}
+	expr := func(e hostir.Expr) *jen.Statement {
+		return jen.Id(e.Text(func(name string) string {
+			name = strings.ToLower(name)
+			used[name] = true
+			return name
+		}))
+	}
+	setup := u.declare(expr)
+	var locals []jen.Code
+	var values []jen.Code
+	for _, s := range append([]string{"D"}, u.symbols()...) {
+		if !used[strings.ToLower(s)] {
+			continue
+		}
+		locals = append(locals, jen.Id(strings.ToLower(s)))
+		if s == string(schedule.D) {
+			values = append(values, jen.Id("g").Dot("Size").Call())
+		} else {
+			values = append(values, jen.Id("s").Dot(s))
+		}
+	}
+	fail := func() jen.Code {
+		return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(),
+			jen.Qual("fmt", "Errorf").Call(jen.Lit("make plan "+u.name+": %w"), jen.Err())))
+	}
+	body := []jen.Code{
+		jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()),
+		fail(),
+		jen.List(locals...).Op(":=").List(values...),
+		jen.Id("bytes").Op(":=").Func().Params(jen.Id("elements").Int()).Int64().Block(
+			jen.Return(jen.Int64().Call(jen.Id("elements")).Op("*").Id("s").Dot("Type").Dot("Size").Call())),
+		jen.Line(),
+	}
+	body = append(body, setup...)
+	body = append(body, jen.Line(),
+		jen.List(jen.Id("p").Dot("plan"), jen.Err()).Op("=").Id("b").Dot("Finish").Call(jen.Id("ctx"), jen.Id("p").Dot("issue")),
+		fail(),
+		jen.Return(jen.Id("p"), jen.Nil()))
+	f.Line()
+	f.Add(doc("New makes a plan for a shape. It is collective: every rank of the group calls it with the same shape, and all get the error of one. Everything that a run needs is allocated, opened, loaded and tuned here; the device may be synchronised."))
+	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Id("Shape")).
+		Params(jen.Op("*").Id("Plan"), jen.Error()).Block(body...)
+}
+
+// declare makes the plan and tells the builder what it consists of.
+func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
+	b := func() *jen.Statement { return jen.Id("b").Clone() }
+	field := func(name string) *jen.Statement { return jen.Id("p").Dot(unexported(name)) }
+	code := []jen.Code{
+		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(jen.Id("rank").Op(":").Id("g").Dot("Rank").Call(), jen.Id("ranks").Op(":").Id("g").Dot("Size").Call()),
+	}
+	for _, c := range u.chunks {
+		code = append(code, field(c.field).Op("=").Id("bytes").Call(expr(c.elements)))
+	}
+	code = append(code, jen.Line(), jen.Id("b").Op(":=").Qual(planPath, "Build").Call(jen.Id("g"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call()))
+	for _, x := range u.program.Buffers {
+		how := "Caller"
+		if x.Owner == hostir.Plan {
+			how = "Allocate"
+		} else if x.Shared {
+			how = "Shared"
+		}
+		code = append(code, field(x.Name).Op("=").Add(b()).Dot(how).Call(jen.Lit(x.Name), jen.Id("bytes").Call(expr(x.Elements))))
+	}
+	for _, s := range u.program.Semaphores {
+		code = append(code, field(s).Op("=").Add(b()).Dot("Semaphore").Call(jen.Lit(s)))
+	}
+	for _, s := range u.sideStreams() {
+		priority := jen.Qual(driverPath, "Low")
+		if s.High {
+			priority = jen.Qual(driverPath, "High")
+		}
+		if s.Count.IsZero() {
+			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Stream").Call(jen.Lit(s.Name), priority))
+		} else {
+			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Streams").Call(jen.Lit(s.Name), expr(s.First), expr(s.Count), priority))
+		}
+	}
+	for _, p := range u.gemms {
+		desc := []jen.Code{
+			jen.Id("M").Op(":").Add(expr(p.m)), jen.Id("K").Op(":").Add(expr(p.k)), jen.Id("N").Op(":").Add(expr(p.n)),
+			jen.Id("Type").Op(":").Id("s").Dot("Type"),
+		}
+		if p.transposed {
+			desc = append(desc, jen.Id("Transposed").Op(":").True())
+		}
+		if p.bias {
+			desc = append(desc, jen.Id("Bias").Op(":").True())
+		}
+		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
+	}
+	if u.device {
+		code = append(code, jen.Id("p").Dot("kernels").Dot("build").Call(jen.Id("b")))
+	}
+	return code
+}
+
+// methods are what a caller does with a plan.
+func (u *unit) methods(f *jen.File) {
+	method := func(comment, name string, params []jen.Code, call jen.Code) {
+		f.Line()
+		f.Add(doc(comment))
+		f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id(name).Params(params...).Error().Block(jen.Return(call))
+	}
+	ctx := jen.Id("ctx").Qual("context", "Context")
+	inner := func(name string, args ...jen.Code) jen.Code { return jen.Id("p").Dot("plan").Dot(name).Call(args...) }
+	bound := []jen.Code{jen.Id("ctx")}
+	for _, b := range u.owned(hostir.Caller) {
+		bound = append(bound, jen.Id("x").Dot(b.Name))
+	}
+	method("Bind sets the memory that runs work on. It is collective; with the buffers of the last Bind it does nothing, and sends nothing.",
+		"Bind", []jen.Code{ctx, jen.Id("x").Id("Buffers")}, inner("Bind", bound...))
+	method("Enqueue enqueues one run behind what the stream holds, without waiting on the host; every rank of the group enqueues its own. A stream that is being captured gets the run as part of its graph. A failure after Enqueue is learnt from the group's Done and Err.",
+		"Enqueue", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Enqueue", jen.Id("s")))
+	method("Run launches one run on a stream of its own, from a graph captured by Bind, and waits until it is done, ctx ends or the group is aborted.",
+		"Run", []jen.Code{ctx}, inner("Run", jen.Id("ctx")))
+	method("Close is collective and frees what the plan owns. It is bounded by ctx also when a peer is gone, and a second call does nothing.",
+		"Close", []jen.Code{ctx}, inner("Close", jen.Id("ctx")))
+}

@@ -1,0 +1,194 @@
+package emit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// programFile is program.go: what a caller uses, and the host program.
+func (u *unit) programFile() ([]byte, error) {
+	body, err := u.issue()
+	if err != nil {
+		return nil, err
+	}
+	f := u.file()
+	u.identity(f)
+	u.shape(f)
+	u.buffers(f)
+	u.planType(f)
+	u.constructor(f)
+	u.methods(f)
+	f.Line()
+	f.Add(doc("issue enqueues one run: the host program of the package comment, node by node."))
+	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath, "Queue")).Block(body...)
+	return render(f, path.Join(u.name, "program.go"))
+}
+
+// identity is the package's static description.
+func (u *unit) identity(f *jen.File) {
+	sum := sha256.Sum256([]byte(hostir.Print(u.program)))
+	for _, name := range u.constants() {
+		f.Add(docf("%s is the number of streams that the steps take in turn.", name))
+		f.Const().Id(name).Op("=").Lit(int(u.program.Constants[name]))
+		f.Line()
+	}
+	f.Add(doc("program is what the ranks compare before they run together."))
+	values := []jen.Code{
+		jen.Id("Name").Op(":").Lit(u.name),
+		jen.Id("Hash").Op(":").Lit(hex.EncodeToString(sum[:])),
+		jen.Id("Proof").Op(":").Lit(unproven),
+	}
+	if u.device {
+		values = append(values, jen.Id("Code").Op(":").Op("&").Id("code"))
+	}
+	f.Var().Id("program").Op("=").Qual(planPath, "Program").Custom(lineByLine, values...)
+}
+
+// lineByLine writes the fields of a literal in their order.
+var lineByLine = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
+
+// unproven is the stamp of a package that nothing has been shown of.
+const unproven = "unproven"
+
+// shape is type Shape with its Check.
+func (u *unit) shape(f *jen.File) {
+	symbols := u.symbols()
+	f.Line()
+	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. Extents are of the whole operation, not of one rank's share.", article(u.program.Name)))
+	f.Type().Id("Shape").StructFunc(func(g *jen.Group) {
+		ids := make([]jen.Code, len(symbols))
+		for i, s := range symbols {
+			ids[i] = jen.Id(s)
+		}
+		g.List(ids...).Int()
+		g.Id("Type").Qual(devicePath, "Type").Comment(strings.Join(u.typeWords(), ", "))
+	})
+	f.Line()
+	f.Add(doc("maxExtent keeps the bytes of every tensor within an int64."))
+	f.Const().Id("maxExtent").Op("=").Lit(1).Op("<<").Lit(30)
+	f.Line()
+	f.Add(doc("Check reports everything that keeps this many ranks from running the shape."))
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error().Block(u.check(symbols)...)
+	f.Line()
+	f.Add(doc("String is the shape as errors print it."))
+	format := make([]string, len(symbols))
+	args := make([]jen.Code, len(symbols))
+	for i, s := range symbols {
+		format[i], args[i] = s+" %d", jen.Id("s").Dot(s)
+	}
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String().Block(
+		jen.Return(jen.Qual("fmt", "Sprintf").Call(append(append([]jen.Code{jen.Lit(strings.Join(format, ", ") + ", %s")}, args...), jen.Id("s").Dot("Type"))...)))
+}
+
+// check is the body of Check.
+func (u *unit) check(symbols []string) []jen.Code {
+	extents := make([]jen.Code, len(symbols))
+	for i, s := range symbols {
+		extents[i] = jen.Values(jen.Lit(s), jen.Id("s").Dot(s))
+	}
+	errorf := func(args ...jen.Code) jen.Code {
+		return jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Qual("fmt", "Errorf").Call(args...))
+	}
+	body := []jen.Code{
+		jen.If(jen.Id("ranks").Op("<").Lit(1)).Block(jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit("no ranks: %d"), jen.Id("ranks")))),
+		jen.Var().Id("errs").Index().Error(),
+		jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Index().Struct(jen.Id("name").String(), jen.Id("extent").Int()).Values(extents...)).Block(
+			jen.If(jen.Id("e").Dot("extent").Op("<").Lit(1).Op("||").Id("e").Dot("extent").Op(">").Id("maxExtent")).Block(
+				errorf(jen.Lit("%s is %d: it must lie between 1 and %d"), jen.Id("e").Dot("name"), jen.Id("e").Dot("extent"), jen.Id("maxExtent")),
+			)),
+	}
+	if u.signals() {
+		body = append(body, jen.If(jen.Id("ranks").Op(">").Id("maxRanks")).Block(
+			errorf(jen.Lit("%d ranks: the kernels signal at most %d peers"), jen.Id("ranks"), jen.Id("maxRanks").Op("-").Lit(1))))
+	}
+	for _, c := range u.program.Checks {
+		by, byText := u.shapeExpr(c.By), "the ranks, "
+		if c.By != schedule.D {
+			byText = ""
+		}
+		body = append(body, jen.If(u.shapeExpr(c.Extent).Op("%").Add(by.Clone()).Op("!=").Lit(0)).Block(
+			errorf(jen.Lit(fmt.Sprintf("%s is %%d: it must be a multiple of %s%%d", c.Extent, byText)), u.shapeExpr(c.Extent), by)))
+	}
+	types := make([]jen.Code, len(u.program.Schedule.Types))
+	for i, t := range u.program.Schedule.Types {
+		types[i] = jen.Qual(devicePath, strings.ToUpper(string(t)))
+	}
+	return append(body,
+		jen.Switch(jen.Id("s").Dot("Type")).Block(
+			jen.Case(types...),
+			jen.Default().Block(errorf(jen.Lit("type %v is not one of "+strings.Join(u.typeWords(), ", ")), jen.Id("s").Dot("Type"))),
+		),
+		jen.Return(jen.Qual("errors", "Join").Call(jen.Id("errs").Op("..."))),
+	)
+}
+
+// shapeExpr is an extent as Check sees it.
+func (u *unit) shapeExpr(e schedule.Extent) *jen.Statement {
+	switch e {
+	case schedule.D:
+		return jen.Id("ranks")
+	case schedule.M, schedule.K, schedule.N:
+		return jen.Id("s").Dot(string(e))
+	}
+	return jen.Id(string(e))
+}
+
+// typeWords are the accepted types as texts.
+func (u *unit) typeWords() []string {
+	var words []string
+	for _, t := range u.program.Schedule.Types {
+		words = append(words, strings.ToUpper(string(t)))
+	}
+	return words
+}
+
+// symbols are the extents that a shape binds, in the order M, K, N.
+func (u *unit) symbols() []string {
+	used := map[schedule.Extent]bool{}
+	for _, t := range u.program.Schedule.Tensors {
+		for _, a := range t.Axes {
+			used[a.Extent] = true
+		}
+	}
+	var list []string
+	for _, e := range []schedule.Extent{schedule.M, schedule.K, schedule.N} {
+		if used[e] {
+			list = append(list, string(e))
+		}
+	}
+	return list
+}
+
+// buffers is type Buffers: what the caller brings.
+func (u *unit) buffers(f *jen.File) {
+	f.Line()
+	f.Add(doc("Buffers are the caller's device memory, row-major. The caller owns them and keeps them until Bind has replaced them or Close has returned on all ranks; memory that peers read must be memory that CUDA IPC can export."))
+	f.Type().Id("Buffers").StructFunc(func(g *jen.Group) {
+		for _, b := range u.owned(hostir.Caller) {
+			remark := b.Tensor.String()
+			if b.Shared {
+				remark += ": this rank's part, which the peers read"
+			}
+			g.Id(b.Name).Qual(devicePath, "Ptr").Comment(remark)
+		}
+	})
+}
+
+// owned are the buffers of one owner.
+func (u *unit) owned(by hostir.Owner) []hostir.Buffer {
+	var list []hostir.Buffer
+	for _, b := range u.program.Buffers {
+		if b.Owner == by {
+			list = append(list, b)
+		}
+	}
+	return list
+}

@@ -1,0 +1,73 @@
+package nvrtc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Where the wheels put what is used, below a toolchain folder.
+const (
+	libraryFile = "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
+	ptxasFile   = "nvidia/cuda_nvcc/bin/ptxas"
+	folder      = ".toolchain"
+)
+
+// ErrMissing says that no NVRTC was named and none lies in a toolchain folder.
+var ErrMissing = errors.New("no NVRTC (run make toolchain, or name a libnvrtc.so with -nvrtc PATH or OVGEN_NVRTC)")
+
+// Find loads the NVRTC at path or, where that is empty, at OVGEN_NVRTC, or in the
+// folder .toolchain of dir or of a folder above it. What was named and can't be loaded
+// is an error; with nothing named or found it wraps ErrMissing.
+func Find(path, dir string) (*Compiler, error) {
+	if path == "" {
+		path = os.Getenv("OVGEN_NVRTC")
+	}
+	if path != "" {
+		return Open(path)
+	}
+	found, err := above(dir, libraryFile)
+	if err != nil {
+		return nil, err
+	}
+	if found == "" {
+		return nil, fmt.Errorf("look for %s in %s and above: %w", filepath.Join(folder, libraryFile), dir, ErrMissing)
+	}
+	return Open(found)
+}
+
+// FindAssembler returns the ptxas at OVGEN_PTXAS or of the toolchain folder, or nil
+// where there is none: it only checks.
+func FindAssembler(dir string) (*Assembler, error) {
+	path := os.Getenv("OVGEN_PTXAS")
+	if path == "" {
+		var err error
+		if path, err = above(dir, ptxasFile); err != nil || path == "" {
+			return nil, err
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("find ptxas: %w", err)
+	}
+	return &Assembler{path: path}, nil
+}
+
+// above returns a file of the toolchain folder nearest to dir, or nothing.
+func above(dir, file string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("look for %s: %w", file, err)
+	}
+	for {
+		path := filepath.Join(dir, folder, file)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", nil
+		}
+		dir = up
+	}
+}

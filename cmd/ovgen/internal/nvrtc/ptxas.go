@@ -1,0 +1,63 @@
+package nvrtc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Assembler is a ptxas.
+type Assembler struct{ path string }
+
+// arch is the GPU for which registers are counted.
+const arch = "sm_90"
+
+var (
+	entryLine = regexp.MustCompile(`Compiling entry function '([^']+)'`)
+	spillLine = regexp.MustCompile(`(\d+) bytes spill stores, (\d+) bytes spill loads`)
+	usedLine  = regexp.MustCompile(`Used (\d+) registers`)
+)
+
+// Usage assembles PTX and returns a line for each kernel: "wait: 12 registers". It is
+// an error when a kernel spills registers to memory.
+func (a *Assembler) Usage(ptx []byte) ([]string, error) {
+	dir, err := os.MkdirTemp("", "ovgen")
+	if err != nil {
+		return nil, fmt.Errorf("assemble PTX: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	in := filepath.Join(dir, "kernels.ptx")
+	if err := os.WriteFile(in, ptx, 0o600); err != nil {
+		return nil, fmt.Errorf("assemble PTX: %w", err)
+	}
+	var log bytes.Buffer
+	cmd := exec.Command(a.path, "-arch="+arch, "-v", "-o", filepath.Join(dir, "kernels.cubin"), in)
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("assemble PTX with %s: %w\n%s", a.path, err, strings.TrimSpace(log.String()))
+	}
+	return usage(log.String())
+}
+
+// usage reads what ptxas -v printed.
+func usage(log string) ([]string, error) {
+	var lines []string
+	kernel := ""
+	for line := range strings.Lines(log) {
+		if m := entryLine.FindStringSubmatch(line); m != nil {
+			kernel = m[1]
+		}
+		if m := spillLine.FindStringSubmatch(line); m != nil && (m[1] != "0" || m[2] != "0") {
+			return nil, fmt.Errorf("kernel %s spills registers: %s bytes stored, %s loaded (use fewer values at a time)", kernel, m[1], m[2])
+		}
+		if m := usedLine.FindStringSubmatch(line); m != nil && kernel != "" {
+			lines = append(lines, fmt.Sprintf("%s: %s registers", kernel, m[1]))
+			kernel = ""
+		}
+	}
+	return lines, nil
+}

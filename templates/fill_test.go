@@ -1,0 +1,31 @@
+package templates
+
+import (
+	"fmt"
+	"strings"
+)
+
+// filled is what fill makes, computed apart: n integers from an index on, then n reals.
+func filled(seed uint32, first uint64, n int, limit uint32) string {
+	var integers, reals strings.Builder
+	for i := range uint64(n) {
+		x := hash(seed, first+i)
+		value := 0
+		if x>>8 < limit {
+			value = int(x&1)*2 - 1
+		}
+		fmt.Fprintf(&integers, "%d ", value)
+		fmt.Fprintf(&reals, "%.9g ", float32(x>>8)/(1<<23)-1)
+	}
+	return integers.String() + reals.String()
+}
+
+func hash(seed uint32, index uint64) uint32 {
+	x := index*0x9E3779B97F4A7C15 + uint64(seed)*0xD1B54A32D192ED03
+	x ^= x >> 32
+	x *= 0xD6E8FEB86659FD93
+	x ^= x >> 32
+	x *= 0xD6E8FEB86659FD93
+	x ^= x >> 32
+	return uint32(x)
+}

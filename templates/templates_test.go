@@ -1,0 +1,134 @@
+package templates
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// build renders a package, compiles testdata/NAME.cc over its shim, runs that and
+// returns what it printed.
+func build(t *testing.T, d Device, headers, sources []string, main string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for file, names := range map[string][]string{d.Package + ".h": headers, d.Package + ".cu": sources, d.Package + "_sim.cc": {"sim.cc.tmpl"}} {
+		text, err := Render(d, names...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), text.Bytes, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source, err := filepath.Abs(filepath.Join("testdata", main+".cc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "program")
+	if out, err := exec.Command("g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-I", dir, source, "-o", program).CombinedOutput(); err != nil {
+		t.Fatalf("compile: %v\n%s", err, out)
+	}
+	out, err := exec.Command(program).CombinedOutput()
+	if err != nil {
+		t.Fatalf("run: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+func TestTransportKernels(t *testing.T) {
+	d := Device{Package: "check", From: "a test", About: []string{"Kernels."}, Kernels: []Kernel{
+		{Name: "check_wait", Params: "check_wait"}, {Name: "check_post", Params: "check_post"}, {Name: "check_copy", Params: "check_copy"}}}
+	out := build(t, d,
+		[]string{"head.h.tmpl", "peers.h.tmpl", "wait.h.tmpl", "post.h.tmpl", "copy.h.tmpl", "foot.h.tmpl"},
+		[]string{"head.cu.tmpl", "words.cu.tmpl", "wait.cu.tmpl", "post.cu.tmpl", "copy.cu.tmpl"}, "shim")
+	if out != "" {
+		t.Errorf("the kernels do wrong:\n%s", out)
+	}
+}
+
+func TestCheckKernels(t *testing.T) {
+	d := Device{Package: "run", From: "a test", About: []string{"Kernels."}, Kernels: []Kernel{
+		{Name: "fill", Params: "run_fill"}, {Name: "compare", Params: "run_compare"}, {Name: "spin", Params: "run_spin"}}}
+	out := build(t, d, []string{"head.h.tmpl", "check.h.tmpl", "foot.h.tmpl"}, []string{"head.cu.tmpl", "clock.cu.tmpl", "check.cu.tmpl"}, "check")
+	lines := strings.Split(out, "\n")
+	if want := filled(3, 5, 12, 1<<23) + "42"; lines[0] != want {
+		t.Errorf("fill:\n got %s\nwant %s", lines[0], want)
+	}
+	// Thread 0 has elements 0, 2, 4 and thread 1 has 1, 3: 1 equals 1, a NaN nothing, -0
+	// equals 0, and 2 is not 3.
+	if diff := cmp.Diff([]string{"-1 0 1", "1 2 3"}, lines[1:3]); diff != "" {
+		t.Errorf("compare (-want +got):\n%s", diff)
+	}
+}
+
+func TestRenderErrors(t *testing.T) {
+	for _, c := range []struct{ name, source, want string }{
+		{"field", "a\nb {{.Missing}}", "can't evaluate field Missing"},
+		{"parse", "{{if}}", "missing value for if"},
+		{"function", "{{env `HOME`}}", `function "env" not defined`},
+		{"arithmetic", "{{align 5 3}}", "align 5 3"},
+		{"division", "{{ceilDiv 5 0}}", "ceilDiv 5 0"},
+		{"logarithm", "{{log2 12}}", "log2 12"},
+		{"fail", "{{fail `too wide`}}", "too wide"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := execute("x.tmpl", c.source, Device{})
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "x.tmpl:") {
+				t.Errorf("got %q and error %v, want an error with x.tmpl and %q", out, err, c.want)
+			}
+		})
+	}
+	if _, err := Render(Device{}, "nothing.tmpl"); err == nil {
+		t.Error("a template that does not exist is no error")
+	}
+	if _, err := Render(struct{ From string }{"x"}, "head.h.tmpl"); err == nil || !strings.Contains(err.Error(), "head.h.tmpl, line 3") {
+		t.Errorf("got %v, want the template and the line of its text", err)
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	for source, want := range map[string]string{
+		"{{align 5 4}} {{align 8 4}}":     "8 8",
+		"{{ceilDiv 7 2}} {{ceilDiv 0 2}}": "4 0",
+		"{{log2 32}}":                     "5",
+		`{{list "a" "b" | join "-"}}`:     "a-b",
+	} {
+		out, err := execute("x.tmpl", source, nil)
+		if err != nil || string(out) != want {
+			t.Errorf("%s: got %q, %v, want %q", source, out, err, want)
+		}
+	}
+	for _, name := range allowed {
+		if functions()[name] == nil {
+			t.Errorf("sprig has no function %s", name)
+		}
+	}
+}
+
+func TestSections(t *testing.T) {
+	d := Device{Package: "p", From: "a test"}
+	text, err := Render(d, "head.cu.tmpl", "copy.cu.tmpl", "post.cu.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(text.Bytes), "\n") {
+		want := ""
+		switch {
+		case strings.Contains(line, "p_copy("):
+			want = "copy.cu.tmpl"
+		case strings.Contains(line, "p_post("):
+			want = "post.cu.tmpl"
+		case strings.HasPrefix(line, "#include"):
+			want = "head.cu.tmpl"
+		default:
+			continue
+		}
+		if got := text.At(i + 1); got != want {
+			t.Errorf("line %d %q: got template %s, want %s", i+1, line, got, want)
+		}
+	}
+}

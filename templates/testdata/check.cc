@@ -1,0 +1,77 @@
+// A test of package run's kernels: prints hashes of filled tensors for the Go side, and
+// checks the conversions against the host compiler's.
+#include "run_sim.cc"
+
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+static void run(int kernel, const void *params, unsigned blocks, unsigned threads)
+{
+  const unsigned grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
+  const ovgen_sim_kernel *k = ovgen_run_sim() + kernel;
+  unsigned long long addr;
+  unsigned value;
+  void *l = k->start(params, grid, block);
+  if (k->resume(l, &addr, &value) != 0) {
+    printf("kernel %d waits\n", kernel);
+  }
+  k->destroy(l);
+}
+
+// conversions holds all halves against arithmetic and back.
+static int conversions()
+{
+  for (unsigned h = 0; h < 0x10000; h++) {
+    const unsigned exponent = h >> 10 & 31, fraction = h & 1023;
+    if (exponent == 31) {
+      continue;
+    }
+    float want = exponent == 0 ? std::ldexp((float)fraction, -24) : std::ldexp(1024.0f + fraction, (int)exponent - 25);
+    want = h & 0x8000 ? -want : want;
+    const float got = half_to_float((unsigned short)h);
+    if (got != want || std::signbit(got) != std::signbit(want) || float_to_half(got) != h) {
+      printf("half %04x: %g, want %g, back %04x\n", h, got, want, float_to_half(got));
+      return 1;
+    }
+  }
+  // Ties to even and just beside them.
+  const struct {
+    float x;
+    unsigned half, bfloat;
+  } rounds[] = {{1.00048828125f, 0x3c00, 0x3f80}, {1.0004884f, 0x3c01, 0x3f80}, {1.00146484375f, 0x3c02, 0x3f80}, {-1.00390625f, 0xbc04, 0xbf80}, {1.01171875f, 0x3c0c, 0x3f82}};
+  for (const auto &r : rounds) {
+    if (float_to_half(r.x) != r.half || float_to_bfloat(r.x) != r.bfloat) {
+      printf("%.10g: %04x %04x\n", r.x, float_to_half(r.x), float_to_bfloat(r.x));
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int main()
+{
+  const int n = 12;
+  float values[n + 1];
+  values[n] = 42;
+  struct run_fill p = {(unsigned long long)values, 5, n, 3, 1u << 23, 3, 0};
+  run(0, &p, 2, 4);
+  for (int i = 0; i < n; i++) {
+    printf("%g ", values[i]);
+  }
+  p.real = 1;
+  run(0, &p, 1, 1);
+  for (int i = 0; i < n; i++) {
+    printf("%.9g ", values[i]);
+  }
+  printf("%g\n", values[n]);
+
+  unsigned short got[5] = {0x3f80, 0x7fc0, 0x8000, 0x4000, 0}, want[5] = {0x3f80, 0x7fc0, 0, 0x4040, 0};
+  struct run_verdict found[2];
+  struct run_compare c = {(unsigned long long)got, (unsigned long long)want, (unsigned long long)found, 5, 1, 0};
+  run(1, &c, 2, 1);
+  for (const auto &f : found) {
+    printf("%lld %u %g\n", f.first, f.differ, f.largest);
+  }
+  return conversions();
+}

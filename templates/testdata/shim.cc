@@ -1,0 +1,125 @@
+// A test of the shim: it drives kernels through their table as the simulator does.
+#include "check_sim.cc"
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+static int failures;
+
+#define EXPECT(condition)                                        \
+  do {                                                           \
+    if (!(condition)) {                                          \
+      printf("line %d: %s does not hold\n", __LINE__, #condition); \
+      failures++;                                                \
+    }                                                            \
+  } while (0)
+
+typedef unsigned long long u64;
+
+static const ovgen_sim_kernel *find(const char *name)
+{
+  for (const ovgen_sim_kernel *k = ovgen_check_sim(); k->name != nullptr; k++) {
+    if (strcmp(k->name, name) == 0) {
+      return k;
+    }
+  }
+  printf("no kernel %s\n", name);
+  exit(1);
+}
+
+static int run(const char *name, const void *params, unsigned blocks, unsigned threads)
+{
+  const ovgen_sim_kernel *k = find(name);
+  const unsigned grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
+  void *l = k->start(params, grid, block);
+  u64 addr;
+  unsigned value;
+  const int left = k->resume(l, &addr, &value);
+  k->destroy(l);
+  return left;
+}
+
+// A wait suspends until all of its words are 1, says which is the first that is not, and
+// writes the step word behind all resets.
+static void waits()
+{
+  unsigned words[3] = {0, 1, 0}, step = 0;
+  struct check_wait p = {};
+  for (int i = 0; i < 3; i++) {
+    p.words[i] = (u64)&words[i];
+  }
+  p.step = (u64)&step;
+  p.count = 3;
+  p.value = 77;
+  const ovgen_sim_kernel *k = find("check_wait");
+  const unsigned grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
+  void *l = k->start(&p, grid, block);
+  memset(&p, 0xff, sizeof p);  // start has copied it
+  u64 addr = 0;
+  unsigned value = 0;
+  EXPECT(k->resume(l, &addr, &value) == 1);
+  EXPECT(addr == (u64)&words[0] && value == 1);
+  EXPECT(words[1] == 0 && step == 0);
+  words[0] = 1;
+  EXPECT(k->resume(l, &addr, &value) == 1);
+  EXPECT(addr == (u64)&words[2] && words[0] == 0 && step == 0);
+  words[2] = 1;
+  EXPECT(k->resume(l, &addr, &value) == 0);
+  EXPECT(words[2] == 0 && step == 77);
+  k->destroy(l);
+
+  void *abandoned = k->start(&p, grid, block);
+  k->destroy(abandoned);
+}
+
+static void posts()
+{
+  unsigned words[2] = {0, 5}, other = 9;
+  struct check_post p = {};
+  p.words[0] = (u64)&words[0];
+  p.words[1] = (u64)&words[1];
+  p.count = 2;
+  EXPECT(run("check_post", &p, 1, 2) == 0);
+  EXPECT(words[0] == 1 && words[1] == 1 && other == 9);
+}
+
+// Every alignment of both sides, with lengths around the unit of 16 bytes and more than a
+// round of all threads, must move exactly the bytes asked for.
+static void copies()
+{
+  const size_t lengths[] = {0, 1, 2, 3, 7, 15, 16, 17, 31, 33, 100, 4096, 5001};
+  std::vector<unsigned char> from(8192), to(8192);
+  for (size_t i = 0; i < from.size(); i++) {
+    from[i] = (unsigned char)(i * 7 + 3);
+  }
+  for (size_t src = 0; src < 17; src++) {
+    for (size_t dst = 0; dst < 17; dst++) {
+      for (size_t n : lengths) {
+        std::fill(to.begin(), to.end(), 0xee);
+        struct check_copy p = {(u64)&to[64 + dst], (u64)&from[src], n};
+        EXPECT(run("check_copy", &p, 2, 16) == 0);
+        EXPECT(memcmp(&to[64 + dst], &from[src], n) == 0);
+        EXPECT(to[63 + dst] == 0xee && to[64 + dst + n] == 0xee);
+      }
+    }
+  }
+}
+
+// Launches with parameters of zeros do nothing.
+static void zeros()
+{
+  std::vector<char> none(4096);
+  for (const ovgen_sim_kernel *k = ovgen_check_sim(); k->name != nullptr; k++) {
+    EXPECT(run(k->name, none.data(), 1, 4) == 0);
+  }
+}
+
+int main()
+{
+  waits();
+  posts();
+  copies();
+  zeros();
+  return failures != 0;
+}
