@@ -1,0 +1,220 @@
+//go:build linux && cgo
+
+#include "blas.h"
+#include "enter.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define lt ovgen_blas
+
+struct ovgen_blas ovgen_blas;
+
+#define FIND(name, params)                                        \
+  function = dlsym(library, "cublasLt" #name);                    \
+  memcpy(&table.name, &function, sizeof function);                \
+  if (!function) {                                                \
+    snprintf(why, size, "%s has no cublasLt" #name, path);        \
+    dlclose(library);                                             \
+    return 1;                                                     \
+  }
+
+int ovgen_blas_load(const char *path, char *why, size_t size) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    snprintf(why, size, "%s", dlerror());
+    return 1;
+  }
+  void *function;
+  struct ovgen_blas table;
+  OVGEN_BLAS_FUNCTIONS(FIND)
+  FIND(GetStatusName, )
+  FIND(GetStatusString, )
+  ovgen_blas = table;
+  return 0;
+}
+
+cublasStatus_t ovgen_blas_create(uintptr_t *handle) { return lt.Create((cublasLtHandle_t *)handle); }
+
+cublasStatus_t ovgen_blas_destroy(uintptr_t handle) { return lt.Destroy((cublasLtHandle_t)handle); }
+
+void ovgen_blas_error(cublasStatus_t code, const char **name, const char **text) {
+  *name = lt.GetStatusName(code);
+  *text = lt.GetStatusString(code);
+}
+
+/* cuBLASLt counts columns first, so the row-major product is asked for as
+   c'[n,m] = b'[n,k] a'[k,m]: its A is our b, its B our a, and its bias over rows
+   is ours over columns. */
+struct product {
+  cublasLtHandle_t handle;
+  ovgen_shape shape;
+  cublasLtMatrixLayout_t a, b, c;
+  uint64_t align_a, align_b, align_c, align_bias;
+  size_t workspace;
+  int choice;
+  cublasLtMatmulHeuristicResult_t choices[OVGEN_CHOICES];
+  /* A description that no call is using, or null. A call takes it, sets its own
+     bias pointer and puts it back: no lock is held while work is enqueued. */
+  _Atomic(cublasLtMatmulDesc_t) spare;
+};
+
+/* The first refusal ends a sequence of calls and leaves its name in *call. */
+#define TRY(function, ...)                                       \
+  do {                                                           \
+    *call = "cublasLt" #function;                                \
+    cublasStatus_t status = lt.function(__VA_ARGS__);            \
+    if (status != CUBLAS_STATUS_SUCCESS) return status;          \
+  } while (0)
+
+static cublasStatus_t set_form(const ovgen_shape *shape, cublasLtMatmulDesc_t op, const char **call) {
+  int32_t transposed = shape->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  uint32_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+  TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed);
+  if (shape->bias) TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/* Makes a description without its bias pointer; *op stays null if it fails. */
+static cublasStatus_t describe(const ovgen_shape *shape, cublasLtMatmulDesc_t *op, const char **call) {
+  cublasLtMatmulDesc_t made;
+  TRY(MatmulDescCreate, &made, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasStatus_t status = set_form(shape, made, call);
+  if (status == CUBLAS_STATUS_SUCCESS) *op = made;
+  else lt.MatmulDescDestroy(made);
+  return status;
+}
+
+static cublasStatus_t set_bias(cublasLtMatmulDesc_t op, uint64_t bias) {
+  const void *pointer = (const void *)(uintptr_t)bias;
+  return lt.MatmulDescSetAttribute(op, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer, sizeof pointer);
+}
+
+static cublasStatus_t lay_out(struct product *p, const char **call) {
+  const ovgen_shape *s = &p->shape;
+  cudaDataType type = (cudaDataType)s->type;
+  TRY(MatrixLayoutCreate, &p->a, type, s->k, s->m, (int64_t)s->k);
+  if (s->transposed) TRY(MatrixLayoutCreate, &p->b, type, s->k, s->n, (int64_t)s->k);
+  else TRY(MatrixLayoutCreate, &p->b, type, s->n, s->k, (int64_t)s->n);
+  TRY(MatrixLayoutCreate, &p->c, type, s->n, s->m, (int64_t)s->n);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/* The alignment that every row start keeps when the first one has 16 bytes, which is
+   the most that a kernel asks for; chunks of rows start at such addresses. */
+static uint64_t alignment(uint64_t row_bytes) {
+  uint64_t lowest = row_bytes & -row_bytes;
+  return lowest < 16 ? lowest : 16;
+}
+
+static void align(struct product *p) {
+  const ovgen_shape *s = &p->shape;
+  uint64_t size = s->type == CUDA_R_32F ? 4 : 2;
+  p->align_a = alignment(s->k * size);
+  p->align_b = alignment((s->transposed ? s->k : s->n) * size);
+  p->align_c = p->align_bias = alignment(s->n * size);
+}
+
+/* Sums stay in fp32: partial sums of a split product may meet only in that type.
+   In place they meet in the output's type, which is that of an fp32 product only. */
+static cublasStatus_t prefer(struct product *p, cublasLtMatmulPreference_t pref, const char **call) {
+  uint32_t a = (uint32_t)p->align_b, b = (uint32_t)p->align_a, c = (uint32_t)p->align_c;
+  uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  uint64_t workspace = p->workspace;
+  if (p->shape.type == CUDA_R_32F) reductions |= CUBLASLT_REDUCTION_SCHEME_INPLACE;
+#define PREFER(attribute, value) \
+  TRY(MatmulPreferenceSetAttribute, pref, CUBLASLT_MATMUL_PREF_##attribute, &value, sizeof value)
+  PREFER(MAX_WORKSPACE_BYTES, workspace);
+  PREFER(REDUCTION_SCHEME_MASK, reductions);
+  PREFER(MIN_ALIGNMENT_A_BYTES, a);
+  PREFER(MIN_ALIGNMENT_B_BYTES, b);
+  PREFER(MIN_ALIGNMENT_C_BYTES, c);
+  PREFER(MIN_ALIGNMENT_D_BYTES, c);
+#undef PREFER
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t ask(struct product *p, cublasLtMatmulPreference_t pref, int *choices, const char **call) {
+  cublasLtMatmulDesc_t op = atomic_load(&p->spare);
+  cublasStatus_t status = prefer(p, pref, call);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  TRY(MatmulAlgoGetHeuristic, p->handle, op, p->b, p->a, p->c, p->c, pref, OVGEN_CHOICES, p->choices, choices);
+  int usable = 0;
+  for (int i = 0; i < *choices; i++)
+    if (p->choices[i].state == CUBLAS_STATUS_SUCCESS) p->choices[usable++] = p->choices[i];
+  *choices = usable;
+  return usable ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+static cublasStatus_t build(struct product *p, uint64_t bias, int *choices, const char **call) {
+  cublasLtMatmulDesc_t op = NULL;
+  cublasLtMatmulPreference_t pref = NULL;
+  cublasStatus_t status = describe(&p->shape, &op, call);
+  atomic_store(&p->spare, op);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  if (p->shape.bias) {
+    *call = "cublasLtMatmulDescSetAttribute";
+    if ((status = set_bias(op, bias + p->align_bias)) != CUBLAS_STATUS_SUCCESS) return status;
+  }
+  if ((status = lay_out(p, call)) != CUBLAS_STATUS_SUCCESS) return status;
+  TRY(MatmulPreferenceCreate, &pref);
+  status = ask(p, pref, choices, call);
+  lt.MatmulPreferenceDestroy(pref);
+  return status;
+}
+
+cublasStatus_t ovgen_product_create(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
+                                    uintptr_t *product, int *choices, const char **call) {
+  struct product *p = calloc(1, sizeof *p);
+  *call = "calloc";
+  if (!p) return CUBLAS_STATUS_ALLOC_FAILED;
+  p->handle = (cublasLtHandle_t)handle;
+  p->shape = *shape;
+  p->workspace = workspace;
+  align(p);
+  cublasStatus_t status = build(p, bias, choices, call);
+  if (status == CUBLAS_STATUS_SUCCESS) *product = (uintptr_t)p;
+  else ovgen_product_destroy((uintptr_t)p);
+  return status;
+}
+
+void ovgen_product_choose(uintptr_t product, int choice) { ((struct product *)product)->choice = choice; }
+
+void ovgen_product_alignment(uintptr_t product, uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *bias) {
+  const struct product *p = (const struct product *)product;
+  *a = p->align_a, *b = p->align_b, *c = p->align_c, *bias = p->align_bias;
+}
+
+void ovgen_product_destroy(uintptr_t product) {
+  struct product *p = (struct product *)product;
+  cublasLtMatmulDesc_t op = atomic_load(&p->spare);
+  if (op) lt.MatmulDescDestroy(op);
+  if (p->a) lt.MatrixLayoutDestroy(p->a);
+  if (p->b) lt.MatrixLayoutDestroy(p->b);
+  if (p->c) lt.MatrixLayoutDestroy(p->c);
+  free(p);
+}
+
+int ovgen_matmul(uintptr_t ctx, uintptr_t product, uint64_t c, uint64_t a, uint64_t b, uint64_t bias,
+                 uint64_t workspace, uintptr_t stream) {
+  static const float one = 1, zero = 0;
+  struct product *p = (struct product *)product;
+  if (!p->shape.bias) bias = 0;
+  else if (!bias) return CUBLAS_STATUS_INVALID_VALUE;
+  if (a % p->align_a || b % p->align_b || c % p->align_c || bias % p->align_bias) return OVGEN_MISALIGNED;
+  if (ovgen_enter(ctx) != CUDA_SUCCESS) return OVGEN_NO_CONTEXT;
+  const char *call;
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  cublasLtMatmulDesc_t op = atomic_exchange(&p->spare, NULL);
+  if (!op) status = describe(&p->shape, &op, &call);
+  if (status == CUBLAS_STATUS_SUCCESS && p->shape.bias) status = set_bias(op, bias);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = lt.Matmul(p->handle, op, &one, (const void *)(uintptr_t)b, p->b, (const void *)(uintptr_t)a, p->a, &zero,
+                       (const void *)(uintptr_t)c, p->c, (void *)(uintptr_t)c, p->c, &p->choices[p->choice].algo,
+                       (void *)(uintptr_t)workspace, p->workspace, (cudaStream_t)stream);
+  if (op && (op = atomic_exchange(&p->spare, op))) lt.MatmulDescDestroy(op);
+  return status;
+}

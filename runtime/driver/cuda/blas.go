@@ -1,0 +1,118 @@
+//go:build linux && cgo
+
+package cuda
+
+/*
+#include <stdlib.h>
+#include "blas.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// blasVariable names the library or its folder where the loader does not find it.
+const blasVariable = "OVGEN_CUBLASLT"
+
+// blasLibrary says whether cuBLASLt's table is filled.
+var blasLibrary struct {
+	sync.Mutex
+	loaded bool
+}
+
+// blasPaths lists where cuBLASLt may be, given the variable's value and the CUDA
+// version of the driver: 13 does not start on a driver for 12. A name without a
+// slash is sought by the loader, in its cache (ldconfig) and LD_LIBRARY_PATH.
+func blasPaths(value string, version int) []string {
+	names := []string{"libcublasLt.so.13", "libcublasLt.so.12"}
+	if version < 13000 {
+		names = names[1:]
+	}
+	in := func(dir string) (paths []string) {
+		for _, n := range names {
+			paths = append(paths, filepath.Join(dir, n))
+		}
+		return paths
+	}
+	if value == "" {
+		return append(names, in("/usr/local/cuda/lib64")...)
+	}
+	if info, err := os.Stat(value); err == nil && info.IsDir() {
+		return in(value)
+	}
+	return []string{value}
+}
+
+// loadBlas fills cuBLASLt's table from the first of these that can be opened.
+func loadBlas(paths []string) error {
+	blasLibrary.Lock()
+	defer blasLibrary.Unlock()
+	if blasLibrary.loaded {
+		return nil
+	}
+	var said []string
+	for _, path := range paths {
+		name := C.CString(path)
+		var why [512]C.char
+		failed := C.ovgen_blas_load(name, &why[0], C.size_t(len(why)))
+		C.free(unsafe.Pointer(name))
+		if failed == 0 {
+			blasLibrary.loaded = true
+			return nil
+		}
+		said = append(said, C.GoString(&why[0]))
+	}
+	return fmt.Errorf("open cuBLASLt: %s (install CUDA's cuBLAS, or set %s to the library or its folder: "+
+		"PyTorch keeps it in site-packages/nvidia/cu13/lib or site-packages/nvidia/cublas/lib): %w",
+		strings.Join(said, "; "), blasVariable, driver.ErrUnavailable)
+}
+
+// openBlas makes cuBLASLt's handle with the first product. It is called with mu
+// held and inside relaxed.
+func (d *Driver) openBlas() error {
+	if d.blas != 0 {
+		return nil
+	}
+	return guarded(func() error {
+		if err := loadBlas(blasPaths(os.Getenv(blasVariable), d.properties.Version)); err != nil {
+			return err
+		}
+		if r := C.ovgen_blas_create(&d.blas); r != 0 {
+			return blasStatus("cublasLtCreate", r)
+		}
+		return nil
+	})
+}
+
+// closeBlas frees all products and the handle.
+func (d *Driver) closeBlas() error {
+	if d.blas == 0 {
+		return nil
+	}
+	return d.relaxed(func() error {
+		for _, p := range d.products {
+			C.ovgen_product_destroy(C.uintptr_t(p.handle))
+		}
+		clear(d.products)
+		if r := C.ovgen_blas_destroy(d.blas); r != 0 {
+			return blasStatus("cublasLtDestroy", r)
+		}
+		d.blas = 0
+		return nil
+	})
+}
+
+// blasStatus is the error of a cuBLASLt call.
+func blasStatus(call string, code C.cublasStatus_t) error {
+	var name, text *C.char
+	C.ovgen_blas_error(code, &name, &text)
+	return &driver.Status{Call: call, Code: int(code), Text: C.GoString(name) + ": " + C.GoString(text)}
+}

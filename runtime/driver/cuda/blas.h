@@ -1,0 +1,131 @@
+/* What ovgen uses of cuBLASLt, under its own names, and products made of it.
+   NVIDIA's cublasLt.h may be included first, as in api.h. */
+#ifndef OVGEN_CUDA_BLAS_H
+#define OVGEN_CUDA_BLAS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA
+typedef int cublasStatus_t;
+typedef int cublasComputeType_t;
+typedef int cudaDataType;
+typedef int cublasLtMatmulDescAttributes_t;
+typedef int cublasLtMatmulPreferenceAttributes_t;
+typedef struct cublasLtContext *cublasLtHandle_t;
+typedef struct cublasLtMatmulDescOpaque *cublasLtMatmulDesc_t;
+typedef struct cublasLtMatrixLayoutOpaque *cublasLtMatrixLayout_t;
+typedef struct cublasLtMatmulPreferenceOpaque *cublasLtMatmulPreference_t;
+typedef struct CUstream_st *cudaStream_t;
+
+typedef struct {
+  uint64_t data[8];
+} cublasLtMatmulAlgo_t;
+
+typedef struct {
+  cublasLtMatmulAlgo_t algo;
+  size_t workspaceSize;
+  cublasStatus_t state;
+  float wavesCount;
+  int reserved[4];
+} cublasLtMatmulHeuristicResult_t;
+
+enum {
+  CUBLAS_STATUS_SUCCESS = 0,
+  CUBLAS_STATUS_ALLOC_FAILED = 3,
+  CUBLAS_STATUS_INVALID_VALUE = 7,
+  CUBLAS_STATUS_NOT_SUPPORTED = 15,
+  CUBLAS_COMPUTE_32F = 68,
+  CUBLAS_OP_N = 0,
+  CUBLAS_OP_T = 1,
+  CUDA_R_32F = 0,
+  CUDA_R_16F = 2,
+  CUDA_R_16BF = 14,
+  CUBLASLT_EPILOGUE_BIAS = 4,
+  CUBLASLT_MATMUL_DESC_TRANSA = 3,
+  CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
+  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
+  CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
+  CUBLASLT_REDUCTION_SCHEME_INPLACE = 1,
+  CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2,
+};
+#endif
+
+_Static_assert(sizeof(cublasLtMatmulAlgo_t) == 64, "an algorithm has 64 bytes");
+_Static_assert(sizeof(cublasLtMatmulHeuristicResult_t) == 96, "a choice has 96 bytes");
+_Static_assert(offsetof(cublasLtMatmulHeuristicResult_t, state) == 72, "its state");
+
+/* X(name without cublasLt, parameters): those that return a status. */
+#define OVGEN_BLAS_FUNCTIONS(X)                                                                    \
+  X(Create, (cublasLtHandle_t *))                                                                  \
+  X(Destroy, (cublasLtHandle_t))                                                                   \
+  X(MatmulDescCreate, (cublasLtMatmulDesc_t *, cublasComputeType_t, cudaDataType))                 \
+  X(MatmulDescDestroy, (cublasLtMatmulDesc_t))                                                     \
+  X(MatmulDescSetAttribute,                                                                        \
+    (cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, const void *, size_t))                  \
+  X(MatrixLayoutCreate, (cublasLtMatrixLayout_t *, cudaDataType, uint64_t, uint64_t, int64_t))     \
+  X(MatrixLayoutDestroy, (cublasLtMatrixLayout_t))                                                 \
+  X(MatmulPreferenceCreate, (cublasLtMatmulPreference_t *))                                        \
+  X(MatmulPreferenceDestroy, (cublasLtMatmulPreference_t))                                         \
+  X(MatmulPreferenceSetAttribute,                                                                  \
+    (cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t, const void *, size_t))      \
+  X(MatmulAlgoGetHeuristic,                                                                        \
+    (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,       \
+     cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,              \
+     cublasLtMatmulHeuristicResult_t[], int *))                                                    \
+  X(Matmul,                                                                                        \
+    (cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t,   \
+     const void *, cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t,     \
+     void *, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t, cudaStream_t))
+
+#define OVGEN_BLAS_FIELD(name, params) cublasStatus_t(*name) params;
+struct ovgen_blas {
+  OVGEN_BLAS_FUNCTIONS(OVGEN_BLAS_FIELD)
+  const char *(*GetStatusName)(cublasStatus_t);
+  const char *(*GetStatusString)(cublasStatus_t);
+};
+extern struct ovgen_blas ovgen_blas;
+
+/* Opens the library and fills the table; 0, or 1 with the reason in why. */
+int ovgen_blas_load(const char *library, char *why, size_t size);
+
+/* How many of the heuristic's choices are tried. */
+enum { OVGEN_CHOICES = 8 };
+
+/* Answers of ovgen_matmul besides a cublasStatus_t: an address is less aligned than
+   the product was tuned for, or the context can't be made current. */
+enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001 };
+
+/* A row-major product c[m,n] = a[m,k] b (+ bias[n]), b being [n,k] if transposed. */
+typedef struct {
+  uint64_t m, k, n;
+  int type; /* cudaDataType */
+  int transposed, bias;
+} ovgen_shape;
+
+/* Calls in which a context must be current already. */
+cublasStatus_t ovgen_blas_create(uintptr_t *handle);
+cublasStatus_t ovgen_blas_destroy(uintptr_t handle);
+void ovgen_blas_error(cublasStatus_t code, const char **name, const char **text);
+
+/* Makes a product and asks for its choices. bias is an address aligned to 256 bytes:
+   the heuristic judges a bias by its address, and is shown one that is aligned no
+   better than the product expects. On failure *call names the call that refused. */
+cublasStatus_t ovgen_product_create(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
+                                    uintptr_t *product, int *choices, const char **call);
+void ovgen_product_choose(uintptr_t product, int choice);
+void ovgen_product_destroy(uintptr_t product);
+
+/* Alignment in bytes that the product expects of every address. */
+void ovgen_product_alignment(uintptr_t product, uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *bias);
+
+/* Enqueues the product with the chosen algorithm. Safe on many threads at once. */
+int ovgen_matmul(uintptr_t ctx, uintptr_t product, uint64_t c, uint64_t a, uint64_t b, uint64_t bias,
+                 uint64_t workspace, uintptr_t stream);
+
+#endif

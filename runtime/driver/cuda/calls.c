@@ -1,0 +1,184 @@
+//go:build linux && cgo
+
+#include "calls.h"
+#include "enter.h"
+
+#include <string.h>
+
+#define cu ovgen_cuda
+
+CUresult ovgen_init(void) { return cu.Init(0); }
+
+CUresult ovgen_version(int *version) { return cu.DriverGetVersion(version); }
+
+void ovgen_error(CUresult code, const char **name, const char **text) {
+  if (cu.GetErrorName(code, name) != CUDA_SUCCESS || !*name) *name = "unknown error";
+  if (cu.GetErrorString(code, text) != CUDA_SUCCESS || !*text) *text = "no description";
+}
+
+/* Devices: a CUdevice is asked for each time; these are calls of start-up. */
+
+#define OF(ordinal, call)                         \
+  CUdevice device;                                \
+  CUresult r = cu.DeviceGet(&device, ordinal);    \
+  return r != CUDA_SUCCESS ? r : (call)
+
+CUresult ovgen_device_count(int *count) { return cu.DeviceGetCount(count); }
+
+CUresult ovgen_device_name(int ordinal, char *name, int size) { OF(ordinal, cu.DeviceGetName(name, size, device)); }
+
+CUresult ovgen_device_uuid(int ordinal, char uuid[16]) { OF(ordinal, cu.DeviceGetUuid((CUuuid *)uuid, device)); }
+
+CUresult ovgen_device_memory(int ordinal, size_t *bytes) { OF(ordinal, cu.DeviceTotalMem(bytes, device)); }
+
+CUresult ovgen_device_attribute(int ordinal, int attribute, int *value) {
+  OF(ordinal, cu.DeviceGetAttribute(value, (CUdevice_attribute)attribute, device));
+}
+
+CUresult ovgen_device_can_access(int ordinal, int peer, int *can) {
+  CUdevice other;
+  CUresult found = cu.DeviceGet(&other, peer);
+  if (found != CUDA_SUCCESS) return found;
+  OF(ordinal, cu.DeviceCanAccessPeer(can, device, other));
+}
+
+CUresult ovgen_ctx_retain(int ordinal, uintptr_t *ctx) {
+  OF(ordinal, cu.DevicePrimaryCtxRetain((CUcontext *)ctx, device));
+}
+
+CUresult ovgen_ctx_release(int ordinal) { OF(ordinal, cu.DevicePrimaryCtxRelease(device)); }
+
+CUresult ovgen_ctx_device(uintptr_t ctx, int *device) {
+  CUresult r = cu.CtxSetCurrent((CUcontext)ctx);
+  return r != CUDA_SUCCESS ? r : cu.CtxGetDevice(device);
+}
+
+CUresult ovgen_ctx_priorities(uintptr_t ctx, int *least, int *greatest) {
+  IN(ctx, cu.CtxGetStreamPriorityRange(least, greatest));
+}
+
+CUresult ovgen_ctx_synchronize(uintptr_t ctx) { RELAXED(ctx, cu.CtxSynchronize()); }
+
+CUresult ovgen_capture_mode(uintptr_t ctx, int *mode) {
+  IN(ctx, cu.ThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode));
+}
+
+/* Streams and events. */
+
+CUresult ovgen_stream_create(uintptr_t ctx, int priority, uintptr_t *s) {
+  RELAXED(ctx, cu.StreamCreateWithPriority((CUstream *)s, CU_STREAM_NON_BLOCKING, priority));
+}
+
+CUresult ovgen_stream_destroy(uintptr_t ctx, uintptr_t s) { RELAXED(ctx, cu.StreamDestroy((CUstream)s)); }
+
+CUresult ovgen_stream_synchronize(uintptr_t ctx, uintptr_t s) { RELAXED(ctx, cu.StreamSynchronize((CUstream)s)); }
+
+CUresult ovgen_stream_query(uintptr_t ctx, uintptr_t s) { RELAXED(ctx, cu.StreamQuery((CUstream)s)); }
+
+CUresult ovgen_stream_capturing(uintptr_t ctx, uintptr_t s, int *capturing) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUresult r = ovgen_enter(ctx);
+  if (r == CUDA_SUCCESS) r = cu.StreamIsCapturing((CUstream)s, &status);
+  *capturing = status != CU_STREAM_CAPTURE_STATUS_NONE;
+  return r;
+}
+
+CUresult ovgen_stream_wait(uintptr_t ctx, uintptr_t s, uintptr_t e, int external) {
+  IN(ctx, cu.StreamWaitEvent((CUstream)s, (CUevent)e, external ? CU_EVENT_WAIT_EXTERNAL : 0));
+}
+
+/* Writes one item in CUDA's form. */
+static void convert(CUstreamBatchMemOpParams *to, const ovgen_memop *from) {
+  memset(to, 0, sizeof *to);
+  if (from->kind == OVGEN_WRITE) {
+    to->writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    to->writeValue.address = from->address;
+    to->writeValue.value = from->value;
+    to->writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+  } else {
+    to->waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    to->waitValue.address = from->address;
+    to->waitValue.value = from->value;
+    to->waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+  }
+}
+
+CUresult ovgen_stream_batch(uintptr_t ctx, uintptr_t s, const ovgen_memop *items, size_t count) {
+  CUstreamBatchMemOpParams batch[OVGEN_BATCH];
+  CUresult r = ovgen_enter(ctx);
+  for (size_t i = 0; i < count; i++)
+    if (items[i].kind != OVGEN_WAIT && items[i].kind != OVGEN_WRITE) return CUDA_ERROR_INVALID_VALUE;
+  while (count > 0 && r == CUDA_SUCCESS) {
+    unsigned n = count < OVGEN_BATCH ? (unsigned)count : OVGEN_BATCH;
+    for (unsigned i = 0; i < n; i++) convert(&batch[i], &items[i]);
+    r = cu.StreamBatchMemOp((CUstream)s, n, batch, 0);
+    items += n;
+    count -= n;
+  }
+  return r;
+}
+
+CUresult ovgen_event_create(uintptr_t ctx, int timing, uintptr_t *e) {
+  RELAXED(ctx, cu.EventCreate((CUevent *)e, timing ? 0 : CU_EVENT_DISABLE_TIMING));
+}
+
+CUresult ovgen_event_destroy(uintptr_t ctx, uintptr_t e) { RELAXED(ctx, cu.EventDestroy((CUevent)e)); }
+
+CUresult ovgen_event_record(uintptr_t ctx, uintptr_t e, uintptr_t s, int external) {
+  IN(ctx, cu.EventRecordWithFlags((CUevent)e, (CUstream)s, external ? CU_EVENT_RECORD_EXTERNAL : 0));
+}
+
+CUresult ovgen_event_query(uintptr_t ctx, uintptr_t e) { RELAXED(ctx, cu.EventQuery((CUevent)e)); }
+
+CUresult ovgen_event_synchronize(uintptr_t ctx, uintptr_t e) { RELAXED(ctx, cu.EventSynchronize((CUevent)e)); }
+
+CUresult ovgen_event_elapsed(uintptr_t ctx, uintptr_t from, uintptr_t to, float *ms) {
+  RELAXED(ctx, cu.EventElapsedTime(ms, (CUevent)from, (CUevent)to));
+}
+
+/* Kernels and graphs. */
+
+CUresult ovgen_module_load(uintptr_t ctx, const char *ptx, uintptr_t *m, char *log, size_t size) {
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, (void *)(uintptr_t)size};
+  RELAXED(ctx, cu.ModuleLoadDataEx((CUmodule *)m, ptx, 2, options, values));
+}
+
+CUresult ovgen_module_function(uintptr_t ctx, uintptr_t m, const char *name, uintptr_t *f) {
+  RELAXED(ctx, cu.ModuleGetFunction((CUfunction *)f, (CUmodule)m, name));
+}
+
+CUresult ovgen_module_unload(uintptr_t ctx, uintptr_t m) { RELAXED(ctx, cu.ModuleUnload((CUmodule)m)); }
+
+CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uintptr_t s,
+                      char *params) {
+  void *list[] = {params};
+  IN(ctx, cu.LaunchKernel((CUfunction)f, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, (CUstream)s,
+                          list, NULL));
+}
+
+CUresult ovgen_capture_begin(uintptr_t ctx, uintptr_t s, int mode) {
+  IN(ctx, cu.StreamBeginCapture((CUstream)s, (CUstreamCaptureMode)mode));
+}
+
+CUresult ovgen_capture_end(uintptr_t ctx, uintptr_t s, uintptr_t *graph) {
+  IN(ctx, cu.StreamEndCapture((CUstream)s, (CUgraph *)graph));
+}
+
+CUresult ovgen_graph_instantiate(uintptr_t ctx, uintptr_t graph, uintptr_t *exec) {
+  RELAXED(ctx, cu.GraphInstantiateWithFlags((CUgraphExec *)exec, (CUgraph)graph, 0));
+}
+
+CUresult ovgen_graph_upload(uintptr_t ctx, uintptr_t exec, uintptr_t s) {
+  RELAXED(ctx, cu.GraphUpload((CUgraphExec)exec, (CUstream)s));
+}
+
+CUresult ovgen_graph_launch(uintptr_t ctx, uintptr_t exec, uintptr_t s) {
+  IN(ctx, cu.GraphLaunch((CUgraphExec)exec, (CUstream)s));
+}
+
+CUresult ovgen_graph_exec_destroy(uintptr_t ctx, uintptr_t exec) {
+  RELAXED(ctx, cu.GraphExecDestroy((CUgraphExec)exec));
+}
+
+CUresult ovgen_graph_destroy(uintptr_t ctx, uintptr_t graph) { RELAXED(ctx, cu.GraphDestroy((CUgraph)graph)); }

@@ -1,0 +1,171 @@
+//go:build linux && cgo
+
+package cuda
+
+/*
+#include "calls.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// Driver is one device with its context. Beyond driver.Driver it has
+// MemAllocPooled and MemMapped, for tests.
+type Driver struct {
+	ctx        C.uintptr_t
+	primary    bool // the context was retained here and is released by Close
+	properties driver.Properties
+	priorities [3]C.int // by driver.Priority
+
+	mu       sync.Mutex // of what follows; no call that enqueues takes it
+	closed   bool
+	blas     C.uintptr_t // cuBLASLt's handle, made with the first product
+	products map[driver.MatmulDesc]*product
+}
+
+var _ driver.Driver = (*Driver)(nil)
+
+func open(ordinal int, context uintptr) (*Driver, error) {
+	properties, err := read(ordinal)
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{
+		ctx:        C.uintptr_t(context),
+		primary:    context == 0,
+		properties: properties,
+		products:   map[driver.MatmulDesc]*product{},
+	}
+	if err := guarded(d.enter); err != nil {
+		return nil, err
+	}
+	var least, greatest C.int
+	if r := C.ovgen_ctx_priorities(d.ctx, &least, &greatest); r != 0 {
+		d.Close()
+		return nil, status("cuCtxGetStreamPriorityRange", r)
+	}
+	d.priorities = [3]C.int{driver.Low: least, driver.Normal: (least + greatest) / 2, driver.High: greatest}
+	return d, nil
+}
+
+// enter retains the primary context, or sees that a foreign one is the device's.
+func (d *Driver) enter() error {
+	if d.primary {
+		return check("cuDevicePrimaryCtxRetain", C.ovgen_ctx_retain(C.int(d.properties.Ordinal), &d.ctx))
+	}
+	// The device is asked of the thread's context: stay on this thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var device C.int
+	if r := C.ovgen_ctx_device(d.ctx, &device); r != 0 {
+		return fmt.Errorf("use context %#x: %w", uintptr(d.ctx), status("cuCtxGetDevice", r))
+	}
+	if int(device) != d.properties.Ordinal {
+		return fmt.Errorf("context %#x belongs to device %d (name that device, or pass a context of this one)", uintptr(d.ctx), device)
+	}
+	return nil
+}
+
+// read asks for a device's properties.
+func read(ordinal int) (driver.Properties, error) {
+	p := driver.Properties{Ordinal: ordinal}
+	var name [256]C.char
+	var bytes C.size_t
+	var version, processors, major, minor C.int
+	at := C.int(ordinal)
+	for _, q := range []struct {
+		call string
+		code C.CUresult
+	}{
+		{"cuDeviceGetName", C.ovgen_device_name(at, &name[0], C.int(len(name)))},
+		{"cuDeviceGetUuid", C.ovgen_device_uuid(at, (*C.char)(unsafe.Pointer(&p.UUID[0])))},
+		{"cuDeviceTotalMem", C.ovgen_device_memory(at, &bytes)},
+		{"cuDeviceGetAttribute", C.ovgen_device_attribute(at, C.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &processors)},
+		{"cuDeviceGetAttribute", C.ovgen_device_attribute(at, C.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major)},
+		{"cuDeviceGetAttribute", C.ovgen_device_attribute(at, C.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor)},
+		{"cuDriverGetVersion", C.ovgen_version(&version)},
+	} {
+		if q.code != 0 {
+			return p, status(q.call, q.code)
+		}
+	}
+	p.Name = C.GoString(&name[0])
+	p.Memory, p.Version = int64(bytes), int(version)
+	p.Multiprocessors, p.Major, p.Minor = int(processors), int(major), int(minor)
+	return p, nil
+}
+
+// Name is "cuda".
+func (d *Driver) Name() string { return "cuda" }
+
+// Properties of the device, read when it was opened.
+func (d *Driver) Properties() driver.Properties { return d.properties }
+
+// DeviceCanAccessPeer looks for the peer among the devices that this process sees.
+func (d *Driver) DeviceCanAccessPeer(peer driver.UUID) (bool, error) {
+	if peer == d.properties.UUID {
+		return true, nil
+	}
+	var count C.int
+	if r := C.ovgen_device_count(&count); r != 0 {
+		return false, status("cuDeviceGetCount", r)
+	}
+	for i := range count {
+		var id driver.UUID
+		if r := C.ovgen_device_uuid(i, (*C.char)(unsafe.Pointer(&id[0]))); r != 0 {
+			return false, status("cuDeviceGetUuid", r)
+		}
+		if id != peer {
+			continue
+		}
+		var can C.int
+		r := C.ovgen_device_can_access(C.int(d.properties.Ordinal), i, &can)
+		return can != 0, check("cuDeviceCanAccessPeer", r)
+	}
+	return false, fmt.Errorf("find device %x: %w", peer[:], driver.ErrPeerInvisible)
+}
+
+// CtxSynchronize waits for everything enqueued in the context.
+func (d *Driver) CtxSynchronize() error {
+	return check("cuCtxSynchronize", C.ovgen_ctx_synchronize(d.ctx))
+}
+
+// relaxed runs f on one thread with the context current and in relaxed capture
+// mode, for libraries that make CUDA calls of their own.
+func (d *Driver) relaxed(f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	mode := C.int(C.CU_STREAM_CAPTURE_MODE_RELAXED)
+	if r := C.ovgen_capture_mode(d.ctx, &mode); r != 0 {
+		return status("cuThreadExchangeStreamCaptureMode", r)
+	}
+	defer C.ovgen_capture_mode(d.ctx, &mode)
+	return f()
+}
+
+// Close frees the products and releases a primary context; a foreign one stays.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	err := d.closeBlas()
+	if d.primary {
+		if r := C.ovgen_ctx_release(C.int(d.properties.Ordinal)); r != 0 && err == nil {
+			err = status("cuDevicePrimaryCtxRelease", r)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("close device %d: %w", d.properties.Ordinal, err)
+	}
+	return nil
+}

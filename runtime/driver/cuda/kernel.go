@@ -1,0 +1,106 @@
+//go:build linux && cgo
+
+package cuda
+
+/*
+#cgo noescape ovgen_launch
+#cgo nocallback ovgen_launch
+#cgo nocallback ovgen_graph_launch
+#include <stdlib.h>
+#include "calls.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// A grid is handed over as three words.
+var _ = [1]int{}[unsafe.Sizeof(driver.Dim3{})-3*C.sizeof_uint32_t]
+
+// ModuleLoadData has the driver compile and load the package's PTX; what the
+// compiler says about bad PTX is part of the error.
+func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
+	if len(code.PTX) == 0 {
+		return 0, fmt.Errorf("load kernels of %s: the package holds no PTX (generate it again where NVRTC is present)", code.Name)
+	}
+	ptx := C.CString(string(code.PTX)) // the driver wants it null-terminated
+	defer C.free(unsafe.Pointer(ptx))
+	var m C.uintptr_t
+	var log [8192]C.char
+	if r := C.ovgen_module_load(d.ctx, ptx, &m, &log[0], C.size_t(len(log))); r != 0 {
+		said := strings.TrimSpace(C.GoString(&log[0]))
+		return 0, fmt.Errorf("load kernels of %s: %w; %s", code.Name, status("cuModuleLoadDataEx", r), said)
+	}
+	return driver.Module(m), nil
+}
+
+// ModuleGetFunction finds a kernel by its name.
+func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Function, error) {
+	c := C.CString(name)
+	defer C.free(unsafe.Pointer(c))
+	var f C.uintptr_t
+	if r := C.ovgen_module_function(d.ctx, C.uintptr_t(m), c, &f); r != 0 {
+		return 0, fmt.Errorf("find kernel %s: %w", name, status("cuModuleGetFunction", r))
+	}
+	return driver.Function(f), nil
+}
+
+// ModuleUnload unloads the kernels.
+func (d *Driver) ModuleUnload(m driver.Module) error {
+	return check("cuModuleUnload", C.ovgen_module_unload(d.ctx, C.uintptr_t(m)))
+}
+
+// LaunchKernel launches f with the struct that params points to as its one
+// parameter. The struct is read before the call returns.
+func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
+		(*C.uint32_t)(unsafe.Pointer(&block)), C.uintptr_t(s), (*C.char)(params)))
+}
+
+// StreamBeginCapture starts a capture in relaxed mode.
+func (d *Driver) StreamBeginCapture(s driver.Stream) error {
+	return d.beginCapture(s, C.CU_STREAM_CAPTURE_MODE_RELAXED)
+}
+
+func (d *Driver) beginCapture(s driver.Stream, mode C.int) error {
+	return check("cuStreamBeginCapture", C.ovgen_capture_begin(d.ctx, C.uintptr_t(s), mode))
+}
+
+// StreamEndCapture ends it and returns what was captured.
+func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
+	var g C.uintptr_t
+	r := C.ovgen_capture_end(d.ctx, C.uintptr_t(s), &g)
+	return driver.Graph(g), check("cuStreamEndCapture", r)
+}
+
+// GraphInstantiate makes a graph that can be launched (cuGraphInstantiateWithFlags).
+func (d *Driver) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
+	var e C.uintptr_t
+	r := C.ovgen_graph_instantiate(d.ctx, C.uintptr_t(g), &e)
+	return driver.GraphExec(e), check("cuGraphInstantiateWithFlags", r)
+}
+
+// GraphUpload brings the graph to the device, so that the first launch need not.
+func (d *Driver) GraphUpload(g driver.GraphExec, s driver.Stream) error {
+	return check("cuGraphUpload", C.ovgen_graph_upload(d.ctx, C.uintptr_t(g), C.uintptr_t(s)))
+}
+
+// GraphLaunch enqueues the graph.
+func (d *Driver) GraphLaunch(g driver.GraphExec, s driver.Stream) error {
+	return check("cuGraphLaunch", C.ovgen_graph_launch(d.ctx, C.uintptr_t(g), C.uintptr_t(s)))
+}
+
+// GraphExecDestroy frees a graph that can be launched.
+func (d *Driver) GraphExecDestroy(g driver.GraphExec) error {
+	return check("cuGraphExecDestroy", C.ovgen_graph_exec_destroy(d.ctx, C.uintptr_t(g)))
+}
+
+// GraphDestroy frees a captured graph; those instantiated from it stay.
+func (d *Driver) GraphDestroy(g driver.Graph) error {
+	return check("cuGraphDestroy", C.ovgen_graph_destroy(d.ctx, C.uintptr_t(g)))
+}

@@ -1,0 +1,85 @@
+//go:build linux && cgo
+
+package cuda
+
+/*
+#cgo nocallback ovgen_matmul
+#include "blas.h"
+*/
+import "C"
+
+import (
+	"fmt"
+
+	"ovgen/runtime/driver"
+)
+
+// product is a tuned product; it lives until the driver is closed, so that an
+// equal one is not tuned again.
+type product struct {
+	handle driver.Product
+	users  int
+}
+
+// MatmulCreate returns the product of that shape, tuned the first time.
+func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
+	if desc.M <= 0 || desc.K <= 0 || desc.N <= 0 {
+		return 0, fmt.Errorf("create product %d,%d,%d: the extents must be positive", desc.M, desc.K, desc.N)
+	}
+	if _, known := types[desc.Type]; !known {
+		return 0, fmt.Errorf("create product: there is no element type %d", desc.Type)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.products[desc]
+	if p == nil {
+		p = &product{}
+		if err := d.relaxed(func() (err error) { p.handle, err = d.tune(desc); return err }); err != nil {
+			return 0, fmt.Errorf("create product %s m,k,n %d,%d,%d: %w", desc.Type, desc.M, desc.K, desc.N, err)
+		}
+		d.products[desc] = p
+	}
+	p.users++
+	return p.handle, nil
+}
+
+// MatmulDestroy gives back what one MatmulCreate returned.
+func (d *Driver) MatmulDestroy(m driver.Product) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.products {
+		if p.handle == m && p.users > 0 {
+			p.users--
+			return nil
+		}
+	}
+	return fmt.Errorf("destroy product %#x: there is none, or it was destroyed as often as created", uintptr(m))
+}
+
+// Matmul enqueues c = a * b (+ bias). Each address must be aligned as far as the
+// rows are, to 16 bytes at most.
+func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
+	if m == 0 {
+		return fmt.Errorf("multiply: there is no product 0")
+	}
+	r := C.ovgen_matmul(d.ctx, C.uintptr_t(m), C.uint64_t(c), C.uint64_t(a), C.uint64_t(b), C.uint64_t(bias),
+		C.uint64_t(workspace), C.uintptr_t(s))
+	if r == C.CUBLAS_STATUS_SUCCESS {
+		return nil
+	}
+	return matmulError(m, c, a, b, bias, r)
+}
+
+func matmulError(m driver.Product, c, a, b, bias driver.Ptr, r C.int) error {
+	switch r {
+	case C.OVGEN_MISALIGNED:
+		var wa, wb, wc, wbias C.uint64_t
+		C.ovgen_product_alignment(C.uintptr_t(m), &wa, &wb, &wc, &wbias)
+		return fmt.Errorf("multiply: a, b, c, bias at %#x, %#x, %#x, %#x must be aligned to %d, %d, %d, %d bytes: %w",
+			a, b, c, bias, wa, wb, wc, wbias,
+			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "misaligned address"})
+	case C.OVGEN_NO_CONTEXT:
+		return &driver.Status{Call: "cuCtxSetCurrent", Code: 201, Text: "CUDA_ERROR_INVALID_CONTEXT: the context is gone"}
+	}
+	return blasStatus("cublasLtMatmul", C.cublasStatus_t(r))
+}

@@ -1,0 +1,131 @@
+//go:build linux && cgo
+
+#include "calls.h"
+#include "enter.h"
+
+#include <string.h>
+
+#define cu ovgen_cuda
+
+CUresult ovgen_mem_alloc(uintptr_t ctx, uint64_t *p, size_t bytes) {
+  RELAXED(ctx, cu.MemAlloc((CUdeviceptr *)p, bytes));
+}
+
+CUresult ovgen_mem_free(uintptr_t ctx, uint64_t p) { RELAXED(ctx, cu.MemFree(p)); }
+
+CUresult ovgen_mem_range(uintptr_t ctx, uint64_t p, uint64_t *base, size_t *bytes) {
+  RELAXED(ctx, cu.MemGetAddressRange((CUdeviceptr *)base, bytes, p));
+}
+
+/* The answers differ in width (boolean, int, 64 bits), so each has a zeroed word. */
+CUresult ovgen_mem_attributes(uintptr_t ctx, uint64_t p, ovgen_attributes *a) {
+  CUpointer_attribute which[] = {
+      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,         CU_POINTER_ATTRIBUTE_BUFFER_ID,
+      CU_POINTER_ATTRIBUTE_IS_MANAGED,          CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+      CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+  };
+  void *where[] = {&a->type, &a->buffer, &a->managed, &a->legacy_ipc, &a->pool};
+  *a = (ovgen_attributes){0};
+  RELAXED(ctx, cu.PointerGetAttributes(5, which, where, p));
+}
+
+static CUresult pin(char *host, size_t bytes, CUdeviceptr *p) {
+  CUresult r = cu.MemHostRegister(host, bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+  if (r != CUDA_SUCCESS) return r;
+  r = cu.MemHostGetDevicePointer(p, host, 0);
+  if (r != CUDA_SUCCESS) cu.MemHostUnregister(host);
+  return r;
+}
+
+CUresult ovgen_host_register(uintptr_t ctx, char *host, size_t bytes, uint64_t *p) {
+  RELAXED(ctx, pin(host, bytes, (CUdeviceptr *)p));
+}
+
+CUresult ovgen_host_unregister(uintptr_t ctx, char *host) { RELAXED(ctx, cu.MemHostUnregister(host)); }
+
+CUresult ovgen_ipc_export(uintptr_t ctx, uint64_t base, char handle[64]) {
+  RELAXED(ctx, cu.IpcGetMemHandle((CUipcMemHandle *)handle, base));
+}
+
+CUresult ovgen_ipc_open(uintptr_t ctx, const char handle[64], uint64_t *p) {
+  CUipcMemHandle h;
+  memcpy(&h, handle, sizeof h);
+  RELAXED(ctx, cu.IpcOpenMemHandle((CUdeviceptr *)p, h, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+}
+
+CUresult ovgen_ipc_close(uintptr_t ctx, uint64_t p) { RELAXED(ctx, cu.IpcCloseMemHandle(p)); }
+
+CUresult ovgen_copy_in(uintptr_t ctx, uint64_t dst, const char *src, size_t bytes) {
+  RELAXED(ctx, cu.MemcpyHtoD(dst, src, bytes));
+}
+
+CUresult ovgen_copy_out(uintptr_t ctx, char *dst, uint64_t src, size_t bytes) {
+  RELAXED(ctx, cu.MemcpyDtoH(dst, src, bytes));
+}
+
+CUresult ovgen_copy(uintptr_t ctx, uint64_t dst, uint64_t src, size_t bytes, uintptr_t s) {
+  IN(ctx, cu.MemcpyDtoDAsync(dst, src, bytes, (CUstream)s));
+}
+
+CUresult ovgen_copy_out_async(uintptr_t ctx, char *dst, uint64_t src, size_t bytes, uintptr_t s) {
+  RELAXED(ctx, cu.MemcpyDtoHAsync(dst, src, bytes, (CUstream)s));
+}
+
+CUresult ovgen_memset(uintptr_t ctx, uint64_t dst, uint32_t value, size_t words, uintptr_t s) {
+  RELAXED(ctx, cu.MemsetD32Async(dst, value, words, (CUstream)s));
+}
+
+enum { NOT_SUPPORTED = 801 }; /* CUDA_ERROR_NOT_SUPPORTED */
+
+CUresult ovgen_alloc_pooled(uintptr_t ctx, uint64_t *p, size_t bytes, uintptr_t s) {
+  if (!cu.MemAllocAsync) return NOT_SUPPORTED;
+  RELAXED(ctx, cu.MemAllocAsync((CUdeviceptr *)p, bytes, (CUstream)s));
+}
+
+/* Makes physical memory, an address range, joins the two and allows access; what
+   was made is taken back when a later step fails. */
+static CUresult map(CUdevice device, size_t bytes, ovgen_mapping *m) {
+  CUmemAllocationProp prop;
+  CUmemAccessDesc access;
+  CUmemGenericAllocationHandle handle;
+  CUdeviceptr address;
+  size_t unit = 0;
+  memset(&prop, 0, sizeof prop);
+  memset(&access, 0, sizeof access);
+  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  prop.location.id = device;
+  access.location = prop.location;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  CUresult r = cu.MemGetAllocationGranularity(&unit, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+  if (r != CUDA_SUCCESS) return r;
+  bytes = (bytes + unit - 1) / unit * unit;
+  if ((r = cu.MemCreate(&handle, bytes, &prop, 0)) != CUDA_SUCCESS) return r;
+  if ((r = cu.MemAddressReserve(&address, bytes, 0, 0, 0)) == CUDA_SUCCESS) {
+    if ((r = cu.MemMap(address, bytes, 0, handle, 0)) == CUDA_SUCCESS) {
+      if ((r = cu.MemSetAccess(address, bytes, &access, 1)) == CUDA_SUCCESS) {
+        *m = (ovgen_mapping){address, handle, bytes};
+        return CUDA_SUCCESS;
+      }
+      cu.MemUnmap(address, bytes);
+    }
+    cu.MemAddressFree(address, bytes);
+  }
+  cu.MemRelease(handle);
+  return r;
+}
+
+CUresult ovgen_map(uintptr_t ctx, int ordinal, size_t bytes, ovgen_mapping *m) {
+  if (!cu.MemGetAllocationGranularity || !cu.MemCreate || !cu.MemAddressReserve || !cu.MemMap || !cu.MemSetAccess)
+    return NOT_SUPPORTED;
+  RELAXED(ctx, map(ordinal, bytes, m));
+}
+
+static CUresult unmap(const ovgen_mapping *m) {
+  CUresult r = cu.MemUnmap(m->address, m->bytes);
+  if (r == CUDA_SUCCESS) r = cu.MemAddressFree(m->address, m->bytes);
+  if (r == CUDA_SUCCESS) r = cu.MemRelease(m->handle);
+  return r;
+}
+
+CUresult ovgen_unmap(uintptr_t ctx, const ovgen_mapping *m) { RELAXED(ctx, unmap(m)); }

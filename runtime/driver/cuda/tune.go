@@ -1,0 +1,215 @@
+//go:build linux && cgo
+
+package cuda
+
+/*
+#include "blas.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// types maps element types to those of CUDA.
+var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F}
+
+// scratch is the memory and what else a tuning needs; it is gone afterwards.
+type scratch struct {
+	memory                   driver.Ptr
+	a, b, c, bias, workspace driver.Ptr
+	stream                   driver.Stream
+	from, to                 driver.Event
+}
+
+// tune asks the heuristic for its choices, times them in turn, round by round, and
+// keeps the one with the best median: the first is often some percent slower.
+func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
+	if err := d.openBlas(); err != nil {
+		return 0, err
+	}
+	x, err := d.newScratch(desc)
+	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
+	if err != nil {
+		return 0, err
+	}
+	m, choices, err := d.ask(desc, x.bias)
+	if err != nil {
+		return 0, err
+	}
+	best, err := d.fastest(m, choices, x)
+	if err != nil {
+		C.ovgen_product_destroy(C.uintptr_t(m))
+		return 0, err
+	}
+	C.ovgen_product_choose(C.uintptr_t(m), C.int(best))
+	return m, nil
+}
+
+// ask makes the product with the heuristic's choices.
+func (d *Driver) ask(desc driver.MatmulDesc, bias driver.Ptr) (driver.Product, int, error) {
+	shape := C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type]}
+	if desc.Transposed {
+		shape.transposed = 1
+	}
+	if desc.Bias {
+		shape.bias = 1
+	}
+	var m C.uintptr_t
+	var choices C.int
+	var call *C.char
+	if r := C.ovgen_product_create(d.blas, &shape, C.uint64_t(bias), driver.WorkspaceBytes, &m, &choices, &call); r != 0 {
+		return 0, 0, blasStatus(C.GoString(call), r)
+	}
+	return driver.Product(m), int(choices), nil
+}
+
+// fastest returns the choice with the least median time.
+func (d *Driver) fastest(m driver.Product, choices int, x *scratch) (int, error) {
+	times := make([][]float32, choices)
+	repeat := make([]int, choices)
+	var round float32 // milliseconds that one round takes
+	var failed error
+	for i := range choices {
+		_, err := d.time(m, i, 1, x) // loads the kernel
+		var ms float32
+		if err == nil {
+			ms, err = d.time(m, i, 1, x)
+		}
+		if err != nil { // the heuristic may name what the launch refuses
+			failed = err
+			continue
+		}
+		repeat[i] = min(max(int(0.3/max(ms, 0.001)), 1), 32)
+		round += ms * float32(repeat[i])
+	}
+	for range min(max(int(300/max(round, 1)), 5), 15) {
+		for i, n := range repeat {
+			if n == 0 {
+				continue
+			}
+			ms, err := d.time(m, i, n, x)
+			if err != nil {
+				return 0, err
+			}
+			times[i] = append(times[i], ms)
+		}
+	}
+	best := -1
+	for i := range times {
+		if len(times[i]) > 0 && (best < 0 || median(times[i]) < median(times[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0, failed
+	}
+	return best, nil
+}
+
+func median(v []float32) float32 {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// time runs one choice n times and returns the milliseconds of one run.
+func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, error) {
+	C.ovgen_product_choose(C.uintptr_t(m), C.int(choice))
+	if err := d.EventRecordWithFlags(x.from, x.stream, 0); err != nil {
+		return 0, err
+	}
+	for range n {
+		if err := d.Matmul(m, x.c, x.a, x.b, x.bias, x.workspace, x.stream); err != nil {
+			return 0, err
+		}
+	}
+	if err := d.EventRecordWithFlags(x.to, x.stream, 0); err != nil {
+		return 0, err
+	}
+	if err := d.EventSynchronize(x.to); err != nil {
+		return 0, err
+	}
+	ms, err := d.EventElapsedTime(x.from, x.to)
+	return ms / float32(n), err
+}
+
+// newScratch takes one allocation for all operands and fills the inputs with
+// numbers of ordinary size: zeros draw less power and would flatter.
+func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
+	x := &scratch{}
+	m, k, n, size := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size()
+	var total int64
+	piece := func(bytes int64) driver.Ptr {
+		at := total
+		total += (bytes + 255) &^ 255
+		return driver.Ptr(at)
+	}
+	x.a, x.b, x.c, x.bias = piece(m*k*size), piece(k*n*size), piece(m*n*size), piece(n*size+16)
+	x.workspace = piece(driver.WorkspaceBytes)
+	var err error
+	if x.memory, err = d.MemAlloc(total); err != nil {
+		return x, err
+	}
+	for _, p := range []*driver.Ptr{&x.a, &x.b, &x.c, &x.bias, &x.workspace} {
+		*p += x.memory
+	}
+	if x.stream, err = d.StreamCreateWithPriority(driver.Normal); err != nil {
+		return x, err
+	}
+	if x.from, err = d.EventCreate(true); err != nil {
+		return x, err
+	}
+	if x.to, err = d.EventCreate(true); err != nil {
+		return x, err
+	}
+	return x, d.fill(x.memory, total, desc.Type, x.stream)
+}
+
+// fill writes a block of pseudo-random numbers between 1/128 and 1, of both signs,
+// and doubles it until the memory is full.
+func (d *Driver) fill(p driver.Ptr, bytes int64, t driver.Type, s driver.Stream) error {
+	block := make([]uint32, min(bytes/4, 1<<18))
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range block {
+		r, e := rng.Uint32(), rng.Uint32N(7)
+		switch t {
+		case driver.FP32:
+			block[i] = r&0x807fffff | (120+e)<<23
+		case driver.BF16:
+			block[i] = r&0x807f807f | (120+e)<<7 | (120+e)<<23
+		case driver.FP16:
+			block[i] = r&0x83ff83ff | (8+e)<<10 | (8+e)<<26
+		}
+	}
+	full := int64(len(block)) * 4
+	if err := d.MemcpyHtoD(p, unsafe.Slice((*byte)(unsafe.Pointer(&block[0])), full)); err != nil {
+		return err
+	}
+	for ; full < bytes; full *= 2 {
+		if err := d.MemcpyDtoDAsync(p+driver.Ptr(full), p, min(full, bytes-full), s); err != nil {
+			return err
+		}
+	}
+	return d.StreamSynchronize(s)
+}
+
+func (d *Driver) freeScratch(x *scratch) (err error) {
+	if x.stream != 0 {
+		err = errors.Join(err, d.StreamSynchronize(x.stream), d.StreamDestroy(x.stream))
+	}
+	for _, e := range []driver.Event{x.from, x.to} {
+		if e != 0 {
+			err = errors.Join(err, d.EventDestroy(e))
+		}
+	}
+	if x.memory != 0 {
+		err = errors.Join(err, d.MemFree(x.memory))
+	}
+	return err
+}
