@@ -85,7 +85,7 @@ func (s Schedule) checkTensors(v *validation) {
 				v.add(path+".Axes", fmt.Sprintf("a %s has %s %v", s.Op, t.Name, extents), "%d axes where %d are needed", len(t.Axes), len(extents))
 			} else {
 				for j, a := range t.Axes {
-					if !a.Extent.constant() && a.Extent != extents[j] {
+					if a.Extent.valid() && !a.Extent.constant() && a.Extent != extents[j] {
 						v.add(fmt.Sprintf("%s.Axes[%d].Extent", path, j), fmt.Sprintf("use %s or a constant", extents[j]), "extent %q does not fit %s of a %s", a.Extent, t.Name, s.Op)
 					}
 				}

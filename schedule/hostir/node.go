@@ -203,3 +203,22 @@ func Walk(nodes []Node, f func(Node)) {
 		}
 	}
 }
+
+// Streams are those that a node itself names, empty for nodes that enqueue nothing.
+func Streams(n Node) []StreamRef {
+	switch n := n.(type) {
+	case Synchronize:
+		return append(append([]StreamRef{}, n.Streams...), n.On...)
+	case Post:
+		return []StreamRef{n.Stream}
+	case Wait:
+		return []StreamRef{n.Stream}
+	case Set:
+		return []StreamRef{n.Stream}
+	case Matmul:
+		return []StreamRef{n.Stream}
+	case Linear:
+		return []StreamRef{n.Stream}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package schedule_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+func TestCatalogIsValid(t *testing.T) {
+	for name, s := range map[string]schedule.Schedule{
+		"AllGatherMatmul":        catalog.AllGatherMatmul,
+		"AllGatherLinear":        catalog.AllGatherLinear,
+		"AllGatherLinearKernels": catalog.AllGatherLinearKernels,
+	} {
+		if err := s.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.WithDefaults().Validate(); err != nil {
+			t.Errorf("%s with defaults: %v", name, err)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	a := schedule.Tensor{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}}
+	b := schedule.Tensor{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.K), schedule.Dim(schedule.N)}}
+	c := schedule.Tensor{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}}
+	with := func(f func(*schedule.Schedule)) schedule.Schedule {
+		s := schedule.Schedule{Op: schedule.Matmul, Tensors: []schedule.Tensor{a, b, c}}
+		f(&s)
+		return s
+	}
+	tests := []struct {
+		name  string
+		s     schedule.Schedule
+		paths []string
+	}{
+		{"good", with(func(*schedule.Schedule) {}), nil},
+		{"empty", schedule.Schedule{}, []string{"Op"}},
+		{"unknown operation", with(func(s *schedule.Schedule) { s.Op = "convolution" }), []string{"Op"}},
+		{"tensor missing", with(func(s *schedule.Schedule) { s.Tensors = s.Tensors[:2] }), []string{"Tensors"}},
+		{"tensor twice", with(func(s *schedule.Schedule) { s.Tensors = append(s.Tensors, a) }), []string{"Tensors[3].Name"}},
+		{"bias of a matmul", with(func(s *schedule.Schedule) {
+			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
+		}), []string{"Tensors[3].Name"}},
+		{"too few axes", with(func(s *schedule.Schedule) { s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: b.Axes[:1]}, c} }), []string{"Tensors[1].Axes"}},
+		{"wrong extent", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.N)}}, c}
+		}), []string{"Tensors[1].Axes[0].Extent"}},
+		{"constants", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{schedule.Dim("0"), schedule.Dim("-3")}}, c}
+		}), []string{"Tensors[1].Axes[0].Extent", "Tensors[1].Axes[1].Extent"}},
+		{"splits", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{{Name: "A", Axes: []schedule.Axis{
+				schedule.Dim(schedule.M, schedule.DIDx("2"), schedule.DIDx(schedule.D)),
+				schedule.Dim(schedule.K, schedule.Split{Kind: "Vectorize", Count: "4"}, schedule.Stream("x"))}}, b, c}
+		}), []string{"Tensors[0].Axes[0].Outer[0].Count", "Tensors[0].Axes[1].Outer[0].Kind", "Tensors[0].Axes[1].Outer[1].Count", "Tensors[0].Axes"}},
+		{"choices, all at once", with(func(s *schedule.Schedule) {
+			s.Pipeline = schedule.Pipeline{Kind: "p2p", Order: "random", Chunks: 3}
+			s.Transport.Copy = "tma"
+			s.Streams = schedule.Streams{Compute: -1, Start: "late"}
+			s.Types = []schedule.Type{schedule.BF16, "fp8"}
+		}), []string{"Pipeline.Kind", "Pipeline.Order", "Transport.Copy", "Streams.Start", "Types[1]", "Pipeline.Chunks", "Streams.Compute"}},
+		{"collective without chunks", with(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Collective }), []string{"Pipeline.Chunks"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var paths []string
+			for _, e := range schedule.FieldErrors(test.s.Validate()) {
+				paths = append(paths, e.Path)
+				if e.Msg == "" || e.Hint == "" {
+					t.Errorf("%s: an error without message or hint: %v", e.Path, e)
+				}
+			}
+			if diff := cmp.Diff(test.paths, paths); diff != "" {
+				t.Errorf("field paths (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTensorString(t *testing.T) {
+	tests := map[string][]schedule.Axis{
+		"[DIDx(D), M/D, K]":        {schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)},
+		"[8, DIDx(D), M/(8*D), K]": {schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "8"}, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)},
+		"[N]":                      {schedule.Dim(schedule.N)},
+	}
+	for want, axes := range tests {
+		if got := (schedule.Tensor{Axes: axes}).String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
