@@ -1,0 +1,195 @@
+package group
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// rankMode makes the test binary behave as a rank, or as a program that launches.
+const rankMode = "OVGEN_TEST_MODE"
+
+func TestMain(m *testing.M) {
+	mode, dir, _ := strings.Cut(os.Getenv(rankMode), "|")
+	rank, _ := strconv.Atoi(os.Getenv(EnvRank))
+	switch {
+	case mode == "":
+		os.Exit(m.Run())
+	case mode == "launch" && !Launched():
+		err := (&Launch{Ranks: 3, Grace: 300 * time.Millisecond}).Run(context.Background())
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if dir != "" {
+		note := fmt.Sprintf("%d %s %s", os.Getpid(), os.Getenv(EnvSize), os.Getenv(EnvJob))
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(rank)), []byte(note), 0o600); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Printf("out of %d\n", rank)
+	fmt.Fprintf(os.Stderr, "err of %d\n", rank)
+	switch {
+	case mode == "fail" && rank == 2:
+		fmt.Fprintln(os.Stderr, "no such buffer")
+		os.Exit(3)
+	case mode == "fail" && rank == 0:
+		time.Sleep(200 * time.Millisecond)
+		fmt.Fprintln(os.Stderr, "rank 2 is gone")
+		os.Exit(1)
+	case mode == "fail" || mode == "launch" || mode == "stay":
+		signal.Ignore(syscall.SIGTERM)
+		time.Sleep(time.Minute)
+	}
+	os.Exit(0)
+}
+
+// pidsIn waits for n ranks to have noted themselves.
+func pidsIn(t *testing.T, dir string, n int) []int {
+	t.Helper()
+	var pids []int
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		pids = nil
+		for r := range n {
+			var pid, size int
+			var job string
+			b, _ := os.ReadFile(filepath.Join(dir, fmt.Sprint(r)))
+			if k, _ := fmt.Sscan(string(b), &pid, &size, &job); k == 3 && size == n && len(job) > 10 {
+				pids = append(pids, pid)
+			}
+		}
+		if len(pids) == n {
+			return pids
+		}
+	}
+	t.Fatalf("%d of %d ranks came", len(pids), n)
+	return nil
+}
+
+// ended fails unless the processes are gone soon.
+func ended(t *testing.T, pids []int, within time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
+		alive := 0
+		for _, pid := range pids {
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			if err == nil && !bytes.Contains(stat, []byte(") Z ")) {
+				alive++
+			}
+		}
+		if alive == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d ranks live on", alive, len(pids))
+		}
+	}
+}
+
+func TestLaunchOutput(t *testing.T) {
+	for _, x := range []struct {
+		prefix   bool
+		out, err []string
+	}{
+		{false, []string{"out of 0"}, []string{"err of 0"}},
+		{true, []string{"[0] out of 0", "[1] out of 1", "[2] out of 2"}, []string{"[0] err of 0", "[1] err of 1", "[2] err of 2"}},
+	} {
+		dir := t.TempDir()
+		var out, errs bytes.Buffer
+		l := Launch{Ranks: 3, Env: []string{rankMode + "=pass|" + dir}, Stdout: &out, Stderr: &errs, Prefix: x.prefix}
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ended(t, pidsIn(t, dir, 3), 0)
+		for _, y := range []struct {
+			got  string
+			want []string
+		}{{out.String(), x.out}, {errs.String(), x.err}} {
+			lines := strings.Split(strings.TrimSpace(y.got), "\n")
+			if len(lines) != len(y.want) {
+				t.Errorf("prefix %v: %q, want the lines %q", x.prefix, y.got, y.want)
+			}
+			for _, w := range y.want {
+				if !strings.Contains(y.got, w+"\n") {
+					t.Errorf("prefix %v: %q lacks %q", x.prefix, y.got, w)
+				}
+			}
+		}
+	}
+}
+
+func TestLaunchFailureIsReportedOnce(t *testing.T) {
+	dir := t.TempDir()
+	var out, errs bytes.Buffer
+	l := Launch{Ranks: 4, Env: []string{rankMode + "=fail|" + dir}, Stdout: &out, Stderr: &errs, Grace: 500 * time.Millisecond}
+	start := time.Now()
+	err := l.Run(t.Context())
+	var r *RankError
+	if !errors.As(err, &r) || r.Rank != 2 || err.Error() != "rank 2: exit status 3: err of 2\nno such buffer" {
+		t.Errorf("error %q", err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("the others ended after %v", took)
+	}
+	if errs.String() != "err of 0\n" {
+		t.Errorf("rank 0's stderr went on after the failure: %q", &errs)
+	}
+	ended(t, pidsIn(t, dir, 4), 0)
+}
+
+func TestLaunchCancelled(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	var pids []int
+	go func() {
+		defer cancel()
+		pids = pidsIn(t, dir, 2)
+	}()
+	l := Launch{Ranks: 2, Env: []string{rankMode + "=stay|" + dir}, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), Grace: 100 * time.Millisecond}
+	if err := l.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	ended(t, pids, 0)
+}
+
+// TestLauncherEnds interrupts and kills the program that launched.
+func TestLauncherEnds(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+		t.Run(s.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			c := exec.Command(os.Args[0])
+			c.Env = append(os.Environ(), rankMode+"=launch|"+dir)
+			var errs bytes.Buffer
+			c.Stderr, c.WaitDelay = &errs, time.Second
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			pids := pidsIn(t, dir, 3)
+			if err := c.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			err := c.Wait()
+			ended(t, pids, time.Second)
+			if s != syscall.SIGKILL && !strings.Contains(errs.String(), "interrupted") || err == nil {
+				t.Errorf("%v: %q", err, &errs)
+			}
+		})
+	}
+}
+
+func TestLaunchRefuses(t *testing.T) {
+	for _, l := range []Launch{{Ranks: 0}, {Ranks: 2, Path: "/no/such/binary"}} {
+		if err := l.Run(t.Context()); err == nil {
+			t.Errorf("%+v ran", l)
+		}
+	}
+}
