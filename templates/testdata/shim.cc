@@ -106,6 +106,36 @@ static void copies()
   }
 }
 
+// A thread that has returned is not waited for, and a barrier that opens lets a block's
+// threads through in every round.
+static void rounds(struct check_copy p)
+{
+  if (threadIdx.x == 1) {
+    return;
+  }
+  unsigned *counts = (unsigned *)p.dst;
+  for (unsigned round = 0; round < 3; round++) {
+    counts[blockIdx.x]++;
+    __syncthreads();
+    if (counts[blockIdx.x] != 2 * (round + 1)) {
+      counts[2]++;
+    }
+    __syncthreads();
+  }
+}
+
+static void barriers()
+{
+  unsigned counts[3] = {0, 0, 0}, value;
+  struct check_copy p = {(u64)counts, 0, 0};
+  const unsigned grid[3] = {2, 1, 1}, block[3] = {3, 1, 1};
+  u64 addr;
+  void *l = start<struct check_copy, rounds>(&p, grid, block);
+  EXPECT(resume(l, &addr, &value) == 0);
+  EXPECT(counts[0] == 6 && counts[1] == 6 && counts[2] == 0);
+  destroy(l);
+}
+
 // Launches with parameters of zeros do nothing.
 static void zeros()
 {
@@ -120,6 +150,7 @@ int main()
   waits();
   posts();
   copies();
+  barriers();
   zeros();
   return failures != 0;
 }

@@ -1,0 +1,49 @@
+package emit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestBuild compiles emitted packages in another module, with and without the
+// simulator's kernels, and vets them with their tests.
+func TestBuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles C++")
+	}
+	root, err := filepath.Abs("../../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	files := packages(t, program(t, "Plain", matmul()), program(t, "InTurn", inTurn()))
+	for name, text := range files {
+		write(t, filepath.Join(dir, "made", filepath.FromSlash(name)), text)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "go.sum"), sums)
+	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/user\n\ngo 1.26\n\nrequire ovgen v0.0.0\n\nreplace ovgen => "+root+"\n"))
+	for _, args := range [][]string{{"vet", "./..."}, {"build", "./..."}, {"build", "-tags", "nosim", "./..."}} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("go %v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func write(t *testing.T, name string, text []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
