@@ -1,0 +1,246 @@
+//go:build !nosim
+
+package sim
+
+/*
+typedef struct ovgen_sim_kernel {
+	const char *name;
+	void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3]);
+	int (*resume)(void *launch, unsigned long long *addr, unsigned *value);
+	void (*destroy)(void *launch);
+} ovgen_sim_kernel;
+
+static void *kernel_start(const ovgen_sim_kernel *k, const void *params, const unsigned *grid, const unsigned *block) {
+	return k->start(params, grid, block);
+}
+
+static int kernel_resume(const ovgen_sim_kernel *k, void *launch, unsigned long long *addr, unsigned *value) {
+	return k->resume(launch, addr, value);
+}
+
+static void kernel_destroy(const ovgen_sim_kernel *k, void *launch) { k->destroy(launch); }
+*/
+import "C"
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// module is a loaded Code with its host kernels by name.
+type module struct {
+	code    *driver.Code
+	kernels map[string]*C.ovgen_sim_kernel
+}
+
+// function is one kernel.
+type function struct {
+	name    string
+	module  *module
+	kernel  *C.ovgen_sim_kernel
+	params  int
+	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
+}
+
+// kernelRun is a launch that has begun.
+type kernelRun struct {
+	launch  unsafe.Pointer
+	waiting bool
+	word    driver.Ptr // that its first waiting thread waits for
+	value   uint32
+	seen    uint64 // World.words when it was resumed last
+	touches []driver.Touch
+	counted int // touches that the race detector has taken in
+	where   C.ulonglong
+	want    C.uint
+}
+
+// ModuleLoadData takes the kernels of a package from its table.
+func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
+	const call = "cuModuleLoadData"
+	if err := c.enterIdle(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	if code == nil {
+		return 0, fail(call, invalidValue)
+	}
+	if code.Sim == nil {
+		return 0, fail(call, noBinary)
+	}
+	m := &module{code: code, kernels: map[string]*C.ovgen_sim_kernel{}}
+	for k := (*C.ovgen_sim_kernel)(code.Sim); k.name != nil; k = (*C.ovgen_sim_kernel)(unsafe.Add(unsafe.Pointer(k), unsafe.Sizeof(*k))) {
+		m.kernels[C.GoString(k.name)] = k
+	}
+	h := driver.Module(c.world.handle())
+	c.modules[h] = m
+	return h, nil
+}
+
+// ModuleGetFunction finds a kernel that both the table and the Code name.
+func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Function, error) {
+	const call = "cuModuleGetFunction"
+	if err := c.enter(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	m := c.modules[h]
+	if m == nil {
+		return 0, fail(call, invalidHandle)
+	}
+	for i := range m.code.Kernels {
+		k := &m.code.Kernels[i]
+		if k.Name != name || m.kernels[name] == nil {
+			continue
+		}
+		f := driver.Function(c.world.handle())
+		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params, touches: k.Touches}
+		return f, nil
+	}
+	return 0, fail(call, notFound)
+}
+
+// ModuleUnload forgets a module and its functions.
+func (c *Context) ModuleUnload(h driver.Module) error {
+	const call = "cuModuleUnload"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	m := c.modules[h]
+	if m == nil {
+		return fail(call, invalidHandle)
+	}
+	for k, f := range c.functions {
+		if f.module == m {
+			delete(c.functions, k)
+		}
+	}
+	delete(c.modules, h)
+	return nil
+}
+
+// LaunchKernel enqueues a kernel; params are copied.
+func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+	const call = "cuLaunchKernel"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	f := c.functions[h]
+	if f == nil {
+		return fail(call, invalidHandle)
+	}
+	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
+	if grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.X > 1<<31-1 || grid.Y > 65535 || grid.Z > 65535 ||
+		threads == 0 || threads > 1024 || block.Z > 64 || f.params > 0 && params == nil {
+		return fail(call, invalidValue)
+	}
+	c.params = append(c.params[:0], make([]uint64, (f.params+7)/8)...)
+	if f.params > 0 {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&c.params[0])), f.params), unsafe.Slice((*byte)(params), f.params))
+	}
+	_, err := c.enqueue(call, s, &task{
+		kind: launchKernel, function: f, params: c.params,
+		grid: [3]uint32{grid.X, grid.Y, grid.Z}, block: [3]uint32{block.X, block.Y, block.Z},
+	}, 1)
+	return err
+}
+
+// beginKernel starts a launch once all that it says it touches is there.
+func (w *World) beginKernel(o *op) {
+	r := &o.running
+	*r = kernelRun{touches: r.touches[:0]}
+	var params unsafe.Pointer
+	if len(o.params) > 0 {
+		params = unsafe.Pointer(&o.params[0])
+	}
+	if o.function.touches != nil {
+		r.touches = o.function.touches(params, r.touches)
+	}
+	for _, t := range r.touches {
+		n := t.Bytes
+		if t.Kind == driver.TouchWait || t.Kind == driver.TouchPost {
+			n = 4
+		}
+		if (t.At != 0 || t.Bytes != 0) && o.ctx.bytes(t.At, n) == nil {
+			w.fault(o, "%d bytes at %#x", n, uint64(t.At))
+			return
+		}
+	}
+	r.launch = C.kernel_start(o.function.kernel, params, (*C.uint)(unsafe.Pointer(&o.grid[0])), (*C.uint)(unsafe.Pointer(&o.block[0])))
+	r.seen = w.words - 1
+}
+
+// kernelReady says whether a launch may get further than when it was resumed last.
+func (w *World) kernelReady(o *op) bool {
+	r := &o.running
+	return !r.waiting || w.holds(o, r.word, r.value) || r.seen != w.words
+}
+
+// resumeKernel runs a launch until it is finished, or until all its threads wait.
+func (w *World) resumeKernel(o *op) bool {
+	r := &o.running
+	posted := w.posts(o)
+	r.seen = w.words
+	r.waiting = C.kernel_resume(o.function.kernel, r.launch, &r.where, &r.want) != 0
+	if w.posts(o) != posted {
+		w.words++
+	}
+	if !r.waiting {
+		w.count(o, 0)
+		w.words++
+		return true
+	}
+	r.word, r.value = driver.Ptr(r.where), uint32(r.want)
+	w.count(o, r.word)
+	return false
+}
+
+// posts is a sum over the words that a kernel writes, to see when it does.
+func (w *World) posts(o *op) (sum uint64) {
+	for _, t := range o.running.touches {
+		if t.Kind != driver.TouchPost || t.At == 0 {
+			continue
+		}
+		if p := o.ctx.word(t.At); p != nil {
+			sum = sum*0x9e3779b97f4a7c15 + uint64(atomic.LoadUint32(p)) + 1
+		}
+	}
+	return sum
+}
+
+// count takes in what a kernel touched, in the order in which it is listed, up
+// to the wait it stands at.
+func (w *World) count(o *op, until driver.Ptr) {
+	r := &o.running
+	for ; r.counted < len(r.touches); r.counted++ {
+		t := &r.touches[r.counted]
+		if t.At == 0 {
+			continue
+		}
+		switch t.Kind {
+		case driver.TouchRead:
+			w.access(o, t.At, t.Bytes, 0)
+		case driver.TouchWrite:
+			w.access(o, t.At, t.Bytes, accessWrite)
+		case driver.TouchWait:
+			if until != 0 && t.At == until {
+				return
+			}
+			w.acquire(o, t.At)
+		case driver.TouchPost:
+			w.release(o, t.At, t.Value, 0)
+		}
+	}
+}
+
+// endKernel gives a launch back.
+func (w *World) endKernel(o *op) {
+	if o.running.launch != nil {
+		C.kernel_destroy(o.function.kernel, o.running.launch)
+		o.running.launch = nil
+	}
+}
