@@ -1,0 +1,89 @@
+//go:build linux && cgo
+
+package cuda
+
+import (
+	"testing"
+
+	"ovgen/runtime/driver"
+)
+
+// BenchmarkEnqueue is the host's part of the calls of a run.
+func BenchmarkEnqueue(b *testing.B) {
+	d := device(b)
+	s, err := d.StreamCreateWithPriority(driver.High)
+	must(b, err)
+	e, err := d.EventCreate(false)
+	must(b, err)
+	p, err := d.MemAlloc(1 << 20)
+	must(b, err)
+	items := []driver.MemOp{{Kind: driver.Write, Value: 1, Address: p}, {Kind: driver.WaitEqual, Value: 1, Address: p}}
+	m, err := d.MatmulCreate(driver.MatmulDesc{M: 16, K: 16, N: 16, Type: driver.BF16, Bias: true})
+	must(b, err)
+	workspace, err := d.MemAlloc(driver.WorkspaceBytes)
+	must(b, err)
+	for _, c := range []struct {
+		name string
+		call func() error
+	}{
+		{"write and wait", func() error { return d.StreamBatchMemOp(s, items) }},
+		{"event", func() error { return d.EventRecordWithFlags(e, s, 0) }},
+		{"wait for event", func() error { return d.StreamWaitEvent(s, e, 0) }},
+		{"copy", func() error { return d.MemcpyDtoDAsync(p+4096, p, 4096, s) }},
+		{"matmul", func() error { return d.Matmul(m, p+8192, p, p, p, workspace, s) }},
+		{"query", func() error { _, err := d.EventQuery(e); return err }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				must(b, c.call())
+				if i%200 == 199 { // keep the queue from filling
+					b.StopTimer()
+					must(b, d.StreamSynchronize(s))
+					b.StartTimer()
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMatmul tunes the products of four ranks and times the one it kept.
+func BenchmarkMatmul(b *testing.B) {
+	d := device(b)
+	for _, c := range []struct {
+		name    string
+		m, k, n int
+	}{
+		{"8192,8192,8192", 8192, 8192, 8192},
+		{"2048,8192,3584", 2048, 8192, 3584},
+		{"512,8192,3584", 512, 8192, 3584},
+		{"512,4096,3584", 512, 4096, 3584},
+		{"128,4096,3584", 128, 4096, 3584},
+	} {
+		for _, desc := range []driver.MatmulDesc{
+			{M: c.m, K: c.k, N: c.n, Type: driver.BF16},
+			{M: c.m, K: c.k, N: c.n, Type: driver.BF16, Transposed: true, Bias: true},
+		} {
+			name := c.name
+			if desc.Transposed {
+				name += " linear"
+			}
+			b.Run(name, func(b *testing.B) { multiply(b, d, desc) })
+		}
+	}
+}
+
+func multiply(b *testing.B, d *Driver, desc driver.MatmulDesc) {
+	m, err := d.MatmulCreate(desc)
+	must(b, err)
+	x, err := d.newScratch(desc)
+	must(b, err)
+	for b.Loop() {
+		must(b, d.Matmul(m, x.c, x.a, x.b, x.bias, x.workspace, x.stream))
+	}
+	must(b, d.StreamSynchronize(x.stream))
+	perRun := b.Elapsed().Seconds() / float64(b.N)
+	b.ReportMetric(2*float64(desc.M)*float64(desc.K)*float64(desc.N)/perRun/1e12, "TFLOP/s")
+	must(b, d.freeScratch(x))
+	must(b, d.MatmulDestroy(m))
+}
