@@ -14,8 +14,7 @@ import (
 // it releases their streams: those words say who waited for whom.
 const (
 	readTimeout  = 500 * time.Millisecond // own step words
-	readGrace    = 200 * time.Millisecond // the peers' reading
-	tellGrace    = 200 * time.Millisecond // the peers' waits
+	tellGrace    = 200 * time.Millisecond // the peers' telling what they waited for
 	releaseEvery = 2 * time.Millisecond
 )
 
@@ -55,30 +54,28 @@ func (a *abort) failure() error {
 	return a.err
 }
 
-// perform is this rank's part of an abort once the abort word is set: read how
-// far the streams got, release them, say who waited for whom. It takes no lock
-// that a goroutine blocked in an enqueue may hold.
+// perform is this rank's part of an abort once the abort word is set: say who
+// waited for whom, then release the streams. It takes no lock that a goroutine
+// blocked in an enqueue may hold.
 func (g *Group) perform() {
-	words, err := g.readSteps()
-	g.page.own(sectionRead).Store(1)
-	g.await(sectionRead, readGrace)
-	g.watch.wg.Go(g.release)
-
 	e := &AbortError{Rank: g.Rank(), By: g.page.abortedBy()}
 	g.abort.mu.Lock()
 	if e.Cause = g.abort.cause; e.By != e.Rank || e.Cause == nil {
 		e.Cause = g.page.restore(e.By)
 	}
 	g.abort.mu.Unlock()
+	plan, flying := g.runs.oldest()
+	words, err := g.readSteps()
+	histories := g.page.history()
 	if err != nil {
 		e.Cause = fmt.Errorf("%w (rank %d could not read its step words: %w)", e.Cause, e.Rank, err)
-	}
-	histories := g.page.history()
-	if w, ok := g.diagnose(words, histories, e.Cause); ok {
+	} else if w, ok := g.diagnose(plan, words, histories, e.Cause); ok && flying {
 		g.page.tell(w)
 	}
 	g.page.own(sectionTold).Store(1)
 	g.await(sectionTold, tellGrace)
+	g.watch.wg.Go(g.release)
+
 	e.Waits = g.page.waits()
 	e.Order = order(histories, g.planName)
 	g.abort.mu.Lock()

@@ -9,12 +9,11 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// diagnose says where this rank's oldest run waits: on each stream, at the first
-// wait behind the one its step word names.
-func (g *Group) diagnose(words []uint32, all []history, cause error) (Wait, bool) {
-	plan, known := g.runs.oldest()
+// diagnose says where this rank's run of a plan waits: on each stream, at the
+// first wait behind the one its step word names.
+func (g *Group) diagnose(plan int, words []uint32, all []history, cause error) (Wait, bool) {
 	tracer := g.plan(plan)
-	if !known || tracer == nil {
+	if tracer == nil {
 		return Wait{}, false
 	}
 	step, sure, ok := blocked(tracer.Steps(), plan, g.stepWords(words))

@@ -143,13 +143,12 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	return "", nil
 }
 
+// closeDriver closes the device if Join opened it.
 func (g *Group) closeDriver() error {
-	d := g.drv
-	g.drv = nil
-	if d == nil || !g.owned {
+	if g.drv == nil || !g.owned {
 		return nil
 	}
-	return d.Close()
+	return g.drv.Close()
 }
 
 // makePage lets every rank map rank 0's memory.

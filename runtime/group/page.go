@@ -21,9 +21,8 @@ const (
 
 	sectionBytes  = 2048
 	sectionRuns   = 0    // uint64: runs begun by this rank's host
-	sectionRead   = 8    // 1: it has read its step words since the abort
-	sectionTold   = 12   // 1: what it waited for stands below
-	sectionClosed = 16   // 1: it has closed its imports
+	sectionTold   = 8    // 1: since the abort it has read its step words and told what it waited for
+	sectionClosed = 12   // 1: it has closed its imports
 	sectionProbe  = 20   // word that Join blocks a stream on
 	sectionKind   = 24   // of its reason to abort
 	sectionGone   = 28   // the rank that was gone

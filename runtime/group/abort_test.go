@@ -1,0 +1,285 @@
+//go:build !nosim
+
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ovgen/runtime/driver/sim"
+)
+
+var errReason = errors.New("a reason of my own")
+
+// TestAbort hangs a group of four in each way that an abort must end.
+func TestAbort(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		rank func(w *world, p, other *toy) error // what each rank does
+		dead int                                 // a rank that gets no error, -1 for none
+		by   int
+		is   error
+		want string // in every error
+	}{
+		{"cancelled", func(w *world, p, _ *toy) error {
+			if p.g.Rank() == 1 {
+				<-p.g.Done()
+				return p.g.Err()
+			}
+			ctx, cancel := context.WithCancel(w.Context())
+			if p.g.Rank() == 2 {
+				time.AfterFunc(100*time.Millisecond, cancel)
+			}
+			defer cancel()
+			return p.runs(ctx)
+		}, -1, 2, context.Canceled, "run plan 1 (toy): context canceled; "},
+		{"deadline", func(w *world, p, _ *toy) error {
+			if p.g.Rank() == 1 {
+				<-p.g.Done()
+				return p.g.Err()
+			}
+			ctx, cancel := context.WithTimeout(w.Context(), time.Duration(1+p.g.Rank())*time.Second)
+			defer cancel()
+			return p.runs(ctx)
+		}, -1, 0, context.DeadlineExceeded, "rank 2 waited for rank 1 at plan 1 (toy), step 2 on copy: Wait ready[1]"},
+		{"eager timeout", func(w *world, p, _ *toy) error {
+			if p.g.Rank() != 1 {
+				if _, err := p.enqueue(nil, p.main.Handle); err != nil {
+					return err
+				}
+			}
+			<-p.g.Done()
+			return p.g.Err()
+		}, -1, -1, context.DeadlineExceeded, "it did not drain within 3s"},
+		{"asked for", func(w *world, p, _ *toy) error {
+			if p.g.Rank() == 1 {
+				time.Sleep(50 * time.Millisecond)
+				p.g.Abort(errReason)
+			}
+			return p.runs(w.Context())
+		}, -1, 1, nil, "rank 1 aborted the group: a reason of my own"},
+		{"a peer is gone", func(w *world, p, _ *toy) error {
+			if p.g.Rank() == 2 {
+				time.Sleep(50 * time.Millisecond)
+				kill(p.g)
+				return nil
+			}
+			return p.runs(w.Context())
+		}, 2, -1, ErrPeerGone, "rank 2 is gone"},
+		{"rank 0 is gone", func(w *world, p, _ *toy) error {
+			if p.g.Rank() == 0 {
+				time.Sleep(50 * time.Millisecond)
+				kill(p.g)
+				return nil
+			}
+			return p.runs(w.Context())
+		}, 0, -1, ErrPeerGone, "rank 0 is gone"},
+		{"different sequences", func(w *world, p, other *toy) error {
+			ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+			defer cancel()
+			for range 3 {
+				if err := p.run(ctx); err != nil {
+					return err
+				}
+			}
+			if p.g.Rank() == 3 {
+				p = other
+			}
+			return p.runs(ctx)
+		}, -1, -1, context.DeadlineExceeded, "run 4 of the group was plan 1 (toy) on ranks 0, 1, 2, plan 2 (toy) on rank 3"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			inWorld(t, sim.Config{Devices: 4, Seed: 1, NoRaces: true}, func(w *world) {
+				groups := w.groups(0, 4)
+				each(4, func(r int) {
+					g := groups[r]
+					p, other := newToy(g), newToy(g)
+					if r != x.dead {
+						defer p.close()
+						defer other.close()
+					}
+					start := time.Now()
+					err := x.rank(w, p, other)
+					if took := time.Since(start); took > 5*time.Second {
+						t.Errorf("rank %d: an error after %v", r, took)
+					}
+					if r == x.dead {
+						return
+					}
+					var a *AbortError
+					switch {
+					case !errors.As(err, &a) || a.Rank != r:
+						t.Errorf("rank %d: %v", r, err)
+					case x.by >= 0 && a.By != x.by:
+						t.Errorf("rank %d: aborted by %d, want %d", r, a.By, x.by)
+					case x.is != nil && !errors.Is(err, x.is):
+						t.Errorf("rank %d: %v is not %v", r, err, x.is)
+					case !strings.Contains(err.Error(), x.want):
+						t.Errorf("rank %d: %v\nwant %q", r, err, x.want)
+					}
+					if x.name == "asked for" && errors.Is(err, errReason) != (r == x.by) {
+						t.Errorf("rank %d: %v is not the reason given", r, err)
+					}
+				})
+				if x.dead >= 0 {
+					groups = slices.Delete(groups, x.dead, x.dead+1)
+				}
+				w.leave(groups)
+				again := w.groups(0, 3) // a new group, of the survivors
+				each(3, func(r int) {
+					p := newToy(again[r])
+					defer p.close()
+					if err := p.run(w.Context()); err != nil {
+						t.Errorf("after a new join: %v", err)
+					}
+				})
+				w.leave(again)
+			})
+		})
+	}
+}
+
+// TestAbortAnywhere aborts at a random moment of a busy group. Every rank gets an
+// error soon, or has finished everything.
+func TestAbortAnywhere(t *testing.T) {
+	seeds := uint64(100)
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
+		inWorld(t, sim.Config{Devices: 3, Seed: seed, NoRaces: true}, func(w *world) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			groups := w.groups(0, 3)
+			victim, after := random.IntN(3), time.Duration(random.IntN(400))*time.Microsecond
+			kill := random.IntN(2) == 0
+			each(3, func(r int) {
+				g := groups[r]
+				p := newToy(g)
+				defer p.close()
+				if r == victim {
+					defer time.AfterFunc(after, func() {
+						if kill {
+							g.client.Close()
+						} else {
+							g.Abort(errReason)
+						}
+					}).Stop()
+				}
+				var err error
+				start := time.Now()
+				for err == nil && time.Since(start) < 5*time.Second {
+					err = p.run(w.Context())
+				}
+				var a *AbortError
+				if !errors.As(err, &a) {
+					t.Errorf("seed %d, rank %d: %v", seed, r, err)
+				}
+			})
+			w.leave(groups)
+		})
+	}
+}
+
+// TestAbortReleasesTheHost queues so many runs behind a blocked wait that the
+// enqueueing goroutine itself is blocked in the driver.
+func TestAbortReleasesTheHost(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 2, NoRaces: true}, func(w *world) {
+		groups := w.groups(0, 2)
+		each(2, func(r int) {
+			p := newToy(groups[r])
+			defer p.close()
+			if r == 1 {
+				time.Sleep(time.Second)
+				groups[1].Abort(errReason)
+				<-groups[1].Done()
+				return
+			}
+			var err error
+			n := 0
+			for ; n < 2000 && err == nil; n++ {
+				_, err = p.enqueue(nil, p.main.Handle)
+			}
+			if n < 100 || n == 2000 {
+				t.Errorf("%d runs were queued", n)
+			}
+			var a *AbortError
+			if !errors.As(err, &a) {
+				t.Errorf("run %d: %v", n, err)
+			}
+		})
+		w.leave(groups)
+	})
+}
+
+// TestCloseIsBounded closes alone, with a dead peer, and with a run that hangs.
+func TestCloseIsBounded(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		do   func(w *world, groups []*Group)
+	}{
+		{"the peer does not close", func(w *world, g []*Group) {
+			err := g[0].Close(w.Context())
+			if err == nil || !strings.Contains(err.Error(), "close the group") || g[0].Close(w.Context()) != err {
+				w.Errorf("%v", err)
+			}
+			w.leave(g[1:])
+		}},
+		{"the peer is gone", func(w *world, g []*Group) {
+			g[1].client.Close()
+			<-g[0].Done()
+			w.leave(g)
+		}},
+		{"a run hangs", func(w *world, g []*Group) {
+			p := newToy(g[0])
+			if _, err := p.enqueue(w.Context(), p.main.Handle); err != nil {
+				w.Error(err)
+			}
+			ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+			defer cancel()
+			if err := g[0].Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				w.Error(err)
+			}
+			p.close()
+			w.leave(g[1:])
+		}},
+		{"the peer gathers something else", func(w *world, g []*Group) {
+			each(2, func(r int) {
+				if r == 0 {
+					if err := g[0].Close(w.Context()); err == nil || !strings.Contains(err.Error(), "new plan") {
+						w.Error(err)
+					}
+					return
+				}
+				g[1].Gather(w.Context(), "new plan", nil)
+				<-g[1].Done()
+				w.leave(g[1:])
+			})
+		}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			inWorld(t, sim.Config{Devices: 2, NoRaces: true}, func(w *world) {
+				start := time.Now()
+				x.do(w, w.groups(0, 2))
+				if took := time.Since(start); took > 15*time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	e := &AbortError{Rank: 0, By: 2, Cause: context.Canceled, Order: "runs begun: 2 on rank 0, 1 on rank 1", Waits: []Wait{
+		{Rank: 0, Peer: 1, Text: "plan 3 (x), step 5 on copy: Wait ready[1]", Sure: true}, {Rank: 1, Peer: 2, Text: "plan 3 (x), step 4 on copy: Wait ready[2]"}}}
+	const want = "rank 2 aborted the group: context canceled; rank 0 waited for rank 1 at plan 3 (x), step 5 on copy: Wait ready[1]; " +
+		"rank 1 waited probably for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 on rank 0, 1 on rank 1"
+	if got := fmt.Sprint(e); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}

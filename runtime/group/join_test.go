@@ -1,0 +1,322 @@
+//go:build !nosim
+
+package group
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/sim"
+	"ovgen/runtime/group/store"
+)
+
+func TestRunsOnManyStreams(t *testing.T) {
+	for seed := range uint64(5) {
+		inWorld(t, sim.Config{Devices: 4, Seed: seed}, func(w *world) {
+			groups := w.groups(0, 4)
+			each(4, func(r int) {
+				g := groups[r]
+				if g.Rank() != r || g.Size() != 4 || !strings.Contains(g.Choice(), "sim") {
+					t.Errorf("rank %d of %d, driver %s", g.Rank(), g.Size(), g.Choice())
+				}
+				a, b := newToy(g), newToy(g)
+				other, err := g.Driver().StreamCreateWithPriority(driver.Low)
+				if err != nil {
+					t.Error(err)
+				}
+				for i := range 30 {
+					switch i % 3 {
+					case 0:
+						err = a.run(w.Context())
+					case 1:
+						_, err = a.enqueue(nil, other)
+					case 2:
+						_, err = b.enqueue(nil, b.main.Handle)
+					}
+					if err != nil {
+						t.Errorf("rank %d, run %d: %v", r, i, err)
+					}
+				}
+				if err := errors.Join(g.Driver().StreamSynchronize(other), g.Err(), g.Driver().StreamDestroy(other)); err != nil {
+					t.Error(err)
+				}
+				a.close()
+				b.close()
+			})
+			w.leave(groups)
+			w.leave(groups) // again
+			if races := w.Races(); len(races) > 0 {
+				t.Errorf("races: %v", races)
+			}
+			if _, err := groups[0].Begin(nil, 1, 0); !errors.Is(err, ErrClosed) {
+				t.Errorf("begin after close: %v", err)
+			}
+			if err := groups[0].Err(); err != nil {
+				t.Errorf("a clean close leaves %v", err)
+			}
+		})
+	}
+}
+
+// TestCallersGraph captures runs into a graph of the caller's and mixes its
+// replays with eager runs on another stream.
+func TestCallersGraph(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 2, Seed: 3}, func(w *world) {
+		groups := w.groups(0, 2)
+		each(2, func(r int) {
+			g := groups[r]
+			d := g.Driver()
+			must := func(err error) {
+				if err != nil {
+					panic(err)
+				}
+			}
+			p := newToy(g)
+			must(p.run(w.Context()))
+			s, err := d.StreamCreateWithPriority(driver.Normal)
+			must(err)
+			must(d.StreamBeginCapture(s))
+			run, err := p.enqueue(nil, s)
+			must(err)
+			if err := g.Wait(&run); err == nil {
+				t.Error("waited for a run that is captured")
+			}
+			graph, err := d.StreamEndCapture(s)
+			must(err)
+			exec, err := d.GraphInstantiate(graph)
+			must(err)
+			for range 10 {
+				must(d.GraphLaunch(exec, s))
+				_, err := p.enqueue(nil, p.main.Handle)
+				must(err)
+				must(d.GraphLaunch(exec, s))
+				must(p.run(w.Context()))
+			}
+			must(d.StreamSynchronize(s))
+			must(g.Err())
+			must(errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph), d.StreamDestroy(s)))
+			p.close()
+		})
+		w.leave(groups)
+	})
+}
+
+func TestGroupsSideBySide(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 4}, func(w *world) {
+		left, right, whole := w.configs(0, 2), w.configs(2, 2), w.configs(0, 4)
+		var groups [3][]*Group
+		each(3, func(i int) {
+			var errs []error
+			groups[i], errs = w.join([][]Config{left, right, whole}[i])
+			if err := errors.Join(errs...); err != nil {
+				panic(err)
+			}
+			each(len(groups[i]), func(r int) {
+				p := newToy(groups[i][r])
+				defer p.close()
+				for range 10 {
+					if err := p.run(w.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		})
+		groups[0][0].Abort(errors.New("only the left pair"))
+		<-groups[0][1].Done()
+		each(4, func(r int) {
+			p := newToy(groups[2][r])
+			defer p.close()
+			if err := p.run(w.Context()); err != nil {
+				t.Errorf("another group's abort: %v", err)
+			}
+		})
+		for _, g := range groups {
+			w.leave(g)
+		}
+	})
+}
+
+func TestGather(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 3}, func(w *world) {
+		groups := w.groups(0, 3)
+		each(3, func(r int) {
+			all, err := groups[r].Gather(w.Context(), "new plan", []byte{byte(r)})
+			if err != nil || len(all) != 3 || all[2][0] != 2 {
+				t.Errorf("%v, %v", all, err)
+			}
+			_, err = groups[r].Gather(w.Context(), fmt.Sprint("step ", r%2), nil)
+			var m *store.MismatchError
+			if !errors.As(err, &m) || groups[r].Err() != nil {
+				t.Errorf("%v; %v", err, groups[r].Err())
+			}
+			if r == 1 {
+				_, err = groups[1].Gather(w.Context(), "bind plan 3 (toy) buffer A", nil)
+			} else {
+				<-groups[r].Done()
+				err = groups[r].Err()
+			}
+			var a *AbortError
+			if !errors.As(err, &a) || a.By != 1 || !strings.Contains(err.Error(), "bind plan 3 (toy) buffer A: rank 1 came alone; ranks 0, 2 did not within 3s") {
+				t.Errorf("rank %d: %v", r, err)
+			}
+		})
+		w.leave(groups)
+	})
+}
+
+func TestJoinRefuses(t *testing.T) {
+	for _, x := range []struct {
+		name  string
+		world sim.Config
+		spoil func(cs []Config)
+		want  []string
+		as    any
+	}{
+		{"unequal arena", sim.Config{}, func(cs []Config) { cs[1].Arena *= 2 }, []string{"check arena", "Config.Arena"}, new(*CheckError)},
+		{"one device twice", sim.Config{}, func(cs []Config) { cs[2].Driver = cs[1].Driver }, []string{"check device", "ranks 1 and 2"}, new(*CheckError)},
+		{"no peer access", sim.Config{PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }}, func([]Config) {}, []string{"check peer access", "rank 1 can't map rank 2's memory"}, new(*CheckError)},
+		{"one hardware queue", sim.Config{Queues: 1}, func([]Config) {}, []string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
+		{"a rank does not come", sim.Config{}, func(cs []Config) { cs[1].Job = "elsewhere" }, []string{"did not come"}, new(*store.RendezvousError)},
+		{"no memory", sim.Config{Memory: 1 << 19}, func([]Config) {}, []string{"allocate the arena"}, nil},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			x.world.Devices = 3
+			inWorld(t, x.world, func(w *world) {
+				cs := w.configs(0, 3)
+				x.spoil(cs)
+				groups, errs := w.join(cs)
+				for r, err := range errs {
+					if err == nil || groups[r] != nil {
+						t.Errorf("rank %d joined", r)
+						continue
+					}
+					for _, want := range x.want {
+						if !strings.Contains(err.Error(), want) {
+							t.Errorf("rank %d: %v, want %q", r, err, want)
+						}
+					}
+					if x.as != nil && !errors.As(err, x.as) {
+						t.Errorf("rank %d: %v is not a %T", r, err, x.as)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestJoinFailsAnywhere fails each driver call of one rank's Join in turn: every
+// rank gets an error that names it, and nothing is left open.
+func TestJoinFailsAnywhere(t *testing.T) {
+	for n := int64(1); ; n++ {
+		reached := true
+		inWorld(t, sim.Config{Devices: 3, Seed: uint64(n)}, func(w *world) {
+			var f *failing
+			w.wrap = func(rank int, d driver.Driver) driver.Driver {
+				if rank != 1 {
+					return d
+				}
+				f = &failing{Driver: d, at: n}
+				return f
+			}
+			start := time.Now()
+			groups, errs := w.join(w.configs(0, 3))
+			if f.calls.Load() < n {
+				reached = false
+				w.leave(groups)
+				return
+			}
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("call %d: join took %v", n, took)
+			}
+			for r, err := range errs {
+				if err == nil || !strings.Contains(err.Error(), "injected") || r != 1 && !strings.Contains(err.Error(), "rank 1") {
+					t.Errorf("call %d: rank %d: %v", n, r, err)
+				}
+			}
+		})
+		if !reached {
+			if n < 10 {
+				t.Errorf("only %d calls", n)
+			}
+			return
+		}
+	}
+}
+
+// failing fails one of the calls that Join makes.
+type failing struct {
+	driver.Driver
+	at    int64
+	calls atomic.Int64
+}
+
+func (f *failing) now() error {
+	if f.calls.Add(1) == f.at {
+		return errors.New("injected")
+	}
+	return nil
+}
+
+func (f *failing) MemAlloc(n int64) (driver.Ptr, error) {
+	if err := f.now(); err != nil {
+		return 0, err
+	}
+	return f.Driver.MemAlloc(n)
+}
+
+func (f *failing) MemHostRegister(p unsafe.Pointer, n int64) (driver.Ptr, error) {
+	if err := f.now(); err != nil {
+		return 0, err
+	}
+	return f.Driver.MemHostRegister(p, n)
+}
+
+func (f *failing) IpcGetMemHandle(p driver.Ptr) (driver.IpcMemHandle, error) {
+	if err := f.now(); err != nil {
+		return driver.IpcMemHandle{}, err
+	}
+	return f.Driver.IpcGetMemHandle(p)
+}
+
+func (f *failing) IpcOpenMemHandle(h driver.IpcMemHandle) (driver.Ptr, error) {
+	if err := f.now(); err != nil {
+		return 0, err
+	}
+	return f.Driver.IpcOpenMemHandle(h)
+}
+
+func (f *failing) StreamCreateWithPriority(p driver.Priority) (driver.Stream, error) {
+	if err := f.now(); err != nil {
+		return 0, err
+	}
+	return f.Driver.StreamCreateWithPriority(p)
+}
+
+func (f *failing) EventCreate(timing bool) (driver.Event, error) {
+	if f.calls.Load() < f.at+3 { // not each of the many
+		if err := f.now(); err != nil {
+			return 0, err
+		}
+	}
+	return f.Driver.EventCreate(timing)
+}
+
+func (f *failing) MemsetD32Async(p driver.Ptr, v uint32, n int64, s driver.Stream) error {
+	if err := f.now(); err != nil {
+		return err
+	}
+	return f.Driver.MemsetD32Async(p, v, n, s)
+}
+
+func (f *failing) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
+	if err := f.now(); err != nil {
+		return err
+	}
+	return f.Driver.StreamBatchMemOp(s, items)
+}
