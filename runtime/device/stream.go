@@ -2,7 +2,6 @@ package device
 
 import (
 	"fmt"
-	"runtime"
 
 	"ovgen/runtime/driver"
 )
@@ -80,61 +79,4 @@ func (e *Event) Since(start *Event) (float32, error) {
 // Close destroys the event. A second call does nothing.
 func (e *Event) Close() error {
 	return e.close(func() error { return e.driver.EventDestroy(e.handle) })
-}
-
-// Graph is captured work, ready to launch.
-type Graph struct {
-	driver driver.Driver
-	exec   driver.GraphExec
-	resource
-}
-
-// Capture records what work enqueues on s, and on streams that it makes wait for
-// s, into a graph, and instantiates and uploads it. Nothing of it runs. work runs
-// on the calling goroutine, locked to its thread.
-func Capture(s *Stream, work func() error) (*Graph, error) {
-	exec, err := capture(s.driver, s.handle, work)
-	if err != nil {
-		return nil, fmt.Errorf("capture graph: %w", err)
-	}
-	g := &Graph{driver: s.driver, exec: exec}
-	track(g, &g.resource, "graph")
-	return g, nil
-}
-
-func capture(d driver.Driver, s driver.Stream, work func() error) (driver.GraphExec, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := d.StreamBeginCapture(s); err != nil {
-		return 0, err
-	}
-	failed := work()
-	g, err := d.StreamEndCapture(s)
-	if failed != nil {
-		if err == nil {
-			_ = d.GraphDestroy(g) // the work's error is the one to report
-		}
-		return 0, failed
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = d.GraphDestroy(g) }() // the instantiated graph does not need it
-	exec, err := d.GraphInstantiate(g)
-	if err != nil {
-		return 0, err
-	}
-	if err := d.GraphUpload(exec, s); err != nil {
-		_ = d.GraphExecDestroy(exec)
-		return 0, err
-	}
-	return exec, nil
-}
-
-// Launch enqueues the graph on a stream.
-func (g *Graph) Launch(s *Stream) error { return g.driver.GraphLaunch(g.exec, s.handle) }
-
-// Close destroys the graph. A second call does nothing.
-func (g *Graph) Close() error {
-	return g.close(func() error { return g.driver.GraphExecDestroy(g.exec) })
 }

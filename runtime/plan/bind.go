@@ -1,0 +1,205 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/ipc"
+)
+
+// alignment of a caller's buffer, which the kernels' vector loads need.
+const alignment = 16
+
+// binding is an address with the identity of the memory behind it.
+type binding struct {
+	at driver.Ptr
+	id uint64
+}
+
+// Bind gives the plan its buffers, in the order of their declarations. It does
+// nothing when all are the memory of the plan's last Bind; otherwise it is
+// collective: it waits for the runs in flight, exchanges what the peers do not
+// have, and captures the plan's graph. The memory of the Bind before may be freed
+// once Bind has returned. After an error the plan is not bound.
+func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
+	if err := p.enter(); err != nil {
+		return fmt.Errorf("bind %s: %w", p, err)
+	}
+	defer p.leave()
+	to, wrong := p.inspect(addr)
+	changed := p.changed(to)
+	if wrong == nil && p.bound && len(changed) == 0 {
+		return nil
+	}
+	p.bound = false
+	if err := p.rebind(ctx, to, changed, wrong); err != nil {
+		return fmt.Errorf("bind %s: %w", p, err)
+	}
+	p.bound = true
+	return nil
+}
+
+// inspect looks at the memory that the plan is to be bound to.
+func (p *Plan) inspect(addr []driver.Ptr) ([]binding, error) {
+	to := make([]binding, len(p.bindable))
+	if len(addr) != len(p.bindable) {
+		return to, fmt.Errorf("%d addresses for %d buffers", len(addr), len(p.bindable))
+	}
+	var errs []error
+	for i, f := range p.bindable {
+		to[i].at = addr[i]
+		a, err := p.examine(f, addr[i])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
+		}
+		to[i].id = a.BufferID
+	}
+	return to, errors.Join(errs...)
+}
+
+func (p *Plan) examine(f *Buffer, at driver.Ptr) (driver.PointerAttributes, error) {
+	if at == 0 {
+		return driver.PointerAttributes{}, errors.New("no address (the program uses this buffer)")
+	}
+	if at%alignment != 0 {
+		return driver.PointerAttributes{}, fmt.Errorf("address %#x is not a multiple of %d", at, alignment)
+	}
+	a, err := p.driver.PointerGetAttributes(at)
+	if err != nil {
+		return a, fmt.Errorf("look at %#x: %w", at, err)
+	}
+	if !a.LegacyIpcCapable {
+		if !a.Device && !f.shared { // Export says it of shared ones
+			return a, fmt.Errorf("%#x is not device memory", at)
+		}
+		return a, nil // one buffer may span several mappings
+	}
+	base, size, err := p.driver.MemGetAddressRange(at)
+	if err != nil {
+		return a, fmt.Errorf("look at %#x: %w", at, err)
+	}
+	if have := size - int64(at-base); have < f.bytes {
+		return a, fmt.Errorf("%d bytes wanted, and the allocation of %#x has %d from there", f.bytes, at, have)
+	}
+	return a, nil
+}
+
+// changed names the buffers whose memory is not that of the last Bind.
+func (p *Plan) changed(to []binding) []string {
+	var names []string
+	for i, f := range p.bindable {
+		if (binding{f.At(0), f.id}) != to[i] {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// rebind exchanges, captures, and gives up the memory of the Bind before: its
+// imports first, then, when all ranks have closed theirs, its exports.
+func (p *Plan) rebind(ctx context.Context, to []binding, changed []string, wrong error) error {
+	if err := p.drain(ctx); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("bind %s", p)
+	detail := fmt.Sprintf("; rank %d has new memory for %s", p.Rank(), strings.Join(changed, ", "))
+	exports, refused := p.export(to, wrong)
+	met := false
+	imports, err := p.group.Imports().Exchange(func(mine []byte) ([][]byte, error) {
+		all, err := p.agree(ctx, what+detail, mine, refused)
+		met = err == nil
+		return all, err
+	}, exports)
+	if !met {
+		return errors.Join(err, closeExports(exports, true))
+	}
+	if err == nil {
+		err = p.adopt(to, imports)
+	}
+	if err == nil {
+		err = p.capture()
+	}
+	err = errors.Join(err, ipc.CloseImports(p.imports))
+	p.imports = imports
+	_, err = p.agree(ctx, what+" ready", nil, err)
+	_ = closeExports(p.exports, true)
+	p.exports = exports
+	return err
+}
+
+// export readies the shared buffers, unless something is wrong already.
+func (p *Plan) export(to []binding, wrong error) ([]*ipc.Export, error) {
+	if wrong != nil {
+		return nil, wrong
+	}
+	var exports []*ipc.Export
+	for i, f := range p.bindable {
+		if !f.shared {
+			continue
+		}
+		e, err := p.group.Imports().Export(to[i].at, f.bytes)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", f.name, err), closeExports(exports, true))
+		}
+		exports = append(exports, e)
+	}
+	return exports, nil
+}
+
+// closeExports gives up exports. In a Bind, memory that was freed is no error: it
+// is why the caller binds again.
+func closeExports(exports []*ipc.Export, freed bool) error {
+	var errs []error
+	for _, e := range exports {
+		if err := e.Close(); !freed || !errors.Is(err, ipc.ErrFreed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// adopt takes the new addresses, own and peers'.
+func (p *Plan) adopt(to []binding, imports [][]*ipc.Import) error {
+	shared := 0
+	for i, f := range p.bindable {
+		f.at[p.Rank()], f.id = to[i].at, to[i].id
+		if !f.shared {
+			continue
+		}
+		for _, r := range p.peers {
+			if shared >= len(imports[r]) || imports[r][shared].Bytes() != f.bytes {
+				return fmt.Errorf("rank %d shared other buffers than this rank at %s", r, f.name)
+			}
+			f.at[r] = imports[r][shared].Ptr()
+		}
+		shared++
+	}
+	return nil
+}
+
+// capture makes the plan's own graph.
+func (p *Plan) capture() error {
+	if err := p.dropGraph(); err != nil {
+		return err
+	}
+	g, err := device.Capture(p.driver, p.main.own, func() error {
+		p.queue.start(p.main.own)
+		p.issue(&p.queue)
+		return p.queue.err
+	})
+	p.graph = g
+	return err
+}
+
+func (p *Plan) dropGraph() error {
+	if p.graph == nil {
+		return nil
+	}
+	err := p.graph.Close()
+	p.graph = nil
+	return err
+}

@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// Builder collects what a plan needs. Its calls only record, in the same order on
+// all ranks; mistakes are reported by Finish.
+type Builder struct {
+	plan *Plan
+	errs []error
+}
+
+// Build begins a plan of prog on g. shape says what New was called with, as
+// errors quote it: "m=512 k=64 n=32 bf16".
+func Build(g *group.Group, prog *Program, shape string) *Builder {
+	p := &Plan{group: g, driver: g.Driver(), program: prog, shape: shape, turn: make(chan struct{}, 1)}
+	for i := 1; i < g.Size(); i++ {
+		p.peers = append(p.peers, (g.Rank()+i)%g.Size())
+	}
+	p.queue.plan = p
+	b := &Builder{plan: p}
+	p.main = b.Stream("main", driver.Normal)
+	return b
+}
+
+// Plan is the plan being built: Rank and Size may be used at once, the rest once
+// Finish has returned.
+func (b *Builder) Plan() *Plan { return b.plan }
+
+func (b *Builder) mistake(format string, args ...any) {
+	b.errs = append(b.errs, fmt.Errorf(format, args...))
+}
+
+// Caller declares memory of the caller that this rank alone uses, of at least
+// that many bytes. Bind takes its address.
+func (b *Builder) Caller(name string, bytes int64) *Buffer {
+	return b.bindable(&Buffer{name: name, bytes: bytes})
+}
+
+// Shared declares memory of the caller that peers use too. Bind takes its
+// address and exchanges it.
+func (b *Builder) Shared(name string, bytes int64) *Buffer {
+	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true})
+}
+
+func (b *Builder) bindable(f *Buffer) *Buffer {
+	if f.bytes <= 0 {
+		b.mistake("buffer %s has %d bytes", f.name, f.bytes)
+	}
+	f.at = make([]driver.Ptr, b.plan.Size())
+	f.rank = b.plan.Rank()
+	b.plan.bindable = append(b.plan.bindable, f)
+	return f
+}
+
+// Allocate declares memory of the plan, at one offset of every rank's arena. Its
+// contents do not outlive a run: the plans of a group share the place.
+func (b *Builder) Allocate(name string, bytes int64) *Buffer {
+	if bytes < 0 {
+		b.mistake("buffer %s has %d bytes", name, bytes)
+	}
+	f := &Buffer{name: name, bytes: bytes, at: make([]driver.Ptr, b.plan.Size()), rank: b.plan.Rank()}
+	b.plan.staged = append(b.plan.staged, f)
+	return f
+}
+
+// Semaphore declares a word for each peer in every rank's arena, zero between runs.
+func (b *Builder) Semaphore(name string) *Semaphore {
+	s := &Semaphore{name: name}
+	b.plan.semaphores = append(b.plan.semaphores, s)
+	return s
+}
+
+// Stream declares a stream, shared with the plans of the group that name it so.
+func (b *Builder) Stream(name string, p driver.Priority) *Stream {
+	return b.stream(name, 0, p)
+}
+
+// Streams declares streams name[first] to name[n-1]; the entries of the result
+// below first are nil.
+func (b *Builder) Streams(name string, first, n int, p driver.Priority) []*Stream {
+	s := make([]*Stream, max(first, n))
+	for i := first; i < n; i++ {
+		s[i] = b.stream(name, i, p)
+	}
+	return s
+}
+
+func (b *Builder) stream(name string, index int, p driver.Priority) *Stream {
+	s := &Stream{name: name, index: index, priority: p}
+	b.plan.streams = append(b.plan.streams, s)
+	return s
+}
+
+// Matmul declares a matrix product; equal ones are one.
+func (b *Builder) Matmul(d driver.MatmulDesc) *Product {
+	for _, m := range b.plan.products {
+		if m.desc == d {
+			return m
+		}
+	}
+	m := &Product{desc: d}
+	b.plan.products = append(b.plan.products, m)
+	return m
+}
+
+// Kernel declares a kernel of the program's Code.
+func (b *Builder) Kernel(name string) *Kernel {
+	k := &Kernel{name: name}
+	code := b.plan.program.Code
+	if code == nil {
+		b.mistake("kernel %s: the program has no code", name)
+		return k
+	}
+	i := slices.IndexFunc(code.Kernels, func(k driver.Kernel) bool { return k.Name == name })
+	if i < 0 {
+		b.mistake("kernel %s: the program's code does not hold it", name)
+		return k
+	}
+	k.bytes = code.Kernels[i].Params
+	k.params = make([]uint64, (k.bytes+7)/8+1)
+	b.plan.kernels = append(b.plan.kernels, k)
+	return k
+}

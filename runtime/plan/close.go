@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ovgen/runtime/ipc"
+)
+
+// Close ends the plan on all ranks once its runs have drained. When it has
+// returned on all of them, the memory that the plan was bound to may be freed. It
+// is bounded by ctx and the group's timeout, and where the group is dead it waits
+// for no peer and returns the group's error. A second call returns what the first
+// did.
+func (p *Plan) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, p.group.Timeout())
+	defer cancel()
+	select {
+	case p.turn <- struct{}{}:
+		defer p.leave()
+	case <-ctx.Done():
+		return fmt.Errorf("close %s: %w: %w", p, ErrBusy, context.Cause(ctx))
+	}
+	if p.closed {
+		return p.closeErr
+	}
+	p.closed, p.bound = true, false
+	if err := p.shut(ctx); err != nil {
+		p.closeErr = fmt.Errorf("close %s: %w", p, err)
+	}
+	return p.closeErr
+}
+
+// shut drains, closes the imports, and when all ranks have, gives up the rest.
+func (p *Plan) shut(ctx context.Context) error {
+	failed := p.dead()
+	if failed == nil {
+		failed = p.drain(ctx)
+	}
+	if failed != nil && p.ran {
+		_ = p.group.Wait(&p.run) // the abort lets it drain; its error is failed
+	}
+	err := errors.Join(p.dropGraph(), ipc.CloseImports(p.imports))
+	if failed == nil {
+		_, failed = p.agree(ctx, fmt.Sprintf("close %s", p), nil, nil)
+	}
+	return errors.Join(failed, err, closeExports(p.exports, false), p.release())
+}
+
+// release destroys what Finish made, as far as it got.
+func (p *Plan) release() error {
+	var errs []error
+	for _, e := range p.events {
+		errs = append(errs, p.driver.EventDestroy(e))
+	}
+	for _, m := range p.products {
+		if m.handle != 0 {
+			errs = append(errs, p.driver.MatmulDestroy(m.handle))
+		}
+	}
+	if p.module != 0 {
+		errs = append(errs, p.driver.ModuleUnload(p.module))
+	}
+	for _, s := range p.semaphores {
+		if s.base != nil {
+			p.group.Arena().FreeWords(s.offset)
+		}
+	}
+	p.group.Unregister(p.id)
+	return errors.Join(errs...)
+}

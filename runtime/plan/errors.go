@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Errors that say how a plan was used wrongly.
+var (
+	ErrClosed   = errors.New("the plan is closed")
+	ErrNotBound = errors.New("the plan is not bound (call Bind with its buffers first; after a Bind that failed, again)")
+	ErrBusy     = errors.New("another goroutine is using the plan (the plans of a group run in one sequence: serialise their calls with a mutex)")
+)
+
+// RanksError says that a program was not proven for the size of the group.
+type RanksError struct {
+	Program string
+	Proven  []int
+	Size    int
+}
+
+// Error names the command that proves the program for this size.
+func (e *RanksError) Error() string {
+	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (run: ovgen vet -ranks %d PACKAGE)",
+		e.Program, numbers(e.Proven), e.Size, e.Size)
+}
+
+// DisagreementError says that ranks came to one plan with different things.
+type DisagreementError struct {
+	What   string   // "program", "shape", "layout"
+	Values []string // by rank
+	Do     string   // what to do about it
+}
+
+// Error names the ranks of each value and what to do.
+func (e *DisagreementError) Error() string {
+	var parts []string
+	for i, v := range e.Values {
+		if slices.Index(e.Values, v) < i {
+			continue
+		}
+		var who []int
+		for r, w := range e.Values {
+			if w == v {
+				who = append(who, r)
+			}
+		}
+		has := "has"
+		if len(who) > 1 {
+			has = "have"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %s", ranks(who), has, v))
+	}
+	return fmt.Sprintf("the ranks disagree on the %s: %s (%s)", e.What, strings.Join(parts, "; "), e.Do)
+}
+
+// RankError is a failure of another rank in a collective call. The call failed
+// on all ranks, and the group goes on.
+type RankError struct {
+	Rank int
+	Text string // that rank's error
+}
+
+// Error quotes the rank.
+func (e *RankError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
+
+func ranks(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	return "ranks " + numbers(list)
+}
+
+func numbers(list []int) string {
+	s := make([]string, len(list))
+	for i, n := range list {
+		s[i] = fmt.Sprint(n)
+	}
+	return strings.Join(s, ", ")
+}

@@ -1,0 +1,218 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// Finish makes the plan on all ranks: it lays out the arena, compares program,
+// shape and layout over the ranks, loads and tunes, and runs every kernel once,
+// so that a run loads nothing. issue enqueues one run; Finish calls it once
+// without enqueuing anything, to number its steps.
+func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error) {
+	p := b.plan
+	p.issue = issue
+	err := p.dead()
+	if err == nil {
+		p.id, err = p.group.Register(p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make %s: %w", p.program.Name, err)
+	}
+	if err := p.make(ctx, errors.Join(b.errs...)); err != nil {
+		return nil, errors.Join(fmt.Errorf("make %s: %w", p, err), p.release())
+	}
+	return p, nil
+}
+
+// make takes the plan through its two collective steps: what the ranks must
+// agree on, and that each of them is ready.
+func (p *Plan) make(ctx context.Context, mistakes error) error {
+	failed := mistakes
+	if failed == nil {
+		failed = p.supported()
+	}
+	if failed == nil {
+		failed = p.layOut()
+	}
+	mine, err := json.Marshal(p.identity())
+	all, err := p.agree(ctx, fmt.Sprintf("make plan %d", p.id), mine, errors.Join(failed, err))
+	if err == nil {
+		err = compare(all)
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.drain(ctx); err != nil {
+		return err
+	}
+	failed = p.load()
+	if failed == nil {
+		failed = p.warmUp()
+	}
+	_, err = p.agree(ctx, fmt.Sprintf("make plan %d ready", p.id), nil, failed)
+	return err
+}
+
+// supported checks the size of the group against what was proven.
+func (p *Plan) supported() error {
+	if proven := p.program.Ranks; len(proven) > 0 && !slices.Contains(proven, p.Size()) {
+		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
+	}
+	return nil
+}
+
+// layOut takes the plan's place in the arena and numbers its steps.
+func (p *Plan) layOut() error {
+	arena := p.group.Arena()
+	sizes := make([]int64, len(p.staged))
+	for i, f := range p.staged {
+		sizes[i] = f.bytes
+	}
+	offsets, err := arena.Stage(sizes...)
+	if err != nil {
+		return err
+	}
+	for i, f := range p.staged {
+		for r := range f.at {
+			f.at[r] = arena.Base(r) + driver.Ptr(offsets[i])
+		}
+	}
+	for _, s := range p.semaphores {
+		offset, err := arena.Words(p.Size())
+		if err != nil {
+			return err
+		}
+		s.offset = offset
+		for r := range p.Size() {
+			s.base = append(s.base, arena.Base(r)+driver.Ptr(offset))
+		}
+	}
+	return p.number()
+}
+
+// number issues a run without enqueuing it.
+func (p *Plan) number() error {
+	q := &p.queue
+	q.start(0)
+	q.dry = true
+	p.issue(q)
+	q.dry = false
+	if q.step > math.MaxUint16 {
+		return fmt.Errorf("number the steps of a run: %d, and a step word holds %d", q.step, math.MaxUint16)
+	}
+	q.items = slices.Grow(q.items[:0], 2*p.Size()+1)
+	return nil
+}
+
+// identity is what must be equal on all ranks, each part with what to do when it
+// is not.
+func (p *Plan) identity() []part {
+	var layout []string
+	for _, f := range p.bindable {
+		layout = append(layout, fmt.Sprintf("%s:%d", f.name, f.bytes))
+	}
+	base := p.group.Arena().Base(p.Rank())
+	for _, f := range p.staged {
+		layout = append(layout, fmt.Sprintf("%s:%d@%d", f.name, f.bytes, f.at[p.Rank()]-base))
+	}
+	for _, s := range p.semaphores {
+		layout = append(layout, fmt.Sprintf("%s@%d", s.name, s.offset))
+	}
+	for _, s := range p.streams {
+		layout = append(layout, fmt.Sprintf("%s!%d", s, s.priority))
+	}
+	layout = append(layout, fmt.Sprintf("%d steps", len(p.steps)))
+	return []part{
+		{"program", p.program.Name + " " + p.program.Hash, "run the same binary on all ranks and make the same plans in the same order"},
+		{"shape", p.shape, "call New with the same shape on all ranks"},
+		{"layout", strings.Join(layout, " "), "make and close the same plans in the same order on all ranks"},
+	}
+}
+
+type part struct{ What, Value, Do string }
+
+// compare returns a *DisagreementError of the first part that differs.
+func compare(all [][]byte) error {
+	parts := make([][]part, len(all))
+	for r, b := range all {
+		if err := json.Unmarshal(b, &parts[r]); err != nil || len(parts[r]) != len(parts[0]) {
+			return fmt.Errorf("compare plans: rank %d sent something else: %w (run the same binary on all ranks)", r, err)
+		}
+	}
+	for i, first := range parts[0] {
+		values := make([]string, len(parts))
+		for r := range parts {
+			values[r] = parts[r][i].Value
+		}
+		if len(slices.Compact(slices.Clone(values))) > 1 {
+			return &DisagreementError{What: first.What, Values: values, Do: first.Do}
+		}
+	}
+	return nil
+}
+
+// load makes what a run uses.
+func (p *Plan) load() (err error) {
+	for _, s := range p.streams {
+		pooled, err := p.group.Stream(s.name, s.index, s.priority)
+		if err != nil {
+			return err
+		}
+		s.handle, s.own, s.step = pooled.Handle, pooled.Handle, pooled.Step
+		if s.multiply {
+			if s.workspace, err = pooled.Workspace(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range p.products {
+		if m.handle, err = p.driver.MatmulCreate(m.desc); err != nil {
+			return fmt.Errorf("tune %dx%dx%d %v: %w", m.desc.M, m.desc.K, m.desc.N, m.desc.Type, err)
+		}
+	}
+	if p.program.Code != nil {
+		if p.module, err = p.driver.ModuleLoadData(p.program.Code); err != nil {
+			return fmt.Errorf("load kernels: %w", err)
+		}
+	}
+	for _, k := range p.kernels {
+		if k.handle, err = p.driver.ModuleGetFunction(p.module, k.name); err != nil {
+			return fmt.Errorf("load kernel %s: %w", k.name, err)
+		}
+	}
+	for range p.queue.events {
+		e, err := p.driver.EventCreate(false)
+		if err != nil {
+			return fmt.Errorf("make events: %w", err)
+		}
+		p.events = append(p.events, e)
+	}
+	return nil
+}
+
+// warmUp launches each kernel once with zero parameters, which do nothing: CUDA
+// loads a kernel at its first launch, and that may synchronise the device.
+// Products were launched when they were tuned.
+func (p *Plan) warmUp() error {
+	for _, k := range p.kernels {
+		clear(k.params)
+		err := p.driver.LaunchKernel(k.handle, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: 32, Y: 1, Z: 1},
+			p.main.own, unsafe.Pointer(unsafe.SliceData(k.params)))
+		if err != nil {
+			return fmt.Errorf("launch %s for the first time: %w", k.name, err)
+		}
+	}
+	if err := p.driver.StreamSynchronize(p.main.own); err != nil {
+		return fmt.Errorf("launch kernels for the first time: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"fmt"
+
+	"ovgen/runtime/driver"
+)
+
+// Buffer is memory that a plan uses, on this rank and where peers use it too on
+// theirs.
+type Buffer struct {
+	name   string
+	bytes  int64
+	shared bool
+	rank   int
+	at     []driver.Ptr // by rank, as mapped here; zero where it is not
+	id     uint64       // BufferID of what it was last bound to
+}
+
+// At is the address of this rank's buffer at an offset in bytes.
+func (b *Buffer) At(off int64) driver.Ptr { return b.at[b.rank] + driver.Ptr(off) }
+
+// Peer is the address of that rank's buffer at an offset in bytes, as mapped
+// here; the buffer is a Shared or an Allocate one.
+func (b *Buffer) Peer(rank int, off int64) driver.Ptr { return b.at[rank] + driver.Ptr(off) }
+
+// Semaphore is one word for each peer in each rank's arena. The poster writes 1
+// into the waiter's arena, the waiter waits for 1 and writes 0.
+type Semaphore struct {
+	name   string
+	offset int64        // in the arena
+	base   []driver.Ptr // by rank, as mapped here
+}
+
+// word is where from posts to holder.
+func (s *Semaphore) word(holder, from int) driver.Ptr { return s.base[holder] + driver.Ptr(4*from) }
+
+// Stream is a stream of a plan; main is the one that a run is enqueued on.
+type Stream struct {
+	name      string
+	index     int
+	priority  driver.Priority
+	handle    driver.Stream
+	own       driver.Stream // the pooled stream: handle, but for main
+	step      driver.Ptr    // the stream's step word
+	multiply  bool          // a product runs on it
+	workspace driver.Ptr
+}
+
+// String is the stream's name in host programs: "copy", "work[2]".
+func (s *Stream) String() string {
+	if s.index == 0 {
+		return s.name
+	}
+	return fmt.Sprintf("%s[%d]", s.name, s.index)
+}
+
+// Product is a matrix product of a plan.
+type Product struct {
+	desc   driver.MatmulDesc
+	handle driver.Product
+}
+
+// Kernel is a kernel of a plan.
+type Kernel struct {
+	name   string
+	bytes  int      // of its parameter struct
+	params []uint64 // where Launch copies them, so that the caller's stay on its stack
+	handle driver.Function
+}

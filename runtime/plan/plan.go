@@ -1,0 +1,202 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/ipc"
+)
+
+// Plan is a host program made ready on all ranks for one shape. New, Bind and
+// Close are collective; a plan is used by one goroutine at a time.
+type Plan struct {
+	group   *group.Group
+	driver  driver.Driver
+	program *Program
+	shape   string
+	id      int
+	issue   func(*Queue)
+	peers   []int // r+1, r+2, ...
+
+	main       *Stream
+	bindable   []*Buffer // in the order of Bind's addresses
+	staged     []*Buffer
+	semaphores []*Semaphore
+	streams    []*Stream
+	products   []*Product
+	kernels    []*Kernel
+	module     driver.Module
+	events     []driver.Event
+	steps      []group.Step
+
+	turn     chan struct{} // held by the goroutine that uses the plan
+	closed   bool          // the rest is guarded by turn
+	closeErr error
+	bound    bool
+	exports  []*ipc.Export
+	imports  [][]*ipc.Import
+	graph    *device.Graph
+	queue    Queue
+	run      group.Run // the last one enqueued
+	ran      bool
+}
+
+// Rank of this process in the group.
+func (p *Plan) Rank() int { return p.group.Rank() }
+
+// Size is the number of ranks.
+func (p *Plan) Size() int { return p.group.Size() }
+
+// Group is what the plan runs in.
+func (p *Plan) Group() *group.Group { return p.group }
+
+// Program is what the plan was made of.
+func (p *Plan) Program() *Program { return p.program }
+
+// Name is the program's, for the group's errors.
+func (p *Plan) Name() string { return p.program.Name }
+
+// Steps of one run, for the group's errors.
+func (p *Plan) Steps() []group.Step { return p.steps }
+
+// String is "plan 3 (allgatherlinear)".
+func (p *Plan) String() string { return fmt.Sprintf("plan %d (%s)", p.id, p.program.Name) }
+
+// note adds a step during the dry run.
+func (p *Plan) note(s *Stream, wait bool, peers []int, text string) {
+	p.steps = append(p.steps, group.Step{Number: p.queue.step, Stream: s.String(), Wait: wait, Peers: slices.Clone(peers), Text: text})
+}
+
+// enter takes the plan for one call; leave gives it back.
+func (p *Plan) enter() error {
+	if err := p.dead(); err != nil {
+		return err
+	}
+	select {
+	case p.turn <- struct{}{}:
+	default:
+		return ErrBusy
+	}
+	if p.closed {
+		p.leave()
+		return ErrClosed
+	}
+	return nil
+}
+
+func (p *Plan) leave() { <-p.turn }
+
+// dead is why the group can't be used any more.
+func (p *Plan) dead() error {
+	if err := p.group.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-p.group.Done():
+		return group.ErrClosed
+	default:
+		return nil
+	}
+}
+
+// Enqueue issues one run behind what the caller enqueued on its stream; what the
+// caller enqueues there next runs after it. The host does not wait. The stream
+// may be captured into a graph of the caller, which is dead after Bind or Close
+// of this plan and after the group's Done. A run that fails later ends the group:
+// see group.Group.Err.
+func (p *Plan) Enqueue(s driver.Stream) error {
+	if err := p.enter(); err != nil {
+		return fmt.Errorf("enqueue %s: %w", p, err)
+	}
+	defer p.leave()
+	if !p.bound {
+		return fmt.Errorf("enqueue %s: %w", p, ErrNotBound)
+	}
+	if err := p.eager(s); err != nil {
+		return fmt.Errorf("enqueue %s: %w", p, err)
+	}
+	return nil
+}
+
+// eager issues the run call by call.
+func (p *Plan) eager(s driver.Stream) (err error) {
+	if p.run, err = p.group.Begin(nil, p.id, s); err != nil {
+		return err
+	}
+	p.ran = true
+	p.queue.start(s)
+	p.issue(&p.queue)
+	return p.end(s, p.queue.err)
+}
+
+// Replay is Enqueue by one launch of the plan's own graph. The stream must not
+// be captured.
+func (p *Plan) Replay(s driver.Stream) error {
+	if err := p.enter(); err != nil {
+		return fmt.Errorf("replay %s: %w", p, err)
+	}
+	defer p.leave()
+	if err := p.replay(nil, s); err != nil {
+		return fmt.Errorf("replay %s: %w", p, err)
+	}
+	return nil
+}
+
+// Run replays the plan's own graph on a stream of the group and waits. When ctx
+// ends first, the group is aborted: the peers can't be left to wait.
+func (p *Plan) Run(ctx context.Context) error {
+	if err := p.enter(); err != nil {
+		return fmt.Errorf("run %s: %w", p, err)
+	}
+	defer p.leave()
+	err := p.replay(ctx, p.main.own)
+	if err == nil {
+		err = p.group.Wait(&p.run)
+	}
+	if err != nil {
+		return fmt.Errorf("run %s: %w", p, err)
+	}
+	return nil
+}
+
+func (p *Plan) replay(ctx context.Context, s driver.Stream) (err error) {
+	if !p.bound {
+		return ErrNotBound
+	}
+	if p.run, err = p.group.Begin(ctx, p.id, s); err != nil {
+		return err
+	}
+	p.ran = true
+	return p.end(s, p.graph.Launch(s))
+}
+
+// end closes the run. If issuing it failed, peers may wait for what is missing,
+// so the group ends too; a capture that failed has started nothing.
+func (p *Plan) end(s driver.Stream, issued error) error {
+	err := errors.Join(issued, p.group.End(&p.run))
+	if err == nil {
+		return nil
+	}
+	if capturing, broken := p.driver.StreamIsCapturing(s); !capturing && broken == nil {
+		p.group.Abort(fmt.Errorf("rank %d: %s: %w", p.Rank(), p, err))
+	}
+	return err
+}
+
+// drain waits for all runs of the group on this rank, by an empty run: what
+// follows may load, open or instantiate, which must not meet a waiting stream.
+func (p *Plan) drain(ctx context.Context) (err error) {
+	run, err := p.group.Begin(ctx, p.id, p.main.own)
+	if err == nil {
+		err = p.group.End(&run)
+	}
+	if err == nil {
+		err = p.group.Wait(&run)
+	}
+	return err
+}

@@ -1,0 +1,12 @@
+package plan
+
+import "ovgen/runtime/driver"
+
+// Program is the static identity of a generated package.
+type Program struct {
+	Name  string       // "allgatherlinear"
+	Hash  string       // of the host program's canonical text (SHA-256)
+	Proof string       // what was proven, or "unproven"
+	Ranks []int        // group sizes it was proven for; empty means any
+	Code  *driver.Code // device code; nil without kernels
+}

@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"fmt"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// Queue issues one run of a plan. Every call is one node of the host program and
+// one step of the run. The first error sticks: later calls do nothing. It makes
+// no Go allocation.
+type Queue struct {
+	plan   *Plan
+	dry    bool // name steps and count events, enqueue nothing
+	err    error
+	step   int
+	events int
+	named  bool // the step of the next Launch has been counted
+	items  []driver.MemOp
+	words  []driver.Ptr
+}
+
+// Rank of this process in the group.
+func (q *Queue) Rank() int { return q.plan.Rank() }
+
+// Size is the number of ranks.
+func (q *Queue) Size() int { return q.plan.Size() }
+
+// Main is the stream that the run was enqueued on.
+func (q *Queue) Main() *Stream { return q.plan.main }
+
+// Post writes 1 into the word that each peer keeps for this rank, in one batch;
+// no peers means every peer in the order r+1, r+2, ...
+func (q *Queue) Post(s *Stream, sem *Semaphore, peers ...int) {
+	if !q.signal(s, "Post", sem, peers) {
+		return
+	}
+	for _, w := range q.words {
+		q.items = append(q.items, driver.MemOp{Kind: driver.Write, Value: 1, Address: w})
+	}
+	q.check(q.plan.driver.StreamBatchMemOp(s.handle, q.items))
+}
+
+// Wait waits for the posts of these peers, resets their words, and notes the step
+// in the stream's step word, in one batch; no peers means every peer.
+func (q *Queue) Wait(s *Stream, sem *Semaphore, peers ...int) {
+	if !q.signal(s, "Wait", sem, peers) {
+		return
+	}
+	for _, w := range q.words {
+		q.items = append(q.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: w}, driver.MemOp{Kind: driver.Write, Address: w})
+	}
+	q.items = append(q.items, driver.MemOp{Kind: driver.Write, Value: group.StepValue(q.plan.id, q.step), Address: s.step})
+	q.check(q.plan.driver.StreamBatchMemOp(s.handle, q.items))
+}
+
+// PostWords counts the step of a post by a kernel, which the Launch that follows
+// enqueues: the kernel writes 1 to each word. The words are valid until the next
+// call.
+func (q *Queue) PostWords(s *Stream, sem *Semaphore, peers ...int) []driver.Ptr {
+	q.signal(s, "Post", sem, peers)
+	q.named = true
+	return q.words
+}
+
+// WaitWords counts the step of a wait by a kernel, which the Launch that follows
+// enqueues: the kernel waits until each word is 1, writes 0 to each, and then
+// value to the step word.
+func (q *Queue) WaitWords(s *Stream, sem *Semaphore, peers ...int) (words []driver.Ptr, step driver.Ptr, value uint32) {
+	q.signal(s, "Wait", sem, peers)
+	q.named = true
+	return q.words, s.step, group.StepValue(q.plan.id, q.step)
+}
+
+// signal begins the step of a post or wait and collects its words; it is false
+// when nothing is to be enqueued.
+func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool {
+	if len(peers) == 0 {
+		peers = q.plan.peers
+	}
+	live := q.begin()
+	if q.dry {
+		q.plan.note(s, kind == "Wait", peers, fmt.Sprintf("%s %s%s", kind, sem.name, peerList(peers)))
+	}
+	q.items, q.words = q.items[:0], q.words[:0]
+	for _, p := range peers {
+		if kind == "Wait" {
+			q.words = append(q.words, sem.word(q.plan.Rank(), p))
+		} else {
+			q.words = append(q.words, sem.word(p, q.plan.Rank()))
+		}
+	}
+	return live
+}
+
+// Set copies bytes by the copy engine.
+func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
+	if q.node(s, "Set", "") {
+		q.check(q.plan.driver.MemcpyDtoDAsync(dst, src, bytes, s.handle))
+	}
+}
+
+// Matmul enqueues c = a * b.
+func (q *Queue) Matmul(s *Stream, p *Product, c, a, b driver.Ptr) {
+	if q.product(s, "Matmul") {
+		q.check(q.plan.driver.Matmul(p.handle, c, a, b, 0, s.workspace, s.handle))
+	}
+}
+
+// Linear enqueues c = a * b + bias.
+func (q *Queue) Linear(s *Stream, p *Product, c, a, b, bias driver.Ptr) {
+	if q.product(s, "Linear") {
+		q.check(q.plan.driver.Matmul(p.handle, c, a, b, bias, s.workspace, s.handle))
+	}
+}
+
+func (q *Queue) product(s *Stream, kind string) bool {
+	s.multiply = true
+	return q.node(s, kind, "")
+}
+
+// Synchronize makes s wait for what was enqueued on on so far.
+func (q *Queue) Synchronize(s, on *Stream) {
+	e := q.events
+	q.events++
+	if q.dry {
+		q.begin()
+		q.plan.note(s, false, nil, fmt.Sprintf("Synchronize(%s)", on))
+		return
+	}
+	if !q.begin() {
+		return
+	}
+	q.check(q.plan.driver.EventRecordWithFlags(q.plan.events[e], on.handle, 0))
+	if q.err == nil {
+		q.check(q.plan.driver.StreamWaitEvent(s.handle, q.plan.events[e], 0))
+	}
+}
+
+// Launch enqueues a kernel with its parameter struct, which it copies.
+func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params unsafe.Pointer) {
+	if q.named {
+		q.named = false
+		if q.dry || q.err != nil {
+			return
+		}
+	} else if !q.node(s, "LaunchKernel ", k.name) {
+		return
+	}
+	to := unsafe.Pointer(unsafe.SliceData(k.params))
+	copy(unsafe.Slice((*byte)(to), k.bytes), unsafe.Slice((*byte)(params), k.bytes))
+	q.check(q.plan.driver.LaunchKernel(k.handle, grid, block, s.handle, to))
+}
+
+// node begins the step of a call that neither posts nor waits.
+func (q *Queue) node(s *Stream, kind, name string) bool {
+	live := q.begin()
+	if q.dry {
+		q.plan.note(s, false, nil, kind+name)
+	}
+	return live
+}
+
+func (q *Queue) begin() bool {
+	q.step++
+	return !q.dry && q.err == nil
+}
+
+// check keeps the first error with the step that it belongs to.
+func (q *Queue) check(err error) {
+	if err != nil && q.err == nil {
+		t := q.plan.steps[q.step-1]
+		q.err = fmt.Errorf("step %d, %s on %s: %w", t.Number, t.Text, t.Stream, err)
+	}
+}
+
+// start readies the queue for a run on main.
+func (q *Queue) start(main driver.Stream) {
+	q.plan.main.handle = main
+	q.err, q.step, q.events, q.named = nil, 0, 0, false
+}
+
+// peerList is "[1]" or "[1,2,3]".
+func peerList(peers []int) string {
+	s := "["
+	for i, p := range peers {
+		if i > 0 {
+			s += ","
+		}
+		s += fmt.Sprint(p)
+	}
+	return s + "]"
+}
