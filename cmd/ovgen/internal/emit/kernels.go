@@ -98,20 +98,17 @@ func (u *unit) params(kind string) *jen.Statement {
 	return jen.Qual("C", "struct_"+u.name+"_"+kind)
 }
 
-// kernelsType is type kernels: the loaded kernels, each with its parameters.
+// kernelsType is type kernels with its build.
 func (u *unit) kernelsType(f *jen.File) {
 	f.Line()
-	f.Add(doc("kernels are a plan's kernels, each with the parameters of its next launch, so that a launch allocates nothing."))
+	f.Add(doc("kernels are those that a plan launches."))
 	f.Type().Id("kernels").StructFunc(func(g *jen.Group) {
 		for _, k := range u.kinds() {
 			g.Id(k+"Kernel").Op("*").Qual(planPath, "Kernel")
 		}
-		for _, k := range u.kinds() {
-			g.Id(k + "Params").Add(u.params(k))
-		}
 	})
 	f.Line()
-	f.Add(doc("build tells the builder which kernels the plan launches."))
+	f.Add(doc("build declares the kernels."))
 	f.Func().Params(jen.Id("k").Op("*").Id("kernels")).Id("build").Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).BlockFunc(func(g *jen.Group) {
 		for _, k := range u.kinds() {
 			g.Id("k").Dot(k + "Kernel").Op("=").Id("b").Dot("Kernel").Call(jen.Lit(u.name + "_" + k))
@@ -133,7 +130,7 @@ func launch(kind string, grid, block jen.Code) jen.Code {
 		return jen.Qual(driverPath, "Dim3").Values(jen.Id("X").Op(":").Add(x), jen.Id("Y").Op(":").Lit(1), jen.Id("Z").Op(":").Lit(1))
 	}
 	return jen.Id("q").Dot("Launch").Call(jen.Id("s"), jen.Id("k").Dot(kind+"Kernel"), dim(grid), dim(block),
-		jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("k").Dot(kind+"Params")))
+		jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("p")))
 }
 
 // touchesFunc starts a kernel's Touches.

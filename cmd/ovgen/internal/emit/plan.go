@@ -111,13 +111,9 @@ func (u *unit) constructor(f *jen.File) {
 			values = append(values, jen.Id("s").Dot(s))
 		}
 	}
-	fail := func() jen.Code {
-		return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(),
-			jen.Qual("fmt", "Errorf").Call(jen.Lit("make plan "+u.name+": %w"), jen.Err())))
-	}
 	body := []jen.Code{
-		jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()),
-		fail(),
+		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()), jen.Err().Op("!=").Nil()).Block(
+			jen.Return(jen.Nil(), jen.Qual("fmt", "Errorf").Call(jen.Lit("make "+u.name+": %w"), jen.Err()))),
 		jen.List(locals...).Op(":=").List(values...),
 		jen.Id("bytes").Op(":=").Func().Params(jen.Id("elements").Int()).Int64().Block(
 			jen.Return(jen.Int64().Call(jen.Id("elements")).Op("*").Id("s").Dot("Type").Dot("Size").Call())),
@@ -125,8 +121,9 @@ func (u *unit) constructor(f *jen.File) {
 	}
 	body = append(body, setup...)
 	body = append(body, jen.Line(),
-		jen.List(jen.Id("p").Dot("plan"), jen.Err()).Op("=").Id("b").Dot("Finish").Call(jen.Id("ctx"), jen.Id("p").Dot("issue")),
-		fail(),
+		jen.Var().Err().Error(),
+		jen.If(jen.List(jen.Id("p").Dot("plan"), jen.Err()).Op("=").Id("b").Dot("Finish").Call(jen.Id("ctx"), jen.Id("p").Dot("issue")), jen.Err().Op("!=").Nil()).Block(
+			jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Id("p"), jen.Nil()))
 	f.Line()
 	f.Add(doc("New makes a plan for a shape. It is collective: every rank of the group calls it with the same shape, and all get the error of one. Everything that a run needs is allocated, opened, loaded and tuned here; the device may be synchronised."))
