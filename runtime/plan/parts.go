@@ -45,7 +45,10 @@ type Stream struct {
 	step      driver.Ptr    // the stream's step word
 	multiply  bool          // a product runs on it
 	workspace driver.Ptr
+	mark      int // the event that marks all it holds of this run, or unmarked
 }
+
+const unmarked = -1
 
 // String is the stream's name in host programs: "copy", "work[2]".
 func (s *Stream) String() string {

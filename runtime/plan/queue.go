@@ -80,7 +80,7 @@ func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool
 	if len(peers) == 0 {
 		peers = q.plan.peers
 	}
-	live := q.begin()
+	live := q.begin(s)
 	if q.dry {
 		q.plan.note(s, kind == "Wait", peers, fmt.Sprintf("%s %s%s", kind, sem.name, peerList(peers)))
 	}
@@ -121,21 +121,22 @@ func (q *Queue) product(s *Stream, kind string) bool {
 	return q.node(s, kind, "")
 }
 
-// Synchronize makes s wait for what was enqueued on on so far.
+// Synchronize makes s wait for what was enqueued on on so far. An event that
+// already marks all of on is waited for again, not recorded again.
 func (q *Queue) Synchronize(s, on *Stream) {
-	e := q.events
-	q.events++
+	live := q.begin(s)
 	if q.dry {
-		q.begin()
 		q.plan.note(s, false, nil, fmt.Sprintf("Synchronize(%s)", on))
-		return
 	}
-	if !q.begin() {
-		return
+	if on.mark == unmarked {
+		on.mark = q.events
+		q.events++
+		if live {
+			q.check(q.plan.driver.EventRecordWithFlags(q.plan.events[on.mark], on.handle, 0))
+		}
 	}
-	q.check(q.plan.driver.EventRecordWithFlags(q.plan.events[e], on.handle, 0))
-	if q.err == nil {
-		q.check(q.plan.driver.StreamWaitEvent(s.handle, q.plan.events[e], 0))
+	if live && q.err == nil {
+		q.check(q.plan.driver.StreamWaitEvent(s.handle, q.plan.events[on.mark], 0))
 	}
 }
 
@@ -156,15 +157,17 @@ func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params uns
 
 // node begins the step of a call that neither posts nor waits.
 func (q *Queue) node(s *Stream, kind, name string) bool {
-	live := q.begin()
+	live := q.begin(s)
 	if q.dry {
 		q.plan.note(s, false, nil, kind+name)
 	}
 	return live
 }
 
-func (q *Queue) begin() bool {
+// begin counts a step on s, which no event marks any more.
+func (q *Queue) begin(s *Stream) bool {
 	q.step++
+	s.mark = unmarked
 	return !q.dry && q.err == nil
 }
 
@@ -180,6 +183,9 @@ func (q *Queue) check(err error) {
 func (q *Queue) start(main driver.Stream) {
 	q.plan.main.handle = main
 	q.err, q.step, q.events, q.named = nil, 0, 0, false
+	for _, s := range q.plan.streams {
+		s.mark = unmarked
+	}
 }
 
 // peerList is "[1]" or "[1,2,3]".
