@@ -148,7 +148,7 @@ func TestAbort(t *testing.T) {
 // TestAbortAnywhere aborts at a random moment of a busy group. Every rank gets an
 // error soon, or has finished everything.
 func TestAbortAnywhere(t *testing.T) {
-	seeds := uint64(100)
+	seeds := uint64(300)
 	if testing.Short() {
 		seeds = 10
 	}

@@ -19,6 +19,9 @@ import (
 // rankMode makes the test binary behave as a rank, or as a program that launches.
 const rankMode = "OVGEN_TEST_MODE"
 
+// modes are what a rank can do; other files of tests add theirs.
+var modes = map[string]func(rank int, dir string){}
+
 func TestMain(m *testing.M) {
 	mode, dir, _ := strings.Cut(os.Getenv(rankMode), "|")
 	rank, _ := strconv.Atoi(os.Getenv(EnvRank))
@@ -39,6 +42,8 @@ func TestMain(m *testing.M) {
 	fmt.Printf("out of %d\n", rank)
 	fmt.Fprintf(os.Stderr, "err of %d\n", rank)
 	switch {
+	case modes[mode] != nil:
+		modes[mode](rank, dir)
 	case mode == "fail" && rank == 2:
 		fmt.Fprintln(os.Stderr, "no such buffer")
 		os.Exit(3)
