@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/driver/sim"
 )
 
@@ -211,6 +212,47 @@ func TestAbortReleasesTheHost(t *testing.T) {
 			var a *AbortError
 			if !errors.As(err, &a) {
 				t.Errorf("run %d: %v", n, err)
+			}
+		})
+		w.leave(groups)
+	})
+}
+
+// TestAbortLeavesACaptureWhole aborts while a graph is being captured.
+func TestAbortLeavesACaptureWhole(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 2, NoRaces: true}, func(w *world) {
+		groups := w.groups(0, 2)
+		each(2, func(r int) {
+			g := groups[r]
+			d := g.Driver()
+			p := newToy(g)
+			defer p.close()
+			s, err := d.StreamCreateWithPriority(driver.Normal)
+			if err != nil {
+				t.Error(err)
+			}
+			if r == 0 {
+				_, err = p.enqueue(nil, p.main.Handle)
+			}
+			err = errors.Join(err, d.StreamBeginCapture(s))
+			if r == 1 {
+				time.Sleep(time.Millisecond)
+				g.Abort(errReason)
+			}
+			<-g.Done()
+			err = errors.Join(err, d.MemsetD32Async(g.Arena().Base(r)+stagingAt, 7, 1, s))
+			graph, ended := d.StreamEndCapture(s)
+			exec, made := d.GraphInstantiate(graph)
+			if err := errors.Join(err, ended, made, d.GraphLaunch(exec, s), d.StreamSynchronize(s)); err != nil {
+				t.Errorf("rank %d: %v", r, err)
+			}
+			word := make([]byte, 4)
+			err = d.MemcpyDtoH(word, g.Arena().Base(r)+stagingAt)
+			if err != nil || word[0] != 7 {
+				t.Errorf("rank %d: the graph wrote %v, %v", r, word, err)
+			}
+			if err := errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph), d.StreamDestroy(s)); err != nil {
+				t.Error(err)
 			}
 		})
 		w.leave(groups)

@@ -19,8 +19,9 @@ type Run struct {
 // main and streams forked from it. It makes main wait for the group's last run,
 // so that plans run in one sequence on whatever streams they are enqueued, and
 // holds that sequence until End, which must follow. ctx bounds the run: when it
-// ends before the run has drained, the group is aborted. A nil ctx means
-// Config.Timeout from now.
+// ends before the run has drained, and when it has ended before Begin, the group
+// is aborted: the peers can't be left to wait. A nil ctx means Config.Timeout
+// from now.
 //
 // While the caller captures main into a graph, only the waiting and recording
 // nodes are made: the host does not see the replays.

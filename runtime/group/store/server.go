@@ -57,14 +57,6 @@ type greeting struct {
 	job                 string
 }
 
-// round is the Gather that is under way.
-type round struct {
-	keys    []string
-	blobs   [][]byte
-	came    []int
-	timeout <-chan time.Time
-}
-
 func listen(c Config) (*server, error) {
 	l, err := c.Network.Listen(c.Job)
 	if err != nil {
@@ -287,72 +279,6 @@ func (s *server) lost(m *member, err error) {
 	s.end(newFrame(gone).number(m.rank))
 }
 
-// member takes part in a Gather.
-func (s *server) member(e event) {
-	m := e.from
-	switch {
-	case m.rank < 0 || s.members[m.rank] != m:
-		return
-	case s.dead != nil:
-		s.push(m, s.dead)
-		return
-	case !s.open:
-		s.drop(m)
-		return
-	case e.kind == giveUp:
-		if s.round.keys == nil {
-			s.round.start(s.Size, e.key)
-		}
-		s.round.came = slices.DeleteFunc(s.round.came, func(r int) bool { return r == m.rank })
-		s.fail("gave up: "+string(e.blob), []int{m.rank})
-		return
-	}
-	r := &s.round
-	if r.keys == nil {
-		r.start(s.Size, e.key)
-		r.timeout = time.After(s.Timeout)
-	}
-	if slices.Contains(r.came, m.rank) {
-		s.drop(m)
-		return
-	}
-	r.keys[m.rank], r.blobs[m.rank] = e.key, e.blob
-	r.came = append(r.came, m.rank)
-	if len(r.came) == s.Size {
-		s.broadcast(r.answer())
-		*r = round{}
-	}
-}
-
-func (r *round) start(size int, key string) {
-	r.keys, r.blobs = make([]string, size), make([][]byte, size)
-	r.keys[0] = key // until rank 0 comes, so that a failure can quote something
-}
-
-// answer is every rank's blob, or every rank's key where they differ.
-func (r *round) answer() frame {
-	if len(distinct(r.keys)) > 1 {
-		return newFrame(mismatch).texts(r.keys)
-	}
-	f := newFrame(result).number(len(r.blobs))
-	for _, b := range r.blobs {
-		f = f.bytes(b)
-	}
-	return f
-}
-
-// fail ends the job because some ranks did not come to a Gather.
-func (s *server) fail(why string, who []int) {
-	r := &s.round
-	key := r.keys[0]
-	if len(r.came) > 0 {
-		key = r.keys[r.came[0]]
-	}
-	slices.Sort(r.came)
-	s.end(newFrame(missing).text(key).numbers(r.came).numbers(who).text(why))
-	*r = round{}
-}
-
 // end makes f the answer to everything from now on and tells every member.
 func (s *server) end(f frame) {
 	if s.dead == nil {
@@ -386,17 +312,6 @@ func (s *server) missing() []int {
 	var list []int
 	for r, m := range s.members {
 		if m == nil {
-			list = append(list, r)
-		}
-	}
-	return list
-}
-
-// absentees are the ranks that have not come to the Gather under way.
-func (s *server) absentees() []int {
-	var list []int
-	for r := range s.Size {
-		if !slices.Contains(s.round.came, r) {
 			list = append(list, r)
 		}
 	}
