@@ -43,6 +43,7 @@ type Buffers struct {
 type Plan interface {
 	Bind(ctx context.Context, b Buffers) error
 	Enqueue(s driver.Stream) error
+	Replay(s driver.Stream) error // Enqueue by one launch of the plan's own graph
 	Run(ctx context.Context) error
 	Close(ctx context.Context) error
 }

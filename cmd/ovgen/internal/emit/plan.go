@@ -201,8 +201,13 @@ func (u *unit) methods(f *jen.File) {
 		"Bind", []jen.Code{ctx, jen.Id("x").Id("Buffers")}, inner("Bind", bound...))
 	method("Enqueue enqueues one run behind what the stream holds, without waiting on the host; every rank of the group enqueues its own. A stream that is being captured gets the run as part of its graph. A failure after Enqueue is learnt from the group's Done and Err.",
 		"Enqueue", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Enqueue", jen.Id("s")))
+	method("Replay is Enqueue by one launch of a graph that Bind captured: the host spends a few microseconds, however many the ranks. The stream must not be being captured.",
+		"Replay", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Replay", jen.Id("s")))
 	method("Run launches one run on a stream of its own, from a graph captured by Bind, and waits until it is done, ctx ends or the group is aborted.",
 		"Run", []jen.Code{ctx}, inner("Run", jen.Id("ctx")))
 	method("Close is collective and frees what the plan owns. It is bounded by ctx also when a peer is gone, and a second call does nothing.",
 		"Close", []jen.Code{ctx}, inner("Close", jen.Id("ctx")))
+	f.Line()
+	f.Add(doc("Base is what the plan shares with the plans of all packages: its memory and streams, for whoever records or draws a run."))
+	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Base").Params().Op("*").Qual(planPath, "Plan").Block(jen.Return(jen.Id("p").Dot("plan")))
 }
