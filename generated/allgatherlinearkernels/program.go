@@ -142,6 +142,13 @@ func (p *Plan) Enqueue(s driver.Stream) error {
 	return p.plan.Enqueue(s)
 }
 
+// Replay is Enqueue by one launch of a graph that Bind captured: the host
+// spends a few microseconds, however many the ranks. The stream must not be
+// being captured.
+func (p *Plan) Replay(s driver.Stream) error {
+	return p.plan.Replay(s)
+}
+
 // Run launches one run on a stream of its own, from a graph captured by Bind,
 // and waits until it is done, ctx ends or the group is aborted.
 func (p *Plan) Run(ctx context.Context) error {
@@ -152,6 +159,12 @@ func (p *Plan) Run(ctx context.Context) error {
 // when a peer is gone, and a second call does nothing.
 func (p *Plan) Close(ctx context.Context) error {
 	return p.plan.Close(ctx)
+}
+
+// Base is what the plan shares with the plans of all packages: its memory and
+// streams, for whoever records or draws a run.
+func (p *Plan) Base() *plan.Plan {
+	return p.plan
 }
 
 // issue enqueues one run: the host program of the package comment, node by
