@@ -64,7 +64,7 @@ func (g *Group) perform() {
 		e.Cause = g.page.restore(e.By)
 	}
 	g.abort.mu.Unlock()
-	plan, flying := g.runs.oldest()
+	plan, flying := g.inFlight()
 	words, err := g.readSteps()
 	histories := g.page.history()
 	if err != nil {
@@ -82,6 +82,20 @@ func (g *Group) perform() {
 	g.abort.err = e
 	g.abort.mu.Unlock()
 	close(g.done)
+}
+
+// inFlight is the plan of the oldest run in flight; of replays of the caller's
+// the host knows only that one may be.
+func (g *Group) inFlight() (plan int, ok bool) {
+	if f, ok := g.runs.front(); ok {
+		return f.plan, true
+	}
+	plan, order := g.runs.replayed()
+	if order == 0 {
+		return 0, false
+	}
+	done, err := g.drv.EventQuery(order)
+	return plan, !done && err == nil
 }
 
 // readSteps copies this rank's step words into its section of the page.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"ovgen/runtime/driver"
@@ -28,13 +29,18 @@ func (g *Group) Close(ctx context.Context) error {
 func (g *Group) leave(ctx context.Context) error {
 	aborted := g.Err() != nil
 	g.closing.Store(true)
+	stop := sync.OnceFunc(func() {
+		close(g.watch.stop)
+		g.watch.wg.Wait()
+	})
 	var refused error
 	if !aborted {
-		refused = g.part(ctx)
+		if refused = g.part(ctx); refused == nil {
+			stop() // peers that leave are no news any more
+		}
 	}
 	err := g.settle()
-	close(g.watch.stop)
-	g.watch.wg.Wait()
+	stop()
 	select {
 	case <-g.done:
 	default:

@@ -26,18 +26,19 @@ type flight struct {
 type runs struct {
 	issue  chan struct{} // held from Begin to End
 	shared bool          // a caller's graph holds order: every run waits for and records it
-	order  driver.Event  // the end of the last run, as captured graphs see it
 	side   driver.Stream // where order is recorded at first
 	last   driver.Event  // the end of the last run enqueued by the host
 	seq    uint64
 	events [flights + 1]driver.Event // of the ring's places, then of the tail
 
-	mu     sync.Mutex
-	ring   [flights]flight // in order of seq
-	head   int
-	n      int
-	tail   flight // the youngest of those for which the ring had no place
-	behind bool   // tail is in flight
+	mu       sync.Mutex
+	order    driver.Event    // the end of the last run, as captured graphs see it; set once
+	captured int             // the plan that was captured last
+	ring     [flights]flight // in order of seq
+	head     int
+	n        int
+	tail     flight // the youngest of those for which the ring had no place
+	behind   bool   // tail is in flight
 }
 
 // next is the event for the run that will be pushed next. When the ring is full
@@ -87,10 +88,11 @@ func (s *runs) front() (flight, bool) {
 	return s.tail, s.behind
 }
 
-// oldest is the plan of the oldest run in flight.
-func (s *runs) oldest() (plan int, ok bool) {
-	f, ok := s.front()
-	return f.plan, ok
+// replayed is the plan that was captured last, and the event its replays record.
+func (s *runs) replayed() (plan int, order driver.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.captured, s.order
 }
 
 // cancelled is the oldest run's context, and whether a run is in flight.

@@ -100,9 +100,35 @@ func TestCallersGraph(t *testing.T) {
 			}
 			must(d.StreamSynchronize(s))
 			must(g.Err())
+			_, err = g.Gather(w.Context(), "the last replay", nil)
+			must(err)
+			if r == 1 { // leaves the other alone with its replay
+				must(d.GraphLaunch(exec, s))
+				time.Sleep(time.Second)
+				g.Abort(errReason)
+			}
+			<-g.Done()
+			must(d.StreamSynchronize(s))
+			if err := g.Err(); !strings.Contains(err.Error(), "rank 1 waited probably for rank 0 at plan 1 (toy), step 2") {
+				t.Errorf("rank %d: %v", r, err)
+			}
 			must(errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph), d.StreamDestroy(s)))
 			p.close()
 		})
+		w.leave(groups)
+	})
+}
+
+func TestGroupOfOne(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 1}, func(w *world) {
+		groups := w.groups(0, 1)
+		p := newToy(groups[0])
+		for range 5 {
+			if err := p.run(w.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		p.close()
 		w.leave(groups)
 	})
 }

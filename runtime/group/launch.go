@@ -161,6 +161,7 @@ func (w *warden) wait(ctx context.Context, ended <-chan exit, signals <-chan os.
 		select {
 		case e := <-ended:
 			delete(w.pids, e.rank)
+			out.flush(e.rank)
 			if e.err != nil && first == nil {
 				end(out.failed(e), w.grace)
 			}
@@ -207,11 +208,25 @@ func (o *outputs) of(rank int) (stdout, stderr io.Writer) {
 	o.tails[rank] = t
 	switch {
 	case o.prefix:
-		return &lines{out: o, rank: rank, to: o.stdout}, t
+		t.stdout = &lines{out: o, rank: rank, to: o.stdout}
+		return t.stdout, t
 	case rank == 0:
 		return o.stdout, t
 	}
 	return nil, t
+}
+
+// flush ends a rank's last lines.
+func (o *outputs) flush(rank int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := o.tails[rank]
+	if len(t.line) > 0 && !o.muted {
+		t.line = prefixed(o.stderr, rank, append(t.line, '\n'))
+	}
+	if t.stdout != nil && len(t.stdout.line) > 0 {
+		t.stdout.line = prefixed(o.stdout, rank, append(t.stdout.line, '\n'))
+	}
 }
 
 // failed words the first failure; later ones are not shown.
@@ -233,6 +248,8 @@ type tail struct {
 	rank int
 	last []byte
 	line []byte
+
+	stdout *lines // where it is prefixed too
 }
 
 const tailBytes = 8 << 10

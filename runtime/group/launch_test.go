@@ -42,6 +42,8 @@ func TestMain(m *testing.M) {
 	fmt.Printf("out of %d\n", rank)
 	fmt.Fprintf(os.Stderr, "err of %d\n", rank)
 	switch {
+	case mode == "pass":
+		fmt.Print("the end") // without a line feed
 	case modes[mode] != nil:
 		modes[mode](rank, dir)
 	case mode == "fail" && rank == 2:
@@ -105,8 +107,8 @@ func TestLaunchOutput(t *testing.T) {
 		prefix   bool
 		out, err []string
 	}{
-		{false, []string{"out of 0"}, []string{"err of 0"}},
-		{true, []string{"[0] out of 0", "[1] out of 1", "[2] out of 2"}, []string{"[0] err of 0", "[1] err of 1", "[2] err of 2"}},
+		{false, []string{"out of 0", "the end"}, []string{"err of 0"}},
+		{true, []string{"[0] out of 0", "[1] out of 1", "[2] out of 2", "[0] the end", "[1] the end", "[2] the end"}, []string{"[0] err of 0", "[1] err of 1", "[2] err of 2"}},
 	} {
 		dir := t.TempDir()
 		var out, errs bytes.Buffer
@@ -124,7 +126,7 @@ func TestLaunchOutput(t *testing.T) {
 				t.Errorf("prefix %v: %q, want the lines %q", x.prefix, y.got, y.want)
 			}
 			for _, w := range y.want {
-				if !strings.Contains(y.got, w+"\n") {
+				if !strings.Contains(y.got+"\n", w+"\n") {
 					t.Errorf("prefix %v: %q lacks %q", x.prefix, y.got, w)
 				}
 			}

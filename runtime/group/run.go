@@ -82,7 +82,7 @@ func (g *Group) open(r *Run) (err error) {
 	}
 	s := &g.runs
 	if r.capturing {
-		if err := g.share(); err != nil {
+		if err := g.share(r.plan); err != nil {
 			return err
 		}
 		return g.drv.StreamWaitEvent(r.main, s.order, driver.External)
@@ -126,8 +126,11 @@ func (g *Group) shut(r *Run) error {
 // share makes the event that orders captured runs, when the first is captured: a
 // graph can only name a fixed event, and as long as none does, runs need not
 // record it.
-func (g *Group) share() error {
+func (g *Group) share(plan int) error {
 	s := &g.runs
+	s.mu.Lock()
+	s.captured = plan
+	s.mu.Unlock()
 	if s.shared {
 		return nil
 	}
