@@ -102,6 +102,9 @@ func (c Config) openDriver(name string) (driver.Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s device %d: %w", name, c.device(), err)
 	}
+	if c.Decorate != nil {
+		d = c.Decorate(d)
+	}
 	return d, nil
 }
 

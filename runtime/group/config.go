@@ -17,6 +17,9 @@ type Config struct {
 	Job string
 	// Driver is an opened device, left open by Close; nil opens one of Backend.
 	Driver driver.Driver
+	// Decorate wraps the driver that Join opens, for tests that delay or fail
+	// its calls; nil leaves it as it is.
+	Decorate func(driver.Driver) driver.Driver
 	// Backend is "cuda", "sim" or "auto": cuda where there are enough devices
 	// with peer access, else sim if the binary has it; Group.Choice says which
 	// and why. Empty reads OVGEN_DRIVER, and is auto without it.
