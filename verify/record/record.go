@@ -89,6 +89,9 @@ func (d *Driver) add(kind ops.Kind, s driver.Stream, f func(*ops.Op) error) {
 		return
 	}
 	name, err := d.names.stream(s)
+	if err != nil && (kind == ops.Record || kind == ops.WaitEvent) {
+		return // the group orders its runs on a stream of its own
+	}
 	op := ops.Op{Kind: kind, Stream: name}
 	if err == nil && f != nil {
 		err = f(&op)

@@ -212,7 +212,8 @@ func (c *Client) read() {
 }
 
 // Gather returns every rank's blob, by rank, when all ranks have come with the
-// same key, which says what this rank is doing. The error is a *MismatchError
+// same key, which says what this rank is doing; a detail behind "; " is quoted in
+// errors and need not be the same. The error is a *MismatchError
 // where keys differ, and the job goes on; a *MissingError where a rank did not
 // come in time or gave up, a *GoneError, or wraps ctx's: then it does not, and
 // every later Gather of any rank fails.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -57,7 +58,7 @@ func (r *round) start(size int, key string) {
 
 // answer is every rank's blob, or every rank's key where they differ.
 func (r *round) answer() frame {
-	if len(distinct(r.keys)) > 1 {
+	if len(distinct(doing(r.keys))) > 1 {
 		return newFrame(mismatch).texts(r.keys)
 	}
 	f := newFrame(result).number(len(r.blobs))
@@ -66,6 +67,18 @@ func (r *round) answer() frame {
 	}
 	return f
 }
+
+// doing are the keys without the details that each rank may add.
+func doing(keys []string) []string {
+	list := make([]string, len(keys))
+	for i, k := range keys {
+		list[i], _, _ = strings.Cut(k, detail)
+	}
+	return list
+}
+
+// detail parts what is compared of a key from what only errors quote.
+const detail = "; "
 
 // fail ends the job because some ranks did not come to a Gather.
 func (s *server) fail(why string, who []int) {
