@@ -1,4 +1,4 @@
-//go:build !nosim
+//go:build cgo && !nosim
 
 package group
 
@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,6 +219,71 @@ func TestAbortReleasesTheHost(t *testing.T) {
 	})
 }
 
+// TestAllAbortAtOnce gives each rank a reason: one of them wins everywhere.
+func TestAllAbortAtOnce(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 4, NoRaces: true}, func(w *world) {
+		groups := w.groups(0, 4)
+		var errs [4]*AbortError
+		each(4, func(r int) {
+			groups[r].Abort(fmt.Errorf("reason of rank %d", r))
+			groups[r].Abort(errReason) // too late
+			<-groups[r].Done()
+			if !errors.As(groups[r].Err(), &errs[r]) {
+				t.Fatalf("rank %d: %v", r, groups[r].Err())
+			}
+		})
+		for r, e := range errs {
+			if want := fmt.Sprint("reason of rank ", e.By); e.By != errs[0].By || e.Cause.Error() != want || e.Rank != r {
+				t.Errorf("rank %d: by %d, %v; rank 0: by %d", r, e.By, e.Cause, errs[0].By)
+			}
+		}
+		w.leave(groups)
+	})
+}
+
+// TestPeersRelease aborts a group in which one rank's own release does nothing.
+func TestPeersRelease(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 3, NoRaces: true}, func(w *world) {
+		mute := &atomic.Bool{}
+		w.wrap = func(rank int, d driver.Driver) driver.Driver {
+			if rank == 1 {
+				return &muted{d, mute}
+			}
+			return d
+		}
+		groups := w.groups(0, 3)
+		each(3, func(r int) {
+			p := newToy(groups[r])
+			defer p.close()
+			if r == 1 {
+				mute.Store(true)
+			}
+			if r == 2 {
+				time.Sleep(time.Second)
+				groups[2].Abort(errReason)
+			}
+			var a *AbortError
+			if err := p.runs(w.Context()); !errors.As(err, &a) {
+				t.Errorf("rank %d: %v", r, err)
+			}
+		})
+		w.leave(groups)
+	})
+}
+
+// muted drops memsets while it is set.
+type muted struct {
+	driver.Driver
+	on *atomic.Bool
+}
+
+func (m *muted) MemsetD32Async(p driver.Ptr, v uint32, n int64, s driver.Stream) error {
+	if m.on.Load() {
+		return nil
+	}
+	return m.Driver.MemsetD32Async(p, v, n, s)
+}
+
 // TestAbortLeavesACaptureWhole aborts while a graph is being captured.
 func TestAbortLeavesACaptureWhole(t *testing.T) {
 	inWorld(t, sim.Config{Devices: 2, NoRaces: true}, func(w *world) {
@@ -320,7 +386,7 @@ func TestErrorText(t *testing.T) {
 	e := &AbortError{Rank: 0, By: 2, Cause: context.Canceled, Order: "runs begun: 2 on rank 0, 1 on rank 1", Waits: []Wait{
 		{Rank: 0, Peer: 1, Text: "plan 3 (x), step 5 on copy: Wait ready[1]", Sure: true}, {Rank: 1, Peer: 2, Text: "plan 3 (x), step 4 on copy: Wait ready[2]"}}}
 	const want = "rank 2 aborted the group: context canceled; rank 0 waited for rank 1 at plan 3 (x), step 5 on copy: Wait ready[1]; " +
-		"rank 1 waited probably for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 on rank 0, 1 on rank 1"
+		"rank 1 probably waited for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 on rank 0, 1 on rank 1"
 	if got := fmt.Sprint(e); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -46,7 +46,7 @@ func (e *AbortError) Error() string {
 		if !w.Sure {
 			sure = "probably "
 		}
-		fmt.Fprintf(&b, "; rank %d waited %sfor rank %d at %s", w.Rank, sure, w.Peer, w.Text)
+		fmt.Fprintf(&b, "; rank %d %swaited for rank %d at %s", w.Rank, sure, w.Peer, w.Text)
 	}
 	if e.Order != "" {
 		b.WriteString("; " + e.Order)

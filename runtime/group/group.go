@@ -45,8 +45,9 @@ func (g *Group) Rank() int { return g.config.Rank }
 // Size is the number of ranks.
 func (g *Group) Size() int { return g.config.Size }
 
-// Driver is the device that this rank runs on.
-func (g *Group) Driver() driver.Driver { return g.drv }
+// Driver is the device that this rank runs on. It refuses to free memory that
+// peers may have open.
+func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 
 // Choice says which driver runs and why, for a program to print.
 func (g *Group) Choice() string { return g.choice }
@@ -80,8 +81,8 @@ var ErrClosed = errors.New("group is closed")
 
 // Gather is the group's one collective primitive: it returns every rank's blob,
 // by rank. what says what this rank is doing, as errors will quote it
-// ("bind plan 3 (allgatherlinear)"): ranks that come with different words all
-// get a *store.MismatchError and may go on. Any other failure (a rank does not
+// ("bind plan 3 (allgatherlinear)"): ranks that come with different words, up to
+// a semicolon, all get a *store.MismatchError and may go on. Any other failure (a rank does not
 // come in time, is gone, or its ctx ends) aborts the group. A blob has at most
 // store.MaxBlob bytes.
 func (g *Group) Gather(ctx context.Context, what string, mine []byte) ([][]byte, error) {

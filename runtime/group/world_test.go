@@ -1,4 +1,4 @@
-//go:build !nosim
+//go:build cgo && !nosim
 
 package group
 
