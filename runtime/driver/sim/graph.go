@@ -13,7 +13,7 @@ type exec struct {
 	left   int    // nodes of the running launch that are not done
 	clock  clock  // of the launches done
 	events int    // external records and waits
-	gone   bool
+	chains int    // strands of its nodes
 }
 
 // execNode is a node with its operation, which all launches use in turn.
@@ -24,6 +24,7 @@ type execNode struct {
 	after   []*execNode
 	missing int // nodes before it that are not done
 	chained bool
+	rate    int
 }
 
 // GraphInstantiate makes a graph that can be launched.
@@ -60,11 +61,13 @@ func (c *Context) node(x *exec, n *node) *execNode {
 		before.after = append(before.after, e)
 		if e.op.strand < 0 && !before.chained {
 			before.chained = true
-			e.op.strand = before.op.strand
+			e.op.strand, e.rate = before.op.strand, before.rate
 		}
 	}
 	if e.op.strand < 0 {
 		e.op.strand = c.world.strand()
+		x.chains++
+		e.rate = c.rate(1000 * x.chains)
 	}
 	return e
 }

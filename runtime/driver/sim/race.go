@@ -19,14 +19,14 @@ type Race struct {
 	Owner                     int   // rank of the memory
 	Allocation                int   // of that rank, from 1
 	From, To                  int64 // bytes of the allocation
-	LostPost                  bool  // the second post came before the first was waited for
+	LostPost                  bool  // Second posts, and nothing orders it behind the wait for the post before
 }
 
 // String is one line for a person.
 func (r Race) String() string {
 	where := fmt.Sprintf("bytes [%d,%d) of rank %d's allocation %d", r.From, r.To, r.Owner, r.Allocation)
 	if r.LostPost {
-		return fmt.Sprintf("lost post: %v posts to %s, which still holds a post", r.Second, where)
+		return fmt.Sprintf("lost post: %v posts to %s, unordered with %v there", r.Second, where, r.First)
 	}
 	verb := map[bool]string{true: "writes", false: "reads"}
 	return fmt.Sprintf("race on %s: %v %s, %v %s, and nothing orders them",

@@ -102,18 +102,25 @@ func (w *World) pick() *op {
 	}
 	total := 0
 	for _, o := range w.able {
-		total += o.stream.rate
+		total += o.rate()
 	}
 	if total == 0 {
 		return nil
 	}
 	at := w.random.IntN(total)
 	for _, o := range w.able {
-		if at -= o.stream.rate; at < 0 {
+		if at -= o.rate(); at < 0 {
 			return o
 		}
 	}
 	return nil
+}
+
+func (o *op) rate() int {
+	if o.at != nil {
+		return o.at.rate
+	}
+	return o.stream.rate
 }
 
 // offer adds an operation to the list if it may take its next step; of a graph

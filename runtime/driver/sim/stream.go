@@ -13,7 +13,7 @@ type stream struct {
 	handle    driver.Stream
 	strand    int
 	clock     clock
-	rate      int // the scheduler's preference, so that seeds differ in who is ahead
+	rate      int
 	queue     []*op
 	first     int // of queue
 	depth     int // weight of what is queued
@@ -51,14 +51,20 @@ func (s *stream) pop() {
 
 func (c *Context) addStream(h driver.Stream) *stream {
 	s := &stream{ctx: c, number: c.streamsMade, handle: h, strand: c.world.strand()}
-	mix := (c.world.cfg.Seed + 1) * 0x9e3779b97f4a7c15
-	mix ^= uint64(c.ordinal*131+s.number+1) * 0xbf58476d1ce4e5b9
-	mix ^= mix >> 29
-	s.rate = 1 << (mix * 0x94d049bb133111eb >> 60 & 7)
+	s.rate = c.rate(s.number)
 	c.streamsMade++
 	c.streams[h] = s
 	c.order = append(c.order, s)
 	return s
+}
+
+// rate draws how eagerly the scheduler takes a stream or a chain of graph nodes:
+// with equal rates no seed would let one get far ahead of another.
+func (c *Context) rate(number int) int {
+	mix := (c.world.cfg.Seed + 1) * 0x9e3779b97f4a7c15
+	mix ^= uint64(c.ordinal*131+number+1) * 0xbf58476d1ce4e5b9
+	mix ^= mix >> 29
+	return 1 << (mix * 0x94d049bb133111eb >> 61)
 }
 
 // StreamCreateWithPriority makes a stream; the scheduler doesn't look at priorities.

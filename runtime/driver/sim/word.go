@@ -12,6 +12,7 @@ type word struct {
 	full   bool  // posted and not waited for yet
 	forced bool  // set by a memset or a copy, not by a post
 	last   Op
+	reset  access // the last write of 0, by the waiter
 }
 
 // wordAt finds the state of a word of device memory, nil where there is none.
@@ -49,22 +50,32 @@ func (w *World) acquire(o *op, p driver.Ptr) {
 	o.clock.join(x.clock)
 }
 
-// release is a write to a word that held old.
+// release is a write to a word that held old. A post must be ordered behind the
+// reset of the wait before it.
 func (w *World) release(o *op, p driver.Ptr, value, old uint32) {
 	x, m := w.wordAt(o.ctx, p)
 	if x == nil {
 		return
 	}
 	w.access(o, p, 4, accessWrite|accessWord)
-	lost := x.waited && (x.full || old == value) || value == 1 && old == 1
-	if lost && value != 0 && !x.forced {
-		at := int64(p - m.base)
-		w.add(Race{
-			First: x.last, Second: o.who(), FirstWrites: true, SecondWrites: true, LostPost: true,
-			Owner: m.block.owner, Allocation: m.block.number, From: at, To: at + 4,
-		})
+	now := access{epoch: o.clock.epoch(o.strand), kind: accessWrite, by: o.who()}
+	if value != 0 && !x.forced {
+		full := x.waited && (x.full || old == value) || value == 1 && old == 1
+		if !full && x.reset.kind != 0 && !o.clock.knows(x.reset.epoch) {
+			x.last, full = x.reset.by, true // it came late enough, by luck
+		}
+		if full {
+			at := int64(p - m.base)
+			w.add(Race{
+				First: x.last, Second: now.by, FirstWrites: true, SecondWrites: true, LostPost: true,
+				Owner: m.block.owner, Allocation: m.block.number, From: at, To: at + 4,
+			})
+		}
 	}
-	x.full, x.forced, x.last = value != 0, false, o.who()
+	if value == 0 {
+		x.reset = now
+	}
+	x.full, x.forced, x.last = value != 0, false, now.by
 	x.clock.set(*o.clock)
 	o.clock.tick(o.strand)
 }
@@ -80,7 +91,7 @@ func (w *World) releaseRange(o *op, p driver.Ptr, n int64) {
 		return
 	}
 	force := func(x *word) {
-		x.full, x.forced, x.last = false, true, o.who()
+		x.full, x.forced, x.last, x.reset = false, true, o.who(), access{}
 		x.clock.join(*o.clock)
 	}
 	s, lo := &m.block.shadow, int64(p-m.base)

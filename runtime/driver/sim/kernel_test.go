@@ -1,0 +1,124 @@
+//go:build !nosim
+
+package sim_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/sim"
+	"ovgen/runtime/driver/sim/internal/testkernel"
+)
+
+func (r *rank) kernel(name string) driver.Function {
+	r.t.Helper()
+	m, err := r.ModuleLoadData(testkernel.Code())
+	must(r.t, err)
+	f, err := r.ModuleGetFunction(m, name)
+	must(r.t, err)
+	return f
+}
+
+func (r *rank) launch(s driver.Stream, f driver.Function, params any) {
+	r.t.Helper()
+	var p unsafe.Pointer
+	switch v := params.(type) {
+	case testkernel.Fill:
+		p = unsafe.Pointer(&v)
+	case testkernel.Relay:
+		p = unsafe.Pointer(&v)
+	}
+	must(r.t, r.LaunchKernel(f, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: 32, Y: 1, Z: 1}, s, p))
+}
+
+func TestKernel(t *testing.T) {
+	bubble(t, sim.Config{Devices: 2, Costs: sim.Costs{Kernel: time.Millisecond}}, func(t *testing.T, w *sim.World) {
+		r := pair(t, w)[0]
+		began := time.Now()
+		r.launch(r.main, r.kernel("fill"), testkernel.Fill{Dst: r.buf, Words: 8, Value: 5})
+		if n := testkernel.Live(); n != 0 {
+			t.Errorf("%d launches began before the stream ran", n)
+		}
+		must(t, r.CtxSynchronize())
+		if d := time.Since(began); d < time.Millisecond {
+			t.Errorf("the kernel took %v, want at least its cost", d)
+		}
+		if got := r.get(r.buf, 36); got[0] != 5 || got[28] != 5 || got[32] != 0 {
+			t.Errorf("the kernel wrote %v", got)
+		}
+		relay := r.kernel("relay")
+		r.launch(r.main, relay, testkernel.Relay{})
+		must(t, r.CtxSynchronize())
+		r.launch(r.main, relay, testkernel.Relay{Wait: r.words, Post: r.words + 4, Dst: r.buf + 64, Src: r.buf, Words: 1})
+		time.Sleep(time.Second)
+		if done, _ := r.StreamQuery(r.main); done || testkernel.Live() != 1 {
+			t.Errorf("the kernel did not wait: done %v, %d launches", done, testkernel.Live())
+		}
+		if lines := w.Waiting(); len(lines) != 1 || lines[0] != "rank 0 stream 1 op 3 (relay): waits for word 0x0 of rank 0 to be 1, it is 0" {
+			t.Errorf("waiting: %q", lines)
+		}
+		must(t, r.MemsetD32Async(r.words, 1, 1, r.copy))
+		must(t, r.CtxSynchronize())
+		if got := r.get(r.words, 8); got[0] != 0 || got[4] != 1 || testkernel.Live() != 0 {
+			t.Errorf("words %v and %d launches after the wait", got, testkernel.Live())
+		}
+		r.launch(r.main, relay, testkernel.Relay{Wait: r.words, Post: r.words, Dst: r.buf, Src: r.buf + 64, Words: 1})
+		time.Sleep(time.Second)
+		must(t, r.Close())
+		if n := testkernel.Live(); n != 0 {
+			t.Errorf("%d launches left after Close", n)
+		}
+	})
+}
+
+func TestKernelRefusals(t *testing.T) {
+	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
+		r := pair(t, w)[0]
+		code := testkernel.Code()
+		code.Sim = nil
+		_, err := r.ModuleLoadData(code)
+		wants(t, "a code without host kernels", err, 209)
+		m, err := r.ModuleLoadData(testkernel.Code())
+		must(t, err)
+		for _, name := range []string{"", "nothing", "absent"} {
+			_, err = r.ModuleGetFunction(m, name)
+			wants(t, "kernel "+name, err, 500)
+		}
+		f, err := r.ModuleGetFunction(m, "fill")
+		must(t, err)
+		one, p := driver.Dim3{X: 1, Y: 1, Z: 1}, testkernel.Fill{}
+		wants(t, "an empty grid", r.LaunchKernel(f, driver.Dim3{}, one, r.main, unsafe.Pointer(&p)), 1)
+		wants(t, "a large block", r.LaunchKernel(f, one, driver.Dim3{X: 1025, Y: 1, Z: 1}, r.main, unsafe.Pointer(&p)), 1)
+		wants(t, "no parameters", r.LaunchKernel(f, one, one, r.main, nil), 1)
+		must(t, r.ModuleUnload(m))
+		wants(t, "an unloaded kernel", r.LaunchKernel(f, one, one, r.main, unsafe.Pointer(&p)), 400)
+		wants(t, "unload twice", r.ModuleUnload(m), 400)
+	})
+}
+
+// TestFault: an illegal access makes every later call fail, as on a GPU.
+func TestFault(t *testing.T) {
+	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
+		p := pair(t, w)
+		r := p[0]
+		f := r.kernel("fill")
+		r.launch(r.main, f, testkernel.Fill{Dst: r.buf + 4096 - 16, Words: 8})
+		wants(t, "a kernel that writes too far", r.StreamSynchronize(r.main), 700)
+		_, err := r.MemAlloc(64)
+		wants(t, "allocate after the fault", err, 700)
+		must(t, p[1].CtxSynchronize())
+		must(t, r.Close())
+	})
+}
+
+// wants fails unless err carries the code.
+func wants(t *testing.T, what string, err error, code int) {
+	t.Helper()
+	var s *driver.Status
+	if !errors.As(err, &s) || s.Code != code {
+		t.Errorf("%s: error %v, want code %d", what, err, code)
+	}
+}
