@@ -92,6 +92,22 @@ func TestMismatchNamesEveryRankAndGoesOn(t *testing.T) {
 	})
 }
 
+// TestDetails lets the ranks say more than what is compared.
+func TestDetails(t *testing.T) {
+	networks(t, 200*time.Millisecond, func(t *testing.T, c Config) {
+		clients := joinAll(t, c, 2)
+		each(2, func(r int) {
+			if _, err := clients[r].Gather(t.Context(), fmt.Sprint("bind plan 3; new buffer ", r), nil); err != nil {
+				t.Errorf("rank %d: %v", r, err)
+			}
+		})
+		_, err := clients[0].Gather(t.Context(), "bind plan 3; new buffer A", nil)
+		if err == nil || !strings.HasPrefix(err.Error(), "bind plan 3; new buffer A: rank 0 came alone") {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAbsentRankIsNamed(t *testing.T) {
 	networks(t, 200*time.Millisecond, func(t *testing.T, c Config) {
 		clients := joinAll(t, c, 4)
