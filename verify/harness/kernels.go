@@ -1,9 +1,13 @@
 package harness
 
 import (
+	"errors"
+	"fmt"
+	"time"
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/reference"
 )
 
 // The device code of generated/run has three kernels, each with one by-value
@@ -69,4 +73,98 @@ var kernelParams = map[string]int{
 	kernelFill:    int(unsafe.Sizeof(fillParams{})),
 	kernelCompare: int(unsafe.Sizeof(compareParams{})),
 	kernelSpin:    int(unsafe.Sizeof(spinParams{})),
+}
+
+// kernels are the loaded kernels of generated/run.
+type kernels struct {
+	drv                 driver.Driver
+	module              driver.Module
+	fill, compare, spin driver.Function
+}
+
+// load loads the kernels, once it is sure that their structs are the ones above.
+func load(d driver.Driver, code *driver.Code) (*kernels, error) {
+	for _, k := range code.Kernels {
+		if want, ok := kernelParams[k.Name]; ok && k.Params != want {
+			return nil, fmt.Errorf("load kernel %s: its parameters have %d bytes, not %d (generate again)", k.Name, k.Params, want)
+		}
+	}
+	m, err := d.ModuleLoadData(code)
+	if err != nil {
+		return nil, fmt.Errorf("load the kernels of %s: %w", code.Name, err)
+	}
+	l := &kernels{drv: d, module: m}
+	for name, to := range map[string]*driver.Function{kernelFill: &l.fill, kernelCompare: &l.compare, kernelSpin: &l.spin} {
+		if *to, err = d.ModuleGetFunction(m, name); err != nil {
+			return nil, errors.Join(fmt.Errorf("load kernel %s: %w", name, err), d.ModuleUnload(m))
+		}
+	}
+	return l, nil
+}
+
+// Launches have a thread for 64 elements, up to what fills a device.
+const (
+	blockThreads = 128
+	mostBlocks   = 2048
+)
+
+func blocks(count int) driver.Dim3 {
+	n := (count + 64*blockThreads - 1) / (64 * blockThreads)
+	return driver.Dim3{X: uint32(min(max(n, 1), mostBlocks)), Y: 1, Z: 1}
+}
+
+var block = driver.Dim3{X: blockThreads, Y: 1, Z: 1}
+
+// make fills at with count elements of a tensor, from a global index on.
+func (l *kernels) make(at driver.Ptr, t driver.Type, in reference.Input, first, count int, s driver.Stream) error {
+	p := fillParams{At: at, First: int64(first), Count: int64(count), Seed: in.Seed, Limit: in.Limit, Type: uint32(t)}
+	if in.Real {
+		p.Real = 1
+	}
+	if err := l.drv.LaunchKernel(l.fill, blocks(count), block, s, unsafe.Pointer(&p)); err != nil {
+		return fmt.Errorf("fill %d elements: %w", count, err)
+	}
+	return nil
+}
+
+// verdictBytes is the room that judging count elements takes.
+func verdictBytes(count int) int64 {
+	return int64(blocks(count).X) * blockThreads * int64(unsafe.Sizeof(verdict{}))
+}
+
+// judge compares count elements; read the verdicts once the stream is there.
+func (l *kernels) judge(got, want, out driver.Ptr, t driver.Type, count int, s driver.Stream) error {
+	p := compareParams{Got: got, Want: want, Out: out, Count: int64(count), Type: uint32(t)}
+	if err := l.drv.LaunchKernel(l.compare, blocks(count), block, s, unsafe.Pointer(&p)); err != nil {
+		return fmt.Errorf("compare %d elements: %w", count, err)
+	}
+	return nil
+}
+
+// verdict reads what judge found: the first of all elements that differ, -1 if
+// none does.
+func (l *kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
+	raw := make([]byte, verdictBytes(count))
+	if err := l.drv.MemcpyDtoH(raw, out); err != nil {
+		return v, fmt.Errorf("read the comparison: %w", err)
+	}
+	v.First = -1
+	for _, x := range unsafe.Slice((*verdict)(unsafe.Pointer(&raw[0])), len(raw)/int(unsafe.Sizeof(v))) {
+		if x.First >= 0 && (v.First < 0 || x.First < v.First) {
+			v.First = x.First
+		}
+		v.Differ += x.Differ
+		v.Largest = max(v.Largest, x.Largest)
+	}
+	return v, nil
+}
+
+// spinFor keeps a stream busy.
+func (l *kernels) spinFor(s driver.Stream, d time.Duration) error {
+	p := spinParams{Nanoseconds: int64(d)}
+	one := driver.Dim3{X: 1, Y: 1, Z: 1}
+	if err := l.drv.LaunchKernel(l.spin, one, one, s, unsafe.Pointer(&p)); err != nil {
+		return fmt.Errorf("spin %v: %w", d, err)
+	}
+	return nil
 }

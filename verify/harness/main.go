@@ -1,10 +1,139 @@
 package harness
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/sys/unix"
+
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 )
+
+// Exit statuses of Main.
+const (
+	exitRight   = 0
+	exitWrong   = 1 // a result is wrong
+	exitTrouble = 2
+)
+
+// showProgress is set for the ranks where standard error is a terminal: they
+// can't see that themselves.
+const showProgress = "OVGEN_PROGRESS"
 
 // Main is generated/run: it reads the command line, starts the ranks or is one
 // of them, and returns the exit status: 0, 1 when a result is wrong, 2 for
 // trouble. code holds the kernels described in kernels.go.
-func Main(programs []Program, code *driver.Code) int { return 2 }
+func Main(programs []Program, code *driver.Code) int {
+	o, err := parse(os.Args[1:], programs)
+	switch {
+	case errors.Is(err, errHelp):
+		fmt.Print(usage)
+		return exitRight
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "run: %v\n", err)
+		return exitTrouble
+	case o.command == "list":
+		list(programs)
+		return exitRight
+	case group.Launched():
+		return runRank(o, code)
+	}
+	return launch(o)
+}
+
+// launch starts the ranks, copies of this process, and waits for them.
+func launch(o *options) int {
+	own := &listener{to: os.Stderr}
+	l := group.Launch{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
+	if _, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS); err == nil {
+		l.Env = []string{showProgress + "=1"}
+	}
+	err := l.Run(context.Background())
+	var failed *group.RankError
+	switch {
+	case err == nil:
+		return exitRight
+	case !errors.As(err, &failed):
+		fmt.Fprintf(os.Stderr, "run: %v\n", err)
+	case failed.Rank == 0 && failed.Status == fmt.Sprint("exit status ", exitWrong):
+		return exitWrong
+	case !own.failed: // rank 0 has said nothing yet
+		fmt.Fprintf(os.Stderr, "run: %v\n", failed)
+	}
+	return exitTrouble
+}
+
+// listener passes on rank 0's standard error and notes whether an error was said:
+// all ranks fail together, and one says enough.
+type listener struct {
+	to     io.Writer
+	failed bool
+}
+
+// Write passes on.
+func (l *listener) Write(p []byte) (int, error) {
+	l.failed = l.failed || bytes.Contains(p, []byte(complaint))
+	return l.to.Write(p)
+}
+
+// complaint begins each error that a rank prints.
+const complaint = "run: "
+
+// runRank is one rank, from joining to leaving.
+func runRank(o *options, code *driver.Code) int {
+	ctx := context.Background()
+	right, err := work(ctx, o, code)
+	switch {
+	case err != nil:
+		fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
+		return exitTrouble
+	case !right && os.Getenv(group.EnvRank) == "0":
+		return exitWrong // the others leave quietly: rank 0 has said it
+	}
+	return exitRight
+}
+
+func work(ctx context.Context, o *options, code *driver.Code) (right bool, err error) {
+	b, err := join(ctx, o, code)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, b.close(ctx)) }()
+	b.greet()
+	if o.command == "bench" {
+		return true, b.bench(ctx)
+	}
+	return b.verify(ctx)
+}
+
+// list prints the programs that this binary holds.
+func list(programs []Program) {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "program\tcomputes\ttypes\tproof")
+	for _, p := range programs {
+		var types []string
+		for _, t := range p.Types {
+			types = append(types, t.String())
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.computes(), strings.Join(types, " "), p.Proof)
+	}
+	w.Flush()
+}
+
+func (p *Program) computes() string {
+	s := "C = A·B"
+	if p.Linear {
+		s = "C = A·Bᵀ"
+	}
+	if p.Bias {
+		s += " + bias"
+	}
+	return s
+}

@@ -64,7 +64,7 @@ func integers(in Input, n int) []int8 {
 // the last place of the type; an fp16 result may also lie 2^-25 off, near zero.
 func (p Product) Float64() (want, bound []float64) {
 	a, b := p.reals(p.A, p.M*p.K), p.reals(p.B, p.K*p.N)
-	u := map[driver.Type]float64{driver.BF16: 0x1p-9, driver.FP16: 0x1p-12, driver.FP32: 0x1p-24}[p.Type]
+	u := map[driver.Type]float64{driver.BF16: 0x1p-8, driver.FP16: 0x1p-11, driver.FP32: 0x1p-24}[p.Type]
 	for i := range p.M {
 		for j := range p.N {
 			var sum, size float64

@@ -120,3 +120,30 @@ func TestLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestBound holds a product in fp32, in another order, against float64: it is
+// within the bound, and a value of the type further off is not.
+func TestBound(t *testing.T) {
+	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
+		p := Product{M: 7, K: 53, N: 11, Type: typ, A: Input{Seed: 1, Real: true}, B: Input{Seed: 2, Real: true}, Bias: &Input{Seed: 3, Real: true}}
+		want, bound := p.Float64()
+		caught := 0
+		for i := range want {
+			row, column := i/p.N, i%p.N
+			sum := Round(typ, p.Bias.At(int64(column)))
+			for k := p.K - 1; k >= 0; k-- {
+				sum += Round(typ, p.A.At(int64(row*p.K+k))) * Round(typ, p.B.At(int64(k*p.N+column)))
+			}
+			got := Round(typ, sum)
+			if d := math.Abs(float64(got) - want[i]); d > bound[i] {
+				t.Errorf("%s: %g is %g from %g, the bound is %g", typ, got, d, want[i], bound[i])
+			}
+			if bad := decode(typ, encode(typ, got)+3); math.Abs(float64(bad)-want[i]) > bound[i] {
+				caught++
+			}
+		}
+		if typ != driver.FP32 && caught != len(want) {
+			t.Errorf("%s: %d of %d results three units off were caught", typ, caught, len(want))
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package harness
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ovgen/runtime/driver"
+)
+
+const usage = `usage: run list
+       run verify NAME|all [flags]
+       run bench NAME|all [flags]
+
+  -ranks N       ranks to start (4)
+  -m -k -n N     one shape: C[m,n] = A[m,k] * B, m over all ranks
+  -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n)
+  -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
+  -driver NAME   auto, cuda or sim (auto)
+  -seed N        of the inputs, delays and stragglers (1)
+  -json          one line of JSON for each row
+  -timeout D     for joining, and for a run on its own (30s)
+verify:
+  -iters N       runs of each shape, eager and again replayed (5; on GPUs 50)
+  -delays        delay random operations on the device
+  -straggler     let a random rank come late to every run
+bench:
+  -rounds N      measured rounds after 3 to warm up (16)
+  -nosteps       measure also without the step words that an abort reads
+`
+
+// options are what the command line says.
+type options struct {
+	command   string
+	programs  []Program
+	ranks     int
+	shapes    []Shape // without type; empty means the defaults
+	types     []driver.Type
+	driver    string
+	iters     int
+	seed      uint32
+	json      bool
+	timeout   time.Duration
+	delays    bool
+	straggler bool
+	rounds    int
+	nosteps   bool
+}
+
+var errHelp = errors.New("help")
+
+// parse reads COMMAND [NAME] with flags anywhere behind the command.
+func parse(args []string, programs []Program) (*options, error) {
+	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+		return nil, errHelp
+	}
+	o := &options{command: args[0]}
+	if !slices.Contains([]string{"list", "verify", "bench"}, o.command) {
+		return nil, fmt.Errorf("no command %q (list, verify or bench)", o.command)
+	}
+	var one Shape
+	var shapes, types string
+	var seed uint
+	f := flag.NewFlagSet("run "+o.command, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.IntVar(&o.ranks, "ranks", 4, "")
+	f.IntVar(&one.M, "m", 0, "")
+	f.IntVar(&one.K, "k", 0, "")
+	f.IntVar(&one.N, "n", 0, "")
+	f.StringVar(&shapes, "shapes", "", "")
+	f.StringVar(&types, "type", "", "")
+	f.StringVar(&o.driver, "driver", "", "")
+	f.IntVar(&o.iters, "iters", 0, "")
+	f.UintVar(&seed, "seed", 1, "")
+	f.BoolVar(&o.json, "json", false, "")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "")
+	f.BoolVar(&o.delays, "delays", false, "")
+	f.BoolVar(&o.straggler, "straggler", false, "")
+	f.IntVar(&o.rounds, "rounds", 16, "")
+	f.BoolVar(&o.nosteps, "nosteps", false, "")
+	names, err := interleaved(f, args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return nil, errHelp
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.command, err)
+	}
+	o.seed = uint32(seed)
+	return o, errors.Join(o.choose(names, programs), o.chooseShapes(one, shapes), o.chooseTypes(types), o.check())
+}
+
+// interleaved parses flags before and behind names.
+func interleaved(f *flag.FlagSet, args []string) (names []string, err error) {
+	for {
+		if err := f.Parse(args); err != nil {
+			return nil, err
+		}
+		if f.NArg() == 0 {
+			return names, nil
+		}
+		names = append(names, f.Arg(0))
+		args = f.Args()[1:]
+	}
+}
+
+func (o *options) choose(names []string, programs []Program) error {
+	var known []string
+	for _, p := range programs {
+		known = append(known, p.Name)
+	}
+	if o.command == "list" {
+		if len(names) > 0 {
+			return fmt.Errorf("list takes no name")
+		}
+		return nil
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s what? (all, %s)", o.command, strings.Join(known, ", "))
+	}
+	for _, n := range names {
+		i := slices.Index(known, n)
+		switch {
+		case n == "all":
+			o.programs = append(o.programs, programs...)
+		case i < 0:
+			return fmt.Errorf("no program %q (all, %s)", n, strings.Join(known, ", "))
+		default:
+			o.programs = append(o.programs, programs[i])
+		}
+	}
+	return nil
+}
+
+func (o *options) chooseShapes(one Shape, list string) error {
+	if one != (Shape{}) {
+		o.shapes = append(o.shapes, one)
+	}
+	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ' ' }) {
+		s, err := parseShape(text)
+		if err != nil {
+			return err
+		}
+		o.shapes = append(o.shapes, s)
+	}
+	for _, s := range o.shapes {
+		if s.M < 1 || s.K < 1 || s.N < 1 {
+			return fmt.Errorf("shape %d,%d,%d: m, k and n must be positive, all three", s.M, s.K, s.N)
+		}
+		if o.ranks > 0 && s.M%o.ranks != 0 {
+			return fmt.Errorf("shape %d,%d,%d: m must be a multiple of the ranks, %d", s.M, s.K, s.N, o.ranks)
+		}
+	}
+	return nil
+}
+
+func parseShape(text string) (s Shape, err error) {
+	parts := strings.Split(text, ",")
+	if len(parts) != 3 {
+		return s, fmt.Errorf("shape %q is not m,k,n", text)
+	}
+	for i, to := range []*int{&s.M, &s.K, &s.N} {
+		if *to, err = strconv.Atoi(parts[i]); err != nil {
+			return s, fmt.Errorf("shape %q is not m,k,n: %q is no number", text, parts[i])
+		}
+	}
+	return s, nil
+}
+
+func (o *options) chooseTypes(list string) error {
+	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+		found := false
+		for _, t := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
+			if t.String() == text {
+				o.types, found = append(o.types, t), true
+			}
+		}
+		if !found {
+			return fmt.Errorf("no type %q (bf16, fp16 or fp32)", text)
+		}
+	}
+	return nil
+}
+
+func (o *options) check() error {
+	switch {
+	case o.ranks < 1:
+		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
+	case o.iters < 0 || o.rounds < 1:
+		return fmt.Errorf("-iters and -rounds must be positive")
+	case o.timeout <= 0:
+		return fmt.Errorf("-timeout %v: must be positive", o.timeout)
+	case !slices.Contains([]string{"", "auto", "cuda", "sim"}, o.driver):
+		return fmt.Errorf("no driver %q (auto, cuda or sim)", o.driver)
+	}
+	return nil
+}
+
+// typesOf are the types to run a program with.
+func (o *options) typesOf(p *Program) []driver.Type {
+	want := o.types
+	if len(want) == 0 && o.command == "bench" {
+		want = p.Types[:1]
+	} else if len(want) == 0 {
+		want = p.Types
+	}
+	return slices.DeleteFunc(slices.Clone(want), func(t driver.Type) bool { return !slices.Contains(p.Types, t) })
+}

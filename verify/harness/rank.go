@@ -1,0 +1,130 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/verify/inject"
+)
+
+// rank is this process as one rank of a verify or a bench.
+type rank struct {
+	*group.Group
+	o       *options
+	drv     driver.Driver
+	filter  *inject.Filter // around the driver, if asked for
+	kernels *kernels
+	stream  *device.Stream // the caller's
+	space   driver.Ptr     // workspace of the caller's own products
+	shown   progress
+}
+
+// arenaSlack is room for words and for what a plan stages beside A.
+const arenaSlack = 2 << 20
+
+func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
+	r := &rank{o: o}
+	c := group.Config{Backend: o.driver, Timeout: o.timeout, Arena: o.staging(true) + arenaSlack}
+	if o.driver == "sim" {
+		c.Arena = o.staging(false) + arenaSlack
+	}
+	if o.delays || o.nosteps {
+		c.Decorate = func(d driver.Driver) driver.Driver {
+			r.filter = inject.New(d)
+			return r.filter
+		}
+	}
+	var err error
+	if r.Group, err = group.Join(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := r.prepare(code); err != nil {
+		return nil, errors.Join(err, r.close(ctx))
+	}
+	return r, nil
+}
+
+func (r *rank) prepare(code *driver.Code) (err error) {
+	r.drv = r.Driver()
+	if r.kernels, err = load(r.drv, code); err != nil {
+		return err
+	}
+	if r.stream, err = device.NewStream(r.drv, driver.Normal); err != nil {
+		return err
+	}
+	if r.space, err = r.drv.MemAlloc(driver.WorkspaceBytes); err != nil {
+		return fmt.Errorf("allocate a workspace: %w", err)
+	}
+	if r.o.delays {
+		r.filter.Before = inject.Delay(r.kernels.spinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4, 100*time.Microsecond)
+	}
+	r.shown = progress{on: r.Rank() == 0 && os.Getenv(showProgress) != ""}
+	return nil
+}
+
+// close leaves the group; it is bounded.
+func (r *rank) close(ctx context.Context) error {
+	r.shown.clear()
+	var errs []error
+	if r.space != 0 {
+		errs = append(errs, r.drv.MemFree(r.space))
+	}
+	if r.stream != nil {
+		errs = append(errs, r.stream.Close())
+	}
+	if r.kernels != nil {
+		errs = append(errs, r.drv.ModuleUnload(r.kernels.module))
+	}
+	if err := r.Group.Close(ctx); err != nil && r.Group.Err() == nil {
+		errs = append(errs, err) // an abort has been reported by what it ended
+	}
+	return errors.Join(errs...)
+}
+
+// onGPU says whether the ranks run on GPUs.
+func (r *rank) onGPU() bool { return r.drv.Name() == "cuda" }
+
+// greet says what runs where.
+func (r *rank) greet() {
+	if r.Rank() != 0 || r.o.json {
+		return
+	}
+	fmt.Printf("%d ranks on %s, driver %s\n", r.Size(), r.drv.Properties().Name, r.Choice())
+	for _, p := range r.o.programs {
+		fmt.Printf("%s: %s\n", p.Name, p.Proof)
+	}
+}
+
+// progress is one line on a terminal, for what takes more than two seconds.
+type progress struct {
+	on          bool
+	began, last time.Time
+	drawn       bool
+}
+
+// show replaces the line.
+func (p *progress) show(format string, args ...any) {
+	now := time.Now()
+	if p.began.IsZero() {
+		p.began = now
+	}
+	if !p.on || now.Sub(p.began) < 2*time.Second || now.Sub(p.last) < 200*time.Millisecond {
+		return
+	}
+	p.last, p.drawn = now, true
+	fmt.Fprintf(os.Stderr, "\r\x1b[K"+format, args...)
+}
+
+// clear takes the line away.
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(os.Stderr, "\r\x1b[K")
+	}
+	p.drawn = false
+}

@@ -1,0 +1,132 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"text/tabwriter"
+)
+
+// mismatch is the first wrong element that a rank found.
+type mismatch struct {
+	Rank   int    `json:"rank"`
+	Run    int    `json:"run"` // from 1
+	Row    int64  `json:"row"`
+	Column int64  `json:"column"`
+	Got    string `json:"got"` // a NaN is no JSON number
+	Want   string `json:"want"`
+	Differ int    `json:"differ"` // elements of that run that are wrong
+}
+
+func (t *tensors) mismatch(i int64, got, want float64, differ int) *mismatch {
+	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
+	n := int64(t.s.N)
+	return &mismatch{Row: i / n, Column: i % n, Got: text(got), Want: text(want), Differ: differ}
+}
+
+// String is "rank 2, run 3: row 5, column 7 is 1, want 2 (31 elements differ)".
+func (m *mismatch) String() string {
+	return fmt.Sprintf("rank %d, run %d: row %d, column %d is %s, want %s (%d elements of that run differ)",
+		m.Rank, m.Run, m.Row, m.Column, m.Got, m.Want, m.Differ)
+}
+
+// row of the table: a program, a shape and a mode on all ranks.
+type row struct {
+	Program string      `json:"program"`
+	Proof   string      `json:"proof"`
+	Driver  string      `json:"driver"`
+	Type    string      `json:"type"`
+	M       int         `json:"m"`
+	K       int         `json:"k"`
+	N       int         `json:"n"`
+	Ranks   int         `json:"ranks"`
+	Mode    string      `json:"mode"`
+	Runs    int         `json:"runs"`
+	Result  string      `json:"result"`
+	Wrong   []*mismatch `json:"wrong,omitempty"` // a rank each
+}
+
+// Results of a row.
+const (
+	bitExact    = "bit-exact"
+	withinBound = "within bound"
+	isWrong     = "WRONG"
+)
+
+// gather brings together what the ranks found.
+func (c *checker) gather(ctx context.Context, mode string, runs int, first *mismatch) (row, error) {
+	mine, err := json.Marshal(first)
+	if err != nil {
+		return row{}, err
+	}
+	all, err := c.r.Gather(ctx, fmt.Sprintf("results of %s %s %s %s", c.p.Name, c.s, c.s.Type, mode), mine)
+	if err != nil {
+		return row{}, err
+	}
+	w := row{Program: c.p.Name, Proof: c.p.Proof, Driver: c.r.drv.Name(), Type: c.s.Type.String(),
+		M: c.s.M, K: c.s.K, N: c.s.N, Ranks: c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
+	if mode == modeReal {
+		w.Result = withinBound
+	}
+	for _, b := range all {
+		var m *mismatch
+		if err := json.Unmarshal(b, &m); err != nil {
+			return row{}, err
+		}
+		if m != nil {
+			w.Wrong, w.Result = append(w.Wrong, m), isWrong
+		}
+	}
+	return w, nil
+}
+
+// report prints the table on rank 0 and says whether all is right.
+func (r *rank) report(rows []row) (right bool) {
+	right = true
+	runs := 0
+	for _, w := range rows {
+		right = right && w.Result != isWrong
+		runs += w.Runs
+	}
+	if r.Rank() != 0 {
+		return right
+	}
+	if r.o.json {
+		for _, w := range rows {
+			printJSON(w)
+		}
+		return right
+	}
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "program\ttype\tm,k,n\tranks\tmode\truns\tresult")
+	for _, w := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%d,%d,%d\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.M, w.K, w.N, w.Ranks, w.Mode, w.Runs, w.Result)
+	}
+	t.Flush()
+	for _, w := range rows {
+		for _, m := range w.Wrong {
+			fmt.Printf("%s %s %d,%d,%d %s: %s\n", w.Program, w.Type, w.M, w.K, w.N, w.Mode, m)
+		}
+	}
+	if right {
+		fmt.Printf("%s: %d runs on %d ranks, driver %s\n", bitExact, runs, r.Size(), r.drv.Name())
+	} else {
+		fmt.Printf("not %s, driver %s\n", bitExact, r.drv.Name())
+	}
+	return right
+}
+
+// printJSON prints a value on one line.
+func printJSON(v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		fmt.Fprintf(os.Stderr, "run: %v\n", err)
+		return
+	}
+	os.Stdout.Write(b.Bytes())
+}
