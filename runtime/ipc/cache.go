@@ -11,8 +11,9 @@ import (
 // Cache holds what one rank of one group has exported and imported. Its methods
 // may be called from any goroutine.
 type Cache struct {
-	driver driver.Driver
-	rank   int
+	driver  driver.Driver
+	guarded *guarded
+	rank    int
 
 	mu      sync.Mutex
 	exports map[identity]*exported
@@ -43,7 +44,9 @@ type key struct {
 
 // New makes the cache of one rank.
 func New(d driver.Driver, rank int) *Cache {
-	return &Cache{driver: d, rank: rank, exports: map[identity]*exported{}, imports: map[key]*imported{}}
+	c := &Cache{driver: d, rank: rank, exports: map[identity]*exported{}, imports: map[key]*imported{}}
+	c.guarded = &guarded{d, c}
+	return c
 }
 
 // Counters returns what the cache has done so far.

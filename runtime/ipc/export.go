@@ -106,10 +106,10 @@ type guarded struct {
 
 // Driver is the cache's driver, except that MemFree of an allocation that peers
 // may have open is refused; the error wraps ErrInUse.
-func (c *Cache) Driver() driver.Driver { return guarded{c.driver, c} }
+func (c *Cache) Driver() driver.Driver { return c.guarded }
 
 // MemFree frees p unless it is exported.
-func (g guarded) MemFree(p driver.Ptr) error {
+func (g *guarded) MemFree(p driver.Ptr) error {
 	g.cache.mu.Lock()
 	inUse := false
 	for id := range g.cache.exports {
