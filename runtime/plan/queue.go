@@ -92,7 +92,7 @@ func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool
 			q.words = append(q.words, sem.word(p, q.plan.Rank()))
 		}
 	}
-	return live
+	return live && len(peers) > 0
 }
 
 // Set copies bytes by the copy engine.
