@@ -1,0 +1,162 @@
+//go:build !nosim
+
+package harness
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"ovgen/generated/allgatherlinear"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// linear is a program as generated/run drives it; wrong spoils its results.
+type linear struct {
+	*allgatherlinear.Plan
+	c     driver.Ptr
+	wrong func(d driver.Driver, c driver.Ptr, s driver.Stream) error
+	group *group.Group
+}
+
+func (p *linear) Bind(ctx context.Context, b Buffers) error {
+	p.c = b.C
+	return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.A, B: b.B, Bias: b.Bias, C: b.C})
+}
+
+func (p *linear) Enqueue(s driver.Stream) error {
+	err := p.Plan.Enqueue(s)
+	if p.wrong != nil {
+		err = errors.Join(err, p.wrong(p.group.Driver(), p.c, s))
+	}
+	return err
+}
+
+func program(wrong func(driver.Driver, driver.Ptr, driver.Stream) error) *Program {
+	return &Program{Name: "allgatherlinear", Linear: true, Bias: true, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
+			p, err := allgatherlinear.New(ctx, g, allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
+			return &linear{Plan: p, wrong: wrong, group: g}, err
+		}}
+}
+
+func TestRightProgram(t *testing.T) { TestProgram(t, *program(nil)) }
+
+// TestWrongProgram changes one element behind each run, or leaves one unwritten.
+func TestWrongProgram(t *testing.T) {
+	for _, x := range []struct {
+		name  string
+		wrong func(d driver.Driver, c driver.Ptr, s driver.Stream) error
+		want  string
+	}{
+		{"another value", func(d driver.Driver, c driver.Ptr, s driver.Stream) error {
+			return d.MemsetD32Async(c+16, 0x43210000, 1, s)
+		}, "row 0, column 4 is 161, want "},
+		{"unwritten", func(d driver.Driver, c driver.Ptr, s driver.Stream) error {
+			return d.MemsetD32Async(c+7*16*4, poison, 1, s)
+		}, "row 7, column 0 is NaN, want "},
+		{"a race", func(d driver.Driver, c driver.Ptr, s driver.Stream) error {
+			other, err := d.StreamCreateWithPriority(driver.Normal)
+			if err != nil {
+				return err
+			}
+			return errors.Join(d.MemcpyDtoDAsync(c, c+64, 64, other), d.StreamSynchronize(s), d.StreamSynchronize(other), d.StreamDestroy(other))
+		}, "race on bytes"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				err := testShape(t.Context(), program(x.wrong), Shape{M: 16, K: 64, N: 16, Type: driver.FP32}, 2, 1)
+				if err == nil || !strings.Contains(err.Error(), x.want) {
+					t.Errorf("%v, want %q", err, x.want)
+				}
+			})
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	programs := []Program{*program(nil), {Name: "other", Types: []driver.Type{driver.FP32}}}
+	for _, x := range []struct{ args, want string }{
+		{"", "help"}, {"help", "help"}, {"verify -h", "help"}, {"run", `no command "run"`},
+		{"list", ""}, {"list all", "list takes no name"},
+		{"verify", "verify what? (all, allgatherlinear, other)"}, {"verify nosuch", `no program "nosuch"`},
+		{"verify all -m 8 -k 4 -n 4 other", ""}, {"verify -ranks 2 all", ""},
+		{"verify all -m 8", "m, k and n must be positive, all three"}, {"verify all -m 9 -k 4 -n 4", "m must be a multiple of the ranks, 4"},
+		{"bench all -shapes 8,8,8;16,8,8", ""}, {"bench all -shapes 8,8", `shape "8,8" is not m,k,n`}, {"bench all -shapes 8,x,8", `"x" is no number`},
+		{"bench all -type bf16,fp32", ""}, {"bench all -type fp8", `no type "fp8"`},
+		{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"}, {"verify all -rounds 0", "must be positive"},
+		{"verify all -nosuch", "verify: flag provided but not defined"}, {"verify all -timeout 0s", "must be positive"},
+	} {
+		o, err := parse(strings.Fields(x.args), programs)
+		switch {
+		case x.want == "" && err != nil:
+			t.Errorf("%s: %v", x.args, err)
+		case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)):
+			t.Errorf("%s: %v, want %q", x.args, err, x.want)
+		}
+		if x.args == "verify all -m 8 -k 4 -n 4 other" && (len(o.programs) != 3 || o.shapes[0] != Shape{M: 8, K: 4, N: 4}) {
+			t.Errorf("%s: %+v", x.args, o)
+		}
+	}
+	o := &options{command: "verify", types: []driver.Type{driver.BF16, driver.FP32}}
+	if got := o.typesOf(&programs[1]); len(got) != 1 || got[0] != driver.FP32 {
+		t.Errorf("a program of fp32 runs in %v", got)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, x := range []struct {
+		in   []float64
+		want float64
+	}{{[]float64{3}, 3}, {[]float64{1, 2}, 1.5}, {[]float64{1, 2, 9}, 2}} {
+		if got := median(x.in); got != x.want {
+			t.Errorf("median(%v) = %g", x.in, got)
+		}
+	}
+}
+
+// TestCommands builds generated/run and runs it in processes.
+func TestCommands(t *testing.T) {
+	run := filepath.Join(t.TempDir(), "run")
+	if out, err := exec.Command("go", "build", "-o", run, "ovgen/generated/run").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, x := range []struct {
+		args   string
+		status int
+		want   []string
+	}{
+		{"list", 0, []string{"allgatherlinear ", "unproven"}},
+		{"verify all -driver sim -ranks 3 -iters 2", 0, []string{"driver sim (asked for)", "allgathermatmul: unproven", "39,67,35", "real ", "within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
+		{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0, []string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
+		{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0, []string{"bit-exact: 2 runs"}},
+		{"bench allgatherlinear -driver sim -ranks 2 -rounds 2 -nosteps -m 64 -k 64 -n 64", 0, []string{"pure, gated", "replayed, nosteps, gated", "efficiency, better of eager and replayed"}},
+		{"bench all -driver sim -ranks 2 -rounds 1 -m 8 -k 8 -n 8 -json", 0, []string{`"variant":"copies","gated":true`}},
+		{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
+	} {
+		out, err := exec.Command(run, strings.Fields(x.args)...).CombinedOutput()
+		status := 0
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			status = exit.ExitCode()
+		}
+		if status != x.status {
+			t.Errorf("run %s: status %d, want %d\n%s", x.args, status, x.status, out)
+		}
+		for _, w := range x.want {
+			if !strings.Contains(string(out), w) {
+				t.Errorf("run %s: no %q in\n%s", x.args, w, out)
+			}
+		}
+	}
+	failed := exec.Command(run, "verify", "all", "-driver", "sim", "-ranks", "3")
+	failed.Env = append(failed.Environ(), "OVGEN_SIM_DEVICES=1")
+	if out, err := failed.CombinedOutput(); err == nil || strings.Count(string(out), "sim has 1 devices, 3 are needed") != 1 {
+		t.Errorf("trouble is not said once: %v\n%s", err, out)
+	}
+}
