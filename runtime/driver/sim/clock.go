@@ -47,8 +47,13 @@ func (w *World) learn(done clock) {
 	if w.cfg.NoRaces {
 		return
 	}
-	w.host.join(done)
-	w.known = nil
+	for i, t := range done {
+		if !w.host.knows(epoch{int32(i), t}) && t > 0 {
+			w.host.join(done)
+			w.known = nil
+			return
+		}
+	}
 }
 
 // hostClock is what the hosts know now. It is never changed afterwards.

@@ -114,6 +114,29 @@ func TestFault(t *testing.T) {
 	})
 }
 
+// TestLaunchAllocations: replays and launches allocate nothing in process mode.
+func TestLaunchAllocations(t *testing.T) {
+	r := &rank{Context: process(t).(*sim.Context), t: t}
+	defer r.Close()
+	r.main, r.copy, r.buf = r.stream(), r.stream(), r.alloc(4096)
+	last, f := r.event(), r.kernel("fill")
+	x := r.capture(func() {
+		must(t, r.StreamWaitEvent(r.main, last, driver.External))
+		must(t, r.MemcpyDtoDAsync(r.buf+64, r.buf, 64, r.main))
+		must(t, r.EventRecordWithFlags(last, r.main, driver.External))
+	})
+	p := &testkernel.Fill{Dst: r.buf, Words: 4, Value: 1}
+	one := driver.Dim3{X: 1, Y: 1, Z: 1}
+	n := testing.AllocsPerRun(200, func() {
+		must(t, r.LaunchKernel(f, one, one, r.main, unsafe.Pointer(p)))
+		must(t, r.GraphLaunch(x, r.main))
+		must(t, r.EventSynchronize(last))
+	})
+	if n != 0 {
+		t.Errorf("%v allocations a run", n)
+	}
+}
+
 // wants fails unless err carries the code.
 func wants(t *testing.T, what string, err error, code int) {
 	t.Helper()
