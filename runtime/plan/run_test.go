@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 				inWorld(t, d, sim.Config{Seed: seed}, nil, func(w *world) {
 					toys := w.toys()
 					w.all(toys, func(t *toy) error { return t.eachWay(w) })
-					w.all(toys, func(t *toy) error { return t.close(w) })
+					w.all(toys, func(t *toy) error { return t.close(w.Context()) })
 				})
 			})
 		}
@@ -184,7 +184,7 @@ func TestEnqueueOnCallersStreams(t *testing.T) {
 				inWorld(t, 3, sim.Config{Seed: seed, Delay: slow}, nil, func(w *world) {
 					toys := w.toys()
 					w.all(toys, func(t *toy) error { return t.called(use) })
-					w.all(toys, func(t *toy) error { return t.close(w) })
+					w.all(toys, func(t *toy) error { return t.close(w.Context()) })
 				})
 			})
 		}
@@ -236,7 +236,7 @@ func TestManyPlansShareArenaAndStreams(t *testing.T) {
 			})
 		}
 		for _, toys := range all {
-			w.all(toys, func(t *toy) error { return t.close(w) })
+			w.all(toys, func(t *toy) error { return t.close(w.Context()) })
 		}
 		c := w.groups[0].Imports().Counters()
 		if c.Opens-c.Closes != 1 {

@@ -25,6 +25,7 @@ import (
 type world struct {
 	*testing.T
 	sim    *sim.World
+	raw    []driver.Driver // by rank, as the simulator gave them
 	groups []*group.Group
 }
 
@@ -37,7 +38,7 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c.Devices = n
-		w := &world{T: t, sim: sim.NewWorld(c), groups: make([]*group.Group, n)}
+		w := &world{T: t, sim: sim.NewWorld(c), raw: make([]driver.Driver, n), groups: make([]*group.Group, n)}
 		defer w.sim.Close()
 		network := store.Memory()
 		errs := make([]error, n)
@@ -47,6 +48,7 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 				errs[r] = err
 				return
 			}
+			w.raw[r] = d
 			if wrap != nil {
 				d = wrap(d)
 			}
@@ -58,6 +60,9 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 		}
 		defer w.leave()
 		f(w)
+		if w.groups[0].Err() != nil {
+			return // streams that an abort released run over garbage
+		}
 		for _, race := range w.sim.Races() {
 			t.Errorf("race: %v", race)
 		}
@@ -113,10 +118,9 @@ const rows, inner, columns = 4, 8, 16
 
 var toyProgram = &Program{Name: "toy", Hash: "c0ffee", Proof: "unproven"}
 
-// newToy is a generated New, and allocates what a caller would.
-func (w *world) newToy(r int, prog *Program, shape string) (*toy, error) {
-	g := w.groups[r]
-	t, b := &toy{rank: r, driver: g.Driver()}, Build(g, prog, shape)
+// newToy is a generated New.
+func newToy(ctx context.Context, g *group.Group, prog *Program, shape string) (*toy, error) {
+	t, b := &toy{rank: g.Rank(), driver: g.Driver()}, Build(g, prog, shape)
 	d := g.Size()
 	t.chunkA, t.chunkC = rows*inner*4, rows*columns*4
 	t.a = b.Shared("a", t.chunkA)
@@ -129,7 +133,7 @@ func (w *world) newToy(r int, prog *Program, shape string) (*toy, error) {
 	t.work = b.Streams("work", 1, d, driver.Low)
 	t.gemm = b.Matmul(driver.MatmulDesc{M: rows, K: inner, N: columns, Type: driver.FP32, Transposed: true, Bias: true})
 	var err error
-	t.plan, err = b.Finish(w.Context(), t.issue)
+	t.plan, err = b.Finish(ctx, t.issue)
 	return t, err
 }
 
@@ -171,13 +175,13 @@ func (t *toy) allocate() error {
 	return nil
 }
 
-func (t *toy) bind(w *world) error {
-	return t.plan.Bind(w.Context(), t.A.Ptr(), t.B.Ptr(), t.Bias.Ptr(), t.C.Ptr())
+func (t *toy) bind(ctx context.Context) error {
+	return t.plan.Bind(ctx, t.A.Ptr(), t.B.Ptr(), t.Bias.Ptr(), t.C.Ptr())
 }
 
 // close ends the plan and frees the caller's memory.
-func (t *toy) close(w *world) error {
-	err := t.plan.Close(w.Context())
+func (t *toy) close(ctx context.Context) error {
+	err := t.plan.Close(ctx)
 	for _, b := range []*device.Buffer{t.A, t.B, t.Bias, t.C} {
 		if b != nil {
 			err = errors.Join(err, b.Close())
@@ -255,12 +259,12 @@ func (w *world) toys() []*toy {
 	w.Helper()
 	toys, errs := make([]*toy, len(w.groups)), make([]error, len(w.groups))
 	w.each(func(r int) {
-		t, err := w.newToy(r, toyProgram, "small")
+		t, err := newToy(w.Context(), w.groups[r], toyProgram, "small")
 		if err == nil {
 			err = t.allocate()
 		}
 		if err == nil {
-			err = t.bind(w)
+			err = t.bind(w.Context())
 		}
 		toys[r], errs[r] = t, err
 	})

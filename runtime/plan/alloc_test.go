@@ -1,0 +1,157 @@
+//go:build !nosim
+
+package plan
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+	"unsafe"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/sim"
+	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
+)
+
+// null is a device that enqueues nothing once it is told to, so that only the
+// runtime's own work is measured.
+type null struct {
+	driver.Driver
+	off bool
+}
+
+func (n *null) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
+	if n.off {
+		return nil
+	}
+	return n.Driver.StreamBatchMemOp(s, items)
+}
+
+func (n *null) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
+	if n.off {
+		return nil
+	}
+	return n.Driver.MemcpyDtoDAsync(dst, src, bytes, s)
+}
+
+func (n *null) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
+	if n.off {
+		return nil
+	}
+	return n.Driver.Matmul(m, c, a, b, bias, workspace, s)
+}
+
+func (n *null) EventRecordWithFlags(e driver.Event, s driver.Stream, f driver.EventFlags) error {
+	if n.off {
+		return nil
+	}
+	return n.Driver.EventRecordWithFlags(e, s, f)
+}
+
+func (n *null) StreamWaitEvent(s driver.Stream, e driver.Event, f driver.EventFlags) error {
+	if n.off {
+		return nil
+	}
+	return n.Driver.StreamWaitEvent(s, e, f)
+}
+
+func (n *null) GraphLaunch(g driver.GraphExec, s driver.Stream) error {
+	if n.off {
+		return nil
+	}
+	return n.Driver.GraphLaunch(g, s)
+}
+
+func (n *null) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+	return nil
+}
+
+// steady calls f with a bound plan of two ranks whose devices do nothing; time
+// is real.
+func steady(t testing.TB, f func(t *toy)) {
+	s := sim.NewWorld(sim.Config{Devices: 2})
+	defer s.Close()
+	w := &world{groups: make([]*group.Group, 2)}
+	nulls, toys, errs, network := make([]*null, 2), make([]*toy, 2), make([]error, 2), store.Memory()
+	w.each(func(r int) {
+		d, err := s.Open(r)
+		if err != nil {
+			errs[r] = err
+			return
+		}
+		nulls[r] = &null{Driver: d}
+		w.groups[r], errs[r] = group.Join(t.Context(), group.Config{Rank: r, Size: 2, Job: "job", Driver: nulls[r],
+			Arena: 1 << 20, Timeout: time.Minute, Network: network})
+		if errs[r] == nil {
+			toys[r], errs[r] = newToy(t.Context(), w.groups[r], toyProgram, "small")
+		}
+		if errs[r] == nil {
+			errs[r] = errors.Join(toys[r].allocate(), toys[r].bind(t.Context()))
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	nulls[0].off = true
+	f(toys[0])
+	nulls[0].off = false
+	w.each(func(r int) {
+		if err := errors.Join(toys[r].close(context.Background()), w.groups[r].Close(context.Background())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// ways of running a plan in steady state.
+func (t *toy) ways(ctx context.Context, s driver.Stream) map[string]func() error {
+	return map[string]func() error{
+		"Enqueue": func() error { return t.plan.Enqueue(s) },
+		"Replay":  func() error { return t.plan.Replay(s) },
+		"Run":     func() error { return t.plan.Run(ctx) },
+		"Bind":    func() error { return t.bind(ctx) },
+	}
+}
+
+func TestSteadyStateMakesNoAllocation(t *testing.T) {
+	steady(t, func(p *toy) {
+		s, err := device.NewStream(p.driver, driver.Normal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ways := p.ways(ctx, s.Handle())
+		delete(ways, "Bind")
+		for name, run := range ways {
+			n := testing.AllocsPerRun(300, func() {
+				if err := run(); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if n != 0 {
+				t.Errorf("%s makes %v allocations a call", name, n)
+			}
+		}
+	})
+}
+
+// BenchmarkHost is the host's own time for a run of two ranks: all but the
+// driver calls.
+func BenchmarkHost(b *testing.B) {
+	steady(b, func(p *toy) {
+		for name, run := range p.ways(b.Context(), p.plan.main.own) {
+			b.Run(name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	})
+}

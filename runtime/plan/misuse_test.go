@@ -1,0 +1,200 @@
+//go:build !nosim
+
+package plan
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/sim"
+	"ovgen/runtime/group"
+)
+
+// TestNewRefuses makes plans on which the ranks disagree, or that can't be; the
+// group goes on, and the next plan works.
+func TestNewRefuses(t *testing.T) {
+	const odd = 1
+	for _, x := range []struct {
+		name string
+		make func(w *world, r int) error
+		want string
+		is   func(r int, err error) bool
+	}{
+		{"other shapes", func(w *world, r int) error {
+			shape := "m=4"
+			if r == odd {
+				shape = "m=8"
+			}
+			_, err := newToy(w.Context(), w.groups[r], toyProgram, shape)
+			return err
+		}, "the ranks disagree on the shape: ranks 0, 2 have m=4; rank 1 has m=8 (call New with the same shape on all ranks)", disagrees},
+		{"other programs", func(w *world, r int) error {
+			p := *toyProgram
+			if r == odd {
+				p.Hash = "beef"
+			}
+			_, err := newToy(w.Context(), w.groups[r], &p, "small")
+			return err
+		}, "the ranks disagree on the program: ranks 0, 2 have toy c0ffee; rank 1 has toy beef (run the same binary", disagrees},
+		{"other layouts", func(w *world, r int) error {
+			if r == odd {
+				if _, err := w.groups[r].Arena().Words(1); err != nil {
+					return err
+				}
+			}
+			_, err := newToy(w.Context(), w.groups[r], toyProgram, "small")
+			return err
+		}, "the ranks disagree on the layout", disagrees},
+		{"unproven size", func(w *world, r int) error {
+			p := *toyProgram
+			p.Ranks = []int{2, 4}
+			_, err := newToy(w.Context(), w.groups[r], &p, "small")
+			return err
+		}, "toy is proven for groups of 2, 4 ranks, not of 3 (run: ovgen vet -ranks 3 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
+		{"too large", func(w *world, r int) error {
+			b := Build(w.groups[r], toyProgram, "large")
+			b.Allocate("gathered", 1<<20)
+			_, err := b.Finish(w.Context(), func(*Queue) {})
+			return err
+		}, "are missing (set Config.Arena to at least", func(_ int, err error) bool { return errors.As(err, new(*group.ArenaError)) }},
+		{"a mistake on one rank", func(w *world, r int) error {
+			b := Build(w.groups[r], toyProgram, "small")
+			if r == odd {
+				b.Kernel("none")
+				b.Caller("empty", 0)
+			}
+			_, err := b.Finish(w.Context(), func(*Queue) {})
+			return err
+		}, "kernel none: the program has no code\nbuffer empty has 0 bytes", func(r int, err error) bool {
+			return r == odd || errors.As(err, new(*RankError))
+		}},
+		{"too many steps", func(w *world, r int) error {
+			b := Build(w.groups[r], toyProgram, "small")
+			s := b.Semaphore("s")
+			_, err := b.Finish(w.Context(), func(q *Queue) {
+				for range 1 << 16 {
+					q.Post(q.Main(), s)
+				}
+			})
+			return err
+		}, "65536, and a step word holds 65535", nil},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+				w.each(func(r int) {
+					err := x.make(w, r)
+					if err == nil || !strings.Contains(err.Error(), x.want) || x.is != nil && !x.is(r, err) {
+						w.Errorf("rank %d: %v\nwant %s", r, err, x.want)
+					}
+				})
+				if x.name == "other layouts" {
+					w.groups[odd].Arena().FreeWords(firstWord)
+				}
+				toys := w.toys()
+				w.all(toys, func(t *toy) error {
+					return errors.Join(t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1), t.close(w.Context()))
+				})
+			})
+		})
+	}
+}
+
+// firstWord is where an arena's semaphores begin.
+const firstWord = 1024
+
+func disagrees(_ int, err error) bool { return errors.As(err, new(*DisagreementError)) }
+
+func TestMisuse(t *testing.T) {
+	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
+		w.each(func(r int) {
+			t, err := newToy(w.Context(), w.groups[r], toyProgram, "small")
+			if err != nil {
+				w.Error(err)
+				return
+			}
+			expect := func(what string, got, want error) {
+				if !errors.Is(got, want) || !strings.Contains(got.Error(), what+" plan 1 (toy): ") {
+					w.Errorf("rank %d: %v, want %s: %v", r, got, what, want)
+				}
+			}
+			use := func(want error) {
+				expect("enqueue", t.plan.Enqueue(0), want)
+				expect("replay", t.plan.Replay(0), want)
+				expect("run", t.plan.Run(w.Context()), want)
+			}
+			use(ErrNotBound)
+			if err := errors.Join(t.allocate(), t.bind(w.Context())); err != nil {
+				w.Error(err)
+				return
+			}
+			t.plan.turn <- struct{}{} // as another goroutine in a call
+			use(ErrBusy)
+			expect("bind", t.bind(w.Context()), ErrBusy)
+			ctx, cancel := context.WithTimeout(w.Context(), time.Millisecond)
+			defer cancel()
+			expect("close", t.plan.Close(ctx), ErrBusy)
+			t.plan.leave()
+			for range 2 {
+				if err := t.close(w.Context()); err != nil {
+					w.Errorf("rank %d: close: %v", r, err)
+				}
+			}
+			use(ErrClosed)
+			expect("bind", t.bind(w.Context()), ErrClosed)
+		})
+	})
+}
+
+// TestTwoGoroutines runs one plan from two goroutines: one of them is told.
+func TestTwoGoroutines(t *testing.T) {
+	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			first := make(chan error)
+			go func() { first <- t.plan.Run(w.Context()) }()
+			time.Sleep(time.Microsecond)
+			if err := t.plan.Enqueue(0); !errors.Is(err, ErrBusy) {
+				return errors.Join(errors.New("a second goroutine was let in"), err, <-first)
+			}
+			return <-first
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}
+
+// TestIssueFails lets one rank's driver refuse an operation of an eager run: the
+// peers, who may wait for it, are released and told which step it was.
+func TestIssueFails(t *testing.T) {
+	var to driver.Ptr
+	inWorld(t, 2, sim.Config{}, func(d driver.Driver) driver.Driver { return &refusing{d, &to} }, func(w *world) {
+		toys := w.toys()
+		to = toys[1].gathered.At(0)
+		w.each(func(r int) {
+			err := toys[r].plan.Enqueue(toys[r].plan.main.own)
+			if err == nil {
+				<-w.groups[r].Done()
+				err = w.groups[r].Err()
+			}
+			if err == nil || !strings.Contains(err.Error(), "step 6, Set on copy: refused") {
+				w.Errorf("rank %d: %v", r, err)
+			}
+		})
+	})
+}
+
+// refusing is a driver that refuses copies to an address.
+type refusing struct {
+	driver.Driver
+	to *driver.Ptr
+}
+
+func (f *refusing) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
+	if dst == *f.to {
+		return errors.New("refused")
+	}
+	return f.Driver.MemcpyDtoDAsync(dst, src, bytes, s)
+}
