@@ -1,0 +1,160 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+
+	"ovgen/verify/ops"
+)
+
+// machine is a system cut into steps.
+type machine struct {
+	System
+	steps  []*step
+	atoms  *atoms
+	life   []int32 // of each rank: an atom that its starts and ends write
+	words  []ops.Loc
+	number map[ops.Loc]int32
+	posts  [][]int32 // of each word: the steps that write it
+	group  int32
+	static []Violation // found without running
+}
+
+func build(s System) *machine {
+	m := &machine{System: s, number: map[ops.Loc]int32{}}
+	m.cutMemory()
+	for r, list := range s.Ranks {
+		b := &rankBuilder{machine: m, rank: r, list: list, streams: map[string][]int32{}, events: map[int][]int32{}}
+		for run, mode := range s.Modes {
+			b.run = run
+			b.whole(mode)
+		}
+		b.run = len(s.Modes)
+		b.write()
+	}
+	m.checkWords()
+	m.relate()
+	return m
+}
+
+func (m *machine) cutMemory() {
+	var uses []ops.Use
+	var copies [][2]ops.Use
+	for _, list := range m.Ranks {
+		for _, o := range list {
+			uses = append(uses, o.Uses...)
+			if pair, ok := copied(&o); ok {
+				copies = append(copies, pair)
+			}
+		}
+	}
+	for _, b := range m.Caller {
+		uses = append(uses, b.Use)
+	}
+	for _, r := range m.Results {
+		uses = append(append(uses, r.At), r.From...)
+		if r.Copy {
+			copies = append(copies, [2]ops.Use{r.From[0], r.At})
+		}
+	}
+	m.atoms = cut(uses, copies)
+	for r := range m.Ranks {
+		m.life = append(m.life, m.atoms.add(fmt.Sprintf("run of rank %d", r)))
+	}
+}
+
+// copied is the source and destination of a copy.
+func copied(o *ops.Op) ([2]ops.Use, bool) {
+	if o.Kind != ops.Copy || len(o.Uses) != 2 || o.Uses[0].Bytes != o.Uses[1].Bytes {
+		return [2]ops.Use{}, false
+	}
+	return [2]ops.Use(o.Uses), true
+}
+
+// word is a number for a word.
+func (m *machine) word(at ops.Loc) int32 {
+	n, ok := m.number[at]
+	if !ok {
+		n = int32(len(m.words))
+		m.number[at] = n
+		m.words = append(m.words, at)
+		m.posts = append(m.posts, nil)
+	}
+	return n
+}
+
+// report notes what is wrong whatever the order.
+func (m *machine) report(p Property, format string, args ...any) {
+	for _, v := range m.static {
+		if v.Property == p {
+			return
+		}
+	}
+	m.static = append(m.static, Violation{Property: p, Text: fmt.Sprintf(format, args...)})
+}
+
+// checkWords holds that each word has one poster and its owner as the only waiter.
+func (m *machine) checkWords() {
+	poster := map[int32]*step{}
+	for _, s := range m.steps {
+		switch {
+		case s.kind == wait && m.words[s.word].Rank != s.rank:
+			m.report(OnePost, "%s waits in the memory of rank %d", s, m.words[s.word].Rank)
+		case s.kind == write && s.value != 0:
+			if p := poster[s.word]; p != nil && p.rank != s.rank {
+				m.report(OnePost, "%s has two posters: %s; %s", m.words[s.word], p, s)
+			}
+			poster[s.word] = s
+		}
+	}
+}
+
+// relate lists for each step those that conflict with it.
+func (m *machine) relate() {
+	readers, writers := map[int32][]int32{}, map[int32][]int32{}
+	words := map[int32][]int32{}
+	for i, s := range m.steps {
+		for _, a := range s.reads {
+			readers[a] = append(readers[a], int32(i))
+		}
+		for _, a := range s.lives {
+			readers[a] = append(readers[a], int32(i))
+		}
+		for _, a := range s.writes {
+			writers[a] = append(writers[a], int32(i))
+		}
+		if s.kind == wait || s.kind == write {
+			words[s.word] = append(words[s.word], int32(i))
+		}
+		if s.kind == write {
+			m.posts[s.word] = append(m.posts[s.word], int32(i))
+		}
+	}
+	for i, s := range m.steps {
+		seen := map[int32]bool{int32(i): true}
+		add := func(list []int32) {
+			for _, j := range list {
+				if !seen[j] && (m.steps[j].group != s.group || s.op == nil) {
+					seen[j] = true
+					s.conflicts = append(s.conflicts, j)
+				}
+			}
+		}
+		for _, a := range s.reads {
+			add(writers[a])
+		}
+		for _, a := range s.lives {
+			add(writers[a])
+		}
+		for _, a := range s.writes {
+			add(readers[a])
+			add(writers[a])
+		}
+		if s.kind == wait || s.kind == write {
+			add(words[s.word])
+		}
+	}
+}
+
+// isStep says that a word only notes how far a stream has come.
+func isStep(at ops.Loc) bool { return strings.HasPrefix(at.Buffer, "step[") }

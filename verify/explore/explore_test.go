@@ -1,0 +1,64 @@
+package explore_test
+
+import (
+	"fmt"
+	"testing"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/lower"
+	"ovgen/verify/explore"
+)
+
+var schedules = []struct {
+	name string
+	s    schedule.Schedule
+}{
+	{"AllGatherMatmul", catalog.AllGatherMatmul},
+	{"AllGatherLinear", catalog.AllGatherLinear},
+	{"AllGatherLinearKernels", catalog.AllGatherLinearKernels},
+}
+
+var modes = [][]explore.Mode{
+	{explore.Eager, explore.Eager},
+	{explore.Captured, explore.Captured},
+	{explore.Eager, explore.Captured, explore.Eager},
+	{explore.InOrder, explore.InOrder},
+}
+
+func shape(d int) explore.Shape {
+	return explore.Shape{Ranks: d, M: int64(3 * d), K: 5, N: 4, ElementSize: 4}
+}
+
+// Every schedule of the catalog keeps every property.
+func TestCatalog(t *testing.T) {
+	for _, c := range schedules {
+		p, err := lower.Lower(c.name, c.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d := 2; d <= 4; d++ {
+			for _, m := range modes {
+				t.Run(fmt.Sprintf("%s/%d/%v", c.name, d, m), func(t *testing.T) {
+					sys, err := explore.Of(p, shape(d), nil, m...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					safe(t, explore.Explore(sys))
+					safe(t, explore.ExploreSerial(sys))
+				})
+			}
+		}
+	}
+}
+
+func safe(t *testing.T, v explore.Verdict) {
+	t.Helper()
+	t.Logf("%d states, %d steps", v.States, v.Steps)
+	if !v.Safe() {
+		t.Errorf("complete %v", v.Complete)
+		for _, x := range v.Violations {
+			t.Errorf("%s: %s", x.Property, x.Text)
+		}
+	}
+}

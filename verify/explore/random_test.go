@@ -1,0 +1,203 @@
+package explore_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ovgen/verify/explore"
+	"ovgen/verify/ops"
+)
+
+// chunk is the size of everything that small programs copy.
+const chunk = 4
+
+// small draws a small system: a few copies, signals and synchronisations of two or
+// three ranks, laid out in one global order and then spread over streams, so that
+// many are safe; often one operation is left out.
+func small(t *rapid.T, most int) explore.System {
+	d := &drawing{T: t, ranks: rapid.SampledFrom([]int{2, 2, 3}).Draw(t, "ranks"), streams: rapid.IntRange(1, 3).Draw(t, "streams")}
+	d.lists, d.events, d.step = make([][]ops.Op, d.ranks), make([]int, d.ranks), make([]int, d.ranks)
+	for r := range d.ranks {
+		d.put(r, ops.Op{Kind: ops.After, Stream: "main"})
+	}
+	if rapid.IntRange(0, 3).Draw(t, "ready") > 0 {
+		d.barrier("ready", "main")
+	}
+	for r := range d.ranks {
+		for s := 1; s < d.streams; s++ {
+			if rapid.IntRange(0, 9).Draw(t, "fork") > 0 {
+				d.sync(r, name(s), "main")
+			}
+		}
+	}
+	for n := rapid.IntRange(1, most).Draw(t, "length"); n > 0; n-- {
+		d.action()
+	}
+	for r := range d.ranks {
+		for s := 1; s < d.streams; s++ {
+			if rapid.IntRange(0, 9).Draw(t, "join") > 0 {
+				d.sync(r, "main", name(s))
+			}
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "read") > 0 {
+		d.barrier("read", "main")
+	}
+	for r := range d.ranks {
+		d.put(r, ops.Op{Kind: ops.Done, Stream: "main"})
+	}
+	d.drop()
+	sys := explore.System{Ranks: d.lists}
+	for r := range d.ranks {
+		sys.Caller = append(sys.Caller, explore.Buffer{Input: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
+	}
+	return sys
+}
+
+func name(s int) string {
+	if s == 0 {
+		return "main"
+	}
+	return fmt.Sprintf("work[%d]", s)
+}
+
+type drawing struct {
+	*rapid.T
+	ranks, streams int
+	lists          [][]ops.Op
+	events, step   []int
+}
+
+func (d *drawing) rank(label string) int { return rapid.IntRange(0, d.ranks-1).Draw(d.T, label) }
+
+func (d *drawing) stream() string { return name(rapid.IntRange(0, d.streams-1).Draw(d.T, "stream")) }
+
+func (d *drawing) put(r int, o ops.Op) {
+	if o.Kind == ops.Signal || o.Kind == ops.Copy {
+		d.step[r]++
+		o.Step = d.step[r]
+	}
+	d.lists[r] = append(d.lists[r], o)
+}
+
+func (d *drawing) sync(r int, s, on string) {
+	d.put(r, ops.Op{Kind: ops.Record, Stream: on, Event: d.events[r]})
+	d.put(r, ops.Op{Kind: ops.WaitEvent, Stream: s, Event: d.events[r]})
+	d.events[r]++
+}
+
+func (d *drawing) post(r int, s, sem string, to ...int) {
+	o := ops.Op{Kind: ops.Signal, Stream: s}
+	for _, q := range to {
+		o.Words = append(o.Words, ops.Word{Write: true, Value: 1, At: ops.Loc{Rank: q, Buffer: sem, Offset: 4 * int64(r)}})
+	}
+	d.put(r, o)
+}
+
+func (d *drawing) wait(r int, s, sem string, from ...int) {
+	o := ops.Op{Kind: ops.Signal, Stream: s}
+	for _, q := range from {
+		at := ops.Loc{Rank: r, Buffer: sem, Offset: 4 * int64(q)}
+		o.Words = append(o.Words, ops.Word{At: at, Value: 1}, ops.Word{Write: true, At: at})
+	}
+	d.put(r, o)
+}
+
+// barrier makes all ranks wait for all.
+func (d *drawing) barrier(sem, s string) {
+	for r := range d.ranks {
+		var peers []int
+		for i := 1; i < d.ranks; i++ {
+			peers = append(peers, (r+i)%d.ranks)
+		}
+		d.post(r, s, sem, peers...)
+		d.wait(r, s, sem, peers...)
+	}
+}
+
+// action adds one thing that happens.
+func (d *drawing) action() {
+	r := d.rank("rank")
+	q := (r + rapid.IntRange(1, d.ranks-1).Draw(d.T, "peer")) % d.ranks
+	switch rapid.SampledFrom([]string{"pull", "pull", "push", "local", "signal", "signal", "sync"}).Draw(d.T, "action") {
+	case "pull":
+		d.copy(r, d.range_(q, "A", 1), d.range_(r, "P", 2))
+	case "push":
+		d.copy(r, d.range_(r, "A", 1), d.range_(q, "P", 2))
+	case "local":
+		d.copy(r, d.range_(r, "P", 2), d.range_(r, "Q", 2))
+	case "signal":
+		sem := rapid.SampledFrom([]string{"x", "y"}).Draw(d.T, "semaphore")
+		d.post(r, d.stream(), sem, q)
+		d.wait(q, d.stream(), sem, r)
+	case "sync":
+		if s, on := d.stream(), d.stream(); s != on {
+			d.sync(r, s, on)
+		}
+	}
+}
+
+func (d *drawing) range_(rank int, buffer string, chunks int) ops.Use {
+	i := rapid.IntRange(0, chunks-1).Draw(d.T, "chunk")
+	return ops.Use{At: ops.Loc{Rank: rank, Buffer: buffer, Offset: int64(chunk * i)}, Bytes: chunk}
+}
+
+func (d *drawing) copy(r int, src, dst ops.Use) {
+	dst.Write = true
+	d.put(r, ops.Op{Kind: ops.Copy, Stream: d.stream(), Uses: []ops.Use{src, dst}})
+}
+
+// drop leaves an operation of one rank out, sometimes.
+func (d *drawing) drop() {
+	r := d.rank("drop on")
+	i := rapid.IntRange(-len(d.lists[r]), len(d.lists[r])-1).Draw(d.T, "drop")
+	if i < 0 || d.lists[r][i].Kind == ops.After || d.lists[r][i].Kind == ops.Done {
+		return
+	}
+	d.lists[r] = append(d.lists[r][:i:i], d.lists[r][i+1:]...)
+}
+
+// The reduced search finds what the full one finds.
+func TestReduction(t *testing.T) {
+	safe, broken, skipped := 0, map[explore.Property]int{}, 0
+	rapid.Check(t, func(t *rapid.T) {
+		sys := small(t, 3)
+		sys.Modes = rapid.SampledFrom([][]explore.Mode{{explore.Eager}, {explore.Eager, explore.Eager}, {explore.Captured}, {explore.Captured, explore.Captured}}).Draw(t, "modes")
+		sys.Limit = 3000
+		reduced := explore.Explore(sys)
+		sys.Full = true
+		full := explore.Explore(sys)
+		if !full.Complete || !reduced.Complete {
+			skipped++
+			return
+		}
+		if full.Safe() {
+			safe++
+		}
+		for _, p := range []explore.Property{explore.NoRace, explore.NoDeadlock, explore.OnePost, explore.AtRest, explore.InRun, explore.Owned, explore.Capturable} {
+			if full.Broke(p) {
+				broken[p]++
+			}
+			if full.Broke(p) != reduced.Broke(p) && (p == explore.NoRace || p == explore.NoDeadlock || full.Safe() != reduced.Safe()) {
+				t.Fatalf("%s: broken %v in the full search, %v in the reduced one\n%s", p, full.Broke(p), reduced.Broke(p), print(sys, full, reduced))
+			}
+		}
+	})
+	t.Logf("%d safe, broken %v, %d too large", safe, broken, skipped)
+}
+
+func print(sys explore.System, vs ...explore.Verdict) string {
+	text := ""
+	for r, list := range sys.Ranks {
+		text += fmt.Sprintf("rank %d\n%s", r, ops.Lines(list))
+	}
+	for _, v := range vs {
+		text += fmt.Sprintf("%d states, %d steps\n", v.States, v.Steps)
+		for _, x := range v.Violations {
+			text += fmt.Sprintf("  %s: %s\n", x.Property, x.Text)
+		}
+	}
+	return text
+}

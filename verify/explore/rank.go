@@ -1,0 +1,248 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/verify/ops"
+)
+
+const mainStream = "main"
+
+// rankBuilder turns a rank's list into steps, run after run. What a stream holds is
+// known by its last steps: whatever comes next on it has to wait for those.
+type rankBuilder struct {
+	*machine
+	rank, run int
+	list      []ops.Op
+	streams   map[string][]int32 // last steps of each stream
+	events    map[int][]int32    // what each event's last record marks
+	graph     bool
+	one       bool // all streams are one
+}
+
+// whole adds a run with what the caller does before and after it.
+func (b *rankBuilder) whole(mode Mode) {
+	b.one = mode == InOrder
+	b.write()
+	streams, events := b.streams, b.events
+	if mode == Captured {
+		b.graph = true
+		launch := b.add(mainStream, &step{name: "launch of the graph"})
+		b.streams, b.events = map[string][]int32{mainStream: {launch}}, map[int][]int32{}
+	}
+	for i := range b.list {
+		b.op(&b.list[i])
+	}
+	if mode == Captured {
+		b.joined()
+		var all []int32
+		for _, last := range b.streams {
+			all = union(all, last)
+		}
+		b.graph = false
+		streams[mainStream] = all
+		b.streams, b.events = streams, events
+		b.add(mainStream, &step{name: "end of the graph"})
+	}
+	b.read()
+}
+
+// joined holds that main has waited for every stream of the graph.
+func (b *rankBuilder) joined() {
+	behind := map[int32]bool{}
+	var visit func(i int32)
+	visit = func(i int32) {
+		if !behind[i] {
+			behind[i] = true
+			for _, p := range b.steps[i].before {
+				visit(p)
+			}
+		}
+	}
+	for _, i := range b.streams[mainStream] {
+		visit(i)
+	}
+	for name, last := range b.streams {
+		for _, i := range last {
+			if !behind[i] {
+				b.report(Capturable, "rank %d: main does not join %s", b.rank, name)
+			}
+		}
+	}
+}
+
+// last are the steps that the next one on a stream has to wait for.
+func (b *rankBuilder) last(stream string) []int32 {
+	if b.one {
+		stream = mainStream
+	}
+	last, ok := b.streams[stream]
+	if !ok && b.graph {
+		b.report(Capturable, "rank %d: %s is used before it waits for a stream of the graph", b.rank, stream)
+		return b.streams[mainStream]
+	}
+	return last
+}
+
+// add puts a step on a stream.
+func (b *rankBuilder) add(stream string, s *step) int32 {
+	s.rank, s.run = b.rank, b.run
+	s.before = slices.Clone(b.last(stream))
+	if s.op == nil {
+		b.group++
+		s.group = b.group
+	} else {
+		s.group = b.group
+	}
+	if b.one {
+		stream = mainStream
+	}
+	b.steps = append(b.steps, s)
+	n := int32(len(b.steps) - 1)
+	b.streams[stream] = []int32{n}
+	return n
+}
+
+func (b *rankBuilder) op(o *ops.Op) {
+	b.group++
+	switch o.Kind {
+	case ops.After, ops.Done:
+		b.add(o.Stream, &step{op: o, name: o.Kind.String(), writes: []int32{b.life[b.rank]}})
+	case ops.Record:
+		b.events[o.Event] = b.last(o.Stream)
+	case ops.WaitEvent:
+		b.waitEvent(o)
+	default:
+		b.signal(o)
+		if len(o.Uses) > 0 {
+			b.access(o)
+		}
+		for _, w := range o.Words {
+			if len(o.Uses) > 0 && w.Write {
+				b.item(o, w)
+			}
+		}
+	}
+}
+
+// waitEvent makes a stream wait for what an event's last record marks; one that was
+// never recorded is no wait.
+func (b *rankBuilder) waitEvent(o *ops.Op) {
+	marks, ok := b.events[o.Event]
+	stream := o.Stream
+	if b.one {
+		stream = mainStream
+	}
+	if !ok && b.graph {
+		b.report(Capturable, "rank %d: %s waits for event %d, which the graph has not recorded", b.rank, o.Stream, o.Event)
+	}
+	if !ok {
+		return
+	}
+	if b.streams[stream] == nil {
+		b.streams[stream] = slices.Clone(marks)
+		return
+	}
+	b.streams[stream] = union(b.streams[stream], marks)
+}
+
+// signal adds the items of a signal in order; of an operation that uses memory too,
+// only the waits, which come first.
+func (b *rankBuilder) signal(o *ops.Op) {
+	first := true
+	for _, w := range o.Words {
+		if len(o.Uses) > 0 && w.Write {
+			continue
+		}
+		n := b.item(o, w)
+		b.steps[n].serialWait = first && slices.ContainsFunc(o.Words, func(w ops.Word) bool { return !w.Write })
+		first = false
+	}
+}
+
+func (b *rankBuilder) item(o *ops.Op, w ops.Word) int32 {
+	if isStep(w.At) {
+		at := ops.Use{Write: true, At: w.At, Bytes: 4}
+		return b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.stepAtom(at)})
+	}
+	s := &step{kind: wait, op: o, name: "wait " + w.String(), word: b.word(w.At), value: w.Value}
+	if w.Write {
+		s.kind, s.name = write, "write "+w.String()
+	}
+	return b.add(o.Stream, s)
+}
+
+// stepAtom is the atom of a step word.
+func (b *rankBuilder) stepAtom(u ops.Use) []int32 {
+	name := u.At.String()
+	if i := slices.Index(b.atoms.names, name); i >= 0 {
+		return []int32{int32(i)}
+	}
+	return []int32{b.atoms.add(name)}
+}
+
+// access adds the reads and writes of a copy or product.
+func (b *rankBuilder) access(o *ops.Op) {
+	s := &step{kind: access, op: o, name: named(o)}
+	for _, u := range o.Uses {
+		list := b.atoms.of(u)
+		if u.Write {
+			s.writes = append(s.writes, list...)
+		} else {
+			s.reads = append(s.reads, list...)
+		}
+		if u.At.Rank == b.rank {
+			continue
+		}
+		if u.At.Rank < 0 || u.At.Rank >= len(b.life) {
+			b.report(WellFormed, "%s: there is no rank %d", o, u.At.Rank)
+			continue
+		}
+		s.lives = append(s.lives, b.life[u.At.Rank])
+		if u.Write && b.callers(u) {
+			b.report(Owned, "rank %d: %s", b.rank, o)
+		}
+	}
+	pair, ok := copied(o)
+	s.copies = ok && len(b.atoms.of(pair[0])) == len(b.atoms.of(pair[1]))
+	b.add(o.Stream, s)
+}
+
+// callers says whether a use lies in a caller's memory.
+func (m *machine) callers(u ops.Use) bool {
+	p, from, to := span(u)
+	return slices.ContainsFunc(m.Caller, func(c Buffer) bool {
+		q, lo, hi := span(c.Use)
+		return p == q && from < hi && lo < to
+	})
+}
+
+// write adds the caller's writes of its inputs on main.
+func (b *rankBuilder) write() {
+	for _, c := range b.Caller {
+		if c.Input && c.At.Rank == b.rank {
+			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes), writes: b.atoms.of(c.Use), input: true})
+		}
+	}
+}
+
+// read adds the caller's reads of the results on main.
+func (b *rankBuilder) read() {
+	for i, r := range b.Results {
+		if r.At.At.Rank == b.rank {
+			b.add(mainStream, &step{kind: check, name: r.At.String(), reads: b.atoms.of(r.At), result: i})
+		}
+	}
+}
+
+// union is the steps in either list.
+func union(x, y []int32) []int32 {
+	out := slices.Clone(x)
+	for _, n := range y {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}

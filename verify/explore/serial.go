@@ -1,0 +1,172 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ExploreSerial looks for a deadlock where each device takes one operation at a time,
+// in any order that the edges of a run's graph allow, and a wait that it has begun
+// keeps it from all others. Modes of the system other than InOrder count as Captured.
+//
+// Copies and products end by themselves and are seen by no other rank, so they are
+// taken as soon as they can be: whatever deadlocks without them deadlocks with them.
+// What a free rank may begin depends on no other rank, so one rank at a time branches.
+func ExploreSerial(sys System) Verdict {
+	sys.Modes = slices.Clone(sys.Modes)
+	for i, m := range sys.Modes {
+		if m == Eager {
+			sys.Modes[i] = Captured
+		}
+	}
+	m := build(sys)
+	if m.Limit == 0 {
+		m.Limit = 20000
+	}
+	x := &serial{search: search{machine: m, next: make([][]int32, len(m.steps)), seen: map[string]bool{}, verdict: Verdict{Complete: true}}}
+	for i, st := range m.steps {
+		for _, p := range st.before {
+			x.next[p] = append(x.next[p], int32(i))
+		}
+	}
+	x.size = make([]int, m.group+1)
+	for _, st := range m.steps {
+		x.size[st.group]++
+	}
+	x.from(&device{state: m.start(), busy: make([]int32, len(sys.Ranks)), rest: make([]int, len(sys.Ranks))})
+	return x.verdict
+}
+
+type serial struct {
+	search
+	size []int // steps of each group
+}
+
+// device is the state of all devices.
+type device struct {
+	*state
+	busy []int32 // the operation that holds each rank's device, 0 if none
+	rest []int   // steps it has left
+}
+
+func (d *device) clone() *device {
+	return &device{state: d.state.clone(), busy: slices.Clone(d.busy), rest: slices.Clone(d.rest)}
+}
+
+func (x *serial) from(d *device) {
+	length := len(x.path)
+	defer func() { x.path = x.path[:length] }()
+	for {
+		if x.greedy(d) {
+			continue
+		}
+		choices := x.choices(d)
+		switch {
+		case len(choices) == 0:
+			x.stuck(d)
+			return
+		case len(choices) == 1:
+			x.begin(d, choices[0])
+			continue
+		}
+		if key := d.key() + fmt.Sprint(d.busy); x.seen[key] {
+			return
+		} else if x.seen[key] = true; len(x.seen) > x.Limit {
+			x.verdict.Complete = false
+		}
+		x.verdict.States++
+		for _, i := range choices {
+			if !x.verdict.Complete || x.verdict.Broke(Serial) {
+				return
+			}
+			next, length := d.clone(), len(x.path)
+			x.begin(next, i)
+			x.from(next)
+			x.path = x.path[:length]
+		}
+		return
+	}
+}
+
+// greedy takes what ends by itself and what devices that are held can go on with.
+func (x *serial) greedy(d *device) bool {
+	any := false
+	for i, st := range x.steps {
+		if !x.able(d.state, int32(i)) {
+			continue
+		}
+		switch held := d.busy[st.rank]; {
+		case held == st.group && held != 0:
+			x.do(d, int32(i))
+			any = true
+		case held == 0 && !x.branches(st):
+			x.do(d, int32(i))
+			any = true
+		}
+	}
+	return any
+}
+
+// branches says that it matters when a step is begun.
+func (x *serial) branches(st *step) bool {
+	return st.kind == wait || st.kind == write
+}
+
+// choices are what the first rank that is free may begin.
+func (x *serial) choices(d *device) []int32 {
+	for r := range d.busy {
+		var list []int32
+		for i, st := range x.steps {
+			if st.rank == r && d.busy[r] == 0 && !d.done[i] && d.missing[i] == 0 && x.branches(st) {
+				list = append(list, int32(i))
+			}
+		}
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
+// begin lets a device begin an operation: one that waits holds it.
+func (x *serial) begin(d *device, i int32) {
+	st := x.steps[i]
+	if st.serialWait {
+		d.busy[st.rank], d.rest[st.rank] = st.group, x.size[st.group]
+		return
+	}
+	x.do(d, i)
+}
+
+func (x *serial) do(d *device, i int32) {
+	st := x.steps[i]
+	x.path = append(x.path, i)
+	x.verdict.Steps++
+	if st.kind == write {
+		d.value[st.word] = st.value
+	}
+	d.done[i] = true
+	d.left--
+	for _, n := range x.next[i] {
+		d.missing[n]--
+	}
+	if d.busy[st.rank] == st.group && st.group != 0 {
+		if d.rest[st.rank]--; d.rest[st.rank] == 0 {
+			d.busy[st.rank] = 0
+		}
+	}
+}
+
+func (x *serial) stuck(d *device) {
+	if d.left == 0 {
+		return
+	}
+	var held []string
+	for i, st := range x.steps {
+		if !d.done[i] && d.missing[i] == 0 && d.busy[st.rank] == st.group {
+			held = append(held, st.String())
+		}
+	}
+	x.found(Serial, "each device is held by a wait: "+strings.Join(held, "; "))
+}

@@ -1,0 +1,205 @@
+package explore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/verify/ops"
+)
+
+// state is how far everything has come.
+type state struct {
+	done    []bool
+	missing []int32 // of each step: those before it that are not done
+	left    int
+	value   []uint32 // of each word
+	writer  []int32  // of each word: the step that wrote it last, -1 if none
+	holds   []int32  // of each atom: its contents
+}
+
+// contents gives each distinct content a number. 0 is what memory held at the start.
+type contents struct {
+	number map[string]int32
+	text   []string
+}
+
+func (c *contents) of(text string) int32 {
+	n, ok := c.number[text]
+	if !ok {
+		n = int32(len(c.text))
+		c.number[text] = n
+		c.text = append(c.text, text)
+	}
+	return n
+}
+
+// input is what the caller wrote into an atom before a run.
+func (m *machine) input(atom int32, run int) string {
+	return fmt.Sprintf("%s of run %d", m.atoms.names[atom], run+1)
+}
+
+// product is part i of the product of a list of contents.
+func (c *contents) product(of []int32, i int) int32 {
+	var b strings.Builder
+	fmt.Fprintf(&b, "part %d of a product of", i)
+	for _, n := range of {
+		fmt.Fprintf(&b, " [%d: %s]", n, c.text[n])
+	}
+	return c.of(b.String())
+}
+
+func (m *machine) start() *state {
+	s := &state{done: make([]bool, len(m.steps)), missing: make([]int32, len(m.steps)), left: len(m.steps),
+		value: make([]uint32, len(m.words)), writer: make([]int32, len(m.words)), holds: make([]int32, len(m.atoms.names))}
+	for i, st := range m.steps {
+		s.missing[i] = int32(len(st.before))
+	}
+	for i := range s.writer {
+		s.writer[i] = -1
+	}
+	return s
+}
+
+func (s *state) clone() *state {
+	c := *s
+	c.done, c.missing = slices.Clone(s.done), slices.Clone(s.missing)
+	c.value, c.writer, c.holds = slices.Clone(s.value), slices.Clone(s.writer), slices.Clone(s.holds)
+	return &c
+}
+
+// key is equal for equal states.
+func (s *state) key() string {
+	b := make([]byte, 0, len(s.done)/8+8*len(s.value)+4*len(s.holds)+8)
+	for i := 0; i < len(s.done); i += 8 {
+		var bits byte
+		for j, d := range s.done[i:min(i+8, len(s.done))] {
+			if d {
+				bits |= 1 << j
+			}
+		}
+		b = append(b, bits)
+	}
+	for i, v := range s.value {
+		b = binary.LittleEndian.AppendUint32(b, v)
+		b = binary.LittleEndian.AppendUint32(b, uint32(s.writer[i]))
+	}
+	for _, h := range s.holds {
+		b = binary.LittleEndian.AppendUint32(b, uint32(h))
+	}
+	return string(b)
+}
+
+// able says whether a step can be taken.
+func (m *machine) able(s *state, i int32) bool {
+	if s.done[i] || s.missing[i] > 0 {
+		return false
+	}
+	st := m.steps[i]
+	return st.kind != wait || s.value[st.word] == st.value
+}
+
+// enabled lists the steps that can be taken.
+func (m *machine) enabled(s *state) []int32 {
+	var list []int32
+	for i := range m.steps {
+		if m.able(s, int32(i)) {
+			list = append(list, int32(i))
+		}
+	}
+	return list
+}
+
+// take takes a step and says what it breaks.
+func (x *search) take(s *state, i int32) {
+	st := x.steps[i]
+	switch st.kind {
+	case mark:
+		x.mark(s, st)
+	case wait:
+		x.match(i, s.writer[st.word])
+	case write:
+		if st.value != 0 && s.value[st.word] == st.value {
+			x.found(OnePost, fmt.Sprintf("the word holds %d already: %s", st.value, st))
+		}
+		s.value[st.word], s.writer[st.word] = st.value, i
+	case access:
+		x.access(s, st)
+	case check:
+		x.check(s, st)
+	}
+	s.done[i] = true
+	s.left--
+	for _, n := range x.next[i] {
+		s.missing[n]--
+	}
+}
+
+// mark notes that a rank's run has started or ended.
+func (x *search) mark(s *state, st *step) {
+	if st.op == nil {
+		return
+	}
+	text := "between runs"
+	if st.op.Kind == ops.After {
+		text = fmt.Sprintf("run %d", st.run+1)
+	}
+	s.holds[x.life[st.rank]] = x.contents.of(text)
+}
+
+func (x *search) access(s *state, st *step) {
+	for _, a := range st.lives {
+		if have := x.contents.text[s.holds[a]]; have != fmt.Sprintf("run %d", st.run+1) {
+			x.found(InRun, fmt.Sprintf("%s is in %q: %s", x.atoms.names[a], have, st))
+		}
+	}
+	var read []int32
+	for _, a := range st.reads {
+		read = append(read, s.holds[a])
+	}
+	for n, a := range st.writes {
+		switch {
+		case st.input:
+			s.holds[a] = x.contents.of(x.input(a, st.run))
+		case st.copies:
+			s.holds[a] = read[n]
+		case st.op != nil && st.op.Kind == ops.Signal:
+			// A step word: nothing reads it.
+		default:
+			s.holds[a] = x.contents.product(read, n)
+		}
+	}
+}
+
+// check holds what the caller reads against what it expects.
+func (x *search) check(s *state, st *step) {
+	r := x.Results[st.result]
+	var from []int32
+	for _, u := range r.From {
+		for _, a := range x.atoms.of(u) {
+			from = append(from, x.contents.of(x.input(a, st.run)))
+		}
+	}
+	for n, a := range st.reads {
+		var want int32
+		if r.Copy {
+			want = from[n]
+		} else {
+			want = x.contents.product(from, n)
+		}
+		if s.holds[a] != want {
+			x.found(Contents, fmt.Sprintf("%s holds %q behind run %d, want %q",
+				x.atoms.names[a], x.contents.text[s.holds[a]], st.run+1, x.contents.text[want]))
+		}
+	}
+}
+
+// match holds that a wait is ended by the same post in every order.
+func (x *search) match(w, post int32) {
+	if before, ok := x.matched[w]; ok && before != post {
+		x.found(OnePost, fmt.Sprintf("%s is ended by different posts", x.steps[w]))
+		return
+	}
+	x.matched[w] = post
+}

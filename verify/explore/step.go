@@ -1,0 +1,59 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+
+	"ovgen/verify/ops"
+)
+
+// kind of a step.
+type kind uint8
+
+const (
+	mark   kind = iota // nothing happens: the start or end of a run
+	wait               // for a word
+	write              // of a word
+	access             // of memory
+	check              // the caller reads a result
+)
+
+// step is what happens at once: an item of a Signal, a copy, a product, a write or
+// read of the caller.
+type step struct {
+	kind       kind
+	rank, run  int
+	op         *ops.Op // nil for the caller
+	name       string
+	before     []int32 // steps that have to be done first
+	word       int32   // of wait and write
+	value      uint32
+	reads      []int32 // atoms of memory, in the order of the operation's uses
+	writes     []int32
+	lives      []int32 // runs of peers that an access needs
+	input      bool    // the caller's write of fresh contents
+	copies     bool    // writes what it reads, atom for atom
+	result     int     // of check
+	conflicts  []int32
+	group      int32 // steps of one operation share it
+	serialWait bool  // first step of an operation that waits
+}
+
+// String is "run 1, rank 0, copy, step 5: copy: read A@1+0 4B, write ...".
+func (s *step) String() string {
+	at := fmt.Sprintf("run %d, rank %d", s.run+1, s.rank)
+	if s.op == nil {
+		return at + ", caller: " + s.name
+	}
+	at += ", " + s.op.Stream
+	if s.op.Step > 0 {
+		at += fmt.Sprintf(", step %d", s.op.Step)
+	}
+	return at + ": " + s.name
+}
+
+// named is the operation without its stream.
+func named(o *ops.Op) string {
+	_, text, _ := strings.Cut(o.String(), ": ")
+	return text
+}

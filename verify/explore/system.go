@@ -1,0 +1,101 @@
+package explore
+
+import "ovgen/verify/ops"
+
+// System is what is explored.
+type System struct {
+	// Ranks holds what each rank enqueues for one run, in enqueue order.
+	Ranks [][]ops.Op
+	// Caller is the memory that belongs to the callers: peers may not write it.
+	Caller []Buffer
+	// Results say what the callers expect to read after each run.
+	Results []Result
+	// Modes of the runs, one each, the same on all ranks.
+	Modes []Mode
+	// Full takes every step from every state: no reduction.
+	Full bool
+	// First stops at the first violation.
+	First bool
+	// Limit of states at which orders branch; 20000 if zero.
+	Limit int
+}
+
+// Buffer is a range of a caller's memory.
+type Buffer struct {
+	ops.Use
+	// Input is overwritten by the caller before each run and after the last.
+	Input bool
+}
+
+// Result is a range that has to hold the product of the ranges From, as the run
+// found them; with one range and Copy set, what that range held.
+type Result struct {
+	At   ops.Use
+	From []ops.Use
+	Copy bool
+}
+
+// Mode is how a run is carried out.
+type Mode uint8
+
+// Modes of a run.
+const (
+	// Eager: each stream in order, streams side by side.
+	Eager Mode = iota
+	// Captured: the run is one graph, behind what main holds.
+	Captured
+	// InOrder: one operation of a rank at a time, in the order of enqueueing, as
+	// streams behave that share one hardware queue.
+	InOrder
+)
+
+// String is the mode's name.
+func (m Mode) String() string { return [...]string{"eager", "captured", "in order"}[m] }
+
+// Property that a violation breaks.
+type Property string
+
+// Properties.
+const (
+	NoRace     Property = "no race"     // conflicting operations never run together
+	NoDeadlock Property = "no deadlock" // something can run while work is left
+	OnePost    Property = "one post"    // a wait has one post, which finds the word reset
+	AtRest     Property = "at rest"     // every word is 0 behind the last run
+	Contents   Property = "contents"    // callers read the right results
+	InRun      Property = "in run"      // a rank's memory is touched by peers in the same run only
+	Owned      Property = "plan-owned"  // peers write no caller's memory
+	Capturable Property = "capturable"  // a run forks from main and joins it
+	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
+	WellFormed Property = "well formed" // operations make sense
+)
+
+// Violation is a property that does not hold, and an order of steps that shows it.
+type Violation struct {
+	Property Property
+	Text     string
+	Order    []string // steps from the start; the last ones are the offenders
+}
+
+// Verdict is the result of an exploration.
+type Verdict struct {
+	// Violations found, one for each property at most.
+	Violations []Violation
+	// States at which orders branched, and steps taken in all.
+	States, Steps int
+	// Complete says that nothing was left out: no limit was reached and the search
+	// was not ended by First.
+	Complete bool
+}
+
+// Safe says that everything was looked at and nothing was found.
+func (v Verdict) Safe() bool { return v.Complete && len(v.Violations) == 0 }
+
+// Broke says whether the property was found broken.
+func (v Verdict) Broke(p Property) bool {
+	for _, x := range v.Violations {
+		if x.Property == p {
+			return true
+		}
+	}
+	return false
+}
