@@ -1,0 +1,182 @@
+//go:build !nosim
+
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/ipc"
+)
+
+// since is what a cache did after before.
+func since(g *group.Group, before ipc.Counters) ipc.Counters {
+	c := g.Imports().Counters()
+	return ipc.Counters{Messages: c.Messages - before.Messages, Bytes: c.Bytes - before.Bytes, Handles: c.Handles - before.Handles,
+		Opens: c.Opens - before.Opens, Closes: c.Closes - before.Closes, Hits: c.Hits - before.Hits}
+}
+
+// bindAgain binds to the same, to other, to neighbouring and to reborn memory.
+func bindAgain(e *env) error {
+	return e.with("", func(g *group.Group, l *layer) (err error) {
+		d, rows := g.Driver(), l.a.Bytes()
+		if c := g.Imports().Counters(); c.Opens != 2*(g.Size()-1) {
+			return fmt.Errorf("a plan opened %d handles, want 2 a peer", c.Opens)
+		}
+		two, err := device.Alloc(d, 2*(rows+256))
+		if err != nil {
+			return err
+		}
+		half := two.Ptr() + driver.Ptr(two.Bytes()/2)
+		peers := g.Size() - 1
+		for i, x := range []struct {
+			what string
+			a    driver.Ptr
+			want ipc.Counters // Bytes is not compared
+		}{
+			{"the same", l.a.Ptr(), ipc.Counters{}},
+			{"another allocation", two.Ptr(), ipc.Counters{Messages: 1, Handles: 1, Opens: peers, Closes: peers}},
+			{"another place in it", half, ipc.Counters{Messages: 1, Hits: peers}},
+			{"the same again", half, ipc.Counters{}},
+		} {
+			before := g.Imports().Counters()
+			if err := l.bind(e, x.a); err != nil {
+				return fmt.Errorf("%s: %w", x.what, err)
+			}
+			if err := l.right(e, x.a, i); err != nil {
+				return fmt.Errorf("%s: %w", x.what, err)
+			}
+			got := since(g, before)
+			got.Bytes = 0
+			if got != x.want {
+				return fmt.Errorf("bind to %s: %+v, want %+v", x.what, got, x.want)
+			}
+		}
+		if err := l.bind(e, l.a.Ptr()); err != nil {
+			return err
+		}
+		if err := two.Close(); err != nil {
+			return err
+		}
+		return reborn(e, g, l)
+	})
+}
+
+// reborn binds to memory that was freed and allocated again, if it can be had at
+// the same address.
+func reborn(e *env, g *group.Group, l *layer) error {
+	d, old := g.Driver(), l.a.Ptr()
+	if err := l.right(e, old, 5); err != nil {
+		return err
+	}
+	// The peers have the memory open until they are bound elsewhere.
+	park, err := device.Alloc(d, l.a.Bytes())
+	if err != nil {
+		return err
+	}
+	if err := l.bind(e, park.Ptr()); err != nil {
+		return err
+	}
+	if err := l.a.Close(); err != nil {
+		return err
+	}
+	if l.a, err = device.Alloc(d, l.a.Bytes()); err != nil {
+		return err
+	}
+	before := g.Imports().Counters()
+	if err := l.bind(e, l.a.Ptr()); err != nil {
+		return err
+	}
+	if got := since(g, before); got.Handles != 1 || got.Opens != g.Size()-1 {
+		return fmt.Errorf("memory allocated again (%#x, was %#x) was taken for the old one: %+v", l.a.Ptr(), old, got)
+	}
+	return errors.Join(l.right(e, l.a.Ptr(), 6), park.Close())
+}
+
+// bindAlone binds one rank to new memory while the others run.
+func bindAlone(e *env) error {
+	odd := e.random.IntN(e.size)
+	return e.with("", func(g *group.Group, l *layer) (err error) {
+		if err := l.right(e, l.a.Ptr(), 1); err != nil {
+			return err
+		}
+		other, err := device.Alloc(g.Driver(), l.a.Bytes())
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		if e.rank == odd {
+			err = l.bind(e, other.Ptr())
+		} else {
+			err = l.Run(e)
+		}
+		if err == nil {
+			return errors.New("a rank that changed a buffer alone went unnoticed")
+		}
+		if took := time.Since(began); took > timeout+2*time.Second {
+			return fmt.Errorf("noticed after %v: %w", took, err)
+		}
+		for _, part := range []string{fmt.Sprintf("rank %d", odd), "new memory for A"} {
+			if !strings.Contains(err.Error(), part) {
+				return fmt.Errorf("the error does not name %q: %w", part, err)
+			}
+		}
+		return errors.Join(aborted(err), other.Close())
+	})
+}
+
+// refused binds to memory that CUDA IPC can't export.
+func refused(e *env) error {
+	return e.with("", func(g *group.Group, l *layer) error {
+		pooled, mapped, release, err := unexportable(e.raw, l.a.Bytes())
+		if err != nil {
+			return err
+		}
+		for _, x := range []struct {
+			at   driver.Ptr
+			want string
+		}{{pooled, "cuMemAllocAsync"}, {mapped, "cuMemMap"}} {
+			err := l.bind(e, x.at)
+			if err == nil || !errors.Is(err, driver.ErrNotExportable) || !strings.Contains(err.Error(), x.want) {
+				return fmt.Errorf("bind to memory of %s: %w", x.want, err)
+			}
+		}
+		if err := release(); err != nil {
+			return err
+		}
+		if err := l.bind(e, l.a.Ptr()); err != nil { // a refusal ends nothing
+			return err
+		}
+		return l.right(e, l.a.Ptr(), 3)
+	})
+}
+
+// unexportable allocates from a pool, and maps virtual memory.
+func unexportable(d driver.Driver, bytes int64) (pooled, mapped driver.Ptr, release func() error, err error) {
+	var undo func() error
+	switch d := d.(type) {
+	case interface {
+		MemAllocPooled(int64) (driver.Ptr, error)
+		MemMapped(int64) (driver.Ptr, error)
+	}:
+		if pooled, err = d.MemAllocPooled(bytes); err == nil {
+			mapped, err = d.MemMapped(bytes)
+		}
+		undo = func() error { return nil }
+	case interface {
+		MemAllocPooled(int64, driver.Stream) (driver.Ptr, error)
+		MemMapped(int64) (driver.Ptr, func() error, error)
+	}:
+		if pooled, err = d.MemAllocPooled(bytes, 0); err == nil {
+			mapped, undo, err = d.MemMapped(bytes)
+		}
+	default:
+		return 0, 0, nil, fmt.Errorf("driver %T makes no such memory", d)
+	}
+	return pooled, mapped, func() error { return errors.Join(undo(), d.MemFree(pooled)) }, err
+}

@@ -1,0 +1,139 @@
+//go:build !nosim
+
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ovgen/generated/allgatherlinear"
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/verify/reference"
+)
+
+// layer is a plan with the memory it works on. Its weights are fixed, its A is
+// given by a seed.
+type layer struct {
+	*allgatherlinear.Plan
+	g             *group.Group
+	d             driver.Driver
+	s             allgatherlinear.Shape
+	a, b, bias, c *device.Buffer
+}
+
+// shape is small; rows a rank are no multiple of 8.
+func shape(size int) allgatherlinear.Shape {
+	return allgatherlinear.Shape{M: 5 * size, K: 32, N: 16, Type: driver.BF16}
+}
+
+// newLayer makes a plan and binds it.
+func newLayer(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*layer, error) {
+	l := &layer{g: g, d: g.Driver(), s: s}
+	for _, x := range []struct {
+		to    **device.Buffer
+		count int
+	}{{&l.a, s.M / g.Size() * s.K}, {&l.b, s.N * s.K}, {&l.bias, s.N}, {&l.c, s.M * s.N}} {
+		b, err := device.Alloc(l.d, int64(x.count)*s.Type.Size())
+		if err != nil {
+			return nil, err
+		}
+		*x.to = b
+	}
+	in := l.inputs(0)
+	if err := errors.Join(l.set(l.b.Ptr(), in.B, 0, s.N*s.K), l.set(l.bias.Ptr(), *in.Bias, 0, s.N)); err != nil {
+		return nil, err
+	}
+	var err error
+	if l.Plan, err = allgatherlinear.New(ctx, g, s); err != nil {
+		return nil, err
+	}
+	return l, l.bind(ctx, l.a.Ptr())
+}
+
+func (l *layer) bind(ctx context.Context, a driver.Ptr) error {
+	return l.Bind(ctx, allgatherlinear.Buffers{A: a, B: l.b.Ptr(), Bias: l.bias.Ptr(), C: l.c.Ptr()})
+}
+
+// free closes the plan and then its memory, also behind an abort.
+func (l *layer) free(ctx context.Context) error {
+	err := l.Close(ctx)
+	if l.g.Err() != nil {
+		err = nil // the abort, which somebody has seen
+	}
+	return errors.Join(err, l.a.Close(), l.b.Close(), l.bias.Close(), l.c.Close())
+}
+
+func (l *layer) inputs(seed int) reference.Product {
+	own := uint32(l.g.Rank())
+	limit := reference.Limit(l.s.K, l.s.Type)
+	return reference.Product{M: l.s.M, K: l.s.K, N: l.s.N, Type: l.s.Type, Transposed: true,
+		A: reference.Input{Seed: uint32(seed) + 1000, Limit: limit}, B: reference.Input{Seed: own, Limit: limit},
+		Bias: &reference.Input{Seed: own + 100, Limit: limit}}
+}
+
+func (l *layer) set(at driver.Ptr, in reference.Input, first, count int) error {
+	values := make([]float32, count)
+	for i := range values {
+		values[i] = in.At(int64(first + i))
+	}
+	return l.d.MemcpyHtoD(at, reference.Encode(l.s.Type, values))
+}
+
+// put writes this rank's rows of A to a place.
+func (l *layer) put(at driver.Ptr, seed int) error {
+	n := l.s.M / l.g.Size() * l.s.K
+	return l.set(at, l.inputs(seed).A, l.g.Rank()*n, n)
+}
+
+// check compares a result with what A's seed makes.
+func (l *layer) check(at driver.Ptr, seed int) error {
+	raw := make([]byte, l.c.Bytes())
+	if err := l.d.MemcpyDtoH(raw, at); err != nil {
+		return err
+	}
+	got, err := reference.Decode(l.s.Type, raw)
+	if err != nil {
+		return err
+	}
+	want, _ := l.inputs(seed).Integers()
+	for i, x := range got {
+		if x != want[i] {
+			return fmt.Errorf("wrong bits for input %d: row %d, column %d is %g, want %g", seed, i/l.s.N, i%l.s.N, x, want[i])
+		}
+	}
+	return nil
+}
+
+// right runs once on fresh input and checks.
+func (l *layer) right(ctx context.Context, a driver.Ptr, seed int) error {
+	if err := l.put(a, seed); err != nil {
+		return err
+	}
+	if err := l.Run(ctx); err != nil {
+		return err
+	}
+	return l.check(l.c.Ptr(), seed)
+}
+
+// with runs f in a group with one layer, and leaves it.
+func (e *env) with(name string, f func(g *group.Group, l *layer) error) error {
+	g, err := e.join(name)
+	if err != nil {
+		return err
+	}
+	l, err := newLayer(e, g, shape(g.Size()))
+	if err == nil {
+		err = f(g, l)
+	}
+	if l != nil && !e.dead {
+		err = errors.Join(err, l.free(e))
+	}
+	closed := g.Close(e)
+	if e.dead {
+		return err
+	}
+	return errors.Join(err, closed)
+}

@@ -1,0 +1,180 @@
+//go:build !nosim
+
+package scenario
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/sim"
+	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
+)
+
+var scenarios = []scenario{
+	{name: "behind the caller's work", run: behindTheCaller, clean: true},
+	{name: "two streams in turn", run: turningStreams, clean: true},
+	{name: "in the caller's graph", run: callersGraph, clean: true},
+	{name: "bind again", run: bindAgain, clean: true},
+	{name: "bind alone", run: bindAlone},
+	{name: "refused memory", run: refused, clean: true},
+	{name: "fifty plans", run: fiftyPlans, clean: true},
+	{name: "two groups side by side", run: sideBySide, clean: true, size: 4},
+	{name: "ranks disagree", run: disagree, clean: true},
+	{name: "cancelled", run: hanging("cancelled")},
+	{name: "deadline", run: hanging("deadline")},
+	{name: "eager timeout", run: hanging("eager timeout")},
+	{name: "asked for", run: hanging("asked for")},
+	{name: "killed", run: hanging("killed")},
+	{name: "left", run: hanging("left")},
+	{name: "another order of plans", run: otherOrder},
+	{name: "2000 runs behind a wait", run: manyBehind},
+	{name: "captured through an abort", run: captureThroughAbort},
+	{name: "abort anywhere", run: anywhere, solo: true, many: 300},
+}
+
+var (
+	driverFlag = flag.String("driver", "sim", "of TestProcesses: sim or cuda")
+	ranksFlag  = flag.Int("ranks", 3, "of TestProcesses")
+	seedFlag   = flag.Uint64("seed", 0, "the one seed to run with; 0: several")
+)
+
+// rankEnv names the scenario and the seed to a rank.
+const (
+	nameEnv = "OVGEN_SCENARIO"
+	seedEnv = "OVGEN_SCENARIO_SEED"
+)
+
+// TestMain makes this binary a rank where group.Launch has started it as one.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if !group.Launched() || os.Getenv(nameEnv) == "" {
+		os.Exit(m.Run())
+	}
+	if err := runRank(os.Getenv(nameEnv)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// runRank is one process.
+func runRank(name string) error {
+	i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
+	rank, err := strconv.Atoi(os.Getenv(group.EnvRank))
+	size, err2 := strconv.Atoi(os.Getenv(group.EnvSize))
+	seed, err3 := strconv.ParseUint(os.Getenv(seedEnv), 10, 64)
+	if err := errors.Join(err, err2, err3); err != nil || i < 0 {
+		return fmt.Errorf("start scenario %q: %w", name, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	e := newEnv(ctx, rank, size, seed)
+	e.config = group.Config{Job: os.Getenv(group.EnvJob), Arena: arena, Timeout: timeout, Decorate: func(d driver.Driver) driver.Driver {
+		e.raw, e.onGPU = d, d.Name() == "cuda"
+		return d
+	}}
+	return scenarios[i].run(e)
+}
+
+// arena is enough for the shapes of this package.
+const arena = 1 << 20
+
+// TestProcesses runs the scenarios with a process a rank.
+func TestProcesses(t *testing.T) {
+	for _, s := range scenarios {
+		ranks := *ranksFlag
+		if s.size != 0 {
+			ranks = s.size
+		}
+		if s.solo || s.size > *ranksFlag && *driverFlag == "cuda" {
+			continue
+		}
+		t.Run(fmt.Sprintf("%s, %d ranks", s.name, ranks), func(t *testing.T) {
+			l := group.Launch{Ranks: ranks, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
+				Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(max(*seedFlag, 1))}, Stdout: t.Output(), Stderr: t.Output()}
+			err := l.Run(t.Context())
+			var dead *group.RankError
+			if s.name == "killed" && errors.As(err, &dead) && dead.Rank == 1 && dead.Status == "signal: killed" {
+				err = nil
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSeeded runs the scenarios in the simulator, in orders picked by seeds.
+func TestSeeded(t *testing.T) {
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			seeds := max(s.many, 3)
+			if testing.Short() {
+				seeds = min(seeds, 20)
+			}
+			for seed := range uint64(seeds) {
+				size := 2 + int(seed)%3
+				if s.size != 0 {
+					size = s.size
+				}
+				if *seedFlag == 0 || *seedFlag == seed+1 {
+					seeded(t, s, size, seed+1)
+				}
+			}
+		})
+	}
+}
+
+func seeded(t *testing.T, s scenario, size int, seed uint64) {
+	synctest.Test(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(seed, 9))
+		w := sim.NewWorld(sim.Config{Devices: size, Seed: seed, Delay: func(sim.Op) time.Duration {
+			if random.IntN(16) == 0 {
+				return time.Duration(random.IntN(50)) * time.Microsecond
+			}
+			return 0
+		}})
+		defer w.Close()
+		network := store.Memory()
+		var wg sync.WaitGroup
+		for r := range size {
+			wg.Go(func() {
+				e := newEnv(t.Context(), r, size, seed)
+				e.seeded, e.net = true, &wire{Network: network}
+				d, err := w.Open(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				e.raw = d
+				e.config = group.Config{Job: "job", Driver: d, Arena: arena, Timeout: timeout, Network: e.net}
+				if err := s.run(e); err != nil {
+					t.Errorf("seed %d, rank %d of %d: %v", seed, r, size, err)
+				}
+			})
+		}
+		wg.Wait()
+		if s.clean {
+			for _, race := range w.Races() {
+				t.Errorf("seed %d: %v", seed, race)
+			}
+		}
+		if t.Failed() {
+			for _, line := range w.Waiting() {
+				t.Log(line)
+			}
+		}
+	})
+}
