@@ -188,6 +188,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.kernels.wait(q, p.copy, p.ready, from)
 		p.kernels.set(q, p.copy, g, p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
+	}
+
+	for i := 1; i < d; i++ {
+		from := (r + i) % d
+		g := p.agathered.At(int64(from) * p.chunkA)
 		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), p.bias.At(0))
 	}
 

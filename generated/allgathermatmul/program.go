@@ -180,6 +180,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Wait(p.copy, p.ready, from)
 		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
+	}
+
+	for i := 1; i < d; i++ {
+		from := (r + i) % d
+		g := p.agathered.At(int64(from) * p.chunkA)
 		q.Matmul(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0))
 	}
 

@@ -24,7 +24,7 @@ func Build(g *group.Group, prog *Program, shape string) *Builder {
 	}
 	p.queue.plan = p
 	b := &Builder{plan: p}
-	p.main = b.Stream("main", driver.Normal)
+	p.main = b.Stream("main", driver.Low)
 	return b
 }
 

@@ -2,6 +2,7 @@ package hostir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -57,6 +58,10 @@ func (w *printer) setup(nodes []Node) {
 func (w *printer) columns(nodes []Node, indent string, width int) {
 	for i := 0; i < len(nodes); i++ {
 		if l, ok := nodes[i].(For); ok {
+			for i+1 < len(nodes) && l.same(nodes[i+1]) {
+				i++
+				l.Body = append(slices.Clone(l.Body), nodes[i].(For).Body...)
+			}
 			w.loop(l, indent)
 			continue
 		}
@@ -92,14 +97,23 @@ func joined(a, b Node) bool {
 	return true
 }
 
+// same says that n is a loop over the same range, which this form prints with it:
+// what orders streams is Synchronize, not the order of enqueuing.
+func (l For) same(n Node) bool {
+	o, ok := n.(For)
+	return ok && o.Index == l.Index && o.From.Equal(l.From) && o.To.Equal(l.To)
+}
+
 // loop prints a loop of the columns form; values bound at its head stand in its line.
 func (w *printer) loop(l For, indent string) {
 	head := fmt.Sprintf("%sfor %s in %s:", indent, l.Index, bounds(l.From, l.To))
 	var rest []Node
+	seen := map[string]bool{}
 	width := columnWidth
 	for _, n := range l.Body {
 		if let, ok := n.(Let); ok {
-			if used(let.Name, l.Body) {
+			if used(let.Name, l.Body) && !seen[let.Name] {
+				seen[let.Name] = true
 				head += "  " + w.text(let, false)
 			}
 			continue

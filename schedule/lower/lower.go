@@ -17,6 +17,7 @@ var passes = []pass{
 	own,      // own shard first and in place
 	signals,  // ready and read in one batch each, outside the loop
 	streams,  // a stream for each node, forks and joins
+	order,    // copies enqueued ahead of products
 	handles,  // exchange of IPC handles out of the loop
 	kernels,  // posts, waits and copies by emitted kernels
 }

@@ -55,7 +55,7 @@ func (r *rank) prepare(code *driver.Code) (err error) {
 	if r.kernels, err = load(r.drv, code); err != nil {
 		return err
 	}
-	if r.stream, err = device.NewStream(r.drv, driver.Normal); err != nil {
+	if r.stream, err = device.NewStream(r.drv, driver.Low); err != nil {
 		return err
 	}
 	if r.space, err = r.drv.MemAlloc(driver.WorkspaceBytes); err != nil {
