@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 
 	"ovgen/runtime/device"
@@ -16,6 +17,7 @@ type barrier struct {
 	words  int64 // offset in every arena: two sets of one word a rank, then the gate
 	turn   int
 	opener *device.Stream // on which the host opens the gate
+	met    *mailbox       // tells the host that the ranks have met
 	items  []driver.MemOp
 }
 
@@ -28,12 +30,16 @@ func (r *rank) newBarrier() (*barrier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &barrier{r: r, words: at, opener: opener}, nil
+	met, err := newMailbox(r.drv)
+	if err != nil {
+		return nil, errors.Join(err, opener.Close())
+	}
+	return &barrier{r: r, words: at, opener: opener, met: met}, nil
 }
 
 func (b *barrier) close() error {
 	b.r.Arena().FreeWords(b.words)
-	return b.opener.Close()
+	return errors.Join(b.met.close(), b.opener.Close())
 }
 
 // word that rank from posts in rank at's arena, in the set whose turn it is.
@@ -45,7 +51,7 @@ func (b *barrier) gate() driver.Ptr {
 	return b.r.Arena().Base(b.r.Rank()) + driver.Ptr(b.words+int64(8*b.r.Size()))
 }
 
-// meet makes s wait until every rank's stream has come here.
+// meet makes s wait until every rank's stream has come here, and then tell the host.
 func (b *barrier) meet(s driver.Stream) error {
 	me := b.r.Rank()
 	b.items = b.items[:0]
@@ -57,9 +63,7 @@ func (b *barrier) meet(s driver.Stream) error {
 		b.items = append(b.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: own}, driver.MemOp{Kind: driver.Write, Address: own})
 	}
 	b.turn = 1 - b.turn
-	if len(b.items) == 0 {
-		return nil
-	}
+	b.items = append(b.items, b.met.next())
 	if err := b.r.drv.StreamBatchMemOp(s, b.items); err != nil {
 		return fmt.Errorf("enqueue a barrier: %w", err)
 	}

@@ -3,13 +3,18 @@
 package harness
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"ovgen/generated/allgatherlinear"
 	"ovgen/runtime/driver"
@@ -120,11 +125,94 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+// built is generated/run, built once.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "ovgen-run")
+	if err != nil {
+		return "", err
+	}
+	run := filepath.Join(dir, "run")
+	if out, err := exec.Command("go", "build", "-o", run, "ovgen/generated/run").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return run, nil
+})
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if run, err := built(); err == nil {
+		os.RemoveAll(filepath.Dir(run))
+	}
+	os.Exit(status)
+}
+
+// marked lists the processes whose environment holds a text, and one's job.
+func marked(text string) (pids []int, job string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range all {
+		b, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(b, []byte(text)) {
+			continue
+		}
+		var pid int
+		fmt.Sscanf(path, "/proc/%d/", &pid)
+		pids = append(pids, pid)
+		if _, rest, found := bytes.Cut(b, []byte(group.EnvJob+"=")); found {
+			end, _, _ := bytes.Cut(rest, []byte{0})
+			job = string(end)
+		}
+	}
+	return pids, job
+}
+
+// TestInterrupted sends SIGINT to a long verification: no process and no socket is left.
+func TestInterrupted(t *testing.T) {
+	run, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := fmt.Sprintf("OVGEN_TEST_MARK=%d-%d", os.Getpid(), time.Now().UnixNano())
+	c := exec.Command(run, "verify", "all", "-driver", "sim", "-ranks", "3", "-iters", "1000000")
+	c.Env = append(os.Environ(), mark)
+	var said bytes.Buffer
+	c.Stderr, c.Stdout = &said, &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	job := ""
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		pids, j := marked(mark)
+		if len(pids) == 4 {
+			job = j
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d processes came", len(pids))
+		}
+	}
+	time.Sleep(300 * time.Millisecond) // into the runs
+	began := time.Now()
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = c.Wait()
+	if took := time.Since(began); took > 5*time.Second || err == nil || !strings.Contains(said.String(), "interrupted") {
+		t.Errorf("ended after %v with %v: %s", took, err, &said)
+	}
+	if pids, _ := marked(mark); len(pids) > 0 {
+		t.Errorf("processes %v are left", pids)
+	}
+	sockets, err := os.ReadFile("/proc/net/unix")
+	if err != nil || job == "" || bytes.Contains(sockets, []byte(job)) {
+		t.Errorf("a socket of job %q is left: %v", job, err)
+	}
+}
+
 // TestCommands builds generated/run and runs it in processes.
 func TestCommands(t *testing.T) {
-	run := filepath.Join(t.TempDir(), "run")
-	if out, err := exec.Command("go", "build", "-o", run, "ovgen/generated/run").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	run, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, x := range []struct {
 		args   string

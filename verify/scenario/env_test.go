@@ -23,7 +23,9 @@ type scenario struct {
 	run  func(e *env) error
 	size int  // the only number of ranks it runs on; 0: any
 	solo bool // in the seeded simulator only
-	many int  // seeds in the seeded simulator; 0: a few
+	many int  // seeds; 0: a few in the simulator, one in processes
+	// parted: in processes only, and one of them is killed.
+	parted bool
 	// clean: nothing is aborted, so the simulator must find no race.
 	clean bool
 }

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -41,6 +43,8 @@ var scenarios = []scenario{
 	{name: "another order of plans", run: otherOrder},
 	{name: "2000 runs behind a wait", run: manyBehind},
 	{name: "captured through an abort", run: captureThroughAbort},
+	{name: "killed anywhere", run: killedAnywhere, parted: true, many: 6},
+	{name: "failing calls", run: failing, solo: true, many: 100},
 	{name: "abort anywhere", run: anywhere, solo: true, many: 300},
 }
 
@@ -63,9 +67,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	if err := runRank(os.Getenv(nameEnv)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Println("failed:", err) // not on standard error, which ends with the first failure
 		os.Exit(1)
 	}
+	fmt.Println(succeeded)
 	os.Exit(0)
 }
 
@@ -102,23 +107,47 @@ func TestProcesses(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s, %d ranks", s.name, ranks), func(t *testing.T) {
-			l := group.Launch{Ranks: ranks, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
-				Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(max(*seedFlag, 1))}, Stdout: t.Output(), Stderr: t.Output()}
-			err := l.Run(t.Context())
-			var dead *group.RankError
-			if s.name == "killed" && errors.As(err, &dead) && dead.Rank == 1 && dead.Status == "signal: killed" {
-				err = nil
+			seeds := uint64(1)
+			if s.parted {
+				seeds = uint64(s.many)
 			}
-			if err != nil {
-				t.Error(err)
+			for seed := range seeds {
+				if *seedFlag != 0 {
+					processes(t, s, ranks, *seedFlag)
+					break
+				}
+				processes(t, s, ranks, seed+1)
 			}
 		})
 	}
 }
 
+// processes runs a scenario once. Each rank that is not killed must say that it
+// has succeeded.
+func processes(t *testing.T, s scenario, ranks int, seed uint64) {
+	var out bytes.Buffer
+	l := group.Launch{Ranks: ranks, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
+		Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(seed)}, Stdout: &out, Stderr: t.Output()}
+	err := l.Run(t.Context())
+	var dead *group.RankError
+	alive := ranks
+	if errors.As(err, &dead) && dead.Status == "signal: killed" && (s.parted || s.name == "killed" && dead.Rank == 1) {
+		err, alive = nil, ranks-1
+	}
+	if n := strings.Count(out.String(), "] "+succeeded); err != nil || n != alive {
+		t.Errorf("seed %d: %d of %d ranks succeeded: %v\n%s", seed, n, alive, err, &out)
+	}
+}
+
+// succeeded is what a rank says at its end.
+const succeeded = "succeeded"
+
 // TestSeeded runs the scenarios in the simulator, in orders picked by seeds.
 func TestSeeded(t *testing.T) {
 	for _, s := range scenarios {
+		if s.parted {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			seeds := max(s.many, 3)
 			if testing.Short() {
