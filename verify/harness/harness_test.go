@@ -125,13 +125,12 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+// scratch is removed at the end.
+var scratch string
+
 // built is generated/run, built once.
 var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "ovgen-run")
-	if err != nil {
-		return "", err
-	}
-	run := filepath.Join(dir, "run")
+	run := filepath.Join(scratch, "run")
 	if out, err := exec.Command("go", "build", "-o", run, "ovgen/generated/run").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
@@ -139,10 +138,12 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	status := m.Run()
-	if run, err := built(); err == nil {
-		os.RemoveAll(filepath.Dir(run))
+	var err error
+	if scratch, err = os.MkdirTemp("", "ovgen"); err != nil {
+		panic(err)
 	}
+	status := m.Run()
+	os.RemoveAll(scratch)
 	os.Exit(status)
 }
 
