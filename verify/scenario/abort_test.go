@@ -98,7 +98,7 @@ func hanging(name string) func(e *env) error {
 				do = h.away
 			}
 			err := do(e, l)
-			if e.dead {
+			if e.dead.Load() {
 				return nil
 			}
 			if took := time.Since(began); took > within {
@@ -116,7 +116,7 @@ func hanging(name string) func(e *env) error {
 			}
 			return usable(l)
 		})
-		if err != nil || e.dead {
+		if err != nil || e.dead.Load() {
 			return err
 		}
 		return e.again(1, h.dies)
@@ -279,7 +279,7 @@ func anywhere(e *env) error {
 		for i := 0; ; i++ {
 			err := l.right(e, l.a.Ptr(), i)
 			switch {
-			case e.dead:
+			case e.dead.Load():
 				<-g.Done()
 				return nil
 			case err != nil:

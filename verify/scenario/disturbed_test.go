@@ -43,7 +43,7 @@ func (e *env) busy(runs int) error {
 			err = fmt.Errorf("a run took %v: %w", took, err)
 		}
 	}
-	if e.dead {
+	if e.dead.Load() {
 		return nil
 	}
 	dead := g.Err()

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,7 +43,7 @@ type env struct {
 	net        *wire
 	seeded     bool
 	onGPU      bool
-	dead       bool // this rank was killed
+	dead       atomic.Bool // this rank was killed
 }
 
 func newEnv(ctx context.Context, rank, size int, seed uint64) *env {
@@ -87,7 +88,7 @@ func (e *env) kill() {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
-	e.dead = true
+	e.dead.Store(true)
 	_ = e.raw.Close()
 	e.net.cut()
 }

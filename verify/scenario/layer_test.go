@@ -128,11 +128,11 @@ func (e *env) with(name string, f func(g *group.Group, l *layer) error) error {
 	if err == nil {
 		err = f(g, l)
 	}
-	if l != nil && !e.dead {
+	if l != nil && !e.dead.Load() {
 		err = errors.Join(err, l.free(e))
 	}
 	closed := g.Close(e)
-	if e.dead {
+	if e.dead.Load() {
 		return err
 	}
 	return errors.Join(err, closed)
