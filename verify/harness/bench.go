@@ -116,7 +116,7 @@ func (t *timer) measure(enqueue func(driver.Stream) error, gated bool) (x sample
 		return x, err
 	}
 	if !gated {
-		if err := t.barrier.met.wait(t.r.Err); err != nil {
+		if err := t.barrier.met.wait(t.r.Size(), t.r.Err); err != nil {
 			return x, err
 		}
 	}

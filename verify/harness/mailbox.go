@@ -42,19 +42,20 @@ func (m *mailbox) next() driver.MemOp {
 	return driver.MemOp{Kind: driver.Write, Value: m.count, Address: m.at}
 }
 
-// wait returns when the last write has been delivered, or failed says why it won't be.
-func (m *mailbox) wait(failed func() error) error {
+// wait returns when the last write has been delivered, or failed says why it won't
+// be. It spins where every rank has cores to itself; else ranks that wait would
+// keep the others from coming.
+func (m *mailbox) wait(ranks int, failed func() error) error {
 	word := (*atomic.Uint32)(unsafe.Pointer(&m.page[0]))
-	began := time.Now()
+	alone := runtime.NumCPU() >= 4*ranks
 	for i := 1; word.Load() != m.count; i++ {
-		if i%1024 != 0 {
+		if !alone {
+			time.Sleep(20 * time.Microsecond)
+		} else if i%(1<<16) != 0 {
 			continue
 		}
 		if err := failed(); err != nil {
 			return err
-		}
-		if runtime.Gosched(); time.Since(began) > time.Millisecond { // few cores, many ranks
-			time.Sleep(20 * time.Microsecond)
 		}
 	}
 	return nil
