@@ -15,6 +15,9 @@ type Run struct {
 	flight
 }
 
+// Capturing says whether the run went into a graph of the caller.
+func (r *Run) Capturing() bool { return r.capturing }
+
 // Begin opens a run of a registered plan whose operations will be enqueued on
 // main and streams forked from it. It makes main wait for the group's last run,
 // so that plans run in one sequence on whatever streams they are enqueued, and

@@ -106,7 +106,10 @@ func (p *Plan) rebind(ctx context.Context, to []binding, changed []string, wrong
 		return err
 	}
 	what := fmt.Sprintf("bind %s", p)
-	detail := fmt.Sprintf("; rank %d has new memory for %s", p.Rank(), strings.Join(changed, ", "))
+	detail := ""
+	if len(changed) > 0 {
+		detail = fmt.Sprintf("; rank %d has new memory for %s", p.Rank(), strings.Join(changed, ", "))
+	}
 	exports, refused := p.export(to, wrong)
 	met := false
 	imports, err := p.group.Imports().Exchange(func(mine []byte) ([][]byte, error) {

@@ -10,9 +10,9 @@ import (
 
 // Close ends the plan on all ranks once its runs have drained. When it has
 // returned on all of them, the memory that the plan was bound to may be freed. It
-// is bounded by ctx and the group's timeout, and where the group is dead it waits
-// for no peer and returns the group's error. A second call returns what the first
-// did.
+// is bounded by ctx and the group's timeout, after which the group is aborted.
+// Where the group is dead it waits for no peer and returns the group's error. A
+// second call returns what the first did.
 func (p *Plan) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.group.Timeout())
 	defer cancel()
@@ -43,7 +43,9 @@ func (p *Plan) shut(ctx context.Context) error {
 	}
 	err := errors.Join(p.dropGraph(), ipc.CloseImports(p.imports))
 	if failed == nil {
-		_, failed = p.agree(ctx, fmt.Sprintf("close %s", p), nil, nil)
+		if _, failed = p.agree(ctx, fmt.Sprintf("close %s", p), nil, nil); failed != nil && p.dead() == nil {
+			p.group.Abort(failed) // a peer is elsewhere and still has this rank's memory
+		}
 	}
 	return errors.Join(failed, err, closeExports(p.exports, false), p.release())
 }

@@ -5,10 +5,12 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
@@ -163,6 +165,51 @@ func TestTwoGoroutines(t *testing.T) {
 			return <-first
 		})
 		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}
+
+// TestReplayIntoCapture refuses a launch of the plan's graph into the caller's.
+func TestReplayIntoCapture(t *testing.T) {
+	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			s, err := device.NewStream(t.driver, driver.Normal)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			_, err = device.Capture(t.driver, s.Handle(), func() error { return t.plan.Replay(s.Handle()) })
+			if err == nil || !strings.Contains(err.Error(), "replay plan 1 (toy): the stream is being captured (use Enqueue)") {
+				return fmt.Errorf("replay into a capture: %v", err)
+			}
+			return errors.Join(t.fill(2), t.plan.Run(w.Context()), t.check(t.C, 2))
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}
+
+// TestCloseAlone closes a plan on one rank while the others bind theirs: all get
+// an error, since the others still have that rank's memory.
+func TestCloseAlone(t *testing.T) {
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		toys := w.toys()
+		w.each(func(r int) {
+			var err error
+			if r == 2 {
+				err = toys[r].plan.Close(w.Context())
+			} else {
+				err = errors.Join(replace(&toys[r].A, toys[r].driver), toys[r].bind(w.Context()))
+			}
+			if err == nil || !strings.Contains(err.Error(), "the ranks do different things") {
+				w.Errorf("rank %d: %v", r, err)
+			}
+		})
+		w.each(func(r int) {
+			<-w.groups[r].Done()
+			if err := w.groups[r].Err(); err == nil || !strings.Contains(err.Error(), "rank 2: close plan 1 (toy)") {
+				w.Errorf("rank %d: %v", r, err)
+			}
+		})
 	})
 }
 

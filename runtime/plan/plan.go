@@ -42,7 +42,7 @@ type Plan struct {
 	imports  [][]*ipc.Import
 	graph    *device.Graph
 	queue    Queue
-	run      group.Run // the last one enqueued
+	run      group.Run // the last one enqueued outside of captures
 	ran      bool
 }
 
@@ -124,14 +124,14 @@ func (p *Plan) Enqueue(s driver.Stream) error {
 }
 
 // eager issues the run call by call.
-func (p *Plan) eager(s driver.Stream) (err error) {
-	if p.run, err = p.group.Begin(nil, p.id, s); err != nil {
+func (p *Plan) eager(s driver.Stream) error {
+	run, err := p.group.Begin(nil, p.id, s)
+	if err != nil {
 		return err
 	}
-	p.ran = true
 	p.queue.start(s)
 	p.issue(&p.queue)
-	return p.end(s, p.queue.err)
+	return p.end(&run, p.queue.err)
 }
 
 // Replay is Enqueue by one launch of the plan's own graph. The stream must not
@@ -164,25 +164,29 @@ func (p *Plan) Run(ctx context.Context) error {
 	return nil
 }
 
-func (p *Plan) replay(ctx context.Context, s driver.Stream) (err error) {
+func (p *Plan) replay(ctx context.Context, s driver.Stream) error {
 	if !p.bound {
 		return ErrNotBound
 	}
-	if p.run, err = p.group.Begin(ctx, p.id, s); err != nil {
+	run, err := p.group.Begin(ctx, p.id, s)
+	if err != nil {
 		return err
 	}
-	p.ran = true
-	return p.end(s, p.graph.Launch(s))
+	if run.Capturing() {
+		return p.end(&run, errors.New("the stream is being captured (use Enqueue)"))
+	}
+	return p.end(&run, p.graph.Launch(s))
 }
 
 // end closes the run. If issuing it failed, peers may wait for what is missing,
 // so the group ends too; a capture that failed has started nothing.
-func (p *Plan) end(s driver.Stream, issued error) error {
-	err := errors.Join(issued, p.group.End(&p.run))
-	if err == nil {
-		return nil
+func (p *Plan) end(run *group.Run, issued error) error {
+	err := errors.Join(issued, p.group.End(run))
+	if run.Capturing() {
+		return err
 	}
-	if capturing, broken := p.driver.StreamIsCapturing(s); !capturing && broken == nil {
+	p.run, p.ran = *run, true
+	if err != nil {
 		p.group.Abort(fmt.Errorf("rank %d: %s: %w", p.Rank(), p, err))
 	}
 	return err
