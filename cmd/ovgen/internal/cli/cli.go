@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"ovgen/cmd/ovgen/internal/load"
+)
+
+// Exit statuses.
+const (
+	statusOK      = 0
+	statusFound   = 1 // mistakes, or drift
+	statusTrouble = 2 // usage, files, tools
+)
+
+// Env is where a command runs.
+type Env struct {
+	Dir  string   // current folder, absolute
+	Vars []string // KEY=value
+}
+
+// lookup is os.Getenv for Vars, of which the last counts.
+func (e Env) lookup(key string) string {
+	for i := len(e.Vars) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(e.Vars[i], key+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// call is one run of a verb.
+type call struct {
+	ctx    context.Context
+	env    Env
+	stdout io.Writer
+	stderr io.Writer
+	args   []string // behind the flags
+	output string   // -o
+	nvrtc  string   // -nvrtc
+}
+
+// verb is one thing that ovgen does.
+type verb struct {
+	name     string
+	args     string // as the usage line has them
+	short    string // what it does, a line
+	long     string // what else there is to know
+	examples []string
+	emits    bool // it has the flags of generation
+	least    int  // arguments it needs
+	most     int  // arguments it takes
+	run      func(*call) error
+}
+
+var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb}
+
+// errDrift is the end of a diff that found something.
+var errDrift = errors.New("drift")
+
+// usageError is a command line that can't be run.
+type usageError struct {
+	verb *verb // nil when none was named
+	msg  string
+}
+
+func (e *usageError) Error() string {
+	help := "ovgen help"
+	if e.verb != nil {
+		help += " " + e.verb.name
+		return e.verb.name + ": " + e.msg + " (see " + help + ")"
+	}
+	return e.msg + " (see " + help + ")"
+}
+
+// Run runs the command line and returns its exit status.
+func Run(ctx context.Context, env Env, stdout, stderr io.Writer, args ...string) int {
+	err := run(ctx, env, stdout, stderr, args)
+	var mistakes load.Mistakes
+	switch {
+	case err == nil:
+		return statusOK
+	case errors.Is(err, errDrift):
+		return statusFound
+	case errors.As(err, &mistakes):
+		fmt.Fprintln(stderr, err)
+		return statusFound
+	}
+	fmt.Fprintln(stderr, "ovgen: "+err.Error())
+	return statusTrouble
+}
+
+func run(ctx context.Context, env Env, stdout, stderr io.Writer, args []string) error {
+	if len(args) == 0 {
+		help(stderr)
+		return &usageError{msg: "no verb"}
+	}
+	name, args := args[0], args[1:]
+	switch name {
+	case "help", "-h", "-help", "--help":
+		return runHelp(stdout, args)
+	}
+	v := find(name)
+	if v == nil {
+		return &usageError{msg: fmt.Sprintf("unknown verb %q", name)}
+	}
+	c := &call{ctx: ctx, env: env, stdout: stdout, stderr: stderr}
+	err := c.parse(v, args)
+	if errors.Is(err, flag.ErrHelp) {
+		v.help(stdout)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return v.run(c)
+}
+
+func find(name string) *verb {
+	for _, v := range verbs {
+		if v.name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// flags of a verb, bound to the call.
+func (v *verb) flags(c *call) *flag.FlagSet {
+	f := flag.NewFlagSet(v.name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	if v.emits {
+		f.StringVar(&c.output, "o", "generated", "the `folder` of the generated packages, in a Go module")
+		f.StringVar(&c.nvrtc, "nvrtc", "", "the `path` of a libnvrtc.so to compile device code with; by default $OVGEN_NVRTC, then .toolchain in this folder or one above")
+	}
+	return f
+}
+
+// parse reads flags before and behind the arguments.
+func (c *call) parse(v *verb, args []string) error {
+	f := v.flags(c)
+	for {
+		if err := f.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return err
+			}
+			return &usageError{v, err.Error()}
+		}
+		if f.NArg() == 0 {
+			break
+		}
+		c.args, args = append(c.args, f.Arg(0)), f.Args()[1:]
+	}
+	switch {
+	case len(c.args) < v.least:
+		return &usageError{v, "it needs " + v.args}
+	case len(c.args) > v.most:
+		return &usageError{v, fmt.Sprintf("%q is one argument too many", c.args[v.most])}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+
+	"ovgen/cmd/ovgen/internal/output"
+)
+
+var genVerb = &verb{
+	name:  "gen",
+	args:  "PACKAGE",
+	short: "write the packages of a package of schedules",
+	long: `gen writes a Go package for each schedule of PACKAGE, and the package run, which runs
+any of them. All files are written or none; a file that is the same keeps its time, and
+generated files of schedules that are gone are removed. Nothing else is touched.
+
+Device code is compiled to PTX by NVRTC where a .cu has changed. Without NVRTC the text
+is still written, and a PTX that was compiled from the same source is kept.`,
+	examples: []string{
+		"ovgen gen -o generated ./schedules",
+		"//go:generate go run ovgen/cmd/ovgen gen -o ../generated .",
+		"ovgen gen -nvrtc /usr/local/cuda/lib64/libnvrtc.so.12 ./schedules",
+	},
+	emits: true, least: 1, most: 1,
+	run: gen,
+}
+
+func gen(c *call) error {
+	g, err := c.generate()
+	if err != nil {
+		return err
+	}
+	if err := c.ctx.Err(); err != nil {
+		return fmt.Errorf("write %s: %w", g.dir, err)
+	}
+	if err := output.Write(g.dir, g.changes); err != nil {
+		return err
+	}
+	removed := 0
+	for _, change := range g.changes {
+		word := "write "
+		if change.New == nil {
+			word = "remove"
+			removed++
+		}
+		fmt.Fprintln(c.stdout, word, change.Name)
+	}
+	for _, line := range g.kernels {
+		fmt.Fprintln(c.stdout, line)
+	}
+	written := len(g.changes) - removed
+	fmt.Fprintf(c.stdout, "%s: %d written, %d removed, %d unchanged\n", c.output, written, removed, g.files-written)
+	return g.missing
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"ovgen/cmd/ovgen/internal/emit"
+	"ovgen/cmd/ovgen/internal/load"
+	"ovgen/cmd/ovgen/internal/nvrtc"
+	"ovgen/cmd/ovgen/internal/output"
+	"ovgen/schedule/lower"
+)
+
+// generation is what a package of schedules becomes, and what is there now.
+type generation struct {
+	dir     string // of the output, absolute
+	changes []output.Change
+	files   int
+	missing error    // the PTX that could not be made; everything else is there
+	kernels []string // what ptxas says of each
+}
+
+// generate makes every file in memory.
+func (c *call) generate() (*generation, error) {
+	g := &generation{dir: c.output}
+	if !filepath.IsAbs(g.dir) {
+		g.dir = filepath.Join(c.env.Dir, g.dir)
+	}
+	pkg, inputs, err := c.lower(g.dir)
+	if err != nil {
+		return nil, err
+	}
+	opt, err := c.options(g)
+	if err != nil {
+		return nil, err
+	}
+	files, err := emit.Packages(inputs, opt)
+	stale, rest := missing(err)
+	if rest != nil {
+		return nil, mistakes(pkg, rest)
+	}
+	var keep []string
+	for _, m := range stale {
+		keep = append(keep, m.File)
+		g.missing = errors.Join(g.missing, m)
+	}
+	g.files = len(files)
+	g.changes = output.Compare(opt.Existing, files, keep...)
+	return g, nil
+}
+
+// lower loads the package that the last argument names and lowers its schedules.
+func (c *call) lower(dir string) (*load.Package, []emit.Input, error) {
+	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: c.args[len(c.args)-1], Output: dir})
+	if err != nil {
+		return nil, nil, err
+	}
+	var inputs []emit.Input
+	var all load.Mistakes
+	for _, d := range pkg.Declarations {
+		p, err := lower.Lower(d.Name, d.Schedule)
+		if err != nil {
+			all = append(all, d.Mistake(err)...)
+			continue
+		}
+		inputs = append(inputs, emit.Input{Program: p, Doc: d.Doc})
+	}
+	return pkg, inputs, all.Err()
+}
+
+// options of the emitter: where the packages go, what is there, and the compiler.
+func (c *call) options(g *generation) (emit.Options, error) {
+	var opt emit.Options
+	var err error
+	if opt.ImportPath, err = c.importPath(g.dir); err != nil {
+		return opt, err
+	}
+	if opt.Existing, err = output.Read(g.dir); err != nil {
+		return opt, err
+	}
+	named := c.nvrtc
+	if named == "" {
+		named = c.env.lookup("OVGEN_NVRTC")
+	} else if !filepath.IsAbs(named) {
+		named = filepath.Join(c.env.Dir, named)
+	}
+	compiler, err := nvrtc.Find(named, c.env.Dir)
+	switch {
+	case errors.Is(err, nvrtc.ErrMissing):
+		opt.Missing = err
+	case err != nil:
+		return opt, err
+	default:
+		opt.Compiler = compiler
+	}
+	assembler, err := nvrtc.FindAssembler(c.env.Dir)
+	if err != nil {
+		return opt, err
+	}
+	if assembler != nil {
+		opt.Assembler = assembler
+	}
+	opt.Report = func(line string) { g.kernels = append(g.kernels, line) }
+	return opt, nil
+}
+
+// importPath of the folder that packages go to: that of its module and what is below.
+func (c *call) importPath(dir string) (string, error) {
+	there := dir
+	for {
+		if info, err := os.Stat(there); err == nil && info.IsDir() {
+			break
+		}
+		there = filepath.Dir(there)
+	}
+	cmd := exec.CommandContext(c.ctx, "go", "list", "-m", "-f", "{{.Path}}\n{{.Dir}}")
+	cmd.Dir = there
+	cmd.Env = append(c.env.Vars[:len(c.env.Vars):len(c.env.Vars)], "PWD="+there, "GOWORK=off")
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("find the Go module of %s: %w%s", dir, err, said(err))
+	}
+	module, root, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	if root == "" {
+		return "", fmt.Errorf("find the Go module of %s: there is none (name a folder in a module with -o, or run go mod init)", dir)
+	}
+	rel, err := filepath.Rel(root, dir)
+	if err != nil {
+		return "", fmt.Errorf("find the Go module of %s: %w", dir, err)
+	}
+	return path.Join(module, filepath.ToSlash(rel)), nil
+}
+
+// said is what a command that failed wrote.
+func said(err error) string {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+		return "\n" + strings.TrimSpace(string(exit.Stderr))
+	}
+	return ""
+}
+
+// missing takes the PTX that could not be made out of an error of the emitter.
+func missing(err error) (stale []*emit.MissingError, rest error) {
+	for _, e := range flatten(err) {
+		if m := (*emit.MissingError)(nil); errors.As(e, &m) {
+			stale = append(stale, m)
+		} else {
+			rest = errors.Join(rest, e)
+		}
+	}
+	return stale, rest
+}
+
+// mistakes ties an error of the emitter, "schedule NAME: ...", to the declaration;
+// one that is no field's stays trouble.
+func mistakes(pkg *load.Package, err error) error {
+	var all load.Mistakes
+	for _, e := range flatten(err) {
+		found := false
+		for _, d := range pkg.Declarations {
+			if text, ok := strings.CutPrefix(e.Error(), "schedule "+d.Name+": "); ok {
+				found = true
+				inner := errors.Unwrap(e)
+				if inner == nil {
+					inner = errors.New(text)
+				}
+				all = append(all, d.Mistake(inner)...)
+			}
+		}
+		if !found {
+			return err
+		}
+	}
+	return all.Err()
+}
+
+// flatten takes joined errors apart.
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		if err == nil {
+			return nil
+		}
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, flatten(e)...)
+	}
+	return all
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+const about = `ovgen turns schedules, declared as Go data, into Go packages that run communication
+and matrix product at the same time.
+
+Usage: ovgen VERB [flags] ARGUMENTS
+
+PACKAGE is a folder (./schedules) or an import path, as for the go command: a package
+whose exported variables of type schedule.Schedule are the schedules.
+`
+
+// runHelp prints the help of a verb, or of all.
+func runHelp(w io.Writer, args []string) error {
+	if len(args) == 0 {
+		help(w)
+		return nil
+	}
+	v := find(args[0])
+	if v == nil {
+		return &usageError{msg: fmt.Sprintf("unknown verb %q", args[0])}
+	}
+	v.help(w)
+	return nil
+}
+
+// help prints what there is.
+func help(w io.Writer) {
+	fmt.Fprint(w, about, "\n")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, v := range verbs {
+		fmt.Fprintf(table, "  %s\t%s\n", v.name, v.short)
+	}
+	fmt.Fprintf(table, "  help\tsay more: ovgen help VERB\n")
+	table.Flush()
+	fmt.Fprintln(w, "\nExamples:")
+	for _, v := range verbs {
+		fmt.Fprintln(w, "  "+v.examples[0])
+	}
+	fmt.Fprintln(w, "\nExit status: 0 done, 1 mistakes in a schedule or drift, 2 trouble with usage, files or tools.")
+}
+
+// help prints what the verb does.
+func (v *verb) help(w io.Writer) {
+	flags := ""
+	if v.emits {
+		flags = " [-o DIR] [-nvrtc PATH]"
+	}
+	fmt.Fprintf(w, "Usage: ovgen %s%s %s\n\n%s\n", v.name, flags, v.args, v.long)
+	f := v.flags(&call{})
+	if v.emits {
+		fmt.Fprintln(w, "\nFlags:")
+	}
+	f.VisitAll(func(f *flag.Flag) {
+		name, usage := flag.UnquoteUsage(f)
+		fmt.Fprintf(w, "  -%s %s\n    \t%s", f.Name, name, usage)
+		if f.DefValue != "" {
+			fmt.Fprintf(w, " (default %s)", f.DefValue)
+		}
+		fmt.Fprintln(w)
+	})
+	fmt.Fprintln(w, "\nExamples:")
+	for _, e := range v.examples {
+		fmt.Fprintln(w, "  "+e)
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"ovgen/cmd/ovgen/internal/load"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+)
+
+// catalog is where show looks for a schedule unless told otherwise.
+const catalog = "ovgen/schedule/catalog"
+
+var showVerb = &verb{
+	name:  "show",
+	args:  "NAME [PACKAGE]",
+	short: "print the host program of a schedule",
+	long: `show prints what every rank's host issues for one run of the schedule NAME, in upper or
+lower case. PACKAGE is ` + catalog + ` unless it is given.`,
+	examples: []string{
+		"ovgen show AllGatherLinear",
+		"ovgen show Ring ./schedules",
+	},
+	least: 1, most: 2,
+	run: show,
+}
+
+func show(c *call) error {
+	name := c.args[0]
+	if len(c.args) == 1 {
+		c.args = append(c.args, catalog)
+	}
+	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: c.args[1]})
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, d := range pkg.Declarations {
+		if !strings.EqualFold(d.Name, name) {
+			known = append(known, d.Name)
+			continue
+		}
+		p, err := lower.Lower(d.Name, d.Schedule)
+		if err != nil {
+			return d.Mistake(err)
+		}
+		_, err = io.WriteString(c.stdout, hostir.Print(p))
+		return err
+	}
+	return fmt.Errorf("show: %s has no schedule %s (it has %s)", pkg.Path, name, strings.Join(known, ", "))
+}

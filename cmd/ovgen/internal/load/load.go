@@ -1,0 +1,237 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"ovgen/schedule"
+)
+
+// schedulePath is the package whose type Schedule is looked for.
+const schedulePath = "ovgen/schedule"
+
+// Config says what to load.
+type Config struct {
+	Dir     string   // where the go command runs; positions are relative to it
+	Env     []string // of the go command
+	Pattern string   // names one package, as for the go command
+	// Output is the folder that generated packages go to: a package of schedules
+	// must not import them. Empty where nothing is generated.
+	Output string
+}
+
+// Package is a package of schedules.
+type Package struct {
+	Path         string // import path
+	Declarations []*Declaration
+}
+
+// Declaration is one exported variable of type schedule.Schedule.
+type Declaration struct {
+	Name     string
+	Doc      string // its comment
+	Pos      token.Position
+	Schedule schedule.Schedule
+
+	name  *ast.Ident
+	value ast.Expr // nil when several names share one call
+	pkg   *source
+}
+
+// source is the syntax that fields are looked up in.
+type source struct {
+	dir  string
+	pkg  *packages.Package
+	vars map[types.Object]ast.Expr
+}
+
+// Load returns the package's schedules in the order of their positions. Mistakes in
+// the package are Mistakes; anything else is trouble with the go command.
+func Load(ctx context.Context, c Config) (*Package, error) {
+	found, err := find(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	src := &source{dir: c.Dir, pkg: found, vars: map[types.Object]ast.Expr{}}
+	declarations, err := src.declarations()
+	if err != nil {
+		return nil, err
+	}
+	if err := evaluate(ctx, c, src, declarations); err != nil {
+		return nil, err
+	}
+	return &Package{Path: found.PkgPath, Declarations: declarations}, nil
+}
+
+// find loads the one package that the pattern names, types and syntax included.
+func find(ctx context.Context, c Config) (*packages.Package, error) {
+	if strings.HasSuffix(c.Pattern, ".go") {
+		return nil, fmt.Errorf("load %s: it is a file (name the folder or the import path of its package)", c.Pattern)
+	}
+	pkgs, err := packages.Load(&packages.Config{
+		Context: ctx,
+		Dir:     c.Dir,
+		Env:     c.Env,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedModule |
+			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax,
+	}, c.Pattern)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", c.Pattern, err)
+	}
+	if len(pkgs) != 1 {
+		return nil, fmt.Errorf("load %s: it names %d packages (name one)", c.Pattern, len(pkgs))
+	}
+	p := pkgs[0]
+	if err := c.cycle(p); err != nil {
+		return nil, err
+	}
+	if len(p.Errors) > 0 {
+		return nil, c.broken(p)
+	}
+	if p.Name == "main" {
+		return nil, fmt.Errorf("load %s: it is a main package, which no program can import (move the schedules to a package of their own)", p.PkgPath)
+	}
+	return p, nil
+}
+
+// cycle refuses a package that imports what is generated from it.
+func (c Config) cycle(p *packages.Package) error {
+	if c.Output == "" || p.Module == nil || p.Module.Dir == "" {
+		return nil
+	}
+	rel, err := filepath.Rel(p.Module.Dir, c.Output)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return nil
+	}
+	output := path.Join(p.Module.Path, filepath.ToSlash(rel))
+	var all Mistakes
+	for _, f := range p.Syntax {
+		for _, i := range f.Imports {
+			if name := strings.Trim(i.Path.Value, "`\""); name == output || strings.HasPrefix(name, output+"/") {
+				all = append(all, &Mistake{Pos: c.relative(p.Fset.Position(i.Path.Pos())),
+					Msg: "a package of schedules imports " + name + ", which is generated from schedules (move what needs it to another package)"})
+			}
+		}
+	}
+	return all.Err()
+}
+
+// broken turns what list, parser and type checker said into mistakes. The go command
+// repeats some without a position; a package with none that has a position is not
+// there at all.
+func (c Config) broken(p *packages.Package) error {
+	var all Mistakes
+	var rest []error
+	for _, e := range p.Errors {
+		pos, ok := parsePosition(e.Pos)
+		if !ok {
+			rest = append(rest, fmt.Errorf("load %s: %s", c.Pattern, strings.TrimSpace(e.Msg)))
+			continue
+		}
+		all = append(all, &Mistake{Pos: c.relative(pos), Msg: e.Msg})
+	}
+	if len(all) == 0 {
+		return errors.Join(rest...)
+	}
+	return all.Err()
+}
+
+// declarations finds the exported variables of type schedule.Schedule.
+func (s *source) declarations() ([]*Declaration, error) {
+	var out []*Declaration
+	var bad Mistakes
+	s.eachVar(func(spec *ast.ValueSpec, doc string, i int) {
+		id := spec.Names[i]
+		obj := s.pkg.TypesInfo.Defs[id]
+		if obj == nil {
+			return
+		}
+		var value ast.Expr
+		if len(spec.Values) == len(spec.Names) {
+			value = spec.Values[i]
+		}
+		s.vars[obj] = value
+		if !id.IsExported() {
+			return
+		}
+		d := &Declaration{Name: id.Name, Doc: doc, Pos: s.position(id), name: id, value: value, pkg: s}
+		pointer, isPointer := types.Unalias(obj.Type()).(*types.Pointer)
+		switch {
+		case isSchedule(obj.Type()):
+			out = append(out, d)
+		case isPointer && isSchedule(pointer.Elem()):
+			bad = append(bad, d.Mistake(errors.New("it is a pointer (declare it as a value: schedule.Schedule)"))...)
+		}
+	})
+	if len(bad) > 0 {
+		return nil, bad.Err()
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("load %s: it declares no schedule (%s)", s.pkg.PkgPath, s.whyNone())
+	}
+	slices.SortFunc(out, func(a, b *Declaration) int { return comparePositions(a.Pos, b.Pos) })
+	return out, nil
+}
+
+// eachVar calls f for each name of each package-level variable declaration.
+func (s *source) eachVar(f func(spec *ast.ValueSpec, doc string, i int)) {
+	for _, file := range s.pkg.Syntax {
+		for _, decl := range file.Decls {
+			g, ok := decl.(*ast.GenDecl)
+			if !ok || g.Tok != token.VAR {
+				continue
+			}
+			for _, spec := range g.Specs {
+				v := spec.(*ast.ValueSpec)
+				doc := v.Doc
+				if doc == nil && !g.Lparen.IsValid() {
+					doc = g.Doc
+				}
+				for i := range v.Names {
+					f(v, strings.TrimSpace(doc.Text()), i)
+				}
+			}
+		}
+	}
+}
+
+// whyNone says what to do about a package without schedules.
+func (s *source) whyNone() string {
+	const export = "export a variable of type schedule.Schedule"
+	for _, dir := range s.dirs() {
+		tests, _ := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		for _, t := range tests {
+			text, err := os.ReadFile(t)
+			if err == nil && strings.Contains(string(text), `"`+schedulePath+`"`) {
+				return export + "; test files, such as " + filepath.Base(t) + ", are not looked at"
+			}
+		}
+	}
+	return export
+}
+
+func (s *source) dirs() []string {
+	var out []string
+	for _, f := range s.pkg.GoFiles {
+		if dir := filepath.Dir(f); !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+func isSchedule(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Name() == "Schedule" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == schedulePath
+}

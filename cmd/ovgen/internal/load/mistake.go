@@ -1,0 +1,108 @@
+package load
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ovgen/schedule"
+)
+
+// Mistake is something wrong in a package of schedules.
+type Mistake struct {
+	Pos      token.Position
+	Schedule string // its name; empty for what is no schedule's own
+	Msg      string
+}
+
+// Error is "file:line:col: schedule NAME: what is wrong (what to do)".
+func (m *Mistake) Error() string {
+	text := m.Msg
+	if m.Schedule != "" {
+		text = "schedule " + m.Schedule + ": " + text
+	}
+	if m.Pos.Filename == "" {
+		return text
+	}
+	return m.Pos.String() + ": " + text
+}
+
+// Mistakes is all that is wrong.
+type Mistakes []*Mistake
+
+// shown is how many mistakes Error prints.
+const shown = 10
+
+// Error has a line for each of the first ten mistakes by position.
+func (m Mistakes) Error() string {
+	sorted := slices.Clone(m)
+	slices.SortStableFunc(sorted, func(a, b *Mistake) int { return comparePositions(a.Pos, b.Pos) })
+	var lines []string
+	for i, e := range sorted {
+		if i == shown {
+			lines = append(lines, fmt.Sprintf("too many errors: %d more", len(sorted)-shown))
+			break
+		}
+		lines = append(lines, e.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err is nil for no mistakes.
+func (m Mistakes) Err() error {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// Mistake ties what Validate, a pass or the emitter said of the schedule to positions: a
+// *schedule.FieldError, alone or joined, to its field's.
+func (d *Declaration) Mistake(err error) Mistakes {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all Mistakes
+		for _, e := range joined.Unwrap() {
+			all = append(all, d.Mistake(e)...)
+		}
+		return all
+	}
+	m := &Mistake{Pos: d.Pos, Schedule: d.Name, Msg: err.Error()}
+	var field *schedule.FieldError
+	if errors.As(err, &field) {
+		m.Pos = d.Position(field.Path)
+	}
+	return Mistakes{m}
+}
+
+func comparePositions(a, b token.Position) int {
+	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+}
+
+// relative makes a file name relative to the folder of the command, where it is below it.
+func relative(dir string, p token.Position) token.Position {
+	if rel, err := filepath.Rel(dir, p.Filename); err == nil && filepath.IsLocal(rel) {
+		p.Filename = rel
+	}
+	return p
+}
+
+func (c Config) relative(p token.Position) token.Position { return relative(c.Dir, p) }
+
+var positionForm = regexp.MustCompile(`^(.+?):(\d+)(?::(\d+))?$`)
+
+// parsePosition reads "file:line:col" or "file:line".
+func parsePosition(s string) (token.Position, bool) {
+	m := positionForm.FindStringSubmatch(s)
+	if m == nil || m[1] == "-" {
+		return token.Position{}, false
+	}
+	line, _ := strconv.Atoi(m[2])
+	col, _ := strconv.Atoi(m[3])
+	return token.Position{Filename: m[1], Line: line, Column: col}, true
+}
