@@ -92,7 +92,7 @@ type Plan struct {
 // synchronised.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
-		return nil, fmt.Errorf("make allgatherlinear: %w", err)
+		return nil, plan.Refuse(ctx, g, &program, err)
 	}
 	d, m, k, n := g.Size(), s.M, s.K, s.N
 	bytes := func(elements int) int64 {

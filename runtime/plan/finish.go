@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 )
 
 // Finish makes the plan on all ranks: it lays out the arena, compares program,
@@ -31,6 +32,16 @@ func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error)
 		return nil, errors.Join(fmt.Errorf("make %s: %w", p, err), p.release())
 	}
 	return p, nil
+}
+
+// Refuse is Finish for a rank that can't make the plan, because of err: it comes to
+// where the peers agree on the plan, so that they get the error too instead of
+// waiting.
+func Refuse(ctx context.Context, g *group.Group, prog *Program, err error) error {
+	b := Build(g, prog, "")
+	b.errs = append(b.errs, err)
+	_, err = b.Finish(ctx, nil)
+	return err
 }
 
 // make takes the plan through its two collective steps: what the ranks must

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"ovgen/generated/allgatherlinear"
 	"ovgen/runtime/group"
@@ -37,6 +38,14 @@ func fiftyPlans(e *env) error {
 			if err := all[k].right(e, all[k].a.Ptr(), i); err != nil {
 				return fmt.Errorf("plan %d: %w", k, err)
 			}
+		}
+		s = shape(g.Size())
+		if e.rank == 0 {
+			s.M++ // not a multiple of the ranks: rank 0 alone can see that
+		}
+		_, err := allgatherlinear.New(ctx, g, s)
+		if err == nil || !strings.Contains(err.Error(), "must be a multiple of the ranks") {
+			return fmt.Errorf("a shape that rank 0 refuses gave %v", err)
 		}
 		return l.right(e, l.a.Ptr(), 1)
 	})

@@ -113,7 +113,7 @@ func (u *unit) constructor(f *jen.File) {
 	}
 	body := []jen.Code{
 		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Nil(), jen.Qual("fmt", "Errorf").Call(jen.Lit("make "+u.name+": %w"), jen.Err()))),
+			jen.Return(jen.Nil(), jen.Qual(planPath, "Refuse").Call(jen.Id("ctx"), jen.Id("g"), jen.Op("&").Id("program"), jen.Err()))),
 		jen.List(locals...).Op(":=").List(values...),
 		jen.Id("bytes").Op(":=").Func().Params(jen.Id("elements").Int()).Int64().Block(
 			jen.Return(jen.Int64().Call(jen.Id("elements")).Op("*").Id("s").Dot("Type").Dot("Size").Call())),
