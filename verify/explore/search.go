@@ -7,7 +7,9 @@ import (
 )
 
 // Explore looks at every state of the system and says what it found.
-func Explore(sys System) Verdict {
+func Explore(sys System) Verdict { return explored(sys).verdict }
+
+func explored(sys System) *search {
 	m := build(sys)
 	if m.Limit == 0 {
 		m.Limit = 20000
@@ -23,7 +25,7 @@ func Explore(sys System) Verdict {
 	if !x.over() {
 		x.from(m.start())
 	}
-	return x.verdict
+	return x
 }
 
 // search is an exploration under way.

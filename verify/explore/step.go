@@ -57,3 +57,24 @@ func named(o *ops.Op) string {
 	_, text, _ := strings.Cut(o.String(), ": ")
 	return text
 }
+
+// brief names a step by what it does and to which memory, without sizes, values of
+// step words and workspaces: equal in programs that differ in the order of steps only.
+func (s *step) brief() string {
+	if s.op == nil {
+		return "caller: " + s.name
+	}
+	text := s.op.Kind.String()
+	switch {
+	case s.kind == wait || s.kind == write:
+		return s.name
+	case s.op.Kind == ops.Signal:
+		return "note the step of " + s.op.Stream
+	}
+	for _, u := range s.op.Uses {
+		if u.Write && u.Bytes > 0 {
+			text += fmt.Sprintf(" to %s", u.At)
+		}
+	}
+	return text
+}

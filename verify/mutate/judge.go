@@ -1,0 +1,166 @@
+package mutate
+
+import (
+	"fmt"
+	"strings"
+
+	"ovgen/verify/explore"
+)
+
+// Opinion is what a checker says of a case.
+type Opinion struct {
+	Safe bool
+	Text string // what is broken, in one line
+}
+
+// Checker has an opinion on a case.
+type Checker func(Case) (Opinion, error)
+
+// modes in which a case has to be safe.
+var modes = [][]explore.Mode{
+	{explore.Eager, explore.Eager},
+	{explore.Captured, explore.Captured},
+	{explore.Eager, explore.Captured},
+	{explore.Captured, explore.Eager},
+	{explore.InOrder, explore.InOrder},
+}
+
+// Explore is the explorer's opinion: every mode, two runs, and one operation at a time.
+func Explore(c Case) (Opinion, error) {
+	for _, m := range modes {
+		sys, err := explore.Of(c.Program, c.Shape, c.Lists, m...)
+		if err != nil {
+			return Opinion{}, err
+		}
+		sys.First = true
+		if o := opinion(explore.Explore(sys), m); !o.Safe {
+			return o, nil
+		}
+	}
+	sys, err := explore.Of(c.Program, c.Shape, c.Lists, explore.Captured, explore.Captured)
+	if err != nil {
+		return Opinion{}, err
+	}
+	return opinion(explore.ExploreSerial(sys), sys.Modes), nil
+}
+
+func opinion(v explore.Verdict, m []explore.Mode) Opinion {
+	if len(v.Violations) > 0 {
+		x := v.Violations[0]
+		return Opinion{Text: fmt.Sprintf("%s (%s): %s", x.Property, m[0], x.Text)}
+	}
+	if !v.Complete {
+		return Opinion{Text: "too many orders to look at all"}
+	}
+	return Opinion{Safe: true}
+}
+
+// Class of a mutant.
+type Class string
+
+// Classes.
+const (
+	Caught   Class = "caught"
+	Safe     Class = "safe"
+	Warned   Class = "warned"
+	Survivor Class = "survivor"
+)
+
+// Judged is a mutant with what was found.
+type Judged struct {
+	Mutant
+	Class Class
+	// Why: what is broken; the paths that still order what the mistake concerns; the
+	// overlap that is lost; or the two opinions that differ.
+	Why []string
+}
+
+// Judge classifies a mutant by the opinions of prover and explorer.
+func Judge(m Mutant, prover Checker) (Judged, error) {
+	j := Judged{Mutant: m, Class: Safe}
+	for _, c := range m.Cases {
+		proved, err := prover(c)
+		if err != nil {
+			return j, fmt.Errorf("prove %s: %w", m.Name(), err)
+		}
+		explored, err := Explore(c)
+		if err != nil {
+			return j, fmt.Errorf("explore %s: %w", m.Name(), err)
+		}
+		switch {
+		case proved.Safe != explored.Safe:
+			j.Class = Survivor
+			j.Why = []string{fmt.Sprintf("D = %d: prover: %s; explorer: %s", c.Shape.Ranks, proved, explored)}
+			return j, nil
+		case !proved.Safe:
+			j.Class = Caught
+			j.Why = []string{fmt.Sprintf("D = %d: %s", c.Shape.Ranks, proved.Text)}
+		case j.Class != Caught:
+			if err := j.explain(c); err != nil {
+				return j, err
+			}
+		}
+	}
+	return j, nil
+}
+
+// String is "safe", or what is broken.
+func (o Opinion) String() string {
+	if o.Safe {
+		return "safe"
+	}
+	return o.Text
+}
+
+// explain says why a safe case is safe, or what it loses.
+func (j *Judged) explain(c Case) error {
+	for _, m := range modes[:2] {
+		right, err := order(c, false, m)
+		if err != nil {
+			return err
+		}
+		mutant, err := order(c, true, m)
+		if err != nil {
+			return err
+		}
+		if lost := right.LostOverlap(mutant); len(lost) > 0 {
+			j.Class = Warned
+			j.Why = []string{fmt.Sprintf("D = %d: no longer side by side: %s", c.Shape.Ranks, some(lost))}
+			return nil
+		}
+		if j.Class == Warned {
+			continue
+		}
+		if len(j.Why) > 0 {
+			continue
+		}
+		for _, path := range right.StillOrdered(mutant) {
+			j.Why = append(j.Why, fmt.Sprintf("D = %d, %s: still ordered: %s", c.Shape.Ranks, m[0], path))
+		}
+	}
+	if len(j.Why) == 0 {
+		j.Why = []string{fmt.Sprintf("D = %d: every pair is ordered as before", c.Shape.Ranks)}
+	}
+	return nil
+}
+
+func order(c Case, mutant bool, m []explore.Mode) (*explore.Order, error) {
+	lists := c.Right
+	if mutant {
+		lists = c.Lists
+	}
+	sys, err := explore.Of(c.Program, c.Shape, lists, m...)
+	if err != nil {
+		return nil, err
+	}
+	o, _ := explore.Ordered(sys)
+	return o, nil
+}
+
+// some is the first of a list, and how many more there are.
+func some(list []string) string {
+	if n := len(list) - 2; n > 0 {
+		return strings.Join(list[:2], "; ") + fmt.Sprintf("; and %d more pairs", n)
+	}
+	return strings.Join(list, "; ")
+}

@@ -1,0 +1,100 @@
+package mutate
+
+import (
+	"fmt"
+
+	"ovgen/schedule/hostir"
+	"ovgen/verify/explore"
+	"ovgen/verify/ops"
+)
+
+// Mutant is a program with one mistake.
+type Mutant struct {
+	Schedule string // its name
+	Kind     string // of the mistake: "drop", "move", "shift an index", ...
+	Text     string // what was changed
+	// Cases are the systems in which it differs from the right program, one a mesh size.
+	Cases []Case
+}
+
+// Name is the mutant in one line.
+func (m Mutant) Name() string { return m.Schedule + ": " + m.Kind + ": " + m.Text }
+
+// Case is a mutant at one mesh size.
+type Case struct {
+	Program *hostir.Program // the right one
+	Shape   explore.Shape
+	Right   [][]ops.Op
+	Lists   [][]ops.Op
+}
+
+// Sizes of the mesh that mutants are tried with.
+var Sizes = []int{2, 3}
+
+// ShapeOf is the shape that mutants are tried with.
+func ShapeOf(d int) explore.Shape {
+	return explore.Shape{Ranks: d, M: int64(3 * d), K: 5, N: 4, ElementSize: 4}
+}
+
+// All lists the mutants of a program. What leaves the operations of all ranks as
+// they are, or makes the same as another mutant, is none.
+func All(p *hostir.Program) ([]Mutant, error) {
+	m := &maker{program: p, right: map[int][][]ops.Op{}, seen: map[string]bool{}}
+	for _, d := range Sizes {
+		lists, err := unroll(p, d)
+		if err != nil {
+			return nil, err
+		}
+		m.right[d] = lists
+		m.seen[text(d, lists)] = true
+	}
+	m.programs()
+	m.operations()
+	return m.list, nil
+}
+
+type maker struct {
+	program *hostir.Program
+	right   map[int][][]ops.Op
+	seen    map[string]bool
+	list    []Mutant
+}
+
+// add keeps a mutant whose operations are given by a function of the mesh size;
+// where that fails there is no program, so no mutant.
+func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
+	x := Mutant{Schedule: m.program.Name, Kind: kind, Text: what}
+	for _, d := range Sizes {
+		l, err := lists(d)
+		if err != nil || m.seen[text(d, l)] {
+			continue
+		}
+		m.seen[text(d, l)] = true
+		x.Cases = append(x.Cases, Case{Program: m.program, Shape: ShapeOf(d), Right: m.right[d], Lists: l})
+	}
+	if len(x.Cases) > 0 {
+		m.list = append(m.list, x)
+	}
+}
+
+func unroll(p *hostir.Program, d int) ([][]ops.Op, error) {
+	var lists [][]ops.Op
+	s := ShapeOf(d)
+	for r := range d {
+		list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize})
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, list)
+	}
+	return lists, nil
+}
+
+// text is equal for systems that do the same.
+func text(d int, lists [][]ops.Op) string {
+	s := fmt.Sprintln(d)
+	for _, l := range lists {
+		s += ops.Lines(l) + "\n"
+	}
+	return s
+}

@@ -1,0 +1,133 @@
+package mutate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/verify/ops"
+)
+
+// one is the mesh size and rank whose operations are changed alone.
+const oneSize, oneRank = 3, 1
+
+var errOther = errors.New("another mesh size")
+
+// operations adds the mutants of one rank's operations: a mistake that only the host
+// of one rank makes, or that the text of a program can't say.
+func (m *maker) operations() {
+	list := m.right[oneSize][oneRank]
+	for i, o := range list {
+		if o.Kind == ops.After || o.Kind == ops.Done {
+			continue
+		}
+		m.rank("drop", o.String(), slices.Delete(slices.Clone(list), i, i+1))
+		if j := m.nextOnStream(list, i); j > 0 {
+			swapped := slices.Clone(list)
+			swapped[i], swapped[j] = list[j], list[i]
+			m.rank("swap", o.String()+" with "+list[j].String(), swapped)
+		}
+		m.items(list, i)
+	}
+	m.workspaces()
+}
+
+// rank adds the mutant in which one rank has another list.
+func (m *maker) rank(kind, what string, list []ops.Op) {
+	what = fmt.Sprintf("on rank %d of %d: %s", oneRank, oneSize, what)
+	m.add(kind, what, func(d int) ([][]ops.Op, error) {
+		if d != oneSize {
+			return nil, errOther
+		}
+		lists := slices.Clone(m.right[d])
+		lists[oneRank] = list
+		return lists, nil
+	})
+}
+
+// nextOnStream is the next operation of the same stream that may change places.
+func (m *maker) nextOnStream(list []ops.Op, i int) int {
+	for j := i + 1; j < len(list); j++ {
+		if list[j].Kind == ops.Done {
+			return 0
+		}
+		if list[j].Stream == list[i].Stream {
+			return j
+		}
+	}
+	return 0
+}
+
+// items drops, swaps and shifts what an operation waits for, writes or uses.
+func (m *maker) items(list []ops.Op, i int) {
+	change := func(kind, what string, o ops.Op) {
+		changed := slices.Clone(list)
+		changed[i] = o
+		m.rank(kind, list[i].Stream+": "+what, changed)
+	}
+	o := list[i]
+	for w, word := range o.Words {
+		c := o
+		c.Words = slices.Delete(slices.Clone(o.Words), w, w+1)
+		change("drop an item", word.String(), c)
+		if w+1 < len(o.Words) {
+			c.Words = slices.Clone(o.Words)
+			c.Words[w], c.Words[w+1] = o.Words[w+1], o.Words[w]
+			change("swap the order", word.String()+" and "+o.Words[w+1].String(), c)
+		}
+		c.Words = slices.Clone(o.Words)
+		c.Words[w].At.Rank = (word.At.Rank + 1) % oneSize
+		change("shift an index", word.String()+" to "+c.Words[w].String(), c)
+	}
+	for n, u := range o.Uses {
+		if u.At.Rank == oneRank {
+			continue
+		}
+		c := o
+		c.Uses = slices.Clone(o.Uses)
+		c.Uses[n].At.Rank = (u.At.Rank + 1) % oneSize
+		change("shift an index", u.String()+" to "+c.Uses[n].String(), c)
+	}
+}
+
+// workspaces gives two streams one workspace, on every rank.
+func (m *maker) workspaces() {
+	names := map[string]bool{}
+	for _, o := range m.right[oneSize][oneRank] {
+		for _, u := range o.Uses {
+			if strings.HasPrefix(u.At.Buffer, "workspace[") {
+				names[u.At.Buffer] = true
+			}
+		}
+	}
+	sorted := []string{}
+	for n := range names {
+		sorted = append(sorted, n)
+	}
+	slices.Sort(sorted)
+	for i, keep := range sorted {
+		for _, drop := range sorted[i+1:] {
+			m.add("share a workspace", keep+" is "+drop+" too", func(d int) ([][]ops.Op, error) {
+				return renamed(m.right[d], drop, keep), nil
+			})
+		}
+	}
+}
+
+// renamed uses buffer to where lists use buffer from.
+func renamed(lists [][]ops.Op, from, to string) [][]ops.Op {
+	out := make([][]ops.Op, len(lists))
+	for r, list := range lists {
+		out[r] = slices.Clone(list)
+		for i, o := range list {
+			out[r][i].Uses = slices.Clone(o.Uses)
+			for n, u := range o.Uses {
+				if u.At.Buffer == from {
+					out[r][i].Uses[n].At.Buffer = to
+				}
+			}
+		}
+	}
+	return out
+}

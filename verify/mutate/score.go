@@ -1,0 +1,75 @@
+package mutate
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"ovgen/schedule"
+	"ovgen/schedule/lower"
+)
+
+// Score counts mutants by class.
+type Score map[Class]int
+
+// String is "412 mutants: 380 caught, 20 safe, 12 warned, 0 survivors".
+func (s Score) String() string {
+	return fmt.Sprintf("%d mutants: %d caught, %d safe, %d warned, %d survivors",
+		s[Caught]+s[Safe]+s[Warned]+s[Survivor], s[Caught], s[Safe], s[Warned], s[Survivor])
+}
+
+// Schedule judges all mutants of a schedule, in their order.
+func Schedule(name string, s schedule.Schedule, prover Checker) ([]Judged, error) {
+	p, err := lower.Lower(name, s)
+	if err != nil {
+		return nil, err
+	}
+	mutants, err := All(p)
+	if err != nil {
+		return nil, err
+	}
+	judged, errs := make([]Judged, len(mutants)), make([]error, len(mutants))
+	var all sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, m := range mutants {
+		free <- struct{}{}
+		all.Go(func() {
+			judged[i], errs[i] = Judge(m, prover)
+			<-free
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return judged, nil
+}
+
+// Print writes a mutant a line, with its reasons below where it was not caught or
+// all is set, and adds it to the score.
+func (s Score) Print(w io.Writer, list []Judged, all bool) {
+	for _, j := range list {
+		s[j.Class]++
+		if j.Class == Caught && !all {
+			fmt.Fprintf(w, "%-8s %s [%s]\n", j.Class, j.Name(), property(j.Why[0]))
+			continue
+		}
+		fmt.Fprintf(w, "%-8s %s\n", j.Class, j.Name())
+		for _, why := range j.Why {
+			fmt.Fprintf(w, "         %s\n", why)
+		}
+	}
+}
+
+// property is a reason up to its details: "D = 3: no race".
+func property(why string) string {
+	for i, r := range why {
+		if r == '(' || i > 60 {
+			return why[:i]
+		}
+	}
+	return why
+}
