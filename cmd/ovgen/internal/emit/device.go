@@ -104,6 +104,10 @@ func (d device) emit(opt Options, files map[string][]byte) error {
 	files[stem+".cu"] = source.Bytes
 	files[stem+"_sim.cc"] = sim.Bytes
 	ptx, err := d.ptx(opt, header, source)
+	if missing := (*MissingError)(nil); errors.As(err, &missing) {
+		opt.missing(missing)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

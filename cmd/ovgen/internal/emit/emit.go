@@ -33,6 +33,8 @@ type Options struct {
 	Assembler Assembler
 	// Report is called with a line for each kernel that Assembler has seen; may be nil.
 	Report func(line string)
+
+	missing func(*MissingError)
 }
 
 // Compiler turns CUDA C++ into PTX: package nvrtc has the one that is used.
@@ -63,13 +65,15 @@ type unit struct {
 
 // Packages emits a package for each input and, when there is one, the program that
 // runs them all (package run). File names are relative to the folder of
-// Options.ImportPath and use slashes.
+// Options.ImportPath and use slashes. When all that fails is that PTX can't be made,
+// the error joins a *MissingError for each and the map holds every other file.
 func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	inputs = slices.Clone(inputs)
 	slices.SortFunc(inputs, func(a, b Input) int { return strings.Compare(a.Program.Name, b.Program.Name) })
 	var units []*unit
-	var errs []error
+	var errs, missing []error
+	opt.missing = func(e *MissingError) { missing = append(missing, e) }
 	for _, in := range inputs {
 		u, err := newUnit(in, opt)
 		if err == nil {
@@ -87,7 +91,7 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	if err := emitRun(units, opt, files); err != nil {
 		return nil, fmt.Errorf("package %s: %w", runName, err)
 	}
-	return files, nil
+	return files, errors.Join(missing...)
 }
 
 func newUnit(in Input, opt Options) (*unit, error) {
