@@ -39,10 +39,14 @@ func (e *CheckError) Error() string { return "check " + e.Check + ": " + e.Text 
 type PeerError struct {
 	Rank int
 	Text string
+	Err  error // what kind of error it was, where that is known: its text is part of Text
 }
 
 // Error is "rank 2: TEXT".
 func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
+
+// Unwrap returns Err.
+func (e *PeerError) Unwrap() error { return e.Err }
 
 func hostIdentity() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -101,7 +105,7 @@ func checkAccess(all [][]byte) error {
 	for r, blob := range all {
 		var why []string
 		if err := json.Unmarshal(blob, &why); err != nil || len(why) != len(all) {
-			return &PeerError{r, fmt.Sprintf("it sent no list of its peers (%v)", err)}
+			return &PeerError{Rank: r, Text: fmt.Sprintf("it sent no list of its peers (%v)", err)}
 		}
 		for to, text := range why {
 			if text != "" {

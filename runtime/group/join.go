@@ -68,7 +68,7 @@ func (g *Group) agree(ctx context.Context, what string, blob []byte, err error) 
 	}
 	for r, m := range all {
 		if len(m) == 0 || m[0] != 0 {
-			return nil, fmt.Errorf("%s: %w", what, &PeerError{r, string(m[min(1, len(m)):])})
+			return nil, fmt.Errorf("%s: %w", what, &PeerError{Rank: r, Text: string(m[min(1, len(m)):])})
 		}
 		all[r] = m[1:]
 	}
@@ -121,12 +121,12 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	all := make([]identity, len(blobs))
 	for r, b := range blobs {
 		if err := json.Unmarshal(b, &all[r]); err != nil {
-			return "", &PeerError{r, fmt.Sprintf("it sent no identity: %v", err)}
+			return "", &PeerError{Rank: r, Text: fmt.Sprintf("it sent no identity: %v", err)}
 		}
 	}
 	for r, other := range all {
 		if other.Why != "" {
-			return other.Why, errors.Join(&PeerError{r, other.Why}, driver.ErrUnavailable, g.closeDriver())
+			return other.Why, errors.Join(&PeerError{Rank: r, Text: other.Why, Err: driver.ErrUnavailable}, g.closeDriver())
 		}
 		g.pids = append(g.pids[:r], other.Pid)
 	}

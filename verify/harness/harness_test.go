@@ -94,7 +94,7 @@ func TestParse(t *testing.T) {
 		{"verify all -m 8", "m, k and n must be positive, all three"}, {"verify all -m 9 -k 4 -n 4", "m must be a multiple of the ranks, 4"},
 		{"bench all -shapes 8,8,8;16,8,8", ""}, {"bench all -shapes 8,8", `shape "8,8" is not m,k,n`}, {"bench all -shapes 8,x,8", `"x" is no number`},
 		{"bench all -type bf16,fp32", ""}, {"bench all -type fp8", `no type "fp8"`},
-		{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"}, {"verify all -rounds 0", "must be positive"},
+		{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"}, {"verify all -iters -1", "must be positive"},
 		{"verify all -nosuch", "verify: flag provided but not defined"}, {"verify all -timeout 0s", "must be positive"},
 	} {
 		o, err := parse(strings.Fields(x.args), programs)
@@ -224,8 +224,8 @@ func TestCommands(t *testing.T) {
 		{"verify all -driver sim -ranks 3 -iters 2", 0, []string{"driver sim (asked for)", "allgathermatmul: unproven", "39,67,35", "real ", "within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
 		{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0, []string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
 		{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0, []string{"bit-exact: 2 runs"}},
-		{"bench allgatherlinear -driver sim -ranks 2 -rounds 2 -nosteps -m 64 -k 64 -n 64", 0, []string{"pure, gated", "replayed, nosteps, gated", "efficiency, better of eager and replayed"}},
-		{"bench all -driver sim -ranks 2 -rounds 1 -m 8 -k 8 -n 8 -json", 0, []string{`"variant":"copies","gated":true`}},
+		{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0, []string{"pure, gated", "replayed, nosteps, gated", "efficiency, better of eager and replayed"}},
+		{"bench all -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8 -json", 0, []string{`"variant":"copies","gated":true`}},
 		{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
 	} {
 		out, err := exec.Command(run, strings.Fields(x.args)...).CombinedOutput()

@@ -30,7 +30,7 @@ verify:
   -delays        delay random operations on the device
   -straggler     let a random rank come late to every run
 bench:
-  -rounds N      measured rounds after 3 to warm up (16)
+  -iters N       measured rounds after 3 to warm up (16)
   -nosteps       measure also without the step words that an abort reads
 `
 
@@ -81,7 +81,6 @@ func parse(args []string, programs []Program) (*options, error) {
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "")
 	f.BoolVar(&o.delays, "delays", false, "")
 	f.BoolVar(&o.straggler, "straggler", false, "")
-	f.IntVar(&o.rounds, "rounds", 16, "")
 	f.BoolVar(&o.nosteps, "nosteps", false, "")
 	names, err := interleaved(f, args[1:])
 	if errors.Is(err, flag.ErrHelp) {
@@ -90,6 +89,9 @@ func parse(args []string, programs []Program) (*options, error) {
 		return nil, fmt.Errorf("%s: %w", o.command, err)
 	}
 	o.seed = uint32(seed)
+	if o.rounds = o.iters; o.rounds == 0 {
+		o.rounds = 16
+	}
 	return o, errors.Join(o.choose(names, programs), o.chooseShapes(one, shapes), o.chooseTypes(types), o.check())
 }
 
@@ -190,7 +192,7 @@ func (o *options) check() error {
 	case o.ranks < 1:
 		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
 	case o.iters < 0 || o.rounds < 1:
-		return fmt.Errorf("-iters and -rounds must be positive")
+		return fmt.Errorf("-iters must be positive")
 	case o.timeout <= 0:
 		return fmt.Errorf("-timeout %v: must be positive", o.timeout)
 	case !slices.Contains([]string{"", "auto", "cuda", "sim"}, o.driver):
