@@ -1,7 +1,9 @@
 package explore_test
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"testing"
 
 	"ovgen/schedule"
@@ -61,4 +63,15 @@ func safe(t *testing.T, v explore.Verdict) {
 			t.Errorf("%s: %s", x.Property, x.Text)
 		}
 	}
+}
+
+// Random programs are tried by the thousand unless the command line says otherwise.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.checks" })
+	if !set {
+		flag.Set("rapid.checks", "1000")
+	}
+	os.Exit(m.Run())
 }

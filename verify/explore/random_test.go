@@ -188,6 +188,33 @@ func TestReduction(t *testing.T) {
 	t.Logf("%d safe, broken %v, %d too large", safe, broken, skipped)
 }
 
+// Where no post is lost, the reduced search for deadlocks one operation at a time
+// finds what the full one finds.
+func TestSerialReduction(t *testing.T) {
+	safe, broken, skipped := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		sys := small(t, 4)
+		sys.Modes = []explore.Mode{explore.Captured}
+		sys.Limit = 3000
+		reduced := explore.ExploreSerial(sys)
+		sys.Full = true
+		full := explore.ExploreSerial(sys)
+		if sys.Full = false; !full.Complete || !reduced.Complete || explore.Explore(sys).Broke(explore.OnePost) {
+			skipped++
+			return
+		}
+		if full.Broke(explore.Serial) != reduced.Broke(explore.Serial) {
+			t.Fatalf("deadlock %v in the full search, %v in the reduced one\n%s", full.Broke(explore.Serial), reduced.Broke(explore.Serial), print(sys, full, reduced))
+		}
+		if full.Safe() {
+			safe++
+		} else {
+			broken++
+		}
+	})
+	t.Logf("%d safe, %d broken, %d too large or with a lost post", safe, broken, skipped)
+}
+
 func print(sys explore.System, vs ...explore.Verdict) string {
 	text := ""
 	for r, list := range sys.Ranks {

@@ -13,6 +13,7 @@ import (
 // Copies and products end by themselves and are seen by no other rank, so they are
 // taken as soon as they can be: whatever deadlocks without them deadlocks with them.
 // What a free rank may begin depends on no other rank, so one rank at a time branches.
+// Both need that no post is lost, which Explore shows.
 func ExploreSerial(sys System) Verdict {
 	sys.Modes = slices.Clone(sys.Modes)
 	for i, m := range sys.Modes {
@@ -58,7 +59,7 @@ func (x *serial) from(d *device) {
 	length := len(x.path)
 	defer func() { x.path = x.path[:length] }()
 	for {
-		if x.greedy(d) {
+		if !x.Full && x.greedy(d) {
 			continue
 		}
 		choices := x.choices(d)
@@ -113,26 +114,30 @@ func (x *serial) branches(st *step) bool {
 	return st.kind == wait || st.kind == write
 }
 
-// choices are what the first rank that is free may begin.
+// choices are what the first rank that is free may begin; in the full search, what
+// any rank may begin or go on with.
 func (x *serial) choices(d *device) []int32 {
+	var list []int32
 	for r := range d.busy {
-		var list []int32
 		for i, st := range x.steps {
-			if st.rank == r && d.busy[r] == 0 && !d.done[i] && d.missing[i] == 0 && x.branches(st) {
+			switch {
+			case st.rank != r || d.done[i] || d.missing[i] > 0:
+			case d.busy[r] == 0 && (x.Full || x.branches(st)),
+				x.Full && d.busy[r] == st.group && x.able(d.state, int32(i)):
 				list = append(list, int32(i))
 			}
 		}
-		if len(list) > 0 {
+		if len(list) > 0 && !x.Full {
 			return list
 		}
 	}
-	return nil
+	return list
 }
 
 // begin lets a device begin an operation: one that waits holds it.
 func (x *serial) begin(d *device, i int32) {
 	st := x.steps[i]
-	if st.serialWait {
+	if st.serialWait && d.busy[st.rank] == 0 {
 		d.busy[st.rank], d.rest[st.rank] = st.group, x.size[st.group]
 		return
 	}

@@ -18,6 +18,8 @@ type Config struct {
 	Runs int
 	// Captured replays one graph a rank instead of enqueueing each run.
 	Captured bool
+	// Queues is the number of hardware queues of a device; zero gives each stream one.
+	Queues int
 	// Mutant runs the case's mutated lists, else the right ones.
 	Mutant bool
 }
@@ -60,7 +62,7 @@ func Run(c mutate.Case, cfg Config) (out Outcome) {
 	if cfg.Mutant {
 		lists = c.Lists
 	}
-	w := sim.NewWorld(sim.Config{Devices: len(lists), Seed: cfg.Seed})
+	w := sim.NewWorld(sim.Config{Devices: len(lists), Seed: cfg.Seed, Queues: cfg.Queues})
 	defer w.Close()
 	ranks := make([]*rank, len(lists))
 	for r := range ranks {

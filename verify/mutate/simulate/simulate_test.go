@@ -5,6 +5,7 @@ package simulate_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -73,25 +74,76 @@ func run(t *testing.T, c mutate.Case, cfg simulate.Config) (out simulate.Outcome
 	return out
 }
 
-func TestSurvey(t *testing.T) {
-	if os.Getenv("SURVEY") == "" {
-		t.Skip()
+// ways to run a mutant: as streams, as a graph, and on one hardware queue.
+var ways = []simulate.Config{{Runs: 3}, {Runs: 3, Captured: true}, {Runs: 3, Queues: 1}}
+
+// fails is what the first of the seeds with which a mutant fails shows.
+func fails(t *testing.T, c mutate.Case, seeds uint64) (text string) {
+	for seed := range seeds {
+		for _, cfg := range ways {
+			cfg.Seed, cfg.Mutant = seed, true
+			if out := run(t, c, cfg); out.Failed() {
+				return fmt.Sprintf("seed %d: %s", seed, out)
+			}
+		}
 	}
-	s := schedules[1]
+	return ""
+}
+
+// Mutants that are caught fail on the simulator too, nearly all within ten seeds;
+// those that are not never do.
+func TestMutants(t *testing.T) {
+	s, caught, failed := schedules[1], 0, 0
 	for _, m := range mutants(t, s.name, s.s) {
-		c := m.Cases[len(m.Cases)-1]
 		j, err := mutate.Judge(m, mutate.Prover)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := "right"
-		var at uint64
-		for at = 0; at < 10 && found == "right"; at++ {
-			found = run(t, c, simulate.Config{Seed: at, Runs: 3, Mutant: true}).String()
-			if found == "right" {
-				found = run(t, c, simulate.Config{Seed: at, Runs: 3, Mutant: true, Captured: true}).String()
+		text := ""
+		for _, c := range m.Cases {
+			if text == "" {
+				text = fails(t, c, 10)
 			}
 		}
-		fmt.Printf("%-8s | %.60s | seed %d: %.90s\n", j.Class, m.Name()[17:], at-1, found)
+		switch {
+		case j.Class == mutate.Caught:
+			if caught++; text != "" {
+				failed++
+			} else {
+				t.Logf("never failed: %s\n\t%s", m.Name(), j.Why[0])
+			}
+		case text != "":
+			t.Errorf("%s, but %s: %s", j.Class, m.Name(), text)
+		}
 	}
+	t.Logf("%d of %d mutants that were caught fail", failed, caught)
+	if failed*10 < caught*9 {
+		t.Errorf("%d of %d mutants that were caught fail: too few", failed, caught)
+	}
+}
+
+// Mutants that matter, each with what the simulator shows with a seed.
+func TestNamedMutants(t *testing.T) {
+	for _, x := range []struct{ kind, text, want string }{
+		{"drop the acknowledgement", "read", "race"},
+	} {
+		t.Run(x.kind+" "+x.text, func(t *testing.T) {
+			m := named(t, x.kind, x.text)
+			text := fails(t, m.Cases[len(m.Cases)-1], 20)
+			if !strings.Contains(text, x.want) {
+				t.Errorf("%q, want a %s", text, x.want)
+			}
+			t.Log(text)
+		})
+	}
+}
+
+func named(t *testing.T, kind, text string) mutate.Mutant {
+	for _, m := range mutants(t, schedules[1].name, schedules[1].s) {
+		if m.Kind == kind && strings.HasPrefix(m.Text, text) {
+			return m
+		}
+	}
+	t.Fatalf("no mutant %s: %s", kind, text)
+	return mutate.Mutant{}
 }
