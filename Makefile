@@ -1,0 +1,58 @@
+# Pinned tools: NVRTC 12.4 makes PTX that drivers from R550 on load; ptxas shows
+# registers and refuses spills. Wheels of PyPI, fetched into TOOLCHAIN.
+NVRTC     := nvidia-cuda-nvrtc-cu12==12.4.127
+HEADERS   := nvidia-cuda-runtime-cu12==12.4.127
+PTXAS     := nvidia-cuda-nvcc-cu12==12.4.131
+TOOLCHAIN := .toolchain
+STAMP     := $(TOOLCHAIN)/$(NVRTC).$(HEADERS).$(PTXAS)
+
+PYTHON ?= python3
+GO     ?= go
+RANKS  ?= 4
+
+export GOFLAGS ?= -buildvcs=false
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check generate toolchain tools bench soak gpu-build gpu-test
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## generated code is current, and four ranks compute the right bits: on GPUs where there are, else in the simulator
+	$(GO) run ./cmd/ovgen diff -o generated ./schedule/catalog
+	$(GO) run ./generated/run verify all -ranks $(RANKS)
+
+test: check ## make check and all tests
+	$(GO) test -timeout 10m ./...
+
+check: tools ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
+	@GO="$(GO)" bash .ci/check
+
+generate: tools ## write generated/ anew from schedule/catalog
+	$(GO) generate ./...
+
+toolchain: $(STAMP) ## fetch the pinned NVRTC and ptxas into .toolchain
+
+$(STAMP):
+	rm -rf $(TOOLCHAIN)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --target $(TOOLCHAIN) $(NVRTC) $(HEADERS) $(PTXAS)
+	touch '$@'
+
+# What can be had of the toolchain: without it stamps are compared instead of bytes.
+tools:
+	@$(MAKE) --no-print-directory toolchain || echo "no toolchain: PTX is checked by its stamps, not compiled again"
+
+bench: ## measure the generated packages on this machine
+	$(GO) run ./generated/run bench all -ranks $(RANKS)
+
+soak: ## the tests that take long: 1000 seeds, an hour on 2 cores
+	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/...
+
+gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu
+	mkdir -p .gpu
+	$(GO) build -o .gpu/run ./generated/run
+	$(GO) test -c -o .gpu/cuda.test ./runtime/driver/cuda
+	$(GO) test -c -o .gpu/scenario.test ./verify/scenario
+
+gpu-test: gpu-build ## test and measure on this machine's GPUs, figures to docs/results
+	bench/gpu.sh all

@@ -1,0 +1,3 @@
+// Package imports holds the rules of which part of the project may import which, and
+// the test that keeps them.
+package imports
