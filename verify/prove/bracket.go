@@ -1,0 +1,41 @@
+package prove
+
+// bracket: by the rank's own streams and events, every operation comes after the start
+// of its run and before its end. Under capture it would not be part of the graph
+// otherwise. All that is said of several runs and several plans rests on it.
+func (p *proof) bracket() *Counterexample {
+	started, ended := make([]bool, len(p.nodes)), make([]bool, len(p.nodes))
+	for run := range p.runs {
+		for r := range p.lists {
+			started[p.start[run][r]], ended[p.end[run][r]] = true, true
+		}
+	}
+	for n := range p.nodes {
+		for _, b := range p.before(int32(n)) {
+			started[n] = started[n] || started[b] && p.sameRun(int32(n), b)
+		}
+	}
+	for n := int32(len(p.nodes)) - 1; n >= 0; n-- {
+		for _, b := range p.before(n) {
+			ended[b] = ended[b] || ended[n] && p.sameRun(n, b)
+		}
+	}
+	for n, x := range p.nodes {
+		switch {
+		case x.kind >= caller:
+		case !started[n]:
+			return p.against(Bracket, p.start[x.run][x.rank], int32(n), "the stream does not wait for the start of the run: nothing orders this behind what the caller did before, and no capture would hold it",
+				"make the stream wait for main ahead of it (Synchronize)")
+		case !ended[n]:
+			return p.against(Bracket, int32(n), p.end[x.run][x.rank], "main does not wait for this before the run ends",
+				"make main wait for the stream behind it (Synchronize)")
+		}
+	}
+	return nil
+}
+
+// sameRun says that both are operations of one run of one rank.
+func (g *graph) sameRun(a, b int32) bool {
+	x, y := g.nodes[a], g.nodes[b]
+	return x.kind < caller && y.kind < caller && x.rank == y.rank && x.run == y.run
+}

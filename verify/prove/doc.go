@@ -1,0 +1,2 @@
+// Package prove shows that a schedule is safe.
+package prove

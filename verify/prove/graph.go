@@ -1,0 +1,251 @@
+package prove
+
+import (
+	"fmt"
+
+	"ovgen/verify/ops"
+)
+
+// node is one thing that happens: an operation from its start to its end, one word of
+// a Signal, or what the world around the runs does.
+type node struct {
+	kind      nodeKind
+	rank, run int32
+	op        int32 // index in the rank's list
+	word      int32 // index in the Signal's words
+}
+
+type nodeKind uint8
+
+const (
+	whole  nodeKind = iota // an operation
+	word                   // one item of a Signal
+	begin                  // a signalling kernel starts
+	finish                 // a signalling kernel has ended
+	caller                 // the caller and the group's other plans, ahead of run `run`
+	opened                 // New and Bind on all ranks
+	closed                 // Close, or the next Bind, on all ranks
+)
+
+// graph is what happens in a number of runs and what is always before what. After
+// follow, nodes are numbered in an order in which they can happen.
+type graph struct {
+	model Model
+	lists [][]ops.Op
+	runs  int
+	nodes []node
+	// before lists the nodes that come directly before node n:
+	// edges[first[n]:first[n+1]].
+	first, edges []int32
+
+	words []ops.Loc // the semaphores' words that are used
+	id    []int32   // of each node: the word it posts, waits for or resets, or -1
+	match []int32   // of each wait: its post; else -1
+	start [][]int32 // of each run and rank: its After
+	end   [][]int32 // of each run and rank: its Done
+	// done is how many nodes happened; fewer than all where the ranks are stuck.
+	done int
+}
+
+func (g *graph) before(n int32) []int32 { return g.edges[g.first[n]:g.first[n+1]] }
+
+// operation of a node; nil for the world's.
+func (g *graph) operation(n int32) *ops.Op {
+	if x := g.nodes[n]; x.kind < caller {
+		return &g.lists[x.rank][x.op]
+	}
+	return nil
+}
+
+// item is the word of a Signal that a node stands for; ok is false for other nodes.
+func (g *graph) item(n int32) (w ops.Word, ok bool) {
+	x := g.nodes[n]
+	if x.kind != word {
+		return ops.Word{}, false
+	}
+	return g.lists[x.rank][x.op].Words[x.word], true
+}
+
+func (g *graph) isPost(n int32) bool {
+	w, ok := g.item(n)
+	return ok && g.id[n] >= 0 && w.Write && w.Value == 1
+}
+
+func (g *graph) isWait(n int32) bool {
+	w, ok := g.item(n)
+	return ok && g.id[n] >= 0 && !w.Write
+}
+
+// builder lays the nodes out run by run and rank by rank.
+type builder struct {
+	*graph
+	from, to []int32 // edges
+	number   map[ops.Loc]int32
+	tail     map[string]int32 // of each stream of the rank in the run
+	events   map[int]int32
+}
+
+// build makes the graph of the order that streams, events and the sequence of runs
+// give; no wait has its post yet. A stream's order is not carried from run to run:
+// a replay keeps none (see the package comment).
+func build(m Model, lists [][]ops.Op, runs int) *graph {
+	b := &builder{graph: &graph{model: m, lists: lists, runs: runs}, number: map[ops.Loc]int32{}}
+	open := b.add(node{kind: opened})
+	last := make([]int32, len(lists))
+	for r := range last {
+		last[r] = open
+	}
+	for run := range runs {
+		b.start = append(b.start, make([]int32, len(lists)))
+		b.end = append(b.end, make([]int32, len(lists)))
+		for r := range lists {
+			free := b.add(node{kind: caller, rank: int32(r), run: int32(run)}, last[r])
+			last[r] = b.rank(r, run, free)
+		}
+	}
+	for r := range lists {
+		last[r] = b.add(node{kind: caller, rank: int32(r), run: int32(runs)}, last[r])
+	}
+	b.add(node{kind: closed, run: int32(runs)}, last...)
+	b.index(len(b.nodes))
+	return b.graph
+}
+
+// add makes a node behind others.
+func (b *builder) add(n node, behind ...int32) int32 {
+	i := int32(len(b.nodes))
+	b.nodes = append(b.nodes, n)
+	id := int32(-1)
+	if w, ok := b.item(i); ok && b.model.semaphore(w.At.Buffer) {
+		if id, ok = b.number[w.At]; !ok {
+			id = int32(len(b.words))
+			b.words = append(b.words, w.At)
+			b.number[w.At] = id
+		}
+	}
+	b.id = append(b.id, id)
+	b.match = append(b.match, -1)
+	for _, p := range behind {
+		b.edge(p, i)
+	}
+	return i
+}
+
+func (b *builder) edge(from, to int32) {
+	b.from, b.to = append(b.from, from), append(b.to, to)
+}
+
+// rank adds one run of one rank behind what its caller does, and returns its end.
+func (b *builder) rank(r, run int, free int32) int32 {
+	b.tail, b.events = map[string]int32{}, map[int]int32{}
+	for i, o := range b.lists[r] {
+		n := node{rank: int32(r), run: int32(run), op: int32(i)}
+		var behind []int32
+		if p, ok := b.tail[o.Stream]; ok {
+			behind = append(behind, p)
+		}
+		switch o.Kind {
+		case ops.After:
+			behind = append(behind, free)
+		case ops.WaitEvent:
+			if p, ok := b.events[o.Event]; ok {
+				behind = append(behind, p)
+			}
+		}
+		var last int32
+		switch {
+		case o.Kind == ops.Signal && o.Kernel != "":
+			last = b.kernel(n, o.Words, behind)
+		case o.Kind == ops.Signal && len(o.Words) > 0:
+			last = b.batch(n, o.Words, behind)
+		default:
+			last = b.add(n, behind...)
+		}
+		b.tail[o.Stream] = last
+		switch o.Kind {
+		case ops.Record:
+			b.events[o.Event] = last
+		case ops.After:
+			b.start[run][r] = last
+		case ops.Done:
+			b.end[run][r] = last
+		}
+	}
+	return b.end[run][r]
+}
+
+// batch adds the items of a batch of stream memory operations, one behind the other.
+func (b *builder) batch(n node, words []ops.Word, behind []int32) int32 {
+	n.kind = word
+	var last int32
+	for i := range words {
+		n.word = int32(i)
+		last = b.add(n, behind...)
+		behind = []int32{last}
+	}
+	return last
+}
+
+// kernel adds the items of a signalling kernel: a thread for each word, which resets
+// it once it has waited, and the step word when all threads have.
+func (b *builder) kernel(n node, words []ops.Word, behind []int32) int32 {
+	n.kind = begin
+	start := b.add(n, behind...)
+	threads := []int32{start}
+	waited := map[ops.Loc]int32{}
+	for i, w := range words {
+		n.kind, n.word = word, int32(i)
+		after := []int32{start}
+		if p, ok := waited[w.At]; ok {
+			after = []int32{p}
+		} else if ofStream(w.At.Buffer) {
+			after = threads
+		}
+		item := b.add(n, after...)
+		if !w.Write {
+			waited[w.At] = item
+		}
+		threads = append(threads, item)
+	}
+	n.kind = finish
+	return b.add(n, threads...)
+}
+
+// index turns the builder's edges into the graph's form for n nodes.
+func (b *builder) index(n int) {
+	b.graph.first, b.graph.edges = compress(n, b.from, b.to)
+}
+
+// compress groups edges by the node they lead to.
+func compress(n int, from, to []int32) (first, edges []int32) {
+	first = make([]int32, n+1)
+	for _, t := range to {
+		first[t+1]++
+	}
+	for i := range n {
+		first[i+1] += first[i]
+	}
+	edges = make([]int32, len(from))
+	next := append([]int32{}, first...)
+	for i, t := range to {
+		edges[next[t]] = from[i]
+		next[t]++
+	}
+	return first, edges
+}
+
+// wellFormed refuses lists that are not those of a run.
+func wellFormed(lists [][]ops.Op) error {
+	for r, list := range lists {
+		n := len(list)
+		if n < 2 || list[0].Kind != ops.After || list[n-1].Kind != ops.Done {
+			return fmt.Errorf("rank %d's list is no run: it begins with After and ends with Done", r)
+		}
+		for i, o := range list[1 : n-1] {
+			if o.Kind == ops.After || o.Kind == ops.Done {
+				return fmt.Errorf("rank %d's list is no run: operation %d is %s", r, i+1, o.Kind)
+			}
+		}
+	}
+	return nil
+}

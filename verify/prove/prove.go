@@ -1,0 +1,164 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// Options of a proof. Zero values are the defaults.
+type Options struct {
+	Ranks []int // mesh sizes; 2 to 8 by default
+	Runs  int   // consecutive runs; 2 by default and at least: the buffers' period is 1
+}
+
+// Report is what was proven of a program.
+type Report struct {
+	Program string
+	Sizes   []Size
+	// Stamp is a hash (SHA-256, hexadecimal) of what was proven: the prover's version,
+	// its properties, and the model and operations of every rank of every size.
+	Stamp string
+}
+
+// Size is what was proven for one mesh size.
+type Size struct {
+	Ranks, Runs int
+	Operations  int // of one run of all ranks
+	Time        time.Duration
+	// Captured is why the program is not serial-safe when replayed as a graph, nil
+	// where it is. Such a program is emitted without replay.
+	Captured *Counterexample
+	Warnings []Warning
+}
+
+// Replay says that the program is serial-safe at all sizes when replayed as a graph.
+func (r *Report) Replay() bool {
+	for _, s := range r.Sizes {
+		if s.Captured != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// String is "AllGatherLinear: proven, D = 2..8, 1234 operations, 0.12 s", and what is
+// restricted.
+func (r *Report) String() string {
+	var operations, warnings int
+	var spent time.Duration
+	var ranks []int
+	for _, s := range r.Sizes {
+		operations += s.Operations
+		spent += s.Time
+		warnings += len(s.Warnings)
+		ranks = append(ranks, s.Ranks)
+	}
+	text := fmt.Sprintf("%s: proven, D = %s, %d operations, %.2f s", r.Program, ranges(ranks), operations, spent.Seconds())
+	if !r.Replay() {
+		text += ", without replay"
+	}
+	if warnings > 0 {
+		text += fmt.Sprintf(", %d warnings", warnings)
+	}
+	return text
+}
+
+// ranges writes 2 3 4 8 as 2..4, 8.
+func ranges(list []int) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		part := fmt.Sprint(list[i])
+		if j > i {
+			part = fmt.Sprintf("%d..%d", list[i], list[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Schedule proves a program for each mesh size, smallest first. The error is a
+// *Counterexample where the program is at fault.
+func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error) {
+	if len(o.Ranks) == 0 {
+		o.Ranks = []int{2, 3, 4, 5, 6, 7, 8}
+	}
+	report, stamp := &Report{Program: p.Name}, newStamp()
+	for _, d := range o.Ranks {
+		m, lists, err := Unroll(p, d)
+		if err != nil {
+			return nil, err
+		}
+		size, err := Lists(ctx, m, lists, o.Runs)
+		if err != nil {
+			return nil, err
+		}
+		report.Sizes = append(report.Sizes, *size)
+		stamp.add(m, lists)
+	}
+	report.Stamp = stamp.sum()
+	return report, nil
+}
+
+// Lists proves the operations of one run of all ranks, unrolled or recorded. Zero runs
+// are two.
+func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, error) {
+	begun := time.Now()
+	if runs == 0 {
+		runs = 2
+	}
+	if runs < 2 || len(lists) == 0 {
+		return nil, fmt.Errorf("prove %s: %d runs of %d ranks: two runs are the least that show what one leaves to the next", m.Program, runs, len(lists))
+	}
+	if err := wellFormed(lists); err != nil {
+		return nil, fmt.Errorf("prove %s: %w", m.Program, err)
+	}
+	p := &proof{graph: build(m, lists, runs)}
+	for _, check := range checks {
+		if err := context.Cause(ctx); err != nil {
+			return nil, fmt.Errorf("prove %s for D = %d: %w", m.Program, len(lists), err)
+		}
+		if c := check(p); c != nil {
+			return nil, c
+		}
+	}
+	size := &Size{Ranks: len(lists), Runs: runs, Captured: p.serial(captured), Warnings: p.warnings()}
+	for _, list := range lists {
+		size.Operations += len(list)
+	}
+	size.Time = time.Since(begun)
+	return size, nil
+}
+
+// proof is a proof under way.
+type proof struct {
+	*graph
+	*observed
+}
+
+// checks in the order in which one rests on another.
+var checks = []func(*proof) *Counterexample{
+	(*proof).events,
+	(*proof).bounds,
+	(*proof).drains,
+	(*proof).signals,
+	(*proof).remoteWrites,
+	(*proof).bracket,
+	(*proof).deadlock,
+	(*proof).matching,
+	(*proof).alternation,
+	(*proof).rest,
+	(*proof).window,
+	(*proof).races,
+	(*proof).contents,
+	func(p *proof) *Counterexample { return p.serial(eager) },
+}

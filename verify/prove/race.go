@@ -1,0 +1,153 @@
+package prove
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"ovgen/verify/ops"
+)
+
+// access is a node's use of some bytes.
+type access struct {
+	node   int32
+	lo, hi int64
+	write  bool
+}
+
+// memory is one buffer of one rank.
+type memory struct {
+	rank   int
+	buffer string
+}
+
+// races: two uses of common bytes of which one writes are ordered. The caller and the
+// group's other plans write all of a rank's memory ahead of and behind each run; New
+// and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are
+// those of one rank in different runs.
+func (p *proof) races() *Counterexample {
+	var pairs []pair
+	for _, m := range p.memories() {
+		pairs = append(pairs, p.conflicts(m)...)
+	}
+	wrong, found := p.unordered(pairs)
+	if !found {
+		return nil
+	}
+	at, shared := p.common(wrong)
+	c := p.against(Race, wrong.from, wrong.to, fmt.Sprintf("both use %s@%d and one of them writes: %s", at.buffer, at.rank, shared), p.orderHint(wrong))
+	c.Missing = "an edge between the two"
+	return c
+}
+
+// used lists the accesses of a node to memory.
+func (g *graph) used(n int32) (list []ops.Use) {
+	switch g.nodes[n].kind {
+	case whole:
+		return g.operation(n).Uses
+	case word:
+		if w, _ := g.item(n); ofStream(w.At.Buffer) {
+			return []ops.Use{{Write: true, At: w.At, Bytes: 4}}
+		}
+	}
+	return nil
+}
+
+type region struct {
+	memory
+	list []access
+}
+
+// memories gathers what is done to each rank's memory, in a fixed order.
+func (p *proof) memories() []region {
+	var all []region
+	number := map[memory]int{}
+	for n := range p.nodes {
+		for _, u := range p.used(int32(n)) {
+			m := memory{u.At.Rank, u.At.Buffer}
+			i, ok := number[m]
+			if !ok {
+				i = len(all)
+				number[m] = i
+				all = append(all, region{memory: m})
+			}
+			all[i].list = append(all[i].list, access{int32(n), u.At.Offset, u.At.Offset + max(u.Bytes, 1), u.Write})
+		}
+	}
+	for n, x := range p.nodes {
+		if x.kind < caller {
+			continue
+		}
+		for i := range all {
+			if x.kind != caller || int(x.rank) == all[i].rank {
+				all[i].list = append(all[i].list, access{int32(n), 0, math.MaxInt64, true})
+			}
+		}
+	}
+	return all
+}
+
+// conflicts lists the pairs of accesses that must be ordered and are not so trivially.
+func (p *proof) conflicts(m region) []pair {
+	return slices.DeleteFunc(m.overlaps(), func(x pair) bool { return p.trivial(x.from, x.to) })
+}
+
+// overlaps lists the pairs of accesses to common bytes of which one writes.
+func (m region) overlaps() (pairs []pair) {
+	slices.SortStableFunc(m.list, func(a, b access) int { return cmp.Compare(a.lo, b.lo) })
+	var open []access
+	for _, a := range m.list {
+		open = slices.DeleteFunc(open, func(b access) bool { return b.hi <= a.lo })
+		for _, b := range open {
+			if (a.write || b.write) && a.node != b.node {
+				pairs = append(pairs, pair{min(a.node, b.node), max(a.node, b.node)})
+			}
+		}
+		open = append(open, a)
+	}
+	return pairs
+}
+
+// trivial says that two nodes are ordered by one stream or by bracket.
+func (p *proof) trivial(a, b int32) bool {
+	x, y := p.nodes[a], p.nodes[b]
+	if x.kind > caller || y.kind > caller {
+		return x.kind >= caller && y.kind >= caller
+	}
+	if x.rank != y.rank {
+		return false
+	}
+	if x.kind == caller || y.kind == caller || x.run != y.run {
+		return true
+	}
+	return p.operation(a).Stream == p.operation(b).Stream
+}
+
+// common names bytes that both nodes use.
+func (p *proof) common(w pair) (at memory, text string) {
+	for _, u := range p.used(w.from) {
+		for _, v := range p.used(w.to) {
+			lo, hi := max(u.At.Offset, v.At.Offset), min(u.At.Offset+max(u.Bytes, 1), v.At.Offset+max(v.Bytes, 1))
+			if u.At.Rank == v.At.Rank && u.At.Buffer == v.At.Buffer && lo < hi && (u.Write || v.Write) {
+				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo, hi)
+			}
+		}
+	}
+	for _, n := range []int32{w.from, w.to} {
+		for _, u := range p.used(n) {
+			if p.nodes[w.from+w.to-n].kind != caller || u.At.Rank == int(p.nodes[w.from+w.to-n].rank) {
+				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", u.At.Offset, u.At.Offset+u.Bytes)
+			}
+		}
+	}
+	return at, ""
+}
+
+func (p *proof) orderHint(w pair) string {
+	x, y := p.nodes[w.from], p.nodes[w.to]
+	if x.rank == y.rank {
+		return "make the later one's stream wait for the earlier one's (Synchronize), or give the two memory of their own"
+	}
+	return "let one rank post behind its use and the other wait for that ahead of its own"
+}

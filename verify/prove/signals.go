@@ -1,0 +1,74 @@
+package prove
+
+import (
+	"fmt"
+
+	"ovgen/verify/ops"
+)
+
+// signals: a Signal's words are a semaphore's words or its stream's step word; each is
+// posted by writing 1, or awaited and reset in one batch; a waiter waits in its own
+// memory.
+func (p *proof) signals() *Counterexample {
+	for r, list := range p.lists {
+		for i, o := range list {
+			for j := range o.Words {
+				if wrong := p.misused(r, o, j); wrong != "" {
+					return p.against(Signals, p.find(r, i), -1, wrong, "post by a write of 1 into the peer's memory; wait for 1 and write 0 in one batch")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// misused says what is wrong with word j of a Signal.
+func (p *proof) misused(rank int, o ops.Op, j int) string {
+	w := o.Words[j]
+	at := w.At
+	if at.Rank < 0 || at.Rank >= len(p.lists) {
+		return fmt.Sprintf("%s: there is no rank %d", w, at.Rank)
+	}
+	if ofStream(at.Buffer) {
+		if at.Buffer != stepPrefix+o.Stream+"]" || at.Rank != rank || !w.Write {
+			return fmt.Sprintf("%s: it is not a note in the stream's own step word", w)
+		}
+		return ""
+	}
+	resets := w.Write && w.Value == 0
+	waited := j > 0 && !o.Words[j-1].Write && o.Words[j-1].At == at
+	switch {
+	case !p.model.semaphore(at.Buffer):
+		return fmt.Sprintf("%s: the program has no semaphore %s", w, at.Buffer)
+	case at.Offset < 0 || at.Offset%4 != 0 || at.Offset >= 4*int64(len(p.lists)):
+		return fmt.Sprintf("%s: %s has %d words", w, at.Buffer, len(p.lists))
+	case !w.Write && at.Rank != rank:
+		return fmt.Sprintf("%s: a rank waits in its own memory only", w)
+	case w.Write && w.Value > 1:
+		return fmt.Sprintf("%s: a word is 0 or 1", w)
+	case resets && !waited:
+		return fmt.Sprintf("%s: a reset that no wait of the batch comes before", w)
+	}
+	return ""
+}
+
+// drains: an abort sets every word to 1 again and again, so every wait must be for 1,
+// in a word of the plan, and take its word back itself.
+func (p *proof) drains() *Counterexample {
+	for r, list := range p.lists {
+		for i, o := range list {
+			for j, w := range o.Words {
+				if !w.Write && w.Value != 1 {
+					return p.against(Abort, p.find(r, i), -1, fmt.Sprintf("%s: an abort sets words to 1, which does not end this wait", w), "wait for 1")
+				}
+				if w.Write {
+					continue
+				}
+				if j+1 == len(o.Words) || o.Words[j+1].At != w.At || !o.Words[j+1].Write || o.Words[j+1].Value != 0 {
+					return p.against(Rest, p.find(r, i), -1, fmt.Sprintf("%s: the wait does not take the word back to 0", w), "write 0 in the batch of the wait")
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package prove
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash"
+
+	"ovgen/verify/ops"
+)
+
+// version of the prover: raised when what "proven" means changes.
+const version = 1
+
+// properties in the order in which they are checked.
+var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Remote, Bracket, Deadlock, Matching, Reset, Rest, Window, Race, Contents, Serial}
+
+type stamp struct{ hash.Hash }
+
+func newStamp() stamp {
+	s := stamp{sha256.New()}
+	fmt.Fprintf(s, "prove %d\n", version)
+	for _, p := range properties {
+		fmt.Fprintln(s, p)
+	}
+	return s
+}
+
+func (s stamp) add(m Model, lists [][]ops.Op) {
+	fmt.Fprintf(s, "%s D=%d\n%+v\n%v\n", m.Program, len(lists), m.Buffers, m.Semaphores)
+	if m.Result != nil {
+		fmt.Fprintf(s, "%+v\n", *m.Result)
+	}
+	for r, list := range lists {
+		fmt.Fprintf(s, "rank %d\n%s", r, ops.Lines(list))
+	}
+}
+
+func (s stamp) sum() string { return fmt.Sprintf("%x", s.Sum(nil)) }

@@ -1,0 +1,85 @@
+package prove
+
+import (
+	"fmt"
+	"strings"
+
+	"ovgen/verify/ops"
+)
+
+// text says what a node does.
+func (g *graph) text(n int32) string {
+	x := g.nodes[n]
+	switch x.kind {
+	case caller:
+		if int(x.run) == g.runs {
+			return "the caller reads C and overwrites its buffers, after the last run"
+		}
+		return "the caller reads C and overwrites its buffers, ahead of this run"
+	case opened:
+		return "New and Bind: words zeroed, memory exported, imported, all ranks met"
+	case closed:
+		return "Close: all ranks met, memory freed"
+	case word:
+		return g.wordText(n)
+	}
+	o := g.operation(n)
+	switch {
+	case x.kind == begin:
+		return "kernel " + o.Kernel + " starts"
+	case x.kind == finish:
+		return "kernel " + o.Kernel + " ends"
+	}
+	return opText(o)
+}
+
+// wordText names what is done to a word, and by its semaphore whose turn it is.
+func (g *graph) wordText(n int32) string {
+	w, _ := g.item(n)
+	switch {
+	case ofStream(w.At.Buffer):
+		return fmt.Sprintf("note %s = %d", w.At.Buffer, w.Value)
+	case !w.Write:
+		return "wait " + wordName(w.At) + fmt.Sprintf(" == %d", w.Value)
+	case w.Value == 0:
+		return "reset " + wordName(w.At)
+	}
+	return "post " + wordName(w.At) + fmt.Sprintf(" = %d", w.Value)
+}
+
+// wordName is ready[2]@0: the word for rank 2 in rank 0's memory.
+func wordName(at ops.Loc) string {
+	return fmt.Sprintf("%s[%d]@%d", at.Buffer, at.Offset/4, at.Rank)
+}
+
+func opText(o *ops.Op) string {
+	switch o.Kind {
+	case ops.After:
+		return "start of the run"
+	case ops.Done:
+		return "end of the run"
+	case ops.Record:
+		return fmt.Sprintf("record event %d", o.Event)
+	case ops.WaitEvent:
+		return fmt.Sprintf("wait for event %d", o.Event)
+	case ops.Signal:
+		return "signal nothing"
+	}
+	var reads, writes []string
+	for _, u := range o.Uses {
+		if strings.HasPrefix(u.At.Buffer, workspacePrefix) {
+			continue
+		}
+		name := fmt.Sprintf("%s@%d[%d:%d]", u.At.Buffer, u.At.Rank, u.At.Offset, u.At.Offset+u.Bytes)
+		if u.Write {
+			writes = append(writes, name)
+		} else {
+			reads = append(reads, name)
+		}
+	}
+	by := ""
+	if o.Kernel != "" {
+		by = " by kernel " + o.Kernel
+	}
+	return fmt.Sprintf("%s%s %s -> %s", o.Kind, by, strings.Join(reads, ", "), strings.Join(writes, ", "))
+}

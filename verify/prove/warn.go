@@ -1,0 +1,105 @@
+package prove
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"ovgen/verify/ops"
+)
+
+// Warning is overlap that a program can't have: safe, and slower than it need be.
+type Warning struct {
+	Ranks         int
+	Copy, Product Place // the copy comes behind the product without needing it
+	Count         int   // of such pairs in a run of all ranks
+	Path          []Place
+	Suggestion    string
+}
+
+// String is one line.
+func (w Warning) String() string {
+	return fmt.Sprintf("D = %d: overlap lost: %d times a copy waits for a product that it does not need: %s waits for %s (%s)", w.Ranks, w.Count, w.Copy, w.Product, w.Suggestion)
+}
+
+// warnings finds copies from a peer that come behind a product they don't need: a wait
+// for the caller's stream inside the loop does that, and so do streams taken in turn.
+// A copy needs what wrote the bytes it reads, what used the bytes it writes, and what
+// those need.
+func (p *proof) warnings() []Warning {
+	products, copies := p.productsAndCopies()
+	first, edges := p.needs()
+	var all []Warning
+	index := map[string]int{}
+	p.sweep(products, func(batch []int32, reach []mask) {
+		sweep(first, edges, batch, func(_ []int32, needed []mask) {
+			for _, c := range copies {
+				for i := range lanes / 64 {
+					for waits := reach[c][i] &^ needed[c][i]; waits != 0; waits &= waits - 1 {
+						all = p.warn(all, index, batch[64*i+bits.TrailingZeros64(waits)], c)
+					}
+				}
+			}
+		})
+	})
+	return all
+}
+
+// productsAndCopies are those of the first run; copies only from peers.
+func (p *proof) productsAndCopies() (products, copies []int32) {
+	for n, x := range p.nodes {
+		if x.run != 0 || x.kind != whole {
+			continue
+		}
+		switch o := p.operation(int32(n)); o.Kind {
+		case ops.Product:
+			products = append(products, int32(n))
+		case ops.Copy:
+			if uses := o.Uses; uses[0].At.Rank != uses[1].At.Rank {
+				copies = append(copies, int32(n))
+			}
+		}
+	}
+	return products, copies
+}
+
+// needs is the order that data alone would give, as edges by the node they lead to.
+func (p *proof) needs() (first, edges []int32) {
+	var from, to []int32
+	for _, m := range p.memories() {
+		if ofStream(m.buffer) {
+			continue
+		}
+		m.list = slices.DeleteFunc(m.list, func(a access) bool { return p.nodes[a.node].run != 0 || p.nodes[a.node].kind != whole })
+		for _, w := range m.overlaps() {
+			from, to = append(from, w.from), append(to, w.to)
+		}
+	}
+	return compress(len(p.nodes), from, to)
+}
+
+// warn counts pairs by the fields of the schedule that are behind them.
+func (p *proof) warn(all []Warning, index map[string]int, product, copied int32) []Warning {
+	a, b := p.at(product), p.at(copied)
+	key := a.Field + "\n" + b.Field
+	if i, ok := index[key]; ok {
+		all[i].Count++
+		return all
+	}
+	index[key] = len(all)
+	return append(all, Warning{Ranks: len(p.lists), Copy: *b, Product: *a, Count: 1, Path: p.places(p.path(product, copied)), Suggestion: p.faster(product, copied)})
+}
+
+// faster names the choice that loses the overlap, from the path between the two.
+func (p *proof) faster(product, copied int32) string {
+	x, y := p.operation(product), p.operation(copied)
+	if x.Stream == y.Stream {
+		return "they share a stream: set Streams.Copy to apart, or use more compute streams"
+	}
+	for _, n := range p.path(product, copied) {
+		if at := p.at(n); at.Field == "Streams.Start" {
+			return "the streams wait for main inside the loop: set Streams.Start to hoisted"
+		}
+	}
+	return "drop the wait that is between them"
+}
