@@ -1,0 +1,109 @@
+package ops_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/verify/ops"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// The golden files are what rank 1 of three enqueues for C[6,4] = A[6,5] * B in
+// fp32: two rows a rank.
+func TestUnroll(t *testing.T) {
+	nvfuser := catalog.AllGatherLinear
+	nvfuser.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
+	nvfuser.Streams = schedule.Streams{Compute: 2, Copy: schedule.WithStep, Handles: schedule.InLoop}
+	for name, s := range map[string]schedule.Schedule{
+		"allgathermatmul": catalog.AllGatherMatmul,
+		"kernels":         catalog.AllGatherLinearKernels,
+		"nvfuser":         nvfuser,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := lower.Lower(name, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := ops.Unroll(p, ops.Case{Ranks: 3, Rank: 1, M: 6, K: 5, N: 4, ElementSize: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", name+".txt")
+			got := ops.Lines(list)
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("operations differ (-want +got; -update if meant):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Every list is well formed: events are recorded before they are waited for, and
+// each post of a rank is awaited by its peer.
+func TestUnrolledListsFit(t *testing.T) {
+	for d := 1; d <= 8; d++ {
+		p, err := lower.Lower("AllGatherLinear", catalog.AllGatherLinear)
+		if err != nil {
+			t.Fatal(err)
+		}
+		posts, waits := map[ops.Loc]int{}, map[ops.Loc]int{}
+		for r := range d {
+			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: int64(2 * d), K: 3, N: 4, ElementSize: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			recorded := map[int]bool{}
+			for _, o := range list {
+				if o.Kind == ops.Record {
+					recorded[o.Event] = true
+				}
+				if o.Kind == ops.WaitEvent && !recorded[o.Event] {
+					t.Errorf("%d ranks, rank %d: event %d is waited for before it is recorded", d, r, o.Event)
+				}
+				for _, w := range o.Words {
+					switch {
+					case !w.Write:
+						waits[w.At]++
+					case w.Value == 1 && w.At.Rank != r:
+						posts[w.At]++
+					}
+				}
+			}
+		}
+		if diff := cmp.Diff(waits, posts); diff != "" {
+			t.Errorf("%d ranks: words waited for and posted differ (-waits +posts):\n%s", d, diff)
+		}
+	}
+}
+
+func TestUnrollRefuses(t *testing.T) {
+	for name, p := range map[string]*hostir.Program{
+		"unknown buffer":   {Body: []hostir.Node{hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "X"}}}},
+		"unknown variable": {Body: []hostir.Node{hostir.Let{Name: "x", Value: hostir.Var("q")}}},
+		"unknown node":     {Body: []hostir.Node{unknown{}}},
+	} {
+		if list, err := ops.Unroll(p, ops.Case{Ranks: 2}); err == nil {
+			t.Errorf("%s: got %d operations and no error", name, len(list))
+		} else {
+		}
+	}
+}
+
+type unknown struct{ hostir.Origin }
