@@ -48,7 +48,7 @@ func (m *machine) cutMemory() {
 			}
 		}
 	}
-	for _, b := range m.Caller {
+	for _, b := range m.Memory {
 		uses = append(uses, b.Use)
 	}
 	for _, r := range m.Results {
@@ -123,7 +123,7 @@ func (m *machine) relate() {
 		for _, a := range s.writes {
 			writers[a] = append(writers[a], int32(i))
 		}
-		if s.kind == wait || s.kind == write {
+		if s.signals() {
 			words[s.word] = append(words[s.word], int32(i))
 		}
 		if s.kind == write {
@@ -150,7 +150,7 @@ func (m *machine) relate() {
 			add(readers[a])
 			add(writers[a])
 		}
-		if s.kind == wait || s.kind == write {
+		if s.signals() {
 			add(words[s.word])
 		}
 	}

@@ -52,7 +52,7 @@ func system(f func(p *pair), modes ...explore.Mode) explore.System {
 		p.list = append(p.list, ops.Op{Kind: ops.After, Stream: "main"})
 		f(p)
 		s.Ranks = append(s.Ranks, append(p.list, ops.Op{Kind: ops.Done, Stream: "main"}))
-		s.Caller = append(s.Caller, explore.Buffer{Input: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
+		s.Memory = append(s.Memory, explore.Buffer{Input: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
 	}
 	return s
 }
@@ -165,5 +165,5 @@ func TestSerial(t *testing.T) {
 		p.wait("copy", "x")
 		p.sync("main", "copy")
 	}
-	safe(t, explore.ExploreSerial(system(ordered, explore.Captured, explore.Captured)))
+	safe(t, explore.ExploreSerial(system(ordered, explore.Captured)))
 }

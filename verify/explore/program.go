@@ -36,10 +36,9 @@ func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System
 				return System{}, fmt.Errorf("size %s: %w", b.Name, err)
 			}
 			sizes[b.Name] = n * shape.ElementSize
-			if b.Owner == hostir.Caller {
-				s.Caller = append(s.Caller, Buffer{Input: b.Name != "C",
-					Use: ops.Use{At: ops.Loc{Rank: r, Buffer: b.Name}, Bytes: sizes[b.Name]}})
-			}
+			plan := b.Owner == hostir.Plan
+			s.Memory = append(s.Memory, Buffer{Plan: plan, Input: !plan && b.Name != "C",
+				Use: ops.Use{At: ops.Loc{Rank: r, Buffer: b.Name}, Bytes: sizes[b.Name]}})
 		}
 	}
 	s.Results = gathered(shape.Ranks, sizes)

@@ -51,7 +51,10 @@ func small(t *rapid.T, most int) explore.System {
 	d.drop()
 	sys := explore.System{Ranks: d.lists}
 	for r := range d.ranks {
-		sys.Caller = append(sys.Caller, explore.Buffer{Input: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
+		sys.Memory = append(sys.Memory, explore.Buffer{Input: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
+		for _, name := range []string{"P", "Q"} {
+			sys.Memory = append(sys.Memory, explore.Buffer{Plan: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: name}, Bytes: 2 * chunk}})
+		}
 	}
 	return sys
 }

@@ -88,6 +88,9 @@ func (b *rankBuilder) last(stream string) []int32 {
 // add puts a step on a stream.
 func (b *rankBuilder) add(stream string, s *step) int32 {
 	s.rank, s.run = b.rank, b.run
+	if s.op != nil && s.op.Kind != ops.After && s.op.Kind != ops.Done {
+		s.lives = append(s.lives, b.life[b.rank])
+	}
 	s.before = slices.Clone(b.last(stream))
 	if s.op == nil {
 		b.group++
@@ -110,7 +113,7 @@ func (b *rankBuilder) op(o *ops.Op) {
 	case ops.After, ops.Done:
 		b.add(o.Stream, &step{op: o, name: o.Kind.String(), writes: []int32{b.life[b.rank]}})
 	case ops.Record:
-		b.events[o.Event] = b.last(o.Stream)
+		b.events[o.Event] = []int32{b.add(o.Stream, &step{op: o, name: o.String()})}
 	case ops.WaitEvent:
 		b.waitEvent(o)
 	default:
@@ -137,21 +140,20 @@ func (b *rankBuilder) waitEvent(o *ops.Op) {
 	if !ok && b.graph {
 		b.report(Capturable, "rank %d: %s waits for event %d, which the graph has not recorded", b.rank, o.Stream, o.Event)
 	}
-	if !ok {
-		return
+	if ok {
+		b.streams[stream] = union(b.streams[stream], marks)
 	}
-	if b.streams[stream] == nil {
-		b.streams[stream] = slices.Clone(marks)
-		return
-	}
-	b.streams[stream] = union(b.streams[stream], marks)
+	b.add(o.Stream, &step{op: o, name: o.String()})
 }
 
 // signal adds the items of a signal in order; of an operation that uses memory too,
 // only the waits, which come first.
 func (b *rankBuilder) signal(o *ops.Op) {
 	first := true
-	for _, w := range o.Words {
+	for i, w := range o.Words {
+		if !w.Write && (i+1 == len(o.Words) || o.Words[i+1] != ops.Word{Write: true, At: w.At}) {
+			b.report(WellFormed, "rank %d: no reset directly behind a wait: %s", b.rank, o)
+		}
 		if len(o.Uses) > 0 && w.Write {
 			continue
 		}
@@ -212,17 +214,17 @@ func (b *rankBuilder) access(o *ops.Op) {
 // callers says whether a use lies in a caller's memory.
 func (m *machine) callers(u ops.Use) bool {
 	p, from, to := span(u)
-	return slices.ContainsFunc(m.Caller, func(c Buffer) bool {
+	return slices.ContainsFunc(m.Memory, func(c Buffer) bool {
 		q, lo, hi := span(c.Use)
-		return p == q && from < hi && lo < to
+		return !c.Plan && p == q && from < hi && lo < to
 	})
 }
 
-// write adds the caller's writes of its inputs on main.
+// write adds what is written between runs, on main.
 func (b *rankBuilder) write() {
-	for _, c := range b.Caller {
-		if c.Input && c.At.Rank == b.rank {
-			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes), writes: b.atoms.of(c.Use), input: true})
+	for _, c := range b.Memory {
+		if c.At.Rank == b.rank {
+			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes), writes: b.atoms.of(c.Use), fresh: c.Input})
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (x *search) race(i, j int32) {
 	a, b := x.steps[i], x.steps[j]
 	p := NoRace
 	switch {
-	case a.kind == wait || a.kind == write:
+	case a.signals() && b.signals() && a.word == b.word:
 		p = OnePost
 	case !x.overlap(a, b):
 		p = InRun

@@ -111,7 +111,7 @@ func (x *serial) greedy(d *device) bool {
 
 // branches says that it matters when a step is begun.
 func (x *serial) branches(st *step) bool {
-	return st.kind == wait || st.kind == write
+	return st.signals()
 }
 
 // choices are what the first rank that is free may begin; in the full search, what

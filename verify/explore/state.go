@@ -114,6 +114,7 @@ func (m *machine) enabled(s *state) []int32 {
 // take takes a step and says what it breaks.
 func (x *search) take(s *state, i int32) {
 	st := x.steps[i]
+	x.inRun(s, st)
 	switch st.kind {
 	case mark:
 		x.mark(s, st)
@@ -138,7 +139,7 @@ func (x *search) take(s *state, i int32) {
 
 // mark notes that a rank's run has started or ended.
 func (x *search) mark(s *state, st *step) {
-	if st.op == nil {
+	if st.op == nil || st.op.Kind != ops.After && st.op.Kind != ops.Done {
 		return
 	}
 	text := "between runs"
@@ -148,20 +149,26 @@ func (x *search) mark(s *state, st *step) {
 	s.holds[x.life[st.rank]] = x.contents.of(text)
 }
 
-func (x *search) access(s *state, st *step) {
+// inRun holds that the runs that a step needs are under way.
+func (x *search) inRun(s *state, st *step) {
 	for _, a := range st.lives {
 		if have := x.contents.text[s.holds[a]]; have != fmt.Sprintf("run %d", st.run+1) {
 			x.found(InRun, fmt.Sprintf("%s is in %q: %s", x.atoms.names[a], have, st))
 		}
 	}
+}
+
+func (x *search) access(s *state, st *step) {
 	var read []int32
 	for _, a := range st.reads {
 		read = append(read, s.holds[a])
 	}
 	for n, a := range st.writes {
 		switch {
-		case st.input:
+		case st.fresh:
 			s.holds[a] = x.contents.of(x.input(a, st.run))
+		case st.op == nil:
+			s.holds[a] = 0
 		case st.copies:
 			s.holds[a] = read[n]
 		case st.op != nil && st.op.Kind == ops.Signal:
@@ -202,4 +209,7 @@ func (x *search) match(w, post int32) {
 		return
 	}
 	x.matched[w] = post
+	if post >= 0 && x.steps[post].run != x.steps[w].run {
+		x.found(AtRest, fmt.Sprintf("a post of one run ends a wait of another: %s; %s", x.steps[post], x.steps[w]))
+	}
 }

@@ -30,8 +30,8 @@ type step struct {
 	value      uint32
 	reads      []int32 // atoms of memory, in the order of the operation's uses
 	writes     []int32
-	lives      []int32 // runs of peers that an access needs
-	input      bool    // the caller's write of fresh contents
+	lives      []int32 // runs that have to be under way: the rank's own, and those of peers it accesses
+	fresh      bool    // the caller writes inputs
 	copies     bool    // writes what it reads, atom for atom
 	result     int     // of check
 	conflicts  []int32
@@ -78,3 +78,6 @@ func (s *step) brief() string {
 	}
 	return text
 }
+
+// signals says that a step waits for or writes a word.
+func (s *step) signals() bool { return s.kind == wait || s.kind == write }

@@ -6,8 +6,9 @@ import "ovgen/verify/ops"
 type System struct {
 	// Ranks holds what each rank enqueues for one run, in enqueue order.
 	Ranks [][]ops.Op
-	// Caller is the memory that belongs to the callers: peers may not write it.
-	Caller []Buffer
+	// Memory is what others than the run write between runs: the callers theirs, and
+	// other plans of the group the staging that plans share.
+	Memory []Buffer
 	// Results say what the callers expect to read after each run.
 	Results []Result
 	// Modes of the runs, one each, the same on all ranks.
@@ -20,10 +21,12 @@ type System struct {
 	Limit int
 }
 
-// Buffer is a range of a caller's memory.
+// Buffer is a range of memory that is overwritten before each run and after the last.
 type Buffer struct {
 	ops.Use
-	// Input is overwritten by the caller before each run and after the last.
+	// Plan says that it belongs to the plan, else to the caller: peers may not write it.
+	Plan bool
+	// Input has fresh contents, which results are made of; other memory has none.
 	Input bool
 }
 
@@ -62,11 +65,11 @@ const (
 	OnePost    Property = "one post"    // a wait has one post, which finds the word reset
 	AtRest     Property = "at rest"     // every word is 0 behind the last run
 	Contents   Property = "contents"    // callers read the right results
-	InRun      Property = "in run"      // a rank's memory is touched by peers in the same run only
+	InRun      Property = "in run"      // operations, and accesses by peers, lie between a run's start and end
 	Owned      Property = "plan-owned"  // peers write no caller's memory
 	Capturable Property = "capturable"  // a run forks from main and joins it
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
-	WellFormed Property = "well formed" // operations make sense
+	WellFormed Property = "well formed" // ranks exist; a wait is followed by its reset at once
 )
 
 // Violation is a property that does not hold, and an order of steps that shows it.

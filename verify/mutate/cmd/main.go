@@ -26,7 +26,7 @@ func main() {
 	flag.Parse()
 	score := mutate.Score{}
 	for _, s := range schedules {
-		list, err := mutate.Schedule(s.name, s.s, mutate.Prover)
+		list, err := mutate.Schedule(s.name, s.s, mutate.Prove)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "mutants:", err)
 			os.Exit(2)

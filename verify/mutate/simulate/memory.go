@@ -4,6 +4,8 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"ovgen/runtime/driver"
@@ -58,8 +60,9 @@ func extents(lists [][]ops.Op, rank int) map[string]int64 {
 // allocate makes memory, streams, events and the product.
 func (r *rank) allocate(lists [][]ops.Op) (err error) {
 	r.own, r.streams, r.events = map[string]driver.Ptr{}, map[string]driver.Stream{}, map[int]driver.Event{}
-	for name, bytes := range extents(append(lists, r.Right...), r.number) {
-		if r.own[name], err = r.MemAlloc(bytes); err != nil {
+	bytes := extents(slices.Concat(lists, r.Right), r.number)
+	for _, name := range slices.Sorted(maps.Keys(bytes)) {
+		if r.own[name], err = r.MemAlloc(bytes[name]); err != nil {
 			return err
 		}
 	}
@@ -106,7 +109,9 @@ func (r *rank) elements() map[string]int64 {
 func (r *rank) inputs() error {
 	for run := range r.Runs {
 		fresh := map[string]driver.Ptr{}
-		for name, n := range r.elements() {
+		elements := r.elements()
+		for _, name := range slices.Sorted(maps.Keys(elements)) {
+			n := elements[name]
 			p, err := r.MemAlloc(4 * n)
 			if err != nil {
 				return err
@@ -143,7 +148,8 @@ func (r *rank) open(ranks []*rank) error {
 			continue
 		}
 		r.at[peer.number] = map[string]driver.Ptr{}
-		for name, p := range peer.own {
+		for _, name := range slices.Sorted(maps.Keys(peer.own)) {
+			p := peer.own[name]
 			if strings.HasPrefix(name, "workspace[") {
 				continue
 			}

@@ -95,7 +95,7 @@ func fails(t *testing.T, c mutate.Case, seeds uint64) (text string) {
 func TestMutants(t *testing.T) {
 	s, caught, failed := schedules[1], 0, 0
 	for _, m := range mutants(t, s.name, s.s) {
-		j, err := mutate.Judge(m, mutate.Prover)
+		j, err := mutate.Judge(m, mutate.Prove)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,21 @@ func TestMutants(t *testing.T) {
 // Mutants that matter, each with what the simulator shows with a seed.
 func TestNamedMutants(t *testing.T) {
 	for _, x := range []struct{ kind, text, want string }{
-		{"drop the acknowledgement", "read", "race"},
+		{"drop", "main: Post ready", "hang"},
+		{"double", "copy: Wait read", "hang"},
+		{"drop a fork", "copy, work[1..D-1]: Synchronize(main) of copy", "race"},
+		{"drop", "copy: Wait ready[from]", "hang"},
+		{"move", "copy: Wait ready[from] from place 4 to 5", "wrong"},
+		{"shift an index", "copy: Wait ready[from] peer", "hang"},
+		{"shift an index", "copy: Set(g[from], A@from) source", "wrong"},
+		{"drop", "work[i]: Synchronize(copy)", "wrong"},
+		{"move", "copy: Post read -> every peer from place 6 to 2", "hang"},
+		{"drop a join", "main: Synchronize(copy), Synchronize(work[1..D-1]) of work", "race"},
+		{"share a word", "ready is read too", "hang"},
+		{"drop the acknowledgement", "read", "hang"},
+		{"reuse a buffer early", "one slice", "wrong"},
+		{"share a workspace", "", "race"},
+		{"move", "main: Post ready -> every peer from place 1 to 6", "hang"},
 	} {
 		t.Run(x.kind+" "+x.text, func(t *testing.T) {
 			m := named(t, x.kind, x.text)
