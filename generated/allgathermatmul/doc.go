@@ -41,5 +41,5 @@
 // Copies go by the copy engine and signals by stream memory operations: there
 // is no device code in this package.
 //
-// Proof: unproven.
+// Proof: proven for D = 2..8, stamp 7d5260f579d5b161.
 package allgathermatmul

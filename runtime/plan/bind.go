@@ -186,7 +186,7 @@ func (p *Plan) adopt(to []binding, imports [][]*ipc.Import) error {
 
 // capture makes the plan's own graph.
 func (p *Plan) capture() error {
-	if err := p.dropGraph(); err != nil {
+	if err := p.dropGraph(); err != nil || p.program.Eager {
 		return err
 	}
 	g, err := device.Capture(p.driver, p.main.own, func() error {

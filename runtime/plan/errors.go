@@ -11,6 +11,7 @@ import (
 var (
 	ErrClosed   = errors.New("the plan is closed")
 	ErrNotBound = errors.New("the plan is not bound (call Bind with its buffers first; after a Bind that failed, again)")
+	ErrEager    = errors.New("the program is not serial-safe as a graph (use Enqueue on a stream that is not being captured)")
 	ErrBusy     = errors.New("another goroutine is using the plan (the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 
@@ -23,7 +24,7 @@ type RanksError struct {
 
 // Error names the command that proves the program for this size.
 func (e *RanksError) Error() string {
-	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (run: ovgen vet -ranks %d PACKAGE)",
+	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (prove and emit it for them too: ovgen gen -ranks 2..%d PACKAGE)",
 		e.Program, numbers(e.Proven), e.Size, e.Size)
 }
 

@@ -114,20 +114,23 @@ func (p *Plan) Enqueue(s driver.Stream) error {
 		return fmt.Errorf("enqueue %s: %w", p, err)
 	}
 	defer p.leave()
-	if !p.bound {
-		return fmt.Errorf("enqueue %s: %w", p, ErrNotBound)
-	}
-	if err := p.eager(s); err != nil {
+	if err := p.eager(nil, s); err != nil {
 		return fmt.Errorf("enqueue %s: %w", p, err)
 	}
 	return nil
 }
 
 // eager issues the run call by call.
-func (p *Plan) eager(s driver.Stream) error {
-	run, err := p.group.Begin(nil, p.id, s)
+func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
+	if !p.bound {
+		return ErrNotBound
+	}
+	run, err := p.group.Begin(ctx, p.id, s)
 	if err != nil {
 		return err
+	}
+	if p.program.Eager && run.Capturing() {
+		return p.end(&run, ErrEager)
 	}
 	p.queue.start(s)
 	p.issue(&p.queue)
@@ -154,7 +157,11 @@ func (p *Plan) Run(ctx context.Context) error {
 		return fmt.Errorf("run %s: %w", p, err)
 	}
 	defer p.leave()
-	err := p.replay(ctx, p.main.own)
+	once := p.replay
+	if p.program.Eager {
+		once = p.eager
+	}
+	err := once(ctx, p.main.own)
 	if err == nil {
 		err = p.group.Wait(&p.run)
 	}
@@ -165,6 +172,9 @@ func (p *Plan) Run(ctx context.Context) error {
 }
 
 func (p *Plan) replay(ctx context.Context, s driver.Stream) error {
+	if p.program.Eager {
+		return ErrEager
+	}
 	if !p.bound {
 		return ErrNotBound
 	}

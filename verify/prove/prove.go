@@ -51,14 +51,12 @@ func (r *Report) Replay() bool {
 func (r *Report) String() string {
 	var operations, warnings int
 	var spent time.Duration
-	var ranks []int
 	for _, s := range r.Sizes {
 		operations += s.Operations
 		spent += s.Time
 		warnings += len(s.Warnings)
-		ranks = append(ranks, s.Ranks)
 	}
-	text := fmt.Sprintf("%s: proven, D = %s, %d operations, %.2f s", r.Program, ranges(ranks), operations, spent.Seconds())
+	text := fmt.Sprintf("%s: proven, D = %s, %d operations, %.2f s", r.Program, r.Ranks(), operations, spent.Seconds())
 	if !r.Replay() {
 		text += ", without replay"
 	}
@@ -66,6 +64,15 @@ func (r *Report) String() string {
 		text += fmt.Sprintf(", %d warnings", warnings)
 	}
 	return text
+}
+
+// Ranks is the mesh sizes as text: 2..8.
+func (r *Report) Ranks() string {
+	var list []int
+	for _, s := range r.Sizes {
+		list = append(list, s.Ranks)
+	}
+	return ranges(list)
 }
 
 // ranges writes 2 3 4 8 as 2..4, 8.
@@ -151,7 +158,9 @@ var checks = []func(*proof) *Counterexample{
 	(*proof).bounds,
 	(*proof).drains,
 	(*proof).signals,
+	(*proof).resets,
 	(*proof).remoteWrites,
+	(*proof).allocations,
 	(*proof).bracket,
 	(*proof).deadlock,
 	(*proof).matching,

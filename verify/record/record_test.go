@@ -26,6 +26,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
 	"ovgen/verify/ops"
+	"ovgen/verify/prove"
 	"ovgen/verify/record"
 )
 
@@ -68,7 +69,7 @@ var packages = []pkg{
 }
 
 // What an emitted package enqueues, eager and under capture, is what its host
-// program unrolls to, on every rank of every mesh size.
+// program unrolls to, on every rank of every mesh size, and is proven as well.
 func TestRecordedIsUnrolled(t *testing.T) {
 	for _, p := range packages {
 		for d := 2; d <= 8; d++ {
@@ -90,6 +91,7 @@ func compare(t *testing.T, p pkg, d int) {
 	w := sim.NewWorld(sim.Config{Devices: d, Seed: 1})
 	defer w.Close()
 	network := store.Memory()
+	all := map[string][][]ops.Op{"eager": make([][]ops.Op, d), "captured": make([][]ops.Op, d)}
 	var ranks errgroup.Group
 	for r := range d {
 		ranks.Go(func() error {
@@ -103,7 +105,8 @@ func compare(t *testing.T, p pkg, d int) {
 			}
 			rec := record.New(inner)
 			got, err := runs(rec, p, d, r, network)
-			for _, mode := range []string{"eager", "captured"} {
+			for mode := range all {
+				all[mode][r] = got[mode]
 				if diff := cmp.Diff(ops.Lines(want), ops.Lines(got[mode])); diff != "" && err == nil {
 					t.Errorf("rank %d, %s: the package enqueues other operations than its program has (-program +package):\n%s", r, mode, diff)
 				}
@@ -113,6 +116,15 @@ func compare(t *testing.T, p pkg, d int) {
 	}
 	if err := ranks.Wait(); err != nil {
 		t.Fatal(err)
+	}
+	model, err := prove.Of(program, ops.Case{Ranks: d, M: int64(rows * d), K: depth, N: columns, ElementSize: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mode, lists := range all {
+		if _, err := prove.Lists(context.Background(), model, lists, 0); err != nil {
+			t.Errorf("%s, as recorded: %v", mode, err)
+		}
 	}
 }
 

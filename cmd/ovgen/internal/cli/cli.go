@@ -43,6 +43,9 @@ type call struct {
 	args   []string // behind the flags
 	output string   // -o
 	nvrtc  string   // -nvrtc
+	ranks  string   // -ranks
+	trace  string   // -trace
+	hb     bool     // -hb
 }
 
 // verb is one thing that ovgen does.
@@ -53,6 +56,8 @@ type verb struct {
 	long     string // what else there is to know
 	examples []string
 	emits    bool // it has the flags of generation
+	proves   bool // it has the flags of a proof
+	draws    bool // it has the flags of a drawing
 	least    int  // arguments it needs
 	most     int  // arguments it takes
 	run      func(*call) error
@@ -137,6 +142,16 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	if v.emits {
 		f.StringVar(&c.output, "o", "generated", "the `folder` of the generated packages, in a Go module")
 		f.StringVar(&c.nvrtc, "nvrtc", "", "the `path` of a libnvrtc.so to compile device code with; by default $OVGEN_NVRTC, then .toolchain in this folder or one above")
+	}
+	if v.emits || v.proves {
+		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 2..8 or 2,4,72; by default 2..8")
+	}
+	if v.proves {
+		f.StringVar(&c.trace, "trace", "", "the `file` for the interleaving of a counterexample, as a Perfetto trace")
+	}
+	if v.draws {
+		f.BoolVar(&c.hb, "hb", false, "print the happens-before graph of one run as graphviz dot instead")
+		f.StringVar(&c.ranks, "ranks", "2", "the mesh `size` of that graph")
 	}
 	return f
 }

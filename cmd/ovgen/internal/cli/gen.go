@@ -10,7 +10,7 @@ var genVerb = &verb{
 	name:  "gen",
 	args:  "PACKAGE",
 	short: "write the packages of a package of schedules",
-	long: `gen writes a Go package for each schedule of PACKAGE, and the package run, which runs
+	long: `gen proves each schedule of PACKAGE (ovgen help vet) and writes a Go package for it, and the package run, which runs
 any of them. All files are written or none; a file that is the same keeps its time, and
 generated files of schedules that are gone are removed. Nothing else is touched.
 

@@ -35,6 +35,9 @@ func (c *call) generate() (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.prove(pkg, inputs); err != nil {
+		return nil, err
+	}
 	opt, err := c.options(g)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"ovgen/cmd/ovgen/internal/load"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/verify/prove"
 )
 
 // catalog is where show looks for a schedule unless told otherwise.
@@ -19,12 +20,26 @@ var showVerb = &verb{
 	short: "print the host program of a schedule",
 	long: `show prints what every rank's host issues for one run of the schedule NAME, in upper or
 lower case. PACKAGE is ` + catalog + ` unless it is given.`,
+	draws: true,
 	examples: []string{
 		"ovgen show AllGatherLinear",
+		"ovgen show -hb -ranks 3 AllGatherLinear | dot -Tsvg > graph.svg",
 		"ovgen show Ring ./schedules",
 	},
 	least: 1, most: 2,
 	run: show,
+}
+
+// graph prints the happens-before graph for one mesh size.
+func (c *call) graph(p *hostir.Program) error {
+	ranks, err := parseRanks(c.ranks)
+	if err != nil {
+		return err
+	}
+	if len(ranks) != 1 {
+		return &usageError{msg: "-ranks " + c.ranks + ": a graph is of one mesh size"}
+	}
+	return prove.Dot(c.stdout, p, ranks[0])
 }
 
 func show(c *call) error {
@@ -45,6 +60,9 @@ func show(c *call) error {
 		p, err := lower.Lower(d.Name, d.Schedule)
 		if err != nil {
 			return d.Mistake(err)
+		}
+		if c.hb {
+			return c.graph(p)
 		}
 		_, err = io.WriteString(c.stdout, hostir.Print(p))
 		return err

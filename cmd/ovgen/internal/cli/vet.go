@@ -11,10 +11,14 @@ import (
 var vetVerb = &verb{
 	name:  "vet",
 	args:  "PACKAGE",
-	short: "check schedules without generating",
-	long: `vet validates and lowers every schedule of PACKAGE. It prints a line for each, or what
-is wrong with it: file:line:col: schedule NAME: FIELD: what is wrong (what to do).`,
+	short: "prove schedules without generating",
+	long: `vet validates, lowers and proves every schedule of PACKAGE. It prints a line for each, or
+what is wrong with it: file:line:col: schedule NAME: FIELD: what is wrong (what to do),
+or the counterexample. docs/proof.md says what is proven.`,
+	proves: true,
 	examples: []string{
+		"ovgen vet -ranks 2..16 ./schedules",
+		"ovgen vet -trace wrong.json ./schedules",
 		"ovgen vet ./schedules",
 		"ovgen vet ovgen/schedule/catalog",
 	},
@@ -27,14 +31,26 @@ func vet(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.prove(pkg, inputs); err != nil {
+		return err
+	}
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for i, d := range pkg.Declarations {
 		p := inputs[i].Program
 		s := p.Schedule
-		fmt.Fprintf(table, "%s:%d\t%s\tok\t%s\t%s\t%s\t%d buffers, %d semaphores\n",
-			d.Pos.Filename, d.Pos.Line, d.Name, s.Op, placements(s), carriers(s), len(p.Buffers), len(p.Semaphores))
+		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", d.Pos.Filename, d.Pos.Line, inputs[i].Proof, s.Op, placements(s), carriers(s))
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, in := range inputs {
+		for _, size := range in.Proof.Sizes {
+			for _, w := range size.Warnings {
+				fmt.Fprintf(c.stdout, "%s: D = %d: warning: %s\n", in.Program.Name, size.Ranks, w)
+			}
+		}
+	}
+	return nil
 }
 
 func placements(s schedule.Schedule) string {

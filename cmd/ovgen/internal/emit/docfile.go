@@ -18,7 +18,7 @@ func (u *unit) docFile() ([]byte, error) {
 	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number\nof ranks:\n\n")
 	text.WriteString(indented(hostir.Print(u.program)))
 	text.WriteString("\n" + wrap(u.carriers()) + "\n")
-	text.WriteString("\nProof: " + unproven + ".\n")
+	text.WriteString("\nProof: " + u.proof() + ".\n")
 	f := u.file()
 	f.PackageComment(comment(text.String()))
 	return render(f, path.Join(u.name, "doc.go"))

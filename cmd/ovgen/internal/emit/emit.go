@@ -9,12 +9,14 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/verify/prove"
 )
 
 // Input is one schedule to emit.
 type Input struct {
 	Program *hostir.Program // Name is that of the schedule's variable
 	Doc     string          // comment of that variable
+	Proof   *prove.Report   // what was proven of it; nil for nothing
 }
 
 // Options of a generation.

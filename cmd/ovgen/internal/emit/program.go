@@ -44,7 +44,13 @@ func (u *unit) identity(f *jen.File) {
 	values := []jen.Code{
 		jen.Id("Name").Op(":").Lit(u.name),
 		jen.Id("Hash").Op(":").Lit(hex.EncodeToString(sum[:])),
-		jen.Id("Proof").Op(":").Lit(unproven),
+		jen.Id("Proof").Op(":").Lit(u.proof()),
+	}
+	if ranks := u.proven(); len(ranks) > 0 {
+		values = append(values, jen.Id("Ranks").Op(":").Index().Int().Values(ranks...))
+	}
+	if u.Proof != nil && !u.Proof.Replay() {
+		values = append(values, jen.Id("Eager").Op(":").True())
 	}
 	if u.device {
 		values = append(values, jen.Id("Code").Op(":").Op("&").Id("code"))
@@ -55,8 +61,29 @@ func (u *unit) identity(f *jen.File) {
 // lineByLine writes the fields of a literal in their order.
 var lineByLine = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 
-// unproven is the stamp of a package that nothing has been shown of.
-const unproven = "unproven"
+// proof is the package's stamp: the mesh sizes it was proven for and the hash of
+// what was proven.
+func (u *unit) proof() string {
+	if u.Proof == nil {
+		return "unproven"
+	}
+	text := fmt.Sprintf("proven for D = %s, stamp %.16s", u.Proof.Ranks(), u.Proof.Stamp)
+	if !u.Proof.Replay() {
+		text += ", eager only: not serial-safe as a captured graph"
+	}
+	return text
+}
+
+// proven are the mesh sizes that New accepts.
+func (u *unit) proven() []jen.Code {
+	var ranks []jen.Code
+	if u.Proof != nil {
+		for _, s := range u.Proof.Sizes {
+			ranks = append(ranks, jen.Lit(s.Ranks))
+		}
+	}
+	return ranks
+}
 
 // shape is type Shape with its Check.
 func (u *unit) shape(f *jen.File) {

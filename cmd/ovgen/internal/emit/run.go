@@ -79,7 +79,7 @@ func (u *unit) entry() jen.Code {
 	}
 	fields := []jen.Code{
 		jen.Id("Name").Op(":").Lit(u.name),
-		jen.Id("Proof").Op(":").Lit(unproven),
+		jen.Id("Proof").Op(":").Lit(u.proof()),
 	}
 	if s.Op == schedule.Linear {
 		fields = append(fields, jen.Id("Linear").Op(":").True())
