@@ -276,3 +276,34 @@ func TestRunAfterPeerLeaves(t *testing.T) {
 		}
 	})
 }
+
+// A program that is not serial-safe as a graph runs, but is never captured.
+func TestEagerOnly(t *testing.T) {
+	prog := *toyProgram
+	prog.Eager = true
+	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
+		toys := w.toysOf(&prog)
+		w.all(toys, func(t *toy) error {
+			if t.plan.graph != nil {
+				return errors.New("Bind captured a graph")
+			}
+			if err := errors.Join(t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1)); err != nil {
+				return err
+			}
+			s, err := device.NewStream(t.driver, driver.Normal)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if err := t.plan.Replay(s.Handle()); !errors.Is(err, ErrEager) {
+				return fmt.Errorf("a replay gave %v", err)
+			}
+			_, err = device.Capture(t.driver, s.Handle(), func() error { return t.plan.Enqueue(s.Handle()) })
+			if !errors.Is(err, ErrEager) {
+				return fmt.Errorf("a capture gave %v", err)
+			}
+			return errors.Join(t.fill(2), t.plan.Enqueue(s.Handle()), s.Synchronize(), t.check(t.C, 2))
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}

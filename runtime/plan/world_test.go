@@ -255,11 +255,13 @@ func bytesOf(x []float32) []byte {
 }
 
 // toys makes a bound toy on every rank.
-func (w *world) toys() []*toy {
+func (w *world) toys() []*toy { return w.toysOf(toyProgram) }
+
+func (w *world) toysOf(prog *Program) []*toy {
 	w.Helper()
 	toys, errs := make([]*toy, len(w.groups)), make([]error, len(w.groups))
 	w.each(func(r int) {
-		t, err := newToy(w.Context(), w.groups[r], toyProgram, "small")
+		t, err := newToy(w.Context(), w.groups[r], prog, "small")
 		if err == nil {
 			err = t.allocate()
 		}
