@@ -13,7 +13,7 @@ RANKS  ?= 4
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check generate toolchain tools bench soak gpu-build gpu-test
+.PHONY: help run test check generate toolchain tools mutants bench soak gpu-build gpu-test
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ $(STAMP):
 # What can be had of the toolchain: without it stamps are compared instead of bytes.
 tools:
 	@$(MAKE) --no-print-directory toolchain || echo "no toolchain: PTX is checked by its stamps, not compiled again"
+
+mutants: ## break every schedule in every way and see that it is noticed
+	$(GO) run ./verify/mutate/cmd
 
 bench: ## measure the generated packages on this machine
 	$(GO) run ./generated/run bench all -ranks $(RANKS)
