@@ -27,7 +27,7 @@ func small(t *rapid.T, most int) explore.System {
 	}
 	for r := range d.ranks {
 		for s := 1; s < d.streams; s++ {
-			if rapid.IntRange(0, 9).Draw(t, "fork") > 0 {
+			if rapid.IntRange(0, 24).Draw(t, "fork") > 0 {
 				d.sync(r, name(s), "main")
 			}
 		}
@@ -37,7 +37,7 @@ func small(t *rapid.T, most int) explore.System {
 	}
 	for r := range d.ranks {
 		for s := 1; s < d.streams; s++ {
-			if rapid.IntRange(0, 9).Draw(t, "join") > 0 {
+			if rapid.IntRange(0, 24).Draw(t, "join") > 0 {
 				d.sync(r, "main", name(s))
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
@@ -17,6 +18,7 @@ func Prove(c Case) (Opinion, error) {
 	if err != nil {
 		return Opinion{}, err
 	}
+	m.Semaphores = used(m.Semaphores, c.Lists)
 	size, err := prove.Lists(context.Background(), m, c.Lists, 2)
 	var refused *prove.Counterexample
 	switch {
@@ -29,4 +31,18 @@ func Prove(c Case) (Opinion, error) {
 		refused = size.Captured
 	}
 	return Opinion{Text: fmt.Sprintf("%s: %s", refused.Property, refused.Problem)}, nil
+}
+
+// used are the semaphores that lists have words of: that a mutant leaves one out
+// altogether is no reason to refuse it.
+func used(semaphores []string, lists [][]ops.Op) []string {
+	seen := map[string]bool{}
+	for _, list := range lists {
+		for _, o := range list {
+			for _, w := range o.Words {
+				seen[w.At.Buffer] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(semaphores), func(s string) bool { return !seen[s] })
 }

@@ -1,0 +1,112 @@
+package mutate_test
+
+import (
+	"strings"
+	"testing"
+
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/lower"
+	"ovgen/verify/mutate"
+)
+
+// No mutant of a schedule survives; each is judged once, and for a reason.
+func TestSchedule(t *testing.T) {
+	list, err := mutate.Schedule("AllGatherLinear", catalog.AllGatherLinear, mutate.Prove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	kinds := map[string]int{}
+	for _, j := range list {
+		kinds[j.Kind]++
+		if names[j.Name()] {
+			t.Errorf("two mutants are %s", j.Name())
+		}
+		names[j.Name()] = true
+		if len(j.Why) == 0 {
+			t.Errorf("%s for no reason: %s", j.Class, j.Name())
+		}
+		if j.Class == mutate.Survivor {
+			t.Errorf("survivor: %s\n%s", j.Name(), strings.Join(j.Why, "\n"))
+		}
+	}
+	for _, kind := range []string{"drop", "double", "move", "swap", "swap the order", "drop a fork", "drop a join", "drop an item", "turn round",
+		"shift an index", "share a word", "share a workspace", "other stream", "drop the acknowledgement", "reuse a buffer early"} {
+		if kinds[kind] == 0 {
+			t.Errorf("no mutant of kind %q", kind)
+		}
+	}
+}
+
+// What overlap libraries have shipped with, and what is merely slower.
+func TestNamed(t *testing.T) {
+	p, err := lower.Lower("AllGatherLinear", catalog.AllGatherLinear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := mutate.All(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		name, kind, text string
+		want             mutate.Class
+	}{
+		{"no acknowledgement before reuse", "drop the acknowledgement", "read", mutate.Caught},
+		{"a wait resolved by a moved index", "shift an index", "copy: Wait ready[from] peer", mutate.Caught},
+		{"a workspace of two streams", "share a workspace", "workspace[main]", mutate.Caught},
+		{"one semaphore for two purposes", "share a word", "ready is read too", mutate.Caught},
+		{"copies start behind the first product", "move", "copy, work[1..D-1]: Synchronize(main) from place 2 to 3", mutate.Warned},
+		{"a fork that an event makes needless", "drop a fork", "copy, work[1..D-1]: Synchronize(main) of work", mutate.Safe},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			found := false
+			for _, m := range all {
+				if m.Kind != x.kind || !strings.HasPrefix(m.Text, x.text) {
+					continue
+				}
+				found = true
+				j, err := mutate.Judge(m, mutate.Prove)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if j.Class != x.want {
+					t.Errorf("%s is %s, want %s: %s", m.Name(), j.Class, x.want, j.Why)
+				}
+				t.Log(j.Why[0])
+			}
+			if !found {
+				t.Errorf("no such mutant")
+			}
+		})
+	}
+}
+
+// A checker that accepts everything, or nothing, lets mutants survive.
+func TestJudgeDisagrees(t *testing.T) {
+	p, err := lower.Lower("AllGatherMatmul", catalog.AllGatherMatmul)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := mutate.All(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, safe := range []bool{true, false} {
+		survivors := 0
+		for _, m := range all[:40] {
+			j, err := mutate.Judge(m, func(mutate.Case) (mutate.Opinion, error) {
+				return mutate.Opinion{Safe: safe, Text: "all is broken"}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.Class == mutate.Survivor {
+				survivors++
+			}
+		}
+		if survivors == 0 {
+			t.Errorf("a checker that says safe %v of everything is believed", safe)
+		}
+	}
+}
