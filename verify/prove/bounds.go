@@ -12,7 +12,12 @@ import (
 func (p *proof) bounds() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
-			for _, u := range o.Uses {
+			for j, u := range o.Uses {
+				for _, v := range o.Uses[:j] {
+					if (u.Write || v.Write) && overlap(u, v) {
+						return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer, u.At.Rank), "give its result memory of its own")
+					}
+				}
 				if wrong := p.outside(r, u); wrong != "" {
 					return p.against(Bounds, p.find(r, i), -1, wrong, "use memory that the program declares, at its size")
 				}
@@ -20,6 +25,13 @@ func (p *proof) bounds() *Counterexample {
 		}
 	}
 	return nil
+}
+
+// overlap says that two uses have bytes in common; memory without a size, a workspace,
+// counts as one byte.
+func overlap(u, v ops.Use) bool {
+	return u.At.Rank == v.At.Rank && u.At.Buffer == v.At.Buffer &&
+		u.At.Offset < v.At.Offset+max(v.Bytes, 1) && v.At.Offset < u.At.Offset+max(u.Bytes, 1)
 }
 
 // outside says what is wrong with a use by a rank.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -42,6 +43,11 @@ func (p *proof) contents() *Counterexample {
 		return nil
 	}
 	s := symbols{proof: p, Result: *r, memory: map[memory][]piece{}}
+	for r := range p.lists {
+		for _, b := range p.model.Buffers {
+			s.memory[memory{r, b.Name}] = []piece{{hi: b.Bytes}}
+		}
+	}
 	for n, x := range p.nodes {
 		var c *Counterexample
 		switch x.kind {
@@ -71,7 +77,7 @@ func (s *symbols) overwrite(n int32) {
 	x := s.nodes[n]
 	for _, b := range s.model.Buffers {
 		v := value{kind: stale}
-		if b.Owner == "caller" && !b.Output {
+		if b.Owner == hostir.Caller && !b.Output {
 			v = value{kind: input, buffer: b.Name, rank: x.rank, run: x.run}
 		}
 		s.memory[memory{int(x.rank), b.Name}] = []piece{{0, b.Bytes, v, n}}
@@ -88,6 +94,9 @@ func (s *symbols) run(n int32) *Counterexample {
 		from, to := o.Uses[0], o.Uses[1]
 		var copied []piece
 		for _, q := range s.read(from) {
+			if q.kind == made && (from.At.Offset%s.RowC != 0 || to.At.Offset%s.RowC != 0) {
+				return s.wrong(n, "rows of the product are moved by part of a row")
+			}
 			q.lo, q.hi = q.lo-from.At.Offset+to.At.Offset, q.hi-from.At.Offset+to.At.Offset
 			q.by = n
 			copied = append(copied, q)
@@ -99,7 +108,7 @@ func (s *symbols) run(n int32) *Counterexample {
 	return nil
 }
 
-// read is what a range holds.
+// read is what a range holds. The pieces of a buffer leave no gap.
 func (s *symbols) read(u ops.Use) []piece {
 	var list []piece
 	for _, q := range s.memory[memory{u.At.Rank, u.At.Buffer}] {
@@ -207,8 +216,8 @@ func (s *symbols) operand(n int32, u ops.Use, name string) *Counterexample {
 func (s *symbols) finished(n int32) *Counterexample {
 	rank, run := s.nodes[n].rank, s.nodes[n].run-1
 	a, _ := s.model.buffer(s.A)
-	for _, q := range s.memory[memory{int(rank), s.C}] {
-		if q.kind != made {
+	for _, q := range s.read(s.all(int(rank))) {
+		if q.kind != made || q.lo%s.RowC != 0 || q.hi%s.RowC != 0 {
 			return s.misread(n, q, "rows of the product")
 		}
 		for at := q.lo; at < q.hi; at += s.RowC {
@@ -226,6 +235,12 @@ func (s *symbols) finished(n int32) *Counterexample {
 	return nil
 }
 
+// all of C.
+func (s *symbols) all(rank int) ops.Use {
+	c, _ := s.model.buffer(s.C)
+	return ops.Use{At: ops.Loc{Rank: rank, Buffer: s.C}, Bytes: c.Bytes}
+}
+
 // row names a row of A.
 func (s *symbols) row(v value) string {
 	return fmt.Sprintf("row %d of rank %d's A of run %d", v.off/s.RowA, v.rank, v.run+1)
@@ -233,7 +248,7 @@ func (s *symbols) row(v value) string {
 
 // misread is the verdict on a read of something else than is meant.
 func (s *symbols) misread(n int32, q piece, meant string) *Counterexample {
-	holds := map[valueKind]string{stale: "what nothing in this run has written", made: "rows of the product"}[q.kind]
+	holds := map[valueKind]string{stale: "what nothing in this run has written", made: "parts of rows of the product"}[q.kind]
 	if q.kind == input {
 		holds = fmt.Sprintf("bytes of rank %d's %s of run %d", q.rank, q.buffer, q.run+1)
 	}

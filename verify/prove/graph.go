@@ -49,6 +49,16 @@ type graph struct {
 
 func (g *graph) before(n int32) []int32 { return g.edges[g.first[n]:g.first[n+1]] }
 
+// own lists the nodes that come directly before node n by streams, events, batches and
+// the sequence of runs: all but the post that ends a wait, which pair put last.
+func (g *graph) own(n int32) []int32 {
+	list := g.before(n)
+	if g.match[n] >= 0 {
+		return list[:len(list)-1]
+	}
+	return list
+}
+
 // operation of a node; nil for the world's.
 func (g *graph) operation(n int32) *ops.Op {
 	if x := g.nodes[n]; x.kind < caller {

@@ -128,17 +128,19 @@ func (p *proof) trivial(a, b int32) bool {
 func (p *proof) common(w pair) (at memory, text string) {
 	for _, u := range p.used(w.from) {
 		for _, v := range p.used(w.to) {
-			lo, hi := max(u.At.Offset, v.At.Offset), min(u.At.Offset+max(u.Bytes, 1), v.At.Offset+max(v.Bytes, 1))
-			if u.At.Rank == v.At.Rank && u.At.Buffer == v.At.Buffer && lo < hi && (u.Write || v.Write) {
-				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo, hi)
+			if (u.Write || v.Write) && overlap(u, v) {
+				lo := max(u.At.Offset, v.At.Offset)
+				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo, max(lo+1, min(u.At.Offset+u.Bytes, v.At.Offset+v.Bytes)))
 			}
 		}
 	}
-	for _, n := range []int32{w.from, w.to} {
-		for _, u := range p.used(n) {
-			if p.nodes[w.from+w.to-n].kind != caller || u.At.Rank == int(p.nodes[w.from+w.to-n].rank) {
-				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", u.At.Offset, u.At.Offset+u.Bytes)
-			}
+	world, other := w.from, w.to
+	if p.nodes[other].kind >= caller {
+		world, other = other, world
+	}
+	for _, u := range p.used(other) {
+		if p.nodes[world].kind > caller || u.At.Rank == int(p.nodes[world].rank) {
+			return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", u.At.Offset, u.At.Offset+u.Bytes)
 		}
 	}
 	return at, ""

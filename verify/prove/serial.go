@@ -66,8 +66,8 @@ func (p *proof) isBehind(f form, post int32, lane int, wait int32, reach []mask)
 	if f == eager && x.op < w.op {
 		return true
 	}
-	for _, b := range p.before(wait) {
-		if b != p.match[wait] && reach[b].has(lane) {
+	for _, b := range p.own(wait) {
+		if reach[b].has(lane) {
 			return true
 		}
 	}
@@ -83,7 +83,7 @@ func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
 	if f == captured {
 		do = "post ahead of the forks, or emit without replay: enqueued one by one the program is safe if only this form fails"
 	}
-	c := p.against(Serial, waits[0], second, fmt.Sprintf("each of %d waits can hold its device while the post that the one before needs has not happened", len(waits)), do)
+	c := p.against(Serial, waits[0], second, holdText(len(waits)), do)
 	c.Form = string(f)
 	c.ToFirst, c.ToSecond = nil, nil
 	c.nodes = nil
@@ -93,6 +93,13 @@ func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
 	}
 	c.Missing = "an edge from one of these posts to the wait that can hold its device"
 	return c
+}
+
+func holdText(waits int) string {
+	if waits == 1 {
+		return "the wait can hold its device while the post that it needs has not happened"
+	}
+	return fmt.Sprintf("each of %d waits can hold its device while the post that the one before needs has not happened", waits)
 }
 
 // findCircle returns a circle of a relation, or nil.

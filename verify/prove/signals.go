@@ -51,24 +51,3 @@ func (p *proof) misused(rank int, o ops.Op, j int) string {
 	}
 	return ""
 }
-
-// drains: an abort sets every word to 1 again and again, so every wait must be for 1,
-// in a word of the plan, and take its word back itself.
-func (p *proof) drains() *Counterexample {
-	for r, list := range p.lists {
-		for i, o := range list {
-			for j, w := range o.Words {
-				if !w.Write && w.Value != 1 {
-					return p.against(Abort, p.find(r, i), -1, fmt.Sprintf("%s: an abort sets words to 1, which does not end this wait", w), "wait for 1")
-				}
-				if w.Write {
-					continue
-				}
-				if j+1 == len(o.Words) || o.Words[j+1].At != w.At || !o.Words[j+1].Write || o.Words[j+1].Value != 0 {
-					return p.against(Rest, p.find(r, i), -1, fmt.Sprintf("%s: the wait does not take the word back to 0", w), "write 0 in the batch of the wait")
-				}
-			}
-		}
-	}
-	return nil
-}

@@ -59,10 +59,8 @@ func (t *tracer) lay(fault []int32, held map[int32]bool) {
 		needed[n] = true
 	}
 	for n := int32(len(t.nodes)) - 1; n >= 0; n-- {
-		for _, b := range t.before(n) {
-			if needed[n] && !(held[n] && b == t.match[n]) {
-				needed[b] = true
-			}
+		for _, b := range t.causes(n, held[n]) {
+			needed[b] = needed[b] || needed[n]
 		}
 	}
 	last := 0
@@ -101,16 +99,21 @@ func (t *tracer) free(fault []int32, n int32) bool {
 // ahead of its post.
 func (t *tracer) place(n int32, held bool) {
 	start, posted := 0, 0
-	for _, b := range t.before(n) {
-		if b == t.match[n] {
-			if !held {
-				posted = t.end[b]
-			}
-			continue
-		}
+	for _, b := range t.own(n) {
 		start = max(start, t.end[b])
 	}
+	if p := t.match[n]; p >= 0 && !held {
+		posted = t.end[p]
+	}
 	t.start[n], t.end[n] = start, max(start, posted)+t.length(n)
+}
+
+// causes is what has to happen before a node does, or before it is held.
+func (t *tracer) causes(n int32, held bool) []int32 {
+	if held {
+		return t.own(n)
+	}
+	return t.before(n)
 }
 
 // length of a bar.

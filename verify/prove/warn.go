@@ -97,9 +97,13 @@ func (p *proof) faster(product, copied int32) string {
 		return "they share a stream: set Streams.Copy to apart, or use more compute streams"
 	}
 	for _, n := range p.path(product, copied) {
-		if at := p.at(n); at.Field == "Streams.Start" {
-			return "the streams wait for main inside the loop: set Streams.Start to hoisted"
+		if p.at(n).Field != "Streams.Start" {
+			continue
 		}
+		if x.Stream == p.operation(p.start[0][p.nodes[product].rank]).Stream {
+			return "the streams are forked behind it: fork ahead of it, as Streams.Copy apart does"
+		}
+		return "the streams wait for main inside the loop: set Streams.Start to hoisted"
 	}
 	return "drop the wait that is between them"
 }

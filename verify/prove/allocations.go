@@ -1,0 +1,39 @@
+package prove
+
+import (
+	"fmt"
+
+	"ovgen/schedule/hostir"
+)
+
+// allocations: what the plan owns is allocated by New and kept, on purpose, until Close
+// has met all ranks; a run allocates and frees nothing. So all that can leak is memory
+// and words that no operation uses.
+func (p *proof) allocations() *Counterexample {
+	used := map[string]bool{}
+	for _, list := range p.lists {
+		for _, o := range list {
+			for _, u := range o.Uses {
+				used[u.At.Buffer] = true
+			}
+			for _, w := range o.Words {
+				used[w.At.Buffer] = true
+			}
+		}
+	}
+	if len(p.lists) == 1 {
+		return nil // alone, a rank exchanges nothing
+	}
+	names := append([]string{}, p.model.Semaphores...)
+	for _, b := range p.model.Buffers {
+		if b.Owner == hostir.Plan {
+			names = append(names, b.Name)
+		}
+	}
+	for _, name := range names {
+		if !used[name] {
+			return p.against(Allocations, -1, -1, fmt.Sprintf("%s is allocated, and no operation uses it", name), "leave it out of the program")
+		}
+	}
+	return nil
+}
