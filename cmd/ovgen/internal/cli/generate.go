@@ -65,7 +65,13 @@ func (c *call) lower(dir string) (*load.Package, []emit.Input, error) {
 	}
 	var inputs []emit.Input
 	var all load.Mistakes
+	packages := map[string]*load.Declaration{}
 	for _, d := range pkg.Declarations {
+		name := strings.ToLower(d.Name)
+		if other := packages[name]; other != nil {
+			all = append(all, d.Mistake(fmt.Errorf("it and %s at %s would both be package %s (rename one)", other.Name, other.Pos, name))...)
+		}
+		packages[name] = d
 		p, err := lower.Lower(d.Name, d.Schedule)
 		if err != nil {
 			all = append(all, d.Mistake(err)...)

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ovgen": main})
+}
+
+// The scripts run ovgen as a user does, each in an empty folder of its own.
+func TestScripts(t *testing.T) {
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars := goVars(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, vars...)
+			e.Vars = append(e.Vars, "REPO="+repo, "GOPROXY=off", "GOFLAGS=-buildvcs=false", "OVGEN_NVRTC=", "OVGEN_DRIVER=sim")
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			_, err := os.Stat(filepath.Join(repo, ".toolchain/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"))
+			return cond == "nvrtc" && err == nil, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"module": func(ts *testscript.TestScript, neg bool, args []string) { userModule(ts, repo, args) },
+		},
+	})
+}
+
+// goVars are the caches of the test's own go command: the scripts have another HOME.
+func goVars(t *testing.T) []string {
+	t.Helper()
+	var vars []string
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		vars = append(vars, name+"="+strings.TrimSpace(string(out)))
+	}
+	return vars
+}
+
+// userModule makes a module that requires ovgen: module FOLDER PATH. Its other
+// requirements are those of ovgen, as go mod tidy would find them.
+func userModule(ts *testscript.TestScript, repo string, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: module FOLDER PATH")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	mod, err := os.ReadFile(filepath.Join(repo, "go.mod"))
+	ts.Check(err)
+	mod = bytes.Replace(mod, []byte("module ovgen\n"), []byte("module "+args[1]+"\n\nrequire ovgen v0.0.0\n\nreplace ovgen => "+repo+"\n"), 1)
+	ts.Check(os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o644))
+	sum, err := os.ReadFile(filepath.Join(repo, "go.sum"))
+	ts.Check(err)
+	ts.Check(os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o644))
+}
