@@ -1,0 +1,66 @@
+package prove_test
+
+import (
+	"strings"
+	"testing"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/verify/prove"
+)
+
+// A copy that waits for a product which it does not need is a warning that names the
+// choice behind it.
+func TestWarnings(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		set  func(*schedule.Schedule)
+		want []string // suggestions, each of one warning; D = 4
+	}{
+		{"default", func(s *schedule.Schedule) {}, nil},
+		{"start in the loop", func(s *schedule.Schedule) {
+			s.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
+			s.Streams.Start = schedule.InLoop
+		}, []string{"set Streams.Start to hoisted"}},
+		{"start in the loop, with step", func(s *schedule.Schedule) {
+			s.Pipeline.OwnShard = schedule.Copied
+			s.Streams = schedule.Streams{Start: schedule.InLoop, Copy: schedule.WithStep}
+		}, []string{"set Streams.Start to hoisted"}},
+		{"two streams in turn", func(s *schedule.Schedule) {
+			s.Pipeline.OwnShard = schedule.Copied
+			s.Streams = schedule.Streams{Compute: 2, Copy: schedule.WithStep}
+		}, []string{"they share a stream"}},
+		{"own shard ahead of the forks", func(s *schedule.Schedule) { s.Streams.Copy = schedule.WithStep }, []string{"fork ahead of it"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := catalog.AllGatherLinear
+			test.set(&s)
+			r, err := prove.Schedule(t.Context(), program(t, "X", s), prove.Options{Ranks: []int{4}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := r.Sizes[0].Warnings
+			if len(got) != len(test.want) {
+				t.Fatalf("%d warnings, want %d: %v", len(got), len(test.want), got)
+			}
+			for i, w := range got {
+				if !strings.Contains(w.String(), test.want[i]) || w.Count == 0 || len(w.Path) < 2 {
+					t.Errorf("warning %v, want %q", w, test.want[i])
+				}
+			}
+		})
+	}
+}
+
+// A copy of what a product has made needs that product, and is no loss.
+func TestNeededProduct(t *testing.T) {
+	lists := parse(t, "main S[0:8] = A; main T[0:8] = A * B; main post ready 1; main wait read 1",
+		"main wait ready 0; main S[0:8] = T@0[0:8]; main post read 0; main T[0:8] = A * B")
+	size, err := prove.Lists(t.Context(), needed(model, lists), lists, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range size.Warnings {
+		t.Error(w)
+	}
+}
