@@ -71,7 +71,7 @@ func TestMain(m *testing.M) {
 	set := false
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.checks" })
 	if !set {
-		flag.Set("rapid.checks", "1000")
+		flag.Set("rapid.checks", "2000")
 	}
 	os.Exit(m.Run())
 }

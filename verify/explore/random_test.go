@@ -168,7 +168,7 @@ func TestReduction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sys := small(t, 3)
 		sys.Modes = rapid.SampledFrom([][]explore.Mode{{explore.Eager}, {explore.Eager, explore.Eager}, {explore.Captured}, {explore.Captured, explore.Captured}}).Draw(t, "modes")
-		sys.Limit = 3000
+		sys.Limit = 500
 		reduced := explore.Explore(sys)
 		sys.Full = true
 		full := explore.Explore(sys)
@@ -198,7 +198,7 @@ func TestSerialReduction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sys := small(t, 4)
 		sys.Modes = []explore.Mode{explore.Captured}
-		sys.Limit = 3000
+		sys.Limit = 500
 		reduced := explore.ExploreSerial(sys)
 		sys.Full = true
 		full := explore.ExploreSerial(sys)
