@@ -3,6 +3,8 @@ package prove
 import (
 	"fmt"
 	"strings"
+
+	"ovgen/verify/ops"
 )
 
 // Property is what a program must have to be emitted.
@@ -175,10 +177,15 @@ func (g *graph) at(n int32) *Place {
 		p.Rank = -1
 	default:
 		o := g.operation(n)
-		p.Stream, p.Step = o.Stream, o.Step
-		if o.Node != nil {
-			p.Field = o.Node.Source().Field
-		}
+		p.Stream, p.Step, p.Field = o.Stream, o.Step, field(o)
 	}
 	return p
+}
+
+// field of the schedule that asked for an operation, where known.
+func field(o *ops.Op) string {
+	if o.Node == nil {
+		return ""
+	}
+	return o.Node.Source().Field
 }

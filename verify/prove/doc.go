@@ -1,2 +1,84 @@
-// Package prove shows that a schedule is safe.
+// Package prove shows, before a line of a schedule is emitted, that its host program is
+// free of deadlocks and races and computes what it should, on any number of runs, eager,
+// replayed or mixed; or it returns a *Counterexample that a person can read. It reads
+// the operations of all ranks (verify/ops), unrolled from the program or recorded from
+// the emitted package. docs/proof.md says at length why that suffices.
+//
+// # Model
+//
+// An edge a -> b says that a has ended, and what it wrote is visible, when b starts.
+// Nothing else orders anything: not the host's order of calls across streams, not the
+// stream's order across runs, not how long things take.
+//
+//	operation        what orders it                        what it touches
+//	After            the rank's Done of the run before,    nothing
+//	                 and what its caller did meanwhile
+//	Record, wait     stream order; a wait comes behind     nothing
+//	                 the last record enqueued before it
+//	Signal, batch    stream order; items in their order    its words; a wait is ended by one
+//	                                                       post; the stream's step word: written
+//	Signal, kernel   stream order; a thread for each       the same
+//	                 word: wait, then reset; the step
+//	                 word when all threads are done
+//	Copy             stream order                          source read, destination written
+//	Product          stream order                          A, B, Bias read, C and the stream's
+//	                                                       workspace written
+//	Done             stream order of main                  nothing
+//	caller, other    behind the rank's Done, ahead of      everything that is the rank's, its
+//	plans            its next After                        words left out: written
+//	New and Bind,    all ranks meet; ahead of all After,   everything of every rank: written;
+//	Close            behind all Done                       words zeroed
+//
+// # Assumptions, with what they rest on
+//
+//   - A stream runs its operations in order, and events order streams (CUDA programming
+//     guide, Streams and Events).
+//   - A capture turns exactly these orders into a graph's edges; launches of one
+//     executable graph do not overlap (cudaGraphLaunch).
+//   - The items of one cuStreamBatchMemOp run in order, in a captured node too; and a write
+//     by it is behind all that its stream did before, also as a peer sees it
+//     (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER off; measured across processes,
+//     shared/facts/gpu-4xh200.md, Protocol facts).
+//   - Emitted kernels wait with ld.acquire.sys and post with st.release.sys behind a
+//     system-wide fence (templates/words.cu.tmpl).
+//   - Aligned 32-bit words are written whole.
+//   - Loads, allocations, opens and instantiation may synchronise the device, and lie in
+//     New, Bind and Close only, where no run is in flight (package plan drains first).
+//
+// # Properties
+//
+// Each has a file of its name: shapes, events, bounds, abort, signals, rest, remote,
+// allocations, bracket, matching, deadlock, reset, window, race, contents, serial; and
+// warn, which refuses nothing. Their order matters: each may rest on those before it.
+//
+// # Lemmas
+//
+// Matching. The runs are followed once, in one order; it pairs waits with posts. Shown of
+// the resulting graph: each word's reset comes before the word's next post and before the
+// next wait for it may begin. Then in every execution each wait is ended by the post it is
+// paired with. For take the first wait in time that is not. The 1 that it saw is an
+// earlier post's, whose own wait has ended rightly and been reset before this one began;
+// or a later post's, which its own wait's reset comes before. Neither can be.
+//
+// Deadlock. The graph with these pairs was followed to its end, so it has no circle. In
+// any execution take the first operation of the graph's order that has not happened: all
+// before it has, so it may; if it is a wait, its post has happened and no reset since.
+//
+// Runs. Buffers have period 1: a run uses the same bytes as the one before. By bracket all
+// of a rank's operations in a run lie between After and Done. Two conflicting operations
+// x of run i and y of run j > i: y has a twin in run i+1 that x comes before, as shown of
+// two neighbouring runs, and the twin comes before y by the sequence of its rank's runs.
+// So P + 1 = 2 runs show it for all.
+//
+// Modes. By bracket, the order that streams carry from run to run in eager mode is in the
+// graph already, so eager, replayed and mixed runs have one graph. They differ only where
+// a device does one operation at a time: serial is asked of both forms.
+//
+// Plans. Window says that whoever uses a rank's memory does so between that rank's After
+// and Done; words are shared by no two plans and 0 between runs. So the plans of a group,
+// in one sequence, are as safe together as each is alone, and may share staging.
+//
+// Shapes. Indices, bounds, peers and branches are checked not to mention M, K or N, and
+// every use is whole chunks: so operations at one shape are those at any other, in units
+// of chunks, and so are all overlaps.
 package prove

@@ -30,7 +30,7 @@ func (p *proof) warnings() []Warning {
 	products, copies := p.productsAndCopies()
 	first, edges := p.needs()
 	var all []Warning
-	index := map[string]int{}
+	index := map[[2]string]int{}
 	p.sweep(products, func(batch []int32, reach []mask) {
 		sweep(first, edges, batch, func(_ []int32, needed []mask) {
 			for _, c := range copies {
@@ -79,15 +79,15 @@ func (p *proof) needs() (first, edges []int32) {
 }
 
 // warn counts pairs by the fields of the schedule that are behind them.
-func (p *proof) warn(all []Warning, index map[string]int, product, copied int32) []Warning {
-	a, b := p.at(product), p.at(copied)
-	key := a.Field + "\n" + b.Field
+func (p *proof) warn(all []Warning, index map[[2]string]int, product, copied int32) []Warning {
+	key := [2]string{field(p.operation(product)), field(p.operation(copied))}
 	if i, ok := index[key]; ok {
 		all[i].Count++
 		return all
 	}
 	index[key] = len(all)
-	return append(all, Warning{Ranks: len(p.lists), Copy: *b, Product: *a, Count: 1, Path: p.places(p.path(product, copied)), Suggestion: p.faster(product, copied)})
+	return append(all, Warning{Ranks: len(p.lists), Copy: *p.at(copied), Product: *p.at(product), Count: 1,
+		Path: p.places(p.path(product, copied)), Suggestion: p.faster(product, copied)})
 }
 
 // faster names the choice that loses the overlap, from the path between the two.
