@@ -73,9 +73,10 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	return err
 }
 
-// supported checks the size of the group against what was proven.
+// supported checks the size of the group against what was proven. A rank alone
+// waits for nobody.
 func (p *Plan) supported() error {
-	if proven := p.program.Ranks; len(proven) > 0 && !slices.Contains(proven, p.Size()) {
+	if proven := p.program.Ranks; len(proven) > 0 && p.Size() > 1 && !slices.Contains(proven, p.Size()) {
 		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
 	}
 	return nil
