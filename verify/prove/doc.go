@@ -37,8 +37,8 @@
 //     executable graph do not overlap (cudaGraphLaunch).
 //   - The items of one cuStreamBatchMemOp run in order, in a captured node too; and a write
 //     by it is behind all that its stream did before, also as a peer sees it
-//     (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER off; measured across processes,
-//     shared/facts/gpu-4xh200.md, Protocol facts).
+//     (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is never set; tried across processes on
+//     H200, with replays and eager runs mixed).
 //   - Emitted kernels wait with ld.acquire.sys and post with st.release.sys behind a
 //     system-wide fence (templates/words.cu.tmpl).
 //   - Aligned 32-bit words are written whole.
