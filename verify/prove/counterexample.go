@@ -13,19 +13,18 @@ type Property string
 // Properties, in the order in which they are checked: a later one may rest on those
 // before it.
 const (
-	Shapes  Property = "one proof for every shape"
-	Events  Property = "events are recorded in the run that waits for them"
-	Bounds  Property = "uses lie inside declared memory"
-	Signals Property = "words are only posted, awaited and reset"
-	Remote  Property = "remote writes go only to plan-owned memory"
-	Abort   Property = "an abort drains every wait"
-	// Allocations are made by New and kept until Close.
+	Shapes      Property = "one proof for every shape"
+	Events      Property = "events are recorded in the run that waits for them"
+	Bounds      Property = "uses lie inside declared memory"
+	Abort       Property = "an abort drains every wait"
+	Signals     Property = "words are only posted, awaited and reset"
+	Rest        Property = "every word is back at rest after each run"
+	Remote      Property = "remote writes go only to plan-owned memory"
 	Allocations Property = "what is allocated is used, and kept from New to Close"
 	Bracket     Property = "operations lie between their run's start and end"
-	Deadlock    Property = "no deadlock"
 	Matching    Property = "each wait is ended by exactly one post, and a word has one poster and one waiter"
+	Deadlock    Property = "no deadlock"
 	Reset       Property = "each post comes after the reset of the wait before it"
-	Rest        Property = "every word is back at rest after each run"
 	Window      Property = "remote accesses lie between the owner's start and end of the run"
 	Race        Property = "no data race"
 	Contents    Property = "every element of the result is made once from exactly the right inputs"

@@ -12,7 +12,7 @@ import (
 const version = 1
 
 // properties in the order in which they are checked.
-var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Rest, Remote, Allocations, Bracket, Deadlock, Matching, Reset, Window, Race, Contents, Serial}
+var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Rest, Remote, Allocations, Bracket, Matching, Deadlock, Reset, Window, Race, Contents, Serial}
 
 type stamp struct{ hash.Hash }
 
