@@ -69,12 +69,13 @@ func poolRef(d *draft) hostir.StreamRef {
 func (a assignment) apart(d *draft) {
 	inLoop := d.schedule.Streams.Start == schedule.InLoop
 	var body []hostir.Node
-	forked := inLoop
+	forked, looped := inLoop, false
 	for _, n := range d.program.Body {
 		switch l := n.(type) {
 		case hostir.GetCurrentStream:
 			continue
 		case hostir.For:
+			looped = true
 			body = append(body, a.fork(&forked)...)
 			l.Body = hostir.Map(l.Body, a.inStep)
 			if inLoop {
@@ -86,7 +87,7 @@ func (a assignment) apart(d *draft) {
 			body = append(body, a.fork(&forked)...)
 			n = on(n, mainRef)
 		default:
-			if forked {
+			if looped {
 				n = on(n, a.copy)
 			} else {
 				n = on(n, mainRef)

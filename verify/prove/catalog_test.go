@@ -69,9 +69,6 @@ func TestEveryChoice(t *testing.T) {
 		for _, signals := range []schedule.Signals{schedule.Batched, schedule.InStep} {
 			for _, copies := range []schedule.CopyStream{schedule.Apart, schedule.WithStep} {
 				for _, start := range []schedule.Placement{schedule.Hoisted, schedule.InLoop} {
-					if signals == schedule.Batched && copies == schedule.Apart && start == schedule.InLoop {
-						continue // its first post is on a stream that is not forked yet
-					}
 					for _, compute := range []int{0, 1, 3} {
 						s := catalog.AllGatherLinear
 						s.Pipeline.OwnShard, s.Pipeline.Signals = own, signals
