@@ -17,7 +17,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:   "allgatherlinearkernels",
-		Proof:  "proven for D = 2..8, stamp 909e5c2413f7b513",
+		Proof:  "proven for D = 2..8, stamp e356964e3b49dc17",
 		Linear: true,
 		Bias:   true,
 		Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -17,7 +17,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp 7d5260f579d5b161",
+		Proof: "proven for D = 2..8, stamp 26266fbded47f5a9",
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   newAllGatherMatmul,
 	})

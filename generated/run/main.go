@@ -24,7 +24,7 @@ func main() {
 var programs = []harness.Program{
 	{
 		Name:   "allgatherlinear",
-		Proof:  "proven for D = 2..8, stamp 72b8e0afda4a1484",
+		Proof:  "proven for D = 2..8, stamp 8fe003c8dc755dbc",
 		Linear: true,
 		Bias:   true,
 		Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
@@ -32,7 +32,7 @@ var programs = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearkernels",
-		Proof:  "proven for D = 2..8, stamp 909e5c2413f7b513",
+		Proof:  "proven for D = 2..8, stamp e356964e3b49dc17",
 		Linear: true,
 		Bias:   true,
 		Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
@@ -40,7 +40,7 @@ var programs = []harness.Program{
 	},
 	{
 		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp 7d5260f579d5b161",
+		Proof: "proven for D = 2..8, stamp 26266fbded47f5a9",
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   newAllGatherMatmul,
 	},
