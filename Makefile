@@ -48,7 +48,7 @@ mutants: ## break every schedule in every way and see that it is noticed
 bench: ## measure the generated packages on this machine
 	$(GO) run ./generated/run bench all -ranks $(RANKS)
 
-soak: ## the tests that take long: 1000 seeds, an hour on 2 cores
+soak: ## the tests that take long: 1000 seeds a program in the simulator, a minute on 2 cores
 	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/...
 
 gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu
