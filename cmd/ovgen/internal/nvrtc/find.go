@@ -15,7 +15,7 @@ const (
 )
 
 // ErrMissing says that no NVRTC was named and none lies in a toolchain folder.
-var ErrMissing = errors.New("no NVRTC (run make toolchain, or name a libnvrtc.so with -nvrtc PATH or OVGEN_NVRTC)")
+var ErrMissing = errors.New("no NVRTC (run make toolchain in a checkout of ovgen, or python3 -m pip install --no-deps --target .toolchain nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 here, or name a libnvrtc.so with -nvrtc PATH or OVGEN_NVRTC)")
 
 // Find loads the NVRTC at path or, where that is empty, at OVGEN_NVRTC, or in the
 // folder .toolchain of dir or of a folder above it. What was named and can't be loaded
