@@ -118,6 +118,7 @@ func (p *Plan) number() error {
 	q.dry = true
 	p.issue(q)
 	q.dry = false
+	p.numbered.Store(&p.steps)
 	if q.step > math.MaxUint16 {
 		return fmt.Errorf("number the steps of a run: %d, and a step word holds %d", q.step, math.MaxUint16)
 	}

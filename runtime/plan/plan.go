@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
@@ -33,6 +34,7 @@ type Plan struct {
 	module     driver.Module
 	events     []driver.Event
 	steps      []group.Step
+	numbered   atomic.Pointer[[]group.Step] // steps, once all have their numbers
 
 	turn     chan struct{} // held by the goroutine that uses the plan
 	closed   bool          // the rest is guarded by turn
@@ -61,8 +63,13 @@ func (p *Plan) Program() *Program { return p.program }
 // Name is the program's, for the group's errors.
 func (p *Plan) Name() string { return p.program.Name }
 
-// Steps of one run, for the group's errors.
-func (p *Plan) Steps() []group.Step { return p.steps }
+// Steps of one run, for the group's errors; none until Finish has numbered them.
+func (p *Plan) Steps() []group.Step {
+	if list := p.numbered.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
 
 // String is "plan 3 (allgatherlinear)".
 func (p *Plan) String() string { return fmt.Sprintf("plan %d (%s)", p.id, p.program.Name) }
