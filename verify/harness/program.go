@@ -13,6 +13,7 @@ type Program struct {
 	Name  string // "allgatherlinear"
 	Proof string // its stamp: "unproven", or what was proven
 	Ranks []int  // proven D; empty means any
+	Eager bool   // it can't be replayed as a graph
 	// Linear: B is [N,K], else [K,N]; Bias: a bias [N] is added to each row.
 	Linear, Bias bool
 	// Types it accepts, the default first.

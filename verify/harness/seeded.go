@@ -94,9 +94,13 @@ func testRank(ctx context.Context, g *group.Group, p *Program, s Shape, seed uin
 		return err
 	}
 	defer func() { err = errors.Join(err, r.drv.StreamDestroy(stream)) }()
+	replay := plan.Replay
+	if p.Eager {
+		replay = plan.Enqueue
+	}
 	for i, run := range []func() error{
 		func() error { return plan.Enqueue(stream) },
-		func() error { return plan.Replay(stream) },
+		func() error { return replay(stream) },
 		func() error { return plan.Run(ctx) },
 		func() error { return plan.Enqueue(stream) },
 	} {

@@ -3,6 +3,8 @@ package harness
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/reference"
@@ -89,20 +91,32 @@ func (l *lab) variants(ctx context.Context) ([]variant, error) {
 		{variantChunks, false, l.chunks},
 		{variantCopies, false, l.copies},
 	}
-	if !l.r.o.nosteps {
-		return list, nil
+	if l.r.o.nosteps {
+		bare, err := l.withoutSteps(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, bare...)
 	}
+	if l.p.Eager {
+		list = slices.DeleteFunc(list, func(v variant) bool { return strings.HasPrefix(v.name, variantReplayed) })
+	}
+	return list, nil
+}
+
+// withoutSteps are the variants of a plan that writes no step words.
+func (l *lab) withoutSteps(ctx context.Context) ([]variant, error) {
 	l.steps(false)
 	defer l.steps(true)
 	if err := l.addPlan(ctx); err != nil { // its graph is captured without the words
 		return nil, err
 	}
 	bare := l.plans[1]
-	return append(list, variant{variantEager + withoutSteps, true, func(s driver.Stream) error {
+	return []variant{{variantEager + withoutSteps, true, func(s driver.Stream) error {
 		l.steps(false)
 		defer l.steps(true)
 		return bare.Enqueue(s)
-	}}, variant{variantReplayed + withoutSteps, true, bare.Replay}), nil
+	}}, {variantReplayed + withoutSteps, true, bare.Replay}}, nil
 }
 
 // steps lets the writes of step words through, or not. Kernels that write them

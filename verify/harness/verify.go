@@ -18,6 +18,7 @@ const onHost = 1 << 24
 const (
 	modeEager    = "eager"
 	modeReplayed = "replayed"
+	modeOwn      = "own stream" // Run of a program that can't be replayed
 	modeReal     = "real"
 )
 
@@ -71,6 +72,9 @@ func (r *rank) verifyShape(ctx context.Context, p *Program, s Shape) (rows []row
 	}
 	c := &checker{tensors: t, plan: plan}
 	modes := []string{modeEager, modeReplayed}
+	if p.Eager {
+		modes[1] = modeOwn
+	}
 	if t.small() {
 		modes = append(modes, modeReal)
 	}
@@ -121,7 +125,7 @@ func (c *checker) mode(ctx context.Context, mode string) (row, error) {
 
 // run makes one run with fresh inputs and poisoned outputs and judges it.
 func (c *checker) run(ctx context.Context, mode string, i uint32) (*mismatch, error) {
-	if mode == modeReplayed {
+	if mode == modeReplayed || mode == modeOwn {
 		i += 1 << 20
 	}
 	s := c.r.stream.Handle()
@@ -141,10 +145,10 @@ func (c *checker) run(ctx context.Context, mode string, i uint32) (*mismatch, er
 // start runs the plan once: behind what s holds, or, replayed, on its own. Of the
 // replayed runs every second is a Replay on s.
 func (c *checker) start(ctx context.Context, mode string, s driver.Stream) error {
-	if mode != modeReplayed {
+	if mode != modeReplayed && mode != modeOwn {
 		return c.plan.Enqueue(s)
 	}
-	if c.turn++; c.turn%2 == 0 {
+	if c.turn++; c.turn%2 == 0 && mode == modeReplayed {
 		return c.plan.Replay(s)
 	}
 	if err := c.r.drv.StreamSynchronize(s); err != nil {

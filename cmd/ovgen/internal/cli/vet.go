@@ -46,7 +46,7 @@ func vet(c *call) error {
 	for _, in := range inputs {
 		for _, size := range in.Proof.Sizes {
 			for _, w := range size.Warnings {
-				fmt.Fprintf(c.stdout, "%s: D = %d: warning: %s\n", in.Program.Name, size.Ranks, w)
+				fmt.Fprintf(c.stdout, "%s: warning: %s\n", in.Program.Name, w)
 			}
 		}
 	}

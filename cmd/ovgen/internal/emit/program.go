@@ -49,7 +49,7 @@ func (u *unit) identity(f *jen.File) {
 	if ranks := u.proven(); len(ranks) > 0 {
 		values = append(values, jen.Id("Ranks").Op(":").Index().Int().Values(ranks...))
 	}
-	if u.Proof != nil && !u.Proof.Replay() {
+	if u.eager() {
 		values = append(values, jen.Id("Eager").Op(":").True())
 	}
 	if u.device {
@@ -68,11 +68,14 @@ func (u *unit) proof() string {
 		return "unproven"
 	}
 	text := fmt.Sprintf("proven for D = %s, stamp %.16s", u.Proof.Ranks(), u.Proof.Stamp)
-	if !u.Proof.Replay() {
+	if u.eager() {
 		text += ", eager only: not serial-safe as a captured graph"
 	}
 	return text
 }
+
+// eager says that the program must not be captured.
+func (u *unit) eager() bool { return u.Proof != nil && !u.Proof.Replay() }
 
 // proven are the mesh sizes that New accepts.
 func (u *unit) proven() []jen.Code {

@@ -81,6 +81,9 @@ func (u *unit) entry() jen.Code {
 		jen.Id("Name").Op(":").Lit(u.name),
 		jen.Id("Proof").Op(":").Lit(u.proof()),
 	}
+	if u.eager() {
+		fields = append(fields, jen.Id("Eager").Op(":").True())
+	}
 	if s.Op == schedule.Linear {
 		fields = append(fields, jen.Id("Linear").Op(":").True())
 	}
