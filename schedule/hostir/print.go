@@ -170,25 +170,15 @@ func bounds(from, to Expr) string {
 
 // heading names the streams a node is issued on.
 func heading(n Node) string {
-	switch n := n.(type) {
-	case Synchronize:
-		var names []string
-		for _, s := range n.Streams {
-			names = append(names, s.String())
-		}
-		return strings.Join(names, ", ")
-	case Post:
-		return n.Stream.String()
-	case Wait:
-		return n.Stream.String()
-	case Set:
-		return n.Stream.String()
-	case Matmul:
-		return n.Stream.String()
-	case Linear:
-		return n.Stream.String()
+	streams := Streams(n)
+	if s, ok := n.(Synchronize); ok {
+		streams = s.Streams
 	}
-	return ""
+	var names []string
+	for _, s := range streams {
+		names = append(names, s.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // String is main, work[i] or work[1..D-1].

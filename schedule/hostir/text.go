@@ -2,6 +2,7 @@ package hostir
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -67,18 +68,8 @@ func (w *printer) branch(n If, indent, stream string) {
 // together says whether nodes of the same kind share a line in nvFuser's form.
 func together(a, b Node) bool {
 	switch a.(type) {
-	case Allocate:
-		_, ok := b.(Allocate)
-		return ok
-	case Let:
-		_, ok := b.(Let)
-		return ok
-	case Post:
-		_, ok := b.(Post)
-		return ok
-	case Wait:
-		_, ok := b.(Wait)
-		return ok
+	case Allocate, Let, Post, Wait:
+		return reflect.TypeOf(a) == reflect.TypeOf(b)
 	}
 	return false
 }

@@ -64,7 +64,7 @@ func supported(s schedule.Schedule) error {
 	return errors.Join(errs...)
 }
 
-// forEach returns the loop over the steps, rewritten by f.
+// loop replaces the loop over the steps by what f makes of it.
 func (d *draft) loop(f func(hostir.For) []hostir.Node) {
 	var out []hostir.Node
 	for _, n := range d.program.Body {

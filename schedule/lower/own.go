@@ -12,8 +12,7 @@ func own(d *draft) error {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {
-		first := product(d.schedule, slice("C", hostir.Rank), whole("A"))
-		first = remark(first, hostir.Origin{Remark: "own shard, in place", Field: "Pipeline.OwnShard"})
+		first := product(d.schedule, hostir.Origin{Remark: "own shard, in place", Field: "Pipeline.OwnShard"}, slice("C", hostir.Rank), whole("A"))
 		l.From = hostir.Const(1)
 		l.Body = hostir.Map(l.Body, func(n hostir.Node) []hostir.Node {
 			if branch, ok := n.(hostir.If); ok {
@@ -24,17 +23,4 @@ func own(d *draft) error {
 		return []hostir.Node{first, l}
 	})
 	return nil
-}
-
-// remark gives a product an origin.
-func remark(n hostir.Node, o hostir.Origin) hostir.Node {
-	switch n := n.(type) {
-	case hostir.Matmul:
-		n.Origin = o
-		return n
-	case hostir.Linear:
-		n.Origin = o
-		return n
-	}
-	return n
 }

@@ -28,7 +28,7 @@ func pipeline(d *draft) error {
 				hostir.Wait{Origin: hostir.Origin{Field: "Pipeline.Protocol"}, Comm: send},
 				hostir.Wait{Origin: hostir.Origin{Field: "Pipeline.Protocol"}, Comm: recv},
 			}},
-		product(d.schedule, slice("C", from), g),
+		product(d.schedule, hostir.Origin{Field: "Op"}, slice("C", from), g),
 	}
 	d.program.Semaphores = []string{ready, read}
 	d.program.Body = []hostir.Node{
@@ -41,11 +41,11 @@ func pipeline(d *draft) error {
 }
 
 // product is the schedule's operation on one chunk.
-func product(s schedule.Schedule, c, a hostir.View) hostir.Node {
+func product(s schedule.Schedule, o hostir.Origin, c, a hostir.View) hostir.Node {
 	if s.Op == schedule.Matmul {
-		return hostir.Matmul{Origin: hostir.Origin{Field: "Op"}, C: c, A: a, B: whole("B")}
+		return hostir.Matmul{Origin: o, C: c, A: a, B: whole("B")}
 	}
-	l := hostir.Linear{Origin: hostir.Origin{Field: "Op"}, C: c, A: a, B: whole("B")}
+	l := hostir.Linear{Origin: o, C: c, A: a, B: whole("B")}
 	if _, ok := s.Tensor("Bias"); ok {
 		l.Bias = whole("Bias")
 	}
