@@ -10,8 +10,12 @@ type Pipeline struct {
 	Own       Own
 	OwnShard  OwnShard
 	Signals   Signals
+	Products  Products
+	Reduction Reduction
 	// Chunks of a collective pipeline (S); zero for the other kinds.
 	Chunks int
+	// Parts that a shard travels in; zero means one.
+	Parts int
 }
 
 // PipelineKind is the family of a pipeline.
@@ -22,6 +26,9 @@ const (
 	PointToPoint PipelineKind = "point-to-point" // each step exchanges with one peer
 	Collective   PipelineKind = "collective"     // each of Chunks steps is a collective
 	Broadcast    PipelineKind = "broadcast"      // each step spreads one rank's shard
+	OneShot      PipelineKind = "one-shot"       // every rank sums all ranks' inputs
+	TwoShot      PipelineKind = "two-shot"       // every rank sums its part of all inputs and gathers the others
+	Padded       PipelineKind = "padded"         // uneven parts travel as even ones, and are put together afterwards
 )
 
 // Order says which peer a step exchanges with.
@@ -55,7 +62,8 @@ const (
 // Own says when the own shard is multiplied.
 type Own string
 
-// Places of the own shard; First is the default.
+// Places of the own shard. First is the default; where partial results leave for
+// their owners, Last is.
 const (
 	First Own = "first"
 	Last  Own = "last"
@@ -79,12 +87,44 @@ const (
 	InStep  Signals = "in step" // in the step that uses the shard
 )
 
+// Products says how many shards a product takes.
+type Products string
+
+// PerShard is the default.
+const (
+	PerShard Products = "per shard"
+	Grouped  Products = "grouped" // the own shard, the shards behind it, and those before it
+)
+
+// Reduction says where partial results are added.
+type Reduction string
+
+// AtEnd is the default: partial results meet in slots at their owner and are summed
+// once, in the order of ranks. The others accumulate on the way round a ring.
+const (
+	AtEnd     Reduction = "at the end"
+	InSlot    Reduction = "in slots"       // at the end, and the product itself writes the peer's slot
+	InProduct Reduction = "in the product" // C += A * B
+	InKernel  Reduction = "by a kernel"    // the partial product, then a sum of two
+)
+
 // Transport is what moves bytes and what signals. The zero value is CUDA IPC by
 // copy engine and stream memory operations.
 type Transport struct {
 	Copy   Mover
 	Signal Signaller
+	// Steps says whether a step's wait, copy and post are one kernel.
+	Steps Steps
 }
+
+// Steps is how the parts of an exchange are launched.
+type Steps string
+
+// Separate is the default; Fused needs copies and signals by kernel.
+const (
+	Separate Steps = "separate"
+	Fused    Steps = "fused"
+)
 
 // Mover is what copies.
 type Mover string
@@ -139,11 +179,17 @@ func (s Schedule) WithDefaults() Schedule {
 	fill(&s.Pipeline.Order, Shift)
 	fill(&s.Pipeline.Direction, Forward)
 	fill(&s.Pipeline.Protocol, Get)
+	if s.Reduces() {
+		fill(&s.Pipeline.Own, Last)
+	}
 	fill(&s.Pipeline.Own, First)
 	fill(&s.Pipeline.OwnShard, InPlace)
 	fill(&s.Pipeline.Signals, Batched)
+	fill(&s.Pipeline.Products, PerShard)
+	fill(&s.Pipeline.Reduction, AtEnd)
 	fill(&s.Transport.Copy, CopyEngine)
 	fill(&s.Transport.Signal, StreamMemOp)
+	fill(&s.Transport.Steps, Separate)
 	fill(&s.Streams.Copy, Apart)
 	fill(&s.Streams.Start, Hoisted)
 	fill(&s.Streams.Handles, Hoisted)

@@ -49,6 +49,20 @@ func (t Tensor) Sharded() (axis, split int, ok bool) { return t.find(DeviceX) }
 // steps, and whether there is one.
 func (t Tensor) Streamed() (axis, split int, ok bool) { return t.find(StreamAxis) }
 
+// Reduces says that the ranks hold partial results: that an axis which is not one of
+// the result is spread over the mesh.
+func (s Schedule) Reduces() bool {
+	a, _ := s.Tensor("A")
+	axis, _, sharded := a.Sharded()
+	switch s.Op {
+	case Matmul, Linear:
+		return sharded && axis == 1
+	case Sum, MLP:
+		return true
+	}
+	return false
+}
+
 func (t Tensor) find(kind SplitKind) (axis, split int, ok bool) {
 	for i, a := range t.Axes {
 		for j, s := range a.Outer {

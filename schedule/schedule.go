@@ -20,10 +20,15 @@ type Schedule struct {
 // Op is an operation on the tensors of a schedule.
 type Op string
 
-// Operations.
+// Operations. Matmul and Linear may have a second and a third product of the same
+// A: tensors B2, Bias2, C2 with extent N2, and B3, Bias3, C3 with N3.
 const (
-	Matmul Op = "matmul" // C [M,N] = A [M,K] * B [K,N]
-	Linear Op = "linear" // C [M,N] = A [M,K] * B [N,K]ᵀ, plus Bias [N] to each row if declared
+	Matmul   Op = "matmul"   // C [M,N] = A [M,K] * B [K,N]
+	Linear   Op = "linear"   // C [M,N] = A [M,K] * B [N,K]ᵀ, plus Bias [N] to each row if declared
+	Gradient Op = "gradient" // C [N,K] = A [M,N]ᵀ * B [M,K]: of a weight, from the gradient A of its layer's output and the layer's input B
+	MLP      Op = "mlp"      // C [M,N] = GELU(A [M,K] * B [F,K]ᵀ + Bias [F]) * B2 [N,F]ᵀ
+	Copy     Op = "copy"     // C = A, placed otherwise: [M,N], or for an all-to-all [D,D,M]
+	Sum      Op = "sum"      // C [M,N] = the sum of A [D,M,N] over its first axis, of which each rank has one
 )
 
 // Type is an element type; sums are kept in fp32.
@@ -38,8 +43,10 @@ const (
 
 // Tensor is a named operand or result and where its parts are.
 type Tensor struct {
-	Name string // A, B, Bias or C
+	Name string // A, B, Bias or C; B2, Bias2, C2, ... of further products; Gathered
 	Axes []Axis // outermost first, row-major
+	// Root says that only rank 0 has the tensor.
+	Root bool
 }
 
 // Axis is one dimension of a tensor, cut from the outside.
@@ -48,22 +55,29 @@ type Axis struct {
 	Outer  []Split // outermost first; what is left is the inner extent
 }
 
-// Extent is a symbol bound at run time (M, K, N, and D for the mesh), or a
-// positive decimal constant such as "128".
+// Extent is a symbol bound at run time (M, K, N, F, N2, N3, and D for the mesh), or
+// a positive decimal constant such as "128".
 type Extent string
 
 // The symbols.
 const (
-	M Extent = "M" // rows of A and C
-	K Extent = "K" // the contracted dimension
-	N Extent = "N" // columns of C
-	D Extent = "D" // ranks of the mesh
+	M  Extent = "M"  // rows of A and C
+	K  Extent = "K"  // the contracted dimension
+	N  Extent = "N"  // columns of C
+	N2 Extent = "N2" // columns of C2
+	N3 Extent = "N3" // columns of C3
+	F  Extent = "F"  // columns between the two layers of an MLP
+	D  Extent = "D"  // ranks of the mesh
 )
 
 // Split cuts an axis into Count outer parts.
 type Split struct {
 	Kind  SplitKind
 	Count Extent
+	// Shift of a DIDx split: part p is on rank (p + Shift) % D.
+	Shift int
+	// Uneven parts of a DIDx split have extents of their own, given at Bind.
+	Uneven bool
 }
 
 // SplitKind says what the parts of a split are spread over.

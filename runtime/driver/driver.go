@@ -241,7 +241,11 @@ type MatmulDesc struct {
 	Type    Type
 	// Transposed: B is stored as [N,K] (a linear layer's weight), else [K,N].
 	Transposed bool
-	Bias       bool // bias [N] is added to each row
+	// TransposedA: A is stored as [K,M] (a weight's gradient), else [M,K].
+	TransposedA bool
+	Bias        bool // bias [N] is added to each row
+	Gelu        bool // GELU of that, by its tanh approximation, before it is rounded
+	Accumulate  bool // what C holds is added, before all is rounded once
 }
 
 // Type is the element type of a tensor; sums are kept in fp32.

@@ -1,5 +1,7 @@
 package hostir
 
+import "ovgen/schedule"
+
 // Node is a step of a host program.
 type Node interface {
 	// Source says where the node comes from.
@@ -21,10 +23,11 @@ type StreamRef struct {
 	From, To Expr // present for a range
 }
 
-// View is a buffer, a slice of it (chunk Index of its outermost part), or that of a peer.
+// View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's.
 type View struct {
 	Buffer string
 	Index  Expr   // absent: the whole buffer
+	Count  Expr   // absent: one chunk
 	Peer   Expr   // absent: this rank's
 	Alias  string // name bound by Select, for print
 }
@@ -77,15 +80,33 @@ type ShareMemHandles struct {
 	Send, Recv *P2PCommunication
 }
 
-// P2PCommunication is one side of an exchange with a peer under the get protocol:
-// the receiver copies out of the sender's buffer.
+// P2PCommunication is one side of an exchange with a peer. Under the get protocol
+// the receiver copies out of the sender's buffer, under put the sender copies into
+// the receiver's.
 type P2PCommunication struct {
-	Send        bool
-	Peer        Expr
-	Buffer      View   // what is sent, or where it is received
-	Remote      View   // for the receiver: the sender's buffer
-	Ready, Read string // semaphores: the buffer may be read; it has been read
-	CopyKernel  bool   // copy by an emitted kernel
+	Send     bool
+	Peer     Expr
+	Protocol schedule.Protocol
+	Buffer   View // what is sent, or where it is received
+	Remote   View // for the side that copies: the other's buffer
+	// Semaphores: the other side's buffer may be used (get: read, put: written); it
+	// has been used. Index is the member of each, where they have several.
+	Ready, Done string
+	Index       Expr
+	CopyKernel  bool // copy by an emitted kernel
+}
+
+// Communication is a collective of all ranks: each of them puts chunk r of Out on
+// every rank (Allgather), which takes part with In.
+type Communication struct {
+	Origin
+	Stream      StreamRef
+	Kind        string // Allgather
+	In, Out     View   // In: this rank's part; Out: D chunks from Index on
+	Ready, Done string // semaphores as in P2PCommunication, under get
+	Index       Expr
+	CopyKernel  bool
+	Kernel      bool // posts and waits by emitted kernels
 }
 
 // Post signals. With Comm it starts one side of an exchange, else it sets
@@ -95,6 +116,7 @@ type Post struct {
 	Stream    StreamRef
 	Comm      *P2PCommunication
 	Semaphore string
+	Index     Expr // absent: the only member, or the first
 	Peer      Expr // absent: every peer, r+1 first
 	Kernel    bool // by an emitted kernel
 }
@@ -106,6 +128,7 @@ type Wait struct {
 	Stream    StreamRef
 	Comm      *P2PCommunication
 	Semaphore string
+	Index     Expr
 	Peer      Expr // absent: every peer
 	Kernel    bool
 }
@@ -125,51 +148,56 @@ type Set struct {
 	Kernel   bool // by an emitted kernel, else by the copy engine
 }
 
-// Matmul is C = A * B.
+// Matmul is C = A * B, or C += A * B.
 type Matmul struct {
 	Origin
-	Stream  StreamRef
-	C, A, B View
+	Stream     StreamRef
+	C, A, B    View
+	Accumulate bool
 }
 
-// Linear is C = A * Bᵀ, plus Bias to each row where it is present.
+// Linear is C = A * Bᵀ, plus Bias to each row where it is present, and GELU of
+// that where asked for; or C += A * Bᵀ.
 type Linear struct {
 	Origin
 	Stream        StreamRef
 	C, A, B, Bias View
+	Gelu          bool
+	Accumulate    bool
 }
 
-// Expand returns the semaphore form of a Post or Wait that carries a
-// P2PCommunication, and other nodes as they are. Under get, to post a send is to say
-// that the buffer is ready; to post a receive is to wait for that, copy and say that
-// it was read; to wait for a send is to wait until it was read; a receive has been
-// waited for by stream order.
-func Expand(n Node) []Node {
-	switch n := n.(type) {
-	case Post:
-		c := n.Comm
-		if c == nil {
-			return []Node{n}
-		}
-		if c.Send {
-			return []Node{Post{Origin: n.Origin, Stream: n.Stream, Semaphore: c.Ready, Peer: c.Peer, Kernel: n.Kernel}}
-		}
-		return []Node{
-			Wait{Origin: n.Origin, Stream: n.Stream, Semaphore: c.Ready, Peer: c.Peer, Kernel: n.Kernel},
-			Set{Origin: n.Origin, Stream: n.Stream, Dst: c.Buffer, Src: c.Remote, Kernel: c.CopyKernel},
-			Post{Origin: n.Origin, Stream: n.Stream, Semaphore: c.Read, Peer: c.Peer, Kernel: n.Kernel},
-		}
-	case Wait:
-		c := n.Comm
-		if c == nil {
-			return []Node{n}
-		}
-		if c.Send {
-			return []Node{Wait{Origin: n.Origin, Stream: n.Stream, Semaphore: c.Read, Peer: c.Peer, Kernel: n.Kernel}}
-		}
-		return nil
-	}
-	return []Node{n}
+// Gradient is C = Aᵀ * B, or C += Aᵀ * B: of a weight, summed over the rows of both.
+type Gradient struct {
+	Origin
+	Stream     StreamRef
+	C, A, B    View
+	Accumulate bool
+}
+
+// Reduce is Dst = the sum of Terms in their order, in fp32 and rounded once, by an
+// emitted kernel.
+type Reduce struct {
+	Origin
+	Stream StreamRef
+	Dst    View
+	Terms  []Terms
+}
+
+// Terms is a view for each value of Index from From up to, not including, To; a
+// view alone where Index is empty.
+type Terms struct {
+	View
+	Index    string
+	From, To Expr
+}
+
+// LaunchKernel is one emitted kernel that does what the nodes of Body do, one
+// after the other: waits, then one Set or Reduce, then posts, all on its stream.
+type LaunchKernel struct {
+	Origin
+	Stream StreamRef
+	Name   string // get, put, ...: the template
+	Body   []Node
 }
 
 // Map rebuilds a list of nodes: f returns what stands for a node, after its own
@@ -183,6 +211,9 @@ func Map(nodes []Node, f func(Node) []Node) []Node {
 			n = b
 		case If:
 			b.Then, b.Else = Map(b.Then, f), Map(b.Else, f)
+			n = b
+		case LaunchKernel:
+			b.Body = Map(b.Body, f)
 			n = b
 		}
 		out = append(out, f(n)...)
@@ -200,6 +231,8 @@ func Walk(nodes []Node, f func(Node)) {
 		case If:
 			Walk(b.Then, f)
 			Walk(b.Else, f)
+		case LaunchKernel:
+			Walk(b.Body, f)
 		}
 	}
 }
@@ -218,6 +251,14 @@ func Streams(n Node) []StreamRef {
 	case Matmul:
 		return []StreamRef{n.Stream}
 	case Linear:
+		return []StreamRef{n.Stream}
+	case Gradient:
+		return []StreamRef{n.Stream}
+	case Reduce:
+		return []StreamRef{n.Stream}
+	case LaunchKernel:
+		return []StreamRef{n.Stream}
+	case Communication:
 		return []StreamRef{n.Stream}
 	}
 	return nil

@@ -7,12 +7,18 @@ type Program struct {
 	Name       string // of the schedule
 	Schedule   schedule.Schedule
 	Buffers    []Buffer
-	Semaphores []string // each a word for every peer, in the waiter's memory
+	Semaphores []Semaphore
 	Streams    []StreamSet
 	Constants  Env      // names that generation binds: streams
 	Checks     []Divide // what New requires of the shape
 	Setup      []Node   // once, in New and Bind
 	Body       []Node   // each run
+}
+
+// Semaphore is a word for every peer, in the waiter's memory; or Count of them.
+type Semaphore struct {
+	Name  string
+	Count Expr // absent: one member
 }
 
 // Buffer is memory that the program names.
@@ -22,9 +28,13 @@ type Buffer struct {
 	Owner  Owner
 	// Shared says that peers read it.
 	Shared bool
-	// Elements this rank holds, and the elements of one slice of its outermost
-	// part (a shard, or a step's rows).
+	// Elements this rank holds, and the elements of one chunk: the unit in which
+	// views index it (a shard, a step's rows, or a part of one).
 	Elements, Chunk Expr
+	// Counts is present where chunks differ: chunk c of rank q has Chunk times the
+	// Counts(q, c)-th of the counts that Bind was called with. Elements is then what
+	// New has to make room for.
+	Counts Expr
 }
 
 // Owner of a buffer.
@@ -45,6 +55,15 @@ type StreamSet struct {
 
 // Divide is a requirement on the shape: By divides Extent.
 type Divide struct{ Extent, By schedule.Extent }
+
+// SemaphoreNames are the names of the program's semaphores.
+func (p *Program) SemaphoreNames() []string {
+	var names []string
+	for _, s := range p.Semaphores {
+		names = append(names, s.Name)
+	}
+	return names
+}
 
 // Buffer returns the buffer of that name.
 func (p *Program) Buffer(name string) (Buffer, bool) {

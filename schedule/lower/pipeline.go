@@ -12,8 +12,8 @@ func pipeline(d *draft) error {
 	i := hostir.Var(stepIndex)
 	from, to := hostir.Var("from"), hostir.Var("to")
 	g := hostir.View{Buffer: gathered, Index: from, Alias: "g"}
-	send := &hostir.P2PCommunication{Send: true, Peer: to, Buffer: whole("A"), Ready: ready, Read: read}
-	recv := &hostir.P2PCommunication{Peer: from, Buffer: g, Remote: hostir.View{Buffer: "A", Peer: from}, Ready: ready, Read: read}
+	send := &hostir.P2PCommunication{Send: true, Peer: to, Buffer: whole("A"), Protocol: schedule.Get, Ready: ready, Done: read}
+	recv := &hostir.P2PCommunication{Peer: from, Buffer: g, Remote: hostir.View{Buffer: "A", Peer: from}, Protocol: schedule.Get, Ready: ready, Done: read}
 	body := []hostir.Node{
 		hostir.Let{Name: "from", Value: hostir.Mod(hostir.Add(hostir.Rank, i), hostir.Size)},
 		hostir.Let{Name: "to", Value: hostir.Mod(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), i), hostir.Size)},
@@ -30,7 +30,7 @@ func pipeline(d *draft) error {
 			}},
 		product(d.schedule, hostir.Origin{Field: "Op"}, slice("C", from), g),
 	}
-	d.program.Semaphores = []string{ready, read}
+	d.program.Semaphores = []hostir.Semaphore{{Name: ready}, {Name: read}}
 	d.program.Body = []hostir.Node{
 		hostir.Allocate{Buffer: gathered},
 		hostir.Allocate{Buffer: "C"},

@@ -107,7 +107,7 @@ func (m *maker) variants(n hostir.Node) []variant {
 	case hostir.Post:
 		m.signal(n.Stream, func(s hostir.StreamRef) hostir.Node { n.Stream = s; return n }, add)
 		shift(n.Peer, "peer", func(e hostir.Expr) hostir.Node { n.Peer = e; return n }, add)
-		for _, other := range m.program.Semaphores {
+		for _, other := range m.program.SemaphoreNames() {
 			if other != n.Semaphore {
 				c := n
 				c.Semaphore = other
@@ -117,7 +117,7 @@ func (m *maker) variants(n hostir.Node) []variant {
 	case hostir.Wait:
 		m.signal(n.Stream, func(s hostir.StreamRef) hostir.Node { n.Stream = s; return n }, add)
 		shift(n.Peer, "peer", func(e hostir.Expr) hostir.Node { n.Peer = e; return n }, add)
-		for _, other := range m.program.Semaphores {
+		for _, other := range m.program.SemaphoreNames() {
 			if other != n.Semaphore {
 				c := n
 				c.Semaphore = other
@@ -161,8 +161,8 @@ func shift(e hostir.Expr, what string, to func(hostir.Expr) hostir.Node, add fun
 
 // sharedWords uses one semaphore for two.
 func (m *maker) sharedWords() {
-	for i, keep := range m.program.Semaphores {
-		for _, drop := range m.program.Semaphores[i+1:] {
+	for i, keep := range m.program.SemaphoreNames() {
+		for _, drop := range m.program.SemaphoreNames()[i+1:] {
 			p := *m.program
 			p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
 				switch x := n.(type) {
@@ -186,7 +186,7 @@ func (m *maker) sharedWords() {
 
 // acknowledgement leaves all use of one semaphore out.
 func (m *maker) acknowledgement() {
-	for _, sem := range m.program.Semaphores {
+	for _, sem := range m.program.SemaphoreNames() {
 		p := *m.program
 		p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
 			switch x := n.(type) {

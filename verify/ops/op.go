@@ -17,9 +17,12 @@ type Op struct {
 	Words []Word
 	// Uses of memory by a Copy, Product or Kernel, reads first.
 	Uses []Use
-	// Kernel that carries out a Copy or Signal, empty for the copy engine and for
-	// stream memory operations.
+	// Kernel that carries out a Copy, Sum or Signal, empty for the copy engine and for
+	// stream memory operations. One launch may be several operations in a row.
 	Kernel string
+	// Form of a Product: matmul, linear, linear gelu or gradient. One that reads
+	// where it writes adds to what is there.
+	Form string
 	// Step is the number of the node in issue order, from 1; zero for After and Done.
 	Step int
 	// Node of the host program; absent in a recorded operation.
@@ -37,12 +40,13 @@ const (
 	Signal                // waits and writes of words, in order
 	Copy
 	Product // a matrix product
+	Sum     // the sum of all it reads, in that order
 	Done    // main's end of the run is what the next run waits for
 )
 
 // String is the kind's name.
 func (k Kind) String() string {
-	return [...]string{"after", "record", "wait event", "signal", "copy", "product", "done"}[k]
+	return [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "done"}[k]
 }
 
 // Word is one item of a Signal: a wait until the word has the value, or a write.
@@ -97,6 +101,9 @@ func (o Op) String() string {
 		fmt.Fprintf(&b, "%s %d", o.Kind, o.Event)
 	default:
 		b.WriteString(o.Kind.String())
+	}
+	if o.Form != "" {
+		b.WriteString(" " + o.Form)
 	}
 	if o.Kernel != "" {
 		fmt.Fprintf(&b, " by kernel %s", o.Kernel)

@@ -13,12 +13,16 @@ type Case struct {
 	Rank        int   // r
 	M, K, N     int64 // of the whole operation
 	ElementSize int64 // bytes of an element
+	// Extents of other symbols, and Counts of uneven chunks as Bind is called with.
+	Extents map[string]int64
+	Counts  []int64
 }
 
 // Unroll lists what rank c.Rank enqueues for one run of p, in enqueue order.
 func Unroll(p *hostir.Program, c Case) ([]Op, error) {
 	u := &unroller{program: p, c: c, env: hostir.Env{
 		"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}}
+	maps.Copy(u.env, c.Extents)
 	maps.Copy(u.env, p.Constants)
 	u.add(Op{Kind: After, Stream: mainStream})
 	u.nodes(p.Body)
@@ -39,6 +43,7 @@ type unroller struct {
 	list    []Op
 	events  int
 	step    int
+	launch  string // the kernel that carries out what is being unrolled
 	// fresh holds, for each stream, the event that still marks all the stream holds.
 	fresh map[string]int
 	err   error
@@ -67,16 +72,39 @@ func (u *unroller) node(n hostir.Node) {
 		}
 	case hostir.Synchronize:
 		u.synchronize(n)
-	case hostir.Post, hostir.Wait:
-		for _, e := range hostir.Expand(n) {
-			u.signal(e)
+	case hostir.Post:
+		if n.Comm != nil {
+			u.nodes(hostir.Expand(n))
+			return
 		}
+		u.post(n)
+	case hostir.Wait:
+		if n.Comm != nil {
+			u.nodes(hostir.Expand(n))
+			return
+		}
+		u.wait(n)
+	case hostir.Communication:
+		u.nodes(hostir.Expand(n))
+	case hostir.LaunchKernel:
+		u.step++
+		u.launch = n.Name
+		u.nodes(n.Body)
+		u.launch = ""
 	case hostir.Set:
 		u.set(n)
+	case hostir.Reduce:
+		u.reduce(n)
 	case hostir.Matmul:
-		u.product(n, n.Stream, n.C, n.A, n.B, hostir.View{})
+		u.product(n, n.Stream, "matmul", n.Accumulate, n.C, n.A, n.B, hostir.View{})
 	case hostir.Linear:
-		u.product(n, n.Stream, n.C, n.A, n.B, n.Bias)
+		form := "linear"
+		if n.Gelu {
+			form = "linear gelu"
+		}
+		u.product(n, n.Stream, form, n.Accumulate, n.C, n.A, n.B, n.Bias)
+	case hostir.Gradient:
+		u.product(n, n.Stream, "gradient", n.Accumulate, n.C, n.A, n.B, hostir.View{})
 	case hostir.Allocate, hostir.GetCurrentStream, hostir.Select, hostir.ShareMemHandles:
 		// Nothing is enqueued: memory is the plan's, names are inlined, and an
 		// exchange in the loop is a cache hit.
@@ -86,14 +114,23 @@ func (u *unroller) node(n hostir.Node) {
 }
 
 func (u *unroller) loop(l hostir.For) {
-	from, to := u.eval(l.From), u.eval(l.To)
-	outer, had := u.env[l.Index]
-	for i := from; i < to && u.err == nil; i++ {
-		u.env[l.Index] = i
-		u.nodes(l.Body)
+	u.each(l.Index, l.From, l.To, func() { u.nodes(l.Body) })
+}
+
+// each calls f with the index bound to each value; once where there is none.
+func (u *unroller) each(index string, first, end hostir.Expr, f func()) {
+	if index == "" {
+		f()
+		return
 	}
-	if delete(u.env, l.Index); had {
-		u.env[l.Index] = outer
+	from, to := u.eval(first), u.eval(end)
+	outer, had := u.env[index]
+	for i := from; i < to && u.err == nil; i++ {
+		u.env[index] = i
+		f()
+	}
+	if delete(u.env, index); had {
+		u.env[index] = outer
 	}
 }
 
@@ -118,43 +155,75 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 	}
 }
 
-// signal is a post or wait of words, or the copy between them.
-func (u *unroller) signal(n hostir.Node) {
-	op := Op{Kind: Signal, Node: n}
-	u.step++
-	op.Step = u.step
-	switch n := n.(type) {
-	case hostir.Set:
-		u.step--
-		u.set(n)
-		return
-	case hostir.Post:
-		op.Stream, op.Kernel = u.stream(n.Stream), kernel(n.Kernel, "post")
-		for _, p := range u.peers(n.Peer) {
-			op.Words = append(op.Words, Word{Write: true, Value: 1, At: word(p, n.Semaphore, u.c.Rank)})
-		}
-	case hostir.Wait:
-		op.Stream, op.Kernel = u.stream(n.Stream), kernel(n.Kernel, "wait")
-		for _, p := range u.peers(n.Peer) {
-			at := word(u.c.Rank, n.Semaphore, p)
-			op.Words = append(op.Words, Word{At: at, Value: 1}, Word{Write: true, At: at, Value: 0})
-		}
-		op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"}, Value: uint32(u.step)})
+// begin counts the step of a node; those of one launch share one.
+func (u *unroller) begin() {
+	if u.launch == "" {
+		u.step++
+	}
+}
+
+// kernel is the kernel that carries out a node: the launch around it, or one of that
+// name.
+func (u *unroller) kernel(by bool, name string) string {
+	switch {
+	case u.launch != "":
+		return u.launch
+	case by:
+		return name
+	}
+	return ""
+}
+
+// post is the writes of a post.
+func (u *unroller) post(n hostir.Post) {
+	u.begin()
+	op := Op{Kind: Signal, Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "post")}
+	for _, p := range u.peers(n.Peer) {
+		op.Words = append(op.Words, Word{Write: true, Value: 1, At: u.word(p, n.Semaphore, n.Index, u.c.Rank)})
 	}
 	u.add(op)
 }
 
+// wait is the words of a wait, each with its reset, and the stream's step word.
+func (u *unroller) wait(n hostir.Wait) {
+	u.begin()
+	op := Op{Kind: Signal, Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "wait")}
+	for _, p := range u.peers(n.Peer) {
+		at := u.word(u.c.Rank, n.Semaphore, n.Index, p)
+		op.Words = append(op.Words, Word{At: at, Value: 1}, Word{Write: true, At: at, Value: 0})
+	}
+	op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"}, Value: uint32(u.step)})
+	u.add(op)
+}
+
+// set is a copy.
 func (u *unroller) set(n hostir.Set) {
-	u.step++
+	u.begin()
 	src, bytes := u.view(n.Src)
 	dst, _ := u.view(n.Dst)
-	u.add(Op{Kind: Copy, Stream: u.stream(n.Stream), Kernel: kernel(n.Kernel, "copy"), Step: u.step, Node: n,
+	u.add(Op{Kind: Copy, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "copy"), Step: u.step, Node: n,
 		Uses: []Use{{At: src, Bytes: bytes}, {Write: true, At: dst, Bytes: bytes}}})
 }
 
-func (u *unroller) product(n hostir.Node, s hostir.StreamRef, c, a, b, bias hostir.View) {
-	u.step++
-	op := Op{Kind: Product, Stream: u.stream(s), Step: u.step, Node: n}
+// reduce is a sum: its terms in order, then its result.
+func (u *unroller) reduce(n hostir.Reduce) {
+	u.begin()
+	op := Op{Kind: Sum, Stream: u.stream(n.Stream), Kernel: u.kernel(true, "reduce"), Step: u.step, Node: n}
+	for _, t := range n.Terms {
+		u.each(t.Index, t.From, t.To, func() {
+			at, bytes := u.view(t.View)
+			op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
+		})
+	}
+	at, bytes := u.view(n.Dst)
+	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes})
+	u.add(op)
+}
+
+// product reads its operands, and its result where it adds to that.
+func (u *unroller) product(n hostir.Node, s hostir.StreamRef, form string, accumulate bool, c, a, b, bias hostir.View) {
+	u.begin()
+	op := Op{Kind: Product, Form: form, Stream: u.stream(s), Step: u.step, Node: n}
 	for _, v := range []hostir.View{a, b, bias} {
 		if v.Buffer != "" {
 			at, bytes := u.view(v)
@@ -162,12 +231,15 @@ func (u *unroller) product(n hostir.Node, s hostir.StreamRef, c, a, b, bias host
 		}
 	}
 	at, bytes := u.view(c)
+	if accumulate {
+		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
+	}
 	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes},
 		Use{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "workspace[" + op.Stream + "]"}})
 	u.add(op)
 }
 
-// view is where a view lies and how many bytes it has.
+// view is where a view starts and its bytes.
 func (u *unroller) view(v hostir.View) (Loc, int64) {
 	b, ok := u.program.Buffer(v.Buffer)
 	if !ok {
@@ -178,12 +250,41 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 	if !v.Peer.IsZero() {
 		at.Rank = int(u.eval(v.Peer))
 	}
-	if v.Index.IsZero() {
+	if v.Index.IsZero() && b.Counts.IsZero() {
 		return at, u.eval(b.Elements) * u.c.ElementSize
 	}
+	first, count := int64(0), int64(1)
+	if !v.Index.IsZero() {
+		first = u.eval(v.Index)
+	}
+	if !v.Count.IsZero() {
+		count = u.eval(v.Count)
+	}
+	at.Offset = u.chunks(b, at.Rank, 0, first)
+	return at, u.chunks(b, at.Rank, first, count)
+}
+
+// chunks is the bytes of consecutive chunks of a buffer of a rank.
+func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
 	bytes := u.eval(b.Chunk) * u.c.ElementSize
-	at.Offset = u.eval(v.Index) * bytes
-	return at, bytes
+	if b.Counts.IsZero() {
+		return count * bytes
+	}
+	env := maps.Clone(u.env)
+	var rows int64
+	for c := first; c < first+count && u.err == nil; c++ {
+		env["q"], env["c"] = int64(rank), c
+		i, err := b.Counts.Eval(env)
+		if err == nil && (i < 0 || i >= int64(len(u.c.Counts))) {
+			err = fmt.Errorf("chunk %d of %s@%d: no count %d", c, b.Name, rank, i)
+		}
+		if err != nil {
+			u.fail(err)
+			return 0
+		}
+		rows += u.c.Counts[i]
+	}
+	return rows * bytes
 }
 
 // peers is one peer, or all in the order r+1, r+2, ...
@@ -198,16 +299,13 @@ func (u *unroller) peers(one hostir.Expr) []int {
 	return all
 }
 
-// word is the semaphore's word in waiter's memory that poster sets.
-func word(waiter int, semaphore string, poster int) Loc {
-	return Loc{Rank: waiter, Buffer: semaphore, Offset: 4 * int64(poster)}
-}
-
-func kernel(by bool, name string) string {
-	if by {
-		return name
+// word is the word of a semaphore's member that a poster writes.
+func (u *unroller) word(waiter int, semaphore string, index hostir.Expr, poster int) Loc {
+	member := int64(0)
+	if !index.IsZero() {
+		member = u.eval(index)
 	}
-	return ""
+	return Loc{Rank: waiter, Buffer: semaphore, Offset: 4 * (member*int64(u.c.Ranks) + int64(poster))}
 }
 
 // streams lists the streams of references, ranges spelled out.

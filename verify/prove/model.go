@@ -46,7 +46,7 @@ type Result struct {
 func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
 	maps.Copy(env, p.Constants)
-	m := Model{Program: p.Name, Semaphores: p.Semaphores}
+	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames()}
 	for _, b := range p.Buffers {
 		n, err := b.Elements.Eval(env)
 		if err != nil {

@@ -204,9 +204,13 @@ func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s
 		}
 		size := p.Type.Size()
 		rows, depth, columns := int64(p.M)*size, int64(p.K), int64(p.N)
+		o.Form = form(p)
 		list := []use{{a, rows * depth, false}, {b, depth * columns * size, false}}
 		if p.Bias {
 			list = append(list, use{bias, columns * size, false})
+		}
+		if p.Accumulate {
+			list = append(list, use{c, rows * columns, false})
 		}
 		if err := d.uses(o, append(list, use{c, rows * columns, true})...); err != nil {
 			return err
@@ -216,6 +220,19 @@ func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s
 		return err
 	})
 	return d.Driver.Matmul(m, c, a, b, bias, workspace, s)
+}
+
+// form is how package ops names what a product computes.
+func form(d driver.MatmulDesc) string {
+	switch {
+	case d.TransposedA:
+		return "gradient"
+	case d.Transposed && d.Gelu:
+		return "linear gelu"
+	case d.Transposed:
+		return "linear"
+	}
+	return "matmul"
 }
 
 type use struct {

@@ -36,7 +36,7 @@ func (u *unit) checkNames() error {
 		take(b.Name, "buffer "+b.Name)
 	}
 	for _, s := range u.program.Semaphores {
-		take(s, "semaphore "+s)
+		take(s.Name, "semaphore "+s.Name)
 	}
 	for _, s := range u.program.Streams {
 		take(s.Name, "stream "+s.Name)

@@ -35,7 +35,7 @@ func (u *unit) planType(f *jen.File) {
 		}
 		g.Line()
 		g.Add(fields(names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer"))
-		g.Add(fields(u.program.Semaphores, "Semaphore"))
+		g.Add(fields(u.program.SemaphoreNames(), "Semaphore"))
 		for _, s := range u.sideStreams() {
 			field := jen.Id(unexported(s.Name))
 			if !s.Count.IsZero() {
@@ -151,7 +151,7 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		}
 		code = append(code, field(x.Name).Op("=").Add(b()).Dot(how).Call(jen.Lit(x.Name), jen.Id("bytes").Call(expr(x.Elements))))
 	}
-	for _, s := range u.program.Semaphores {
+	for _, s := range u.program.SemaphoreNames() {
 		code = append(code, field(s).Op("=").Add(b()).Dot("Semaphore").Call(jen.Lit(s)))
 	}
 	for _, s := range u.sideStreams() {
