@@ -7,8 +7,17 @@ import (
 
 // communication is what an operand's placement lacks for the steps of the result.
 type communication struct {
+	moves   moves
 	operand string // that has to travel
 }
+
+// moves is a kind of communication.
+type moves string
+
+// Kinds of communication.
+const (
+	gather moves = "all-gather" // every rank needs all shards
+)
 
 // infer compares where A's rows are with the steps in which C's rows are made. A is
 // sharded over the ranks and every rank makes all of C, a shard's rows a step: that
@@ -28,7 +37,7 @@ func infer(d *draft) error {
 		return &schedule.FieldError{Path: "Tensors", Msg: "no communication leads from A " + a.String() + " to C " + c.String(),
 			Hint: "nearest is the all-gather of A [DIDx(D), M/D, K] to C [Stream(D), M/D, N]"}
 	}
-	d.comm = communication{operand: "A"}
+	d.comm = communication{moves: gather, operand: "A"}
 	d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: a.Axes[0].Extent, By: schedule.D})
 	d.program.Buffers = buffers(s)
 	return nil
