@@ -16,12 +16,17 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:   "allgatherlinear",
-		Proof:  "proven for D = 2..8, stamp 8fe003c8dc755dbc",
-		Linear: true,
-		Bias:   true,
-		Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:    newAllGatherLinear,
+		Name:  "allgatherlinear",
+		Proof: "proven for D = 2..8, stamp 8fe003c8dc755dbc",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
+			{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   newAllGatherLinear,
 	})
 }
 
@@ -39,5 +44,5 @@ func newAllGatherLinear(ctx context.Context, g *group.Group, s harness.Shape) (h
 }
 
 func (p allGatherLinearPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.A, B: b.B, Bias: b.Bias, C: b.C})
+	return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
 }

@@ -18,6 +18,12 @@ func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "allgathermatmul",
 		Proof: "proven for D = 2..8, stamp 26266fbded47f5a9",
+		Op:    "matmul",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   newAllGatherMatmul,
 	})
@@ -37,5 +43,5 @@ func newAllGatherMatmul(ctx context.Context, g *group.Group, s harness.Shape) (h
 }
 
 func (p allGatherMatmulPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgathermatmul.Buffers{A: b.A, B: b.B, C: b.C})
+	return p.Plan.Bind(ctx, allgathermatmul.Buffers{A: b.At["A"], B: b.At["B"], C: b.At["C"]})
 }

@@ -23,24 +23,40 @@ func main() {
 // programs are the generated packages by name.
 var programs = []harness.Program{
 	{
-		Name:   "allgatherlinear",
-		Proof:  "proven for D = 2..8, stamp 8fe003c8dc755dbc",
-		Linear: true,
-		Bias:   true,
-		Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:    newAllGatherLinear,
+		Name:  "allgatherlinear",
+		Proof: "proven for D = 2..8, stamp 8fe003c8dc755dbc",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
+			{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   newAllGatherLinear,
 	},
 	{
-		Name:   "allgatherlinearkernels",
-		Proof:  "proven for D = 2..8, stamp e356964e3b49dc17",
-		Linear: true,
-		Bias:   true,
-		Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:    newAllGatherLinearKernels,
+		Name:  "allgatherlinearkernels",
+		Proof: "proven for D = 2..8, stamp e356964e3b49dc17",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
+			{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   newAllGatherLinearKernels,
 	},
 	{
 		Name:  "allgathermatmul",
 		Proof: "proven for D = 2..8, stamp 26266fbded47f5a9",
+		Op:    "matmul",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   newAllGatherMatmul,
 	},
@@ -60,7 +76,7 @@ func newAllGatherLinear(ctx context.Context, g *group.Group, s harness.Shape) (h
 }
 
 func (p allGatherLinearPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.A, B: b.B, Bias: b.Bias, C: b.C})
+	return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
 }
 
 // allGatherLinearKernelsPlan is an AllGatherLinearKernels as the harness drives
@@ -78,7 +94,7 @@ func newAllGatherLinearKernels(ctx context.Context, g *group.Group, s harness.Sh
 }
 
 func (p allGatherLinearKernelsPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgatherlinearkernels.Buffers{A: b.A, B: b.B, Bias: b.Bias, C: b.C})
+	return p.Plan.Bind(ctx, allgatherlinearkernels.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
 }
 
 // allGatherMatmulPlan is an AllGatherMatmul as the harness drives it.
@@ -95,5 +111,5 @@ func newAllGatherMatmul(ctx context.Context, g *group.Group, s harness.Shape) (h
 }
 
 func (p allGatherMatmulPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgathermatmul.Buffers{A: b.A, B: b.B, C: b.C})
+	return p.Plan.Bind(ctx, allgathermatmul.Buffers{A: b.At["A"], B: b.At["B"], C: b.At["C"]})
 }

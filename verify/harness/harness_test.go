@@ -30,8 +30,8 @@ type linear struct {
 }
 
 func (p *linear) Bind(ctx context.Context, b Buffers) error {
-	p.c = b.C
-	return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.A, B: b.B, Bias: b.Bias, C: b.C})
+	p.c = b.At["C"]
+	return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
 }
 
 func (p *linear) Enqueue(s driver.Stream) error {
@@ -42,8 +42,15 @@ func (p *linear) Enqueue(s driver.Stream) error {
 	return err
 }
 
+var linearTensors = []Tensor{
+	{Name: "A", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+	{Name: "B", Axes: []Axis{{Extent: "N"}, {Extent: "K"}}},
+	{Name: "Bias", Axes: []Axis{{Extent: "N"}}},
+	{Name: "C", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+}
+
 func program(wrong func(driver.Driver, driver.Ptr, driver.Stream) error) *Program {
-	return &Program{Name: "allgatherlinear", Linear: true, Bias: true, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	return &Program{Name: "allgatherlinear", Op: "linear", Tensors: linearTensors, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			p, err := allgatherlinear.New(ctx, g, allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
 			return &linear{Plan: p, wrong: wrong, group: g}, err

@@ -129,10 +129,10 @@ func list(programs []Program) {
 
 func (p *Program) computes() string {
 	s := "C = A·B"
-	if p.Linear {
+	if p.Op == "linear" {
 		s = "C = A·Bᵀ"
 	}
-	if p.Bias {
+	if p.has("Bias") {
 		s += " + bias"
 	}
 	return s

@@ -3,8 +3,17 @@ package harness
 import (
 	"context"
 
+	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/schedule"
+)
+
+// Placements are said in the words of package schedule.
+type (
+	Tensor = schedule.Tensor
+	Axis   = schedule.Axis
+	Split  = schedule.Split
 )
 
 // Program is a generated package as the harness drives it. The package itself
@@ -12,25 +21,29 @@ import (
 type Program struct {
 	Name  string // "allgatherlinear"
 	Proof string // its stamp: "unproven", or what was proven
-	Ranks []int  // proven D; empty means any
 	Eager bool   // it can't be replayed as a graph
-	// Linear: B is [N,K], else [K,N]; Bias: a bias [N] is added to each row.
-	Linear, Bias bool
+	// Op and Tensors are those of the schedule: what is computed, and which part of
+	// each operand and result a rank holds.
+	Op      string
+	Tensors []Tensor
 	// Types it accepts, the default first.
 	Types []driver.Type
 	// New makes the package's plan; it is collective.
 	New func(ctx context.Context, g *group.Group, s Shape) (Plan, error)
 }
 
-// Shape of C[M,N] = A[M,K] * B; A is sharded by rows, so a rank holds M/D rows.
+// Shape gives the extents their values; those that a program doesn't use are zero
+// or ignored. They are of whole tensors, over all ranks.
 type Shape struct {
-	M, K, N int
-	Type    driver.Type
+	M, K, N, N2, N3, F int
+	Type               driver.Type
 }
 
-// Buffers are one rank's device pointers. Bias is zero where a program has none.
+// Buffers are one rank's device pointers by the names of the tensors, and the
+// counts of uneven parts, a rank each.
 type Buffers struct {
-	A, B, Bias, C driver.Ptr
+	At     map[string]device.Ptr
+	Counts []int
 }
 
 // Plan is what the harness needs of a generated package's Plan. A generated
@@ -39,7 +52,7 @@ type Buffers struct {
 //	type linear struct{ *allgatherlinear.Plan }
 //
 //	func (p linear) Bind(ctx context.Context, b harness.Buffers) error {
-//		return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.A, B: b.B, Bias: b.Bias, C: b.C})
+//		return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
 //	}
 type Plan interface {
 	Bind(ctx context.Context, b Buffers) error
@@ -47,4 +60,10 @@ type Plan interface {
 	Replay(s driver.Stream) error // Enqueue by one launch of the plan's own graph
 	Run(ctx context.Context) error
 	Close(ctx context.Context) error
+}
+
+// has says whether the program has a tensor of that name.
+func (p *Program) has(name string) bool {
+	_, ok := schedule.Schedule{Tensors: p.Tensors}.Tensor(name)
+	return ok
 }

@@ -27,11 +27,13 @@ type tensors struct {
 
 // desc is the product of m rows.
 func (t *tensors) desc(m int) driver.MatmulDesc {
-	return driver.MatmulDesc{M: m, K: t.s.K, N: t.s.N, Type: t.s.Type, Transposed: t.p.Linear, Bias: t.p.Bias}
+	return driver.MatmulDesc{M: m, K: t.s.K, N: t.s.N, Type: t.s.Type, Transposed: t.p.Op == "linear", Bias: t.p.has("Bias")}
 }
 
 // buffers are what the plan is bound to.
-func (t *tensors) buffers() Buffers { return Buffers{A: t.a, B: t.b, Bias: t.bias, C: t.c} }
+func (t *tensors) buffers() Buffers {
+	return Buffers{At: map[string]driver.Ptr{"A": t.a, "B": t.b, "Bias": t.bias, "C": t.c}}
+}
 
 // tensorsOf allocates for a shape; free them.
 func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
@@ -48,7 +50,7 @@ func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
 		{&t.a, s.bytes(t.rows * s.K)}, {&t.b, s.bytes(s.K * s.N)}, {&t.c, s.bytes(s.M * s.N)},
 		{&t.full, s.bytes(s.M * s.K)}, {&t.want, s.bytes(s.M * s.N)}, {&t.verdicts, verdictBytes(s.M * s.N)},
 	}
-	if p.Bias {
+	if p.has("Bias") {
 		sizes = append(sizes, struct {
 			to    *driver.Ptr
 			bytes int64
@@ -92,10 +94,10 @@ func (t *tensors) inputs(run uint32, real bool) reference.Product {
 	seed := func(tensor uint32) uint32 { return reference.Hash(t.r.o.seed+tensor, int64(run)) }
 	own := uint32(t.r.Rank()) << 16
 	limit := reference.Limit(t.s.K, t.s.Type)
-	p := reference.Product{M: t.s.M, K: t.s.K, N: t.s.N, Type: t.s.Type, Transposed: t.p.Linear,
+	p := reference.Product{M: t.s.M, K: t.s.K, N: t.s.N, Type: t.s.Type, Transposed: t.p.Op == "linear",
 		A: reference.Input{Seed: seed(1 << 28), Limit: limit, Real: real},
 		B: reference.Input{Seed: seed(2<<28 + own), Limit: limit, Real: real}}
-	if t.p.Bias {
+	if t.p.has("Bias") {
 		p.Bias = &reference.Input{Seed: seed(3<<28 + own), Limit: limit, Real: real}
 	}
 	return p
