@@ -1,6 +1,9 @@
 package schedule
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Tensor returns the tensor of that name, and whether the schedule has it.
 func (s Schedule) Tensor(name string) (Tensor, bool) {
@@ -28,7 +31,7 @@ func (a Axis) parts() []string {
 		case Plain:
 			parts = append(parts, string(s.Count))
 		default:
-			parts = append(parts, string(s.Kind)+"("+string(s.Count)+")")
+			parts = append(parts, string(s.Kind)+"("+string(s.Count)+s.remarks()+")")
 		}
 		counts = append(counts, string(s.Count))
 	}
@@ -39,6 +42,18 @@ func (a Axis) parts() []string {
 		return append(parts, string(a.Extent)+"/"+counts[0])
 	}
 	return append(parts, string(a.Extent)+"/("+strings.Join(counts, "*")+")")
+}
+
+// remarks say how the parts of a split are spread, where that is not in order.
+func (s Split) remarks() string {
+	text := ""
+	if s.Shift != 0 {
+		text += fmt.Sprintf(", shift %d", s.Shift)
+	}
+	if s.Uneven {
+		text += ", uneven"
+	}
+	return text
 }
 
 // Sharded returns the index of the axis and split that spread the tensor over the

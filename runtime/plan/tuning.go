@@ -1,0 +1,141 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"ovgen/runtime/group"
+)
+
+// Tuning is what `run tune` has measured: which schedule of an operation was the
+// fastest for a shape on a machine. A nil Tuning knows of none.
+type Tuning struct {
+	Version int        `json:"version"`
+	Entries []Measured `json:"entries"`
+}
+
+// tuningVersion is that of the file.
+const tuningVersion = 1
+
+// Measured is the fastest schedule for one shape.
+type Measured struct {
+	Operation    string  `json:"operation"` // package of the schedule that the operation is named by
+	GPU          string  `json:"gpu"`       // name of the device
+	Ranks        int     `json:"ranks"`
+	Shape        string  `json:"shape"`   // as Shape.String writes it
+	Program      string  `json:"program"` // package of the schedule to use
+	Replayed     bool    `json:"replayed"`
+	Milliseconds float64 `json:"ms"` // of the slowest rank, median of the rounds
+}
+
+// ReadTuning reads a file that Write has written. A file that does not exist is an
+// fs.ErrNotExist.
+func ReadTuning(name string) (*Tuning, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read tuning: %w", err)
+	}
+	t, err := ParseTuning(text)
+	if err != nil {
+		return nil, fmt.Errorf("read tuning %s: %w", name, err)
+	}
+	return t, nil
+}
+
+// ParseTuning reads the text of a tuning file.
+func ParseTuning(text []byte) (*Tuning, error) {
+	t := &Tuning{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(t); err != nil {
+		return nil, fmt.Errorf("%w (make it again with run tune)", err)
+	}
+	if d.More() {
+		return nil, errors.New("text behind the table (make it again with run tune)")
+	}
+	if t.Version != tuningVersion {
+		return nil, fmt.Errorf("version %d, and this program reads %d (make it again with run tune)", t.Version, tuningVersion)
+	}
+	for i, m := range t.Entries {
+		if m.Operation == "" || m.GPU == "" || m.Shape == "" || m.Program == "" || m.Ranks < 1 || m.Milliseconds <= 0 {
+			return nil, fmt.Errorf("entries[%d]: operation, gpu, shape, program, ranks and ms are all needed (make it again with run tune)", i)
+		}
+	}
+	return t, nil
+}
+
+// Write writes the file, or leaves it as it was.
+func (t *Tuning) Write(name string) error {
+	t.Version = tuningVersion
+	text, err := json.MarshalIndent(t, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write tuning: %w", err)
+	}
+	fresh := name + ".new"
+	if err := os.WriteFile(fresh, append(text, '\n'), 0o666); err != nil {
+		return fmt.Errorf("write tuning: %w", err)
+	}
+	if err := os.Rename(fresh, name); err != nil {
+		return fmt.Errorf("write tuning: %w", errors.Join(err, os.Remove(fresh)))
+	}
+	return nil
+}
+
+// same says that both are of one operation, machine and shape.
+func (m Measured) same(o Measured) bool {
+	return m.Operation == o.Operation && m.GPU == o.GPU && m.Ranks == o.Ranks && m.Shape == o.Shape
+}
+
+// Put adds an entry, in the place of the one for its operation, machine and shape.
+func (t *Tuning) Put(m Measured) {
+	t.Entries = slices.DeleteFunc(t.Entries, m.same)
+	t.Entries = append(t.Entries, m)
+}
+
+// Choice is the schedule that a tuned operation runs, and why.
+type Choice struct {
+	Program  string // package of the schedule
+	Replayed bool   // whether Replay was faster than Enqueue
+	Why      string
+}
+
+// String is "allgatherlinearkernels: measured on NVIDIA H200, 0.052 ms".
+func (c Choice) String() string { return c.Program + ": " + c.Why }
+
+// Choose looks up the operation and shape for the machine that the group runs on.
+// What was not measured is left to the schedule that the operation is named by.
+func (t *Tuning) Choose(g *group.Group, operation, shape string) Choice {
+	key := Measured{Operation: operation, GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: shape}
+	if t != nil {
+		if i := slices.IndexFunc(t.Entries, key.same); i >= 0 {
+			m := t.Entries[i]
+			return Choice{m.Program, m.Replayed, fmt.Sprintf("measured on %d of %s, %.4g ms", m.Ranks, m.GPU, m.Milliseconds)}
+		}
+	}
+	return Choice{operation, true, fmt.Sprintf("not measured on %d of %s at %s", key.Ranks, key.GPU, shape)}
+}
+
+// UnknownChoiceError says that a tuning names a schedule that the operation does not have.
+type UnknownChoiceError struct {
+	Operation, Program string
+	Known              []string
+}
+
+// Error says what to do.
+func (e *UnknownChoiceError) Error() string {
+	return fmt.Sprintf("choose a schedule for %s: no schedule %q among %q (tune again with this binary)", e.Operation, e.Program, e.Known)
+}
+
+// ReadTuningIfAny is ReadTuning, and nil where the file does not exist.
+func ReadTuningIfAny(name string) (*Tuning, error) {
+	t, err := ReadTuning(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return t, err
+}

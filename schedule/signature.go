@@ -1,0 +1,41 @@
+package schedule
+
+import "strings"
+
+// Signature is what a caller of the schedule sees: the operation, and which part of
+// which tensor each rank brings or gets. Schedules of one signature compute the same
+// from the same buffers, so that one can stand for another: a tuned choice is one
+// among them.
+func (s Schedule) Signature() string {
+	var b strings.Builder
+	b.WriteString(string(s.Op))
+	for _, t := range s.Tensors {
+		b.WriteString(" " + t.Name + t.held().String())
+		if t.Root {
+			b.WriteString(" on rank 0")
+		}
+	}
+	return b.String()
+}
+
+// held is the tensor without the splits that leave each rank's part as it is: steps,
+// and whatever lies within a rank's part.
+func (t Tensor) held() Tensor {
+	h := Tensor{Name: t.Name}
+	for _, a := range t.Axes {
+		last := -1
+		for j, s := range a.Outer {
+			if s.Kind == DeviceX {
+				last = j
+			}
+		}
+		axis := Axis{Extent: a.Extent}
+		for _, s := range a.Outer[:last+1] {
+			if s.Count != "1" {
+				axis.Outer = append(axis.Outer, s)
+			}
+		}
+		h.Axes = append(h.Axes, axis)
+	}
+	return h
+}
