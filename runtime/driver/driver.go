@@ -120,8 +120,9 @@ type Driver interface {
 	// synchronises the device; equal products are tuned once.
 	MatmulCreate(d MatmulDesc) (Product, error)
 	MatmulDestroy(m Product) error
-	// Matmul enqueues c = a * b (+ bias). workspace holds WorkspaceBytes and is
-	// used by one stream only; bias is ignored unless MatmulDesc.Bias is set.
+	// Matmul enqueues the product. workspace holds WorkspaceBytes and is used by
+	// one stream only; bias is ignored unless MatmulDesc.Bias is set. c may be
+	// imported from a peer.
 	Matmul(m Product, c, a, b, bias, workspace Ptr, s Stream) error
 }
 
@@ -245,7 +246,7 @@ type MatmulDesc struct {
 	TransposedA bool
 	Bias        bool // bias [N] is added to each row
 	Gelu        bool // GELU of that, by its tanh approximation, before it is rounded
-	Accumulate  bool // what C holds is added, before all is rounded once
+	Accumulate  bool // what C holds is added, before all is rounded once; not with Gelu
 }
 
 // Type is the element type of a tensor; sums are kept in fp32.

@@ -48,7 +48,7 @@ void ovgen_blas_error(cublasStatus_t code, const char **name, const char **text)
 
 /* cuBLASLt counts columns first, so the row-major product is asked for as
    c'[n,m] = b'[n,k] a'[k,m]: its A is our b, its B our a, and its bias over rows
-   is ours over columns. */
+   is ours over columns. Its C, which beta scales, is the place of its D. */
 struct product {
   cublasLtHandle_t handle;
   ovgen_shape shape;
@@ -71,10 +71,13 @@ struct product {
   } while (0)
 
 static cublasStatus_t set_form(const ovgen_shape *shape, cublasLtMatmulDesc_t op, const char **call) {
-  int32_t transposed = shape->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-  uint32_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-  TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed);
-  if (shape->bias) TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+  int32_t b = shape->transposed ? CUBLAS_OP_T : CUBLAS_OP_N, a = shape->transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  if (shape->bias) epilogue = shape->gelu ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+  else if (shape->gelu) epilogue = CUBLASLT_EPILOGUE_GELU;
+  TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSA, &b, sizeof b);
+  TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSB, &a, sizeof a);
+  TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -96,7 +99,8 @@ static cublasStatus_t set_bias(cublasLtMatmulDesc_t op, uint64_t bias) {
 static cublasStatus_t lay_out(struct product *p, const char **call) {
   const ovgen_shape *s = &p->shape;
   cudaDataType type = (cudaDataType)s->type;
-  TRY(MatrixLayoutCreate, &p->a, type, s->k, s->m, (int64_t)s->k);
+  if (s->transposed_a) TRY(MatrixLayoutCreate, &p->a, type, s->m, s->k, (int64_t)s->m);
+  else TRY(MatrixLayoutCreate, &p->a, type, s->k, s->m, (int64_t)s->k);
   if (s->transposed) TRY(MatrixLayoutCreate, &p->b, type, s->k, s->n, (int64_t)s->k);
   else TRY(MatrixLayoutCreate, &p->b, type, s->n, s->k, (int64_t)s->n);
   TRY(MatrixLayoutCreate, &p->c, type, s->n, s->m, (int64_t)s->n);
@@ -113,7 +117,7 @@ static uint64_t alignment(uint64_t row_bytes) {
 static void align(struct product *p) {
   const ovgen_shape *s = &p->shape;
   uint64_t size = s->type == CUDA_R_32F ? 4 : 2;
-  p->align_a = alignment(s->k * size);
+  p->align_a = alignment((s->transposed_a ? s->m : s->k) * size);
   p->align_b = alignment((s->transposed ? s->k : s->n) * size);
   p->align_c = p->align_bias = alignment(s->n * size);
 }
@@ -211,8 +215,9 @@ int ovgen_matmul(uintptr_t ctx, uintptr_t product, uint64_t c, uint64_t a, uint6
   cublasLtMatmulDesc_t op = atomic_exchange(&p->spare, NULL);
   if (!op) status = describe(&p->shape, &op, &call);
   if (status == CUBLAS_STATUS_SUCCESS && p->shape.bias) status = set_bias(op, bias);
+  const float *beta = p->shape.accumulate ? &one : &zero;
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = lt.Matmul(p->handle, op, &one, (const void *)(uintptr_t)b, p->b, (const void *)(uintptr_t)a, p->a, &zero,
+    status = lt.Matmul(p->handle, op, &one, (const void *)(uintptr_t)b, p->b, (const void *)(uintptr_t)a, p->a, beta,
                        (const void *)(uintptr_t)c, p->c, (void *)(uintptr_t)c, p->c, &p->choices[p->choice].algo,
                        (void *)(uintptr_t)workspace, p->workspace, (cudaStream_t)stream);
   if (op && (op = atomic_exchange(&p->spare, op))) lt.MatmulDescDestroy(op);

@@ -41,8 +41,12 @@ enum {
   CUDA_R_32F = 0,
   CUDA_R_16F = 2,
   CUDA_R_16BF = 14,
+  CUBLASLT_EPILOGUE_DEFAULT = 1,
   CUBLASLT_EPILOGUE_BIAS = 4,
+  CUBLASLT_EPILOGUE_GELU = 32, /* the tanh approximation */
+  CUBLASLT_EPILOGUE_GELU_BIAS = 36,
   CUBLASLT_MATMUL_DESC_TRANSA = 3,
+  CUBLASLT_MATMUL_DESC_TRANSB = 4,
   CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
   CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
@@ -101,11 +105,12 @@ enum { OVGEN_CHOICES = 8 };
    the product was tuned for, or the context can't be made current. */
 enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001 };
 
-/* A row-major product c[m,n] = a[m,k] b (+ bias[n]), b being [n,k] if transposed. */
+/* A row-major product c[m,n] = a b (+ bias[n]); a is [m,k], or [k,m] if transposed_a, b is
+   [k,n], or [n,k] if transposed. Then comes gelu, or what c held is added. */
 typedef struct {
   uint64_t m, k, n;
   int type; /* cudaDataType */
-  int transposed, bias;
+  int transposed, transposed_a, bias, gelu, accumulate;
 } ovgen_shape;
 
 /* Calls in which a context must be current already. */

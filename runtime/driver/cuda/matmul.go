@@ -29,6 +29,9 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	if _, known := types[desc.Type]; !known {
 		return 0, fmt.Errorf("create product: there is no element type %d", desc.Type)
 	}
+	if desc.Gelu && desc.Accumulate {
+		return 0, fmt.Errorf("create product: GELU of a sum that is added to can't be asked for (leave out Gelu or Accumulate)")
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.products[desc]
@@ -56,7 +59,7 @@ func (d *Driver) MatmulDestroy(m driver.Product) error {
 	return fmt.Errorf("destroy product %#x: there is none, or it was destroyed as often as created", uintptr(m))
 }
 
-// Matmul enqueues c = a * b (+ bias). Each address must be aligned as far as the
+// Matmul enqueues the product. Each address must be aligned as far as the
 // rows are, to 16 bytes at most.
 func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
 	if m == 0 {

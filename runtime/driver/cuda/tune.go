@@ -53,13 +53,9 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 
 // ask makes the product with the heuristic's choices.
 func (d *Driver) ask(desc driver.MatmulDesc, bias driver.Ptr) (driver.Product, int, error) {
-	shape := C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type]}
-	if desc.Transposed {
-		shape.transposed = 1
-	}
-	if desc.Bias {
-		shape.bias = 1
-	}
+	shape := C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
+		transposed: flag(desc.Transposed), transposed_a: flag(desc.TransposedA), bias: flag(desc.Bias),
+		gelu: flag(desc.Gelu), accumulate: flag(desc.Accumulate)}
 	var m C.uintptr_t
 	var choices C.int
 	var call *C.char
@@ -67,6 +63,13 @@ func (d *Driver) ask(desc driver.MatmulDesc, bias driver.Ptr) (driver.Product, i
 		return 0, 0, blasStatus(C.GoString(call), r)
 	}
 	return driver.Product(m), int(choices), nil
+}
+
+func flag(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // fastest returns the choice with the least median time.
@@ -139,8 +142,9 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 	return ms / float32(n), err
 }
 
-// newScratch takes one allocation for all operands and fills the inputs with
-// numbers of ordinary size: zeros draw less power and would flatter.
+// newScratch takes one allocation for all operands and fills it with numbers of
+// ordinary size: zeros draw less power and would flatter. A product that adds to C
+// finds numbers there too; whatever they grow into is freed with the rest.
 func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
 	x := &scratch{}
 	m, k, n, size := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size()

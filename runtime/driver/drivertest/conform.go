@@ -29,6 +29,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"capture", capture},
 		{"external events under capture", external},
 		{"products", products},
+		{"forms of a product", forms},
 		{"bias may change", biasChanges},
 		{"chunks of a product", chunks},
 		{"bad products", badProducts},

@@ -22,6 +22,27 @@ func products(b *bench) {
 	}
 }
 
+// forms multiplies with A transposed, with GELU, and onto what C holds, three times
+// over, as a ring does.
+func forms(b *bench) {
+	workspace := b.alloc(driver.WorkspaceBytes)
+	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
+		for _, s := range [][3]int{{64, 64, 64}, {128, 40, 72}, {8, 24, 16}} {
+			for form := range 1 << 5 {
+				desc := driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: form&1 != 0, TransposedA: form&2 != 0,
+					Bias: form&4 != 0, Gelu: form&8 != 0, Accumulate: form&16 != 0}
+				if plain := !desc.TransposedA && !desc.Gelu && !desc.Accumulate; !plain && !(desc.Gelu && desc.Accumulate) {
+					b.product(desc, workspace)
+				}
+			}
+		}
+		for _, s := range [][3]int{{33, 17, 29}, {5, 1, 3}} {
+			b.product(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, TransposedA: true}, workspace)
+			b.product(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: true, Accumulate: true}, workspace)
+		}
+	}
+}
+
 func (b *bench) product(desc driver.MatmulDesc, workspace driver.Ptr) {
 	b.Helper()
 	m, err := b.d.MatmulCreate(desc)
@@ -38,11 +59,19 @@ func (b *bench) product(desc driver.MatmulDesc, workspace driver.Ptr) {
 	a, w, bias := b.put(encode(desc.Type, o.a)), b.put(encode(desc.Type, o.b)), b.put(encode(desc.Type, o.bias))
 	c := b.alloc(int64(desc.M*desc.N) * size)
 	s := b.stream(driver.Low)
-	b.must(b.d.MemcpyHtoD(c, poison(int64(desc.M*desc.N)*size)))
+	times := 1
+	if desc.Accumulate {
+		times = accumulations
+		b.must(b.d.MemcpyHtoD(c, encode(desc.Type, o.c)))
+	} else {
+		b.must(b.d.MemcpyHtoD(c, poison(int64(desc.M*desc.N)*size)))
+	}
 	if !desc.Bias {
 		bias = 0
 	}
-	b.must(b.d.Matmul(m, c, a, w, bias, workspace, s))
+	for range times {
+		b.must(b.d.Matmul(m, c, a, w, bias, workspace, s))
+	}
 	b.must(b.d.StreamSynchronize(s))
 	b.compare(desc, o, b.get(c, int64(desc.M*desc.N)*size))
 }
@@ -59,7 +88,8 @@ func (b *bench) compare(desc driver.MatmulDesc, o operands, data []byte) {
 }
 
 func label(d driver.MatmulDesc) string {
-	return fmt.Sprintf("%s m,k,n %d,%d,%d transposed %v bias %v", d.Type, d.M, d.K, d.N, d.Transposed, d.Bias)
+	return fmt.Sprintf("%s m,k,n %d,%d,%d transposed %v, A %v, bias %v, gelu %v, accumulate %v",
+		d.Type, d.M, d.K, d.N, d.Transposed, d.TransposedA, d.Bias, d.Gelu, d.Accumulate)
 }
 
 // biasChanges calls one product with two bias vectors on two streams.
@@ -116,6 +146,7 @@ func badProducts(b *bench) {
 		{M: 1, K: -1, N: 1, Type: driver.BF16},
 		{M: 1, K: 1, N: 0, Type: driver.FP32},
 		{M: 8, K: 8, N: 8},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Gelu: true, Accumulate: true},
 	} {
 		if _, err := b.d.MatmulCreate(desc); err == nil {
 			b.Errorf("%s was accepted", label(desc))
@@ -126,20 +157,28 @@ func badProducts(b *bench) {
 	}
 }
 
-// operands of a product: integers in -2..2.
-type operands struct{ a, b, bias []float32 }
+// accumulations is how often a product is added to C.
+const accumulations = 3
+
+// operands of a product: integers in -2..2. With GELU all but B are 16 times that: GELU
+// of what is at least 16 away from zero is that itself, or zero.
+type operands struct{ a, b, bias, c []float32 }
 
 func newOperands(d driver.MatmulDesc) operands {
 	x := uint32(d.M*73856093 ^ d.K*19349663 ^ d.N*83492791)
-	fill := func(n int) []float32 {
+	fill := func(n, unit int) []float32 {
 		v := make([]float32, n)
 		for i := range v {
 			x = x*1664525 + 1013904223
-			v[i] = float32(int(x>>24)%5 - 2)
+			v[i] = float32((int(x>>24)%5 - 2) * unit)
 		}
 		return v
 	}
-	return operands{fill(d.M * d.K), fill(d.K * d.N), fill(d.N)}
+	unit := 1
+	if d.Gelu {
+		unit = 16
+	}
+	return operands{a: fill(d.M*d.K, unit), b: fill(d.K*d.N, 1), bias: fill(d.N, unit), c: fill(d.M*d.N, unit)}
 }
 
 func (o operands) product(d driver.MatmulDesc) []float32 {
@@ -155,7 +194,17 @@ func (o operands) product(d driver.MatmulDesc) []float32 {
 				if d.Transposed {
 					at = j*d.K + k
 				}
-				sum += o.a[i*d.K+k] * o.b[at]
+				from := i*d.K + k
+				if d.TransposedA {
+					from = k*d.M + i
+				}
+				sum += o.a[from] * o.b[at]
+			}
+			switch {
+			case d.Gelu:
+				sum = max(sum, 0)
+			case d.Accumulate:
+				sum = o.c[i*d.N+j] + accumulations*sum
 			}
 			c[i*d.N+j] = sum
 		}

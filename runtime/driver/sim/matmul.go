@@ -3,6 +3,8 @@
 package sim
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -16,7 +18,7 @@ func (c *Context) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
 		return 0, err
 	}
 	defer c.leave()
-	if d.M <= 0 || d.K <= 0 || d.N <= 0 || d.Type < driver.BF16 || d.Type > driver.FP32 {
+	if d.M <= 0 || d.K <= 0 || d.N <= 0 || d.Type < driver.BF16 || d.Type > driver.FP32 || d.Gelu && d.Accumulate {
 		return 0, failBlas(call, blasInvalidValue)
 	}
 	h := driver.Product(c.world.handle())
@@ -57,8 +59,8 @@ func (c *Context) Matmul(m driver.Product, dst, a, b, bias, workspace driver.Ptr
 	return err
 }
 
-// Steps of a matmul after its begin: the operands are read at two moments, the
-// product is computed, and written in two halves.
+// Steps of a matmul after its begin: the operands are read at two moments, with the
+// second what is added to them, the product is computed, and written in two halves.
 const (
 	readA = 1 + iota
 	readB
@@ -77,6 +79,9 @@ func (w *World) beginMatmul(o *op) {
 	if d.Bias {
 		w.access(o, o.bias, n*size, 0)
 	}
+	if d.Accumulate {
+		w.access(o, o.dst, m*n*size, 0)
+	}
 	w.access(o, o.dst, m*n*size, accessWrite)
 	w.access(o, o.space, driver.WorkspaceBytes, accessWrite)
 }
@@ -88,8 +93,7 @@ func (w *World) matmulStep(o *op) {
 		o.floats[0] = w.load(o, "A", o.a, d.M*d.K)
 	case readB:
 		o.floats[1] = w.load(o, "B", o.b, d.K*d.N)
-		o.floats[2] = take(&w.pools.floats, d.M*d.N)
-		w.loadBias(o)
+		w.loadSum(o)
 	case compute:
 		// the operands are the operation's own by now: hosts need not wait
 		w.mu.Unlock()
@@ -114,21 +118,30 @@ func (w *World) load(o *op, name string, p driver.Ptr, n int) []float32 {
 	return f
 }
 
-// loadBias sets each row of the product to the bias, or to zero.
-func (w *World) loadBias(o *op) {
-	c, n := o.floats[2], o.desc.N
-	if !o.desc.Bias {
+// loadSum sets the product to what is added to it: zero or C as it is, and the bias.
+func (w *World) loadSum(o *op) {
+	n := o.desc.N
+	var c []float32
+	if o.desc.Accumulate {
+		c = w.load(o, "C", o.dst, o.desc.M*n)
+	} else {
+		c = take(&w.pools.floats, o.desc.M*n)
 		clear(c)
+	}
+	o.floats[2] = c
+	if !o.desc.Bias {
 		return
 	}
 	bias := w.load(o, "bias", o.bias, n)
-	for i := 0; i < len(c) && bias != nil; i += n {
-		copy(c[i:], bias)
+	for i := range c {
+		if bias != nil {
+			c[i] += bias[i%n]
+		}
 	}
 	give(&w.pools.floats, bias)
 }
 
-// multiply adds the product to f[2], which holds the bias.
+// multiply adds the product to f[2], which holds what is added to it.
 func multiply(d *driver.MatmulDesc, f [3][]float32) {
 	a := blas32.General{Rows: d.M, Cols: d.K, Stride: d.K, Data: f[0]}
 	b := blas32.General{Rows: d.K, Cols: d.N, Stride: d.N, Data: f[1]}
@@ -138,7 +151,24 @@ func multiply(d *driver.MatmulDesc, f [3][]float32) {
 		trans = blas.Trans
 		b.Rows, b.Cols, b.Stride = d.N, d.K, d.K
 	}
-	blas32.Gemm(blas.NoTrans, trans, 1, a, b, 1, c)
+	transA := blas.NoTrans
+	if d.TransposedA {
+		transA = blas.Trans
+		a.Rows, a.Cols, a.Stride = d.K, d.M, d.M
+	}
+	blas32.Gemm(transA, trans, 1, a, b, 1, c)
+	if d.Gelu {
+		for i, x := range f[2] {
+			f[2][i] = gelu(x)
+		}
+	}
+}
+
+// gelu is GELU by its tanh approximation: x itself, or zero, far from zero.
+func gelu(x float32) float32 {
+	const scale = 0.7978845608028654 // sqrt(2/pi)
+	u := scale * (x + 0.044715*x*x*x)
+	return 0.5 * x * (1 + float32(math.Tanh(float64(u))))
 }
 
 // store rounds rows of the product to the type.
