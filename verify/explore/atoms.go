@@ -18,6 +18,7 @@ type atoms struct {
 	cuts  map[place][]int64 // sorted offsets
 	first map[place]int32   // the atom that starts at the first cut
 	names []string
+	sizes []int // elements of each
 }
 
 // span is the range of a use; memory without a size, a workspace, is one byte.
@@ -25,8 +26,8 @@ func span(u ops.Use) (place, int64, int64) {
 	return place{u.At.Rank, u.At.Buffer}, u.At.Offset, u.At.Offset + max(u.Bytes, 1)
 }
 
-// cut makes the atoms of a list of uses. Both sides of a copy are cut alike.
-func cut(uses []ops.Use, copies [][2]ops.Use) *atoms {
+// cut makes the atoms of a list of uses.
+func cut(uses []ops.Use, elementSize int64) *atoms {
 	a := &atoms{cuts: map[place][]int64{}, first: map[place]int32{}}
 	for _, u := range uses {
 		p, from, to := span(u)
@@ -34,13 +35,6 @@ func cut(uses []ops.Use, copies [][2]ops.Use) *atoms {
 	}
 	for p := range a.cuts {
 		a.tidy(p)
-	}
-	for again := true; again; {
-		again = false
-		for _, c := range copies {
-			again = a.carry(c[0], c[1]) || again
-			again = a.carry(c[1], c[0]) || again
-		}
 	}
 	places := make([]place, 0, len(a.cuts))
 	for p := range a.cuts {
@@ -57,8 +51,10 @@ func cut(uses []ops.Use, copies [][2]ops.Use) *atoms {
 	})
 	for _, p := range places {
 		a.first[p] = int32(len(a.names))
-		for _, c := range a.cuts[p] {
+		for i, c := range a.cuts[p] {
+			end := a.cuts[p][min(i+1, len(a.cuts[p])-1)]
 			a.names = append(a.names, fmt.Sprintf("%s@%d+%d", p.buffer, p.rank, c))
+			a.sizes = append(a.sizes, int((end-c+elementSize-1)/elementSize))
 		}
 	}
 	return a
@@ -67,25 +63,6 @@ func cut(uses []ops.Use, copies [][2]ops.Use) *atoms {
 func (a *atoms) tidy(p place) {
 	slices.Sort(a.cuts[p])
 	a.cuts[p] = slices.Compact(a.cuts[p])
-}
-
-// carry cuts one side of a copy where the other is cut.
-func (a *atoms) carry(from, to ops.Use) bool {
-	p, lo, hi := span(from)
-	q, base, _ := span(to)
-	grown := false
-	for _, c := range slices.Clone(a.cuts[p]) {
-		at := base + c - lo
-		if c <= lo || c >= hi {
-			continue
-		}
-		if _, ok := slices.BinarySearch(a.cuts[q], at); !ok {
-			a.cuts[q] = append(a.cuts[q], at)
-			a.tidy(q)
-			grown = true
-		}
-	}
-	return grown
 }
 
 // of lists the atoms of a use in order.
@@ -102,6 +79,6 @@ func (a *atoms) of(u ops.Use) []int32 {
 
 // add makes an atom that is no memory.
 func (a *atoms) add(name string) int32 {
-	a.names = append(a.names, name)
+	a.names, a.sizes = append(a.names, name), append(a.sizes, 0)
 	return int32(len(a.names) - 1)
 }

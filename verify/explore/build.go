@@ -22,6 +22,10 @@ type machine struct {
 
 func build(s System) *machine {
 	m := &machine{System: s, number: map[ops.Loc]int32{}}
+	if m.ElementSize == 0 {
+		m.ElementSize = 4
+	}
+	m.checkBounds()
 	m.cutMemory()
 	for r, list := range s.Ranks {
 		b := &rankBuilder{machine: m, rank: r, list: list, streams: map[string][]int32{}, events: map[int][]int32{}}
@@ -39,36 +43,21 @@ func build(s System) *machine {
 
 func (m *machine) cutMemory() {
 	var uses []ops.Use
-	var copies [][2]ops.Use
 	for _, list := range m.Ranks {
 		for _, o := range list {
 			uses = append(uses, o.Uses...)
-			if pair, ok := copied(&o); ok {
-				copies = append(copies, pair)
-			}
 		}
 	}
 	for _, b := range m.Memory {
 		uses = append(uses, b.Use)
 	}
 	for _, r := range m.Results {
-		uses = append(append(uses, r.At), r.From...)
-		if r.Copy {
-			copies = append(copies, [2]ops.Use{r.From[0], r.At})
-		}
+		uses = append(uses, r.At)
 	}
-	m.atoms = cut(uses, copies)
+	m.atoms = cut(uses, m.ElementSize)
 	for r := range m.Ranks {
 		m.life = append(m.life, m.atoms.add(fmt.Sprintf("run of rank %d", r)))
 	}
-}
-
-// copied is the source and destination of a copy.
-func copied(o *ops.Op) ([2]ops.Use, bool) {
-	if o.Kind != ops.Copy || len(o.Uses) != 2 || o.Uses[0].Bytes != o.Uses[1].Bytes {
-		return [2]ops.Use{}, false
-	}
-	return [2]ops.Use(o.Uses), true
 }
 
 // word is a number for a word.
@@ -105,6 +94,37 @@ func (m *machine) checkWords() {
 				m.report(OnePost, "%s has two posters: %s; %s", m.words[s.word], p, s)
 			}
 			poster[s.word] = s
+		}
+	}
+}
+
+// checkBounds holds that operations stay within buffers and semaphores whose sizes are
+// known.
+func (m *machine) checkBounds() {
+	size := map[place]int64{}
+	for _, b := range m.Memory {
+		p, _, end := span(b.Use)
+		size[p] = max(size[p], end)
+	}
+	within := func(at ops.Loc, bytes int64) bool {
+		end, ok := m.Words[at.Buffer]
+		if !ok {
+			end, ok = size[place{at.Rank, at.Buffer}]
+		}
+		return !ok || at.Offset >= 0 && at.Offset+bytes <= end
+	}
+	for r, list := range m.Ranks {
+		for _, o := range list {
+			for _, u := range o.Uses {
+				if !within(u.At, u.Bytes) {
+					m.report(WellFormed, "rank %d: %s is out of bounds: %s", r, u, &o)
+				}
+			}
+			for _, w := range o.Words {
+				if !within(w.At, 4) {
+					m.report(WellFormed, "rank %d: %s is out of bounds: %s", r, w, &o)
+				}
+			}
 		}
 	}
 }

@@ -6,20 +6,10 @@ import (
 	"os"
 	"testing"
 
-	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
 )
-
-var schedules = []struct {
-	name string
-	s    schedule.Schedule
-}{
-	{"AllGatherMatmul", catalog.AllGatherMatmul},
-	{"AllGatherLinear", catalog.AllGatherLinear},
-	{"AllGatherLinearKernels", catalog.AllGatherLinearKernels},
-}
 
 var modes = [][]explore.Mode{
 	{explore.Eager, explore.Eager},
@@ -28,21 +18,17 @@ var modes = [][]explore.Mode{
 	{explore.InOrder, explore.InOrder},
 }
 
-func shape(d int) explore.Shape {
-	return explore.Shape{Ranks: d, M: int64(3 * d), K: 5, N: 4, ElementSize: 4}
-}
-
 // Every schedule of the catalog keeps every property.
 func TestCatalog(t *testing.T) {
-	for _, c := range schedules {
-		p, err := lower.Lower(c.name, c.s)
+	for _, c := range catalog.All() {
+		p, err := lower.Lower(c.Name, c.Schedule)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for d := 2; d <= 4; d++ {
 			for _, m := range modes {
-				t.Run(fmt.Sprintf("%s/%d/%v", c.name, d, m), func(t *testing.T) {
-					sys, err := explore.Of(p, shape(d), nil, m...)
+				t.Run(fmt.Sprintf("%s/%d/%v", c.Name, d, m), func(t *testing.T) {
+					sys, err := explore.Of(p, explore.ShapeOf(p, d), nil, m...)
 					if err != nil {
 						t.Fatal(err)
 					}

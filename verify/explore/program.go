@@ -2,7 +2,9 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -12,57 +14,130 @@ type Shape struct {
 	Ranks       int
 	M, K, N     int64
 	ElementSize int64
+	// Extents of other symbols, and Counts of uneven chunks.
+	Extents map[string]int64
+	Counts  []int64
 }
 
-// Of is the system of an all-gather program: each rank's C is made of every rank's A
-// and its own B and Bias. Lists of nil are unrolled from the program.
+// ShapeOf is a small shape that fits a program on a mesh of a size. Its extents differ
+// from each other, so that no two dimensions can be taken for one another.
+func ShapeOf(p *hostir.Program, ranks int) Shape {
+	d, pipe := int64(ranks), p.Schedule.Pipeline
+	return Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d,
+		M:       2 * d * int64(max(pipe.Chunks, 1)*max(pipe.Parts, 1)),
+		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
+}
+
+// Case is the shape as a rank unrolls a program for it.
+func (s Shape) Case(rank int) ops.Case {
+	return ops.Case{Ranks: s.Ranks, Rank: rank, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize, Extents: s.Extents, Counts: s.Counts}
+}
+
+// env gives a rank's names their values.
+func (s Shape) env(p *hostir.Program, rank int) hostir.Env {
+	env := hostir.Env{"r": int64(rank), "D": int64(s.Ranks), "M": s.M, "K": s.K, "N": s.N}
+	maps.Copy(env, s.Extents)
+	maps.Copy(env, p.Constants)
+	return env
+}
+
+// Unroll lists what all ranks enqueue.
+func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
+	var lists [][]ops.Op
+	for r := range s.Ranks {
+		list, err := ops.Unroll(p, s.Case(r))
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, list)
+	}
+	return lists, nil
+}
+
+// Of is the system of a program: each rank's results are what its schedule says of the
+// tensors, in the places that it says. Lists of nil are unrolled from the program.
 func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System, error) {
-	s := System{Ranks: lists, Modes: modes}
+	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{}}
 	if lists == nil {
-		for r := range shape.Ranks {
-			list, err := ops.Unroll(p, ops.Case{Ranks: shape.Ranks, Rank: r, M: shape.M, K: shape.K, N: shape.N, ElementSize: shape.ElementSize})
-			if err != nil {
+		var err error
+		if s.Ranks, err = shape.Unroll(p); err != nil {
+			return System{}, err
+		}
+	}
+	for _, sem := range p.Semaphores {
+		members := int64(1)
+		if !sem.Count.IsZero() {
+			var err error
+			if members, err = sem.Count.Eval(shape.env(p, 0)); err != nil {
+				return System{}, fmt.Errorf("size %s: %w", sem.Name, err)
+			}
+		}
+		s.Words[sem.Name] = 4 * int64(shape.Ranks) * members
+	}
+	for r := range shape.Ranks {
+		for _, b := range p.Buffers {
+			if err := s.buffer(p, shape, b, r); err != nil {
 				return System{}, err
 			}
-			s.Ranks = append(s.Ranks, list)
 		}
 	}
-	sizes := map[string]int64{}
-	for r := range shape.Ranks {
-		env := hostir.Env{"r": int64(r), "D": int64(shape.Ranks), "M": shape.M, "K": shape.K, "N": shape.N}
-		for _, b := range p.Buffers {
-			n, err := b.Elements.Eval(env)
-			if err != nil {
-				return System{}, fmt.Errorf("size %s: %w", b.Name, err)
-			}
-			sizes[b.Name] = n * shape.ElementSize
-			plan := b.Owner == hostir.Plan
-			s.Memory = append(s.Memory, Buffer{Plan: plan, Input: !plan && b.Name != "C",
-				Use: ops.Use{At: ops.Loc{Rank: r, Buffer: b.Name}, Bytes: sizes[b.Name]}})
-		}
-	}
-	s.Results = gathered(shape.Ranks, sizes)
 	return s, nil
 }
 
-// gathered are the results of an all-gather of A: chunk j of C is made of rank j's A.
-func gathered(ranks int, sizes map[string]int64) []Result {
-	var list []Result
-	chunk := sizes["C"] / int64(ranks)
-	for r := range ranks {
-		for j := range ranks {
-			res := Result{At: ops.Use{At: ops.Loc{Rank: r, Buffer: "C", Offset: int64(j) * chunk}, Bytes: chunk}}
-			for _, name := range []string{"A", "B", "Bias"} {
-				at := ops.Loc{Rank: r, Buffer: name}
-				if name == "A" {
-					at.Rank = j
-				}
-				if sizes[name] > 0 {
-					res.From = append(res.From, ops.Use{At: at, Bytes: sizes[name]})
-				}
-			}
-			list = append(list, res)
+// buffer adds a rank's buffer to the memory, and to the results where it is one.
+func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank int) error {
+	n, err := b.Elements.Eval(shape.env(p, rank))
+	if err != nil {
+		return fmt.Errorf("size %s: %w", b.Name, err)
+	}
+	m := &meaning{schedule: p.Schedule, shape: shape, rank: rank}
+	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * shape.ElementSize}
+	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan}
+	t, declared := p.Schedule.Tensor(b.Name)
+	if !memory.Plan && declared && !(t.Root && rank > 0) {
+		places, err := m.places(t)
+		if err != nil {
+			return err
+		}
+		if int64(len(places)) != n {
+			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name, rank, n, t, len(places))
+		}
+		if memory.Input = !output(b.Name); memory.Input {
+			memory.Values = func(run int) []Number { return m.inputs(run, b.Name, places) }
+		} else {
+			s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, b.Name, places) }})
 		}
 	}
-	return list
+	if n > 0 {
+		s.Memory = append(s.Memory, memory)
+	}
+	return nil
+}
+
+// output says that a tensor is a result.
+func output(name string) bool { return name[0] == 'C' || name == gathered }
+
+// gathered is the tensor that holds all of A where the caller asks for it.
+const gathered = "Gathered"
+
+// extent is the value of an extent.
+func (s Shape) extent(e schedule.Extent) (int64, error) {
+	switch e {
+	case schedule.M:
+		return s.M, nil
+	case schedule.K:
+		return s.K, nil
+	case schedule.N:
+		return s.N, nil
+	case schedule.D:
+		return int64(s.Ranks), nil
+	}
+	if n, ok := s.Extents[string(e)]; ok {
+		return n, nil
+	}
+	var n int64
+	if _, err := fmt.Sscan(string(e), &n); err != nil || n <= 0 {
+		return 0, fmt.Errorf("extent %q has no value", e)
+	}
+	return n, nil
 }

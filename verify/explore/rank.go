@@ -19,6 +19,7 @@ type rankBuilder struct {
 	events    map[int][]int32    // what each event's last record marks
 	graph     bool
 	one       bool // all streams are one
+	waits     bool // the next step begins a launch that waits
 }
 
 // whole adds a run with what the caller does before and after it.
@@ -31,8 +32,8 @@ func (b *rankBuilder) whole(mode Mode) {
 		launch := b.add(mainStream, &step{name: "launch of the graph"})
 		b.streams, b.events = map[string][]int32{mainStream: {launch}}, map[int][]int32{}
 	}
-	for i := range b.list {
-		b.op(&b.list[i])
+	for i := 0; i < len(b.list); {
+		i += b.launch(b.list[i:])
 	}
 	if mode == Captured {
 		b.joined()
@@ -91,6 +92,7 @@ func (b *rankBuilder) add(stream string, s *step) int32 {
 	if s.op != nil && s.op.Kind != ops.After && s.op.Kind != ops.Done {
 		s.lives = append(s.lives, b.life[b.rank])
 	}
+	s.serialWait, b.waits = s.op != nil && b.waits, b.waits && s.op == nil
 	s.before = slices.Clone(b.last(stream))
 	if s.op == nil {
 		b.group++
@@ -107,8 +109,24 @@ func (b *rankBuilder) add(stream string, s *step) int32 {
 	return n
 }
 
-func (b *rankBuilder) op(o *ops.Op) {
+// launch adds an operation, or those that one kernel carries out, and returns how many
+// they are. They are a group: a device that begins one goes on with it.
+func (b *rankBuilder) launch(list []ops.Op) int {
+	first, n := list[0], 1
+	for n < len(list) && first.Kernel != "" && list[n].Kernel == first.Kernel && list[n].Step == first.Step && list[n].Stream == first.Stream {
+		n++
+	}
 	b.group++
+	for i := range list[:n] {
+		b.waits = b.waits || slices.ContainsFunc(list[i].Words, func(w ops.Word) bool { return !w.Write })
+	}
+	for i := range list[:n] {
+		b.op(&list[i])
+	}
+	return n
+}
+
+func (b *rankBuilder) op(o *ops.Op) {
 	switch o.Kind {
 	case ops.After, ops.Done:
 		b.add(o.Stream, &step{op: o, name: o.Kind.String(), writes: []int32{b.life[b.rank]}})
@@ -149,7 +167,6 @@ func (b *rankBuilder) waitEvent(o *ops.Op) {
 // signal adds the items of a signal in order; of an operation that uses memory too,
 // only the waits, which come first.
 func (b *rankBuilder) signal(o *ops.Op) {
-	first := true
 	for i, w := range o.Words {
 		if !w.Write && (i+1 == len(o.Words) || o.Words[i+1] != ops.Word{Write: true, At: w.At}) {
 			b.report(WellFormed, "rank %d: no reset directly behind a wait: %s", b.rank, o)
@@ -157,9 +174,7 @@ func (b *rankBuilder) signal(o *ops.Op) {
 		if len(o.Uses) > 0 && w.Write {
 			continue
 		}
-		n := b.item(o, w)
-		b.steps[n].serialWait = first && slices.ContainsFunc(o.Words, func(w ops.Word) bool { return !w.Write })
-		first = false
+		b.item(o, w)
 	}
 }
 
@@ -190,9 +205,9 @@ func (b *rankBuilder) access(o *ops.Op) {
 	for _, u := range o.Uses {
 		list := b.atoms.of(u)
 		if u.Write {
-			s.writes = append(s.writes, list...)
+			s.writes, s.results = append(s.writes, list...), append(s.results, list)
 		} else {
-			s.reads = append(s.reads, list...)
+			s.reads, s.operands = append(s.reads, list...), append(s.operands, list)
 		}
 		if u.At.Rank == b.rank {
 			continue
@@ -206,8 +221,6 @@ func (b *rankBuilder) access(o *ops.Op) {
 			b.report(Owned, "rank %d: %s", b.rank, o)
 		}
 	}
-	pair, ok := copied(o)
-	s.copies = ok && len(b.atoms.of(pair[0])) == len(b.atoms.of(pair[1]))
 	b.add(o.Stream, s)
 }
 
@@ -222,9 +235,9 @@ func (m *machine) callers(u ops.Use) bool {
 
 // write adds what is written between runs, on main.
 func (b *rankBuilder) write() {
-	for _, c := range b.Memory {
-		if c.At.Rank == b.rank {
-			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes), writes: b.atoms.of(c.Use), fresh: c.Input})
+	for i := range b.Memory {
+		if c := &b.Memory[i]; c.At.Rank == b.rank {
+			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes), writes: b.atoms.of(c.Use), wrote: c})
 		}
 	}
 }

@@ -15,8 +15,7 @@ func explored(sys System) *search {
 		m.Limit = 20000
 	}
 	x := &search{machine: m, next: make([][]int32, len(m.steps)), seen: map[string]bool{}, matched: map[int32]int32{},
-		contents: contents{number: map[string]int32{}}, verdict: Verdict{Violations: m.static, Complete: true}}
-	x.contents.of("nothing that was written")
+		contents: newContents(), verdict: Verdict{Violations: m.static, Complete: true}}
 	for i, st := range m.steps {
 		for _, p := range st.before {
 			x.next[p] = append(x.next[p], int32(i))

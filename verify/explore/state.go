@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -17,37 +16,6 @@ type state struct {
 	value   []uint32 // of each word
 	writer  []int32  // of each word: the step that wrote it last, -1 if none
 	holds   []int32  // of each atom: its contents
-}
-
-// contents gives each distinct content a number. 0 is what memory held at the start.
-type contents struct {
-	number map[string]int32
-	text   []string
-}
-
-func (c *contents) of(text string) int32 {
-	n, ok := c.number[text]
-	if !ok {
-		n = int32(len(c.text))
-		c.number[text] = n
-		c.text = append(c.text, text)
-	}
-	return n
-}
-
-// input is what the caller wrote into an atom before a run.
-func (m *machine) input(atom int32, run int) string {
-	return fmt.Sprintf("%s of run %d", m.atoms.names[atom], run+1)
-}
-
-// product is part i of the product of a list of contents.
-func (c *contents) product(of []int32, i int) int32 {
-	var b strings.Builder
-	fmt.Fprintf(&b, "part %d of a product of", i)
-	for _, n := range of {
-		fmt.Fprintf(&b, " [%d: %s]", n, c.text[n])
-	}
-	return c.of(b.String())
 }
 
 func (m *machine) start() *state {
@@ -146,59 +114,42 @@ func (x *search) mark(s *state, st *step) {
 	if st.op.Kind == ops.After {
 		text = fmt.Sprintf("run %d", st.run+1)
 	}
-	s.holds[x.life[st.rank]] = x.contents.of(text)
+	s.holds[x.life[st.rank]] = x.contents.name(text)
 }
 
 // inRun holds that the runs that a step needs are under way.
 func (x *search) inRun(s *state, st *step) {
 	for _, a := range st.lives {
-		if have := x.contents.text[s.holds[a]]; have != fmt.Sprintf("run %d", st.run+1) {
+		if have := x.contents.text(s.holds[a]); have != fmt.Sprintf("run %d", st.run+1) {
 			x.found(InRun, fmt.Sprintf("%s is in %q: %s", x.atoms.names[a], have, st))
 		}
 	}
 }
 
 func (x *search) access(s *state, st *step) {
-	var read []int32
-	for _, a := range st.reads {
-		read = append(read, s.holds[a])
-	}
-	for n, a := range st.writes {
-		switch {
-		case st.fresh:
-			s.holds[a] = x.contents.of(x.input(a, st.run))
-		case st.op == nil:
+	switch {
+	case st.op == nil && st.wrote.Input:
+		x.put(s, st.writes, x.input(st.wrote, st.run), fmt.Sprintf("%s of run %d", st.wrote.At, st.run+1))
+	case st.op == nil:
+		for _, a := range st.writes {
 			s.holds[a] = 0
-		case st.copies:
-			s.holds[a] = read[n]
-		case st.op != nil && st.op.Kind == ops.Signal:
-			// A step word: nothing reads it.
-		default:
-			s.holds[a] = x.contents.product(read, n)
 		}
+	case st.op.Kind != ops.Signal: // a step word, which nothing reads
+		x.made(s, st)
 	}
 }
 
 // check holds what the caller reads against what it expects.
 func (x *search) check(s *state, st *step) {
-	r := x.Results[st.result]
-	var from []int32
-	for _, u := range r.From {
-		for _, a := range x.atoms.of(u) {
-			from = append(from, x.contents.of(x.input(a, st.run)))
+	want := x.Results[st.result].Want(st.run)
+	for _, a := range st.reads {
+		n := min(x.atoms.sizes[a], len(want))
+		if n < x.atoms.sizes[a] || !slices.Equal(x.elements(s, []int32{a}), want[:n]) {
+			x.found(Contents, fmt.Sprintf("%s is not what it should be behind run %d: it holds %q",
+				x.atoms.names[a], st.run+1, x.contents.text(s.holds[a])))
+			return
 		}
-	}
-	for n, a := range st.reads {
-		var want int32
-		if r.Copy {
-			want = from[n]
-		} else {
-			want = x.contents.product(from, n)
-		}
-		if s.holds[a] != want {
-			x.found(Contents, fmt.Sprintf("%s holds %q behind run %d, want %q",
-				x.atoms.names[a], x.contents.text[s.holds[a]], st.run+1, x.contents.text[want]))
-		}
+		want = want[n:]
 	}
 }
 

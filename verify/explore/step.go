@@ -30,10 +30,11 @@ type step struct {
 	value      uint32
 	reads      []int32 // atoms of memory, in the order of the operation's uses
 	writes     []int32
-	lives      []int32 // runs that have to be under way: the rank's own, and those of peers it accesses
-	fresh      bool    // the caller writes inputs
-	copies     bool    // writes what it reads, atom for atom
-	result     int     // of check
+	operands   [][]int32 // the atoms of each use that is read
+	results    [][]int32 // and of each that is written
+	lives      []int32   // runs that have to be under way: the rank's own, and those of peers it accesses
+	wrote      *Buffer   // of the caller's writes
+	result     int       // of check
 	conflicts  []int32
 	group      int32 // steps of one operation share it
 	serialWait bool  // first step of an operation that waits

@@ -11,6 +11,10 @@ type System struct {
 	Memory []Buffer
 	// Results say what the callers expect to read after each run.
 	Results []Result
+	// Words are the bytes of each semaphore's words on a rank, where they are known.
+	Words map[string]int64
+	// ElementSize is the bytes of an element; 4 if zero.
+	ElementSize int64
 	// Modes of the runs, one each, the same on all ranks.
 	Modes []Mode
 	// Full takes every step from every state: no reduction.
@@ -28,14 +32,14 @@ type Buffer struct {
 	Plan bool
 	// Input has fresh contents, which results are made of; other memory has none.
 	Input bool
+	// Values of an input in each run; nil gives each element a number of its own.
+	Values func(run int) []Number
 }
 
-// Result is a range that has to hold the product of the ranges From, as the run
-// found them; with one range and Copy set, what that range held.
+// Result is a range and what it has to hold behind each run.
 type Result struct {
 	At   ops.Use
-	From []ops.Use
-	Copy bool
+	Want func(run int) []Number
 }
 
 // Mode is how a run is carried out.

@@ -31,11 +31,6 @@ type Case struct {
 // Sizes of the mesh that mutants are tried with.
 var Sizes = []int{2, 3}
 
-// ShapeOf is the shape that mutants are tried with.
-func ShapeOf(d int) explore.Shape {
-	return explore.Shape{Ranks: d, M: int64(3 * d), K: 5, N: 4, ElementSize: 4}
-}
-
 // All lists the mutants of a program. What leaves the operations of all ranks as
 // they are, or makes the same as another mutant, is none.
 func All(p *hostir.Program) ([]Mutant, error) {
@@ -70,7 +65,7 @@ func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 			continue
 		}
 		m.seen[text(d, l)] = true
-		x.Cases = append(x.Cases, Case{Program: m.program, Shape: ShapeOf(d), Right: m.right[d], Lists: l})
+		x.Cases = append(x.Cases, Case{Program: m.program, Shape: explore.ShapeOf(m.program, d), Right: m.right[d], Lists: l})
 	}
 	if len(x.Cases) > 0 {
 		m.list = append(m.list, x)
@@ -78,16 +73,7 @@ func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 }
 
 func unroll(p *hostir.Program, d int) ([][]ops.Op, error) {
-	var lists [][]ops.Op
-	s := ShapeOf(d)
-	for r := range d {
-		list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize})
-		if err != nil {
-			return nil, err
-		}
-		lists = append(lists, list)
-	}
-	return lists, nil
+	return explore.ShapeOf(p, d).Unroll(p)
 }
 
 // text is equal for systems that do the same.

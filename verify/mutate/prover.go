@@ -13,8 +13,7 @@ import (
 // Prove is the prover's opinion. A case that it proves only for programs that are
 // never replayed has lost something that the right program has, and counts as refused.
 func Prove(c Case) (Opinion, error) {
-	s := c.Shape
-	m, err := prove.Of(c.Program, ops.Case{Ranks: s.Ranks, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize})
+	m, err := prove.Of(c.Program, c.Shape.Case(0))
 	if err != nil {
 		return Opinion{}, err
 	}

@@ -7,26 +7,16 @@ import (
 	"fmt"
 	"os"
 
-	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/verify/mutate"
 )
-
-var schedules = []struct {
-	name string
-	s    schedule.Schedule
-}{
-	{"AllGatherMatmul", catalog.AllGatherMatmul},
-	{"AllGatherLinear", catalog.AllGatherLinear},
-	{"AllGatherLinearKernels", catalog.AllGatherLinearKernels},
-}
 
 func main() {
 	all := flag.Bool("v", false, "say of each mutant caught what it breaks, in full")
 	flag.Parse()
 	score := mutate.Score{}
-	for _, s := range schedules {
-		list, err := mutate.Schedule(s.name, s.s, mutate.Prove)
+	for _, s := range catalog.All() {
+		list, err := mutate.Schedule(s.Name, s.Schedule, mutate.Prove)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "mutants:", err)
 			os.Exit(2)

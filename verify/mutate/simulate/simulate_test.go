@@ -16,15 +16,6 @@ import (
 	"ovgen/verify/mutate/simulate"
 )
 
-var schedules = []struct {
-	name string
-	s    schedule.Schedule
-}{
-	{"AllGatherMatmul", catalog.AllGatherMatmul},
-	{"AllGatherLinear", catalog.AllGatherLinear},
-	{"AllGatherLinearKernels", catalog.AllGatherLinearKernels},
-}
-
 func mutants(t *testing.T, name string, s schedule.Schedule) []mutate.Mutant {
 	p, err := lower.Lower(name, s)
 	if err != nil {
@@ -47,16 +38,16 @@ func seeds() uint64 {
 
 // The right programs are exact and free of races, whatever the order.
 func TestRight(t *testing.T) {
-	for _, s := range schedules {
+	for _, s := range catalog.All() {
 		tried := map[int]bool{}
-		for _, m := range mutants(t, s.name, s.s) {
+		for _, m := range mutants(t, s.Name, s.Schedule) {
 			for _, c := range m.Cases {
 				if tried[c.Shape.Ranks] {
 					continue
 				}
 				tried[c.Shape.Ranks] = true
 				for _, captured := range []bool{false, true} {
-					t.Run(fmt.Sprintf("%s/%d/captured %v", s.name, c.Shape.Ranks, captured), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s/%d/captured %v", s.Name, c.Shape.Ranks, captured), func(t *testing.T) {
 						for seed := range seeds() {
 							if out := run(t, c, simulate.Config{Seed: seed, Runs: 3, Captured: captured}); out.Failed() {
 								t.Fatalf("seed %d: %s", seed, out)
@@ -93,8 +84,8 @@ func fails(t *testing.T, c mutate.Case, seeds uint64) (text string) {
 // Mutants that are caught fail on the simulator too, nearly all within ten seeds;
 // those that are not never do.
 func TestMutants(t *testing.T) {
-	s, caught, failed := schedules[1], 0, 0
-	for _, m := range mutants(t, s.name, s.s) {
+	caught, failed := 0, 0
+	for _, m := range mutants(t, "AllGatherLinear", catalog.AllGatherLinear) {
 		j, err := mutate.Judge(m, mutate.Prove)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +144,7 @@ func TestNamedMutants(t *testing.T) {
 }
 
 func named(t *testing.T, kind, text string) mutate.Mutant {
-	for _, m := range mutants(t, schedules[1].name, schedules[1].s) {
+	for _, m := range mutants(t, "AllGatherLinear", catalog.AllGatherLinear) {
 		if m.Kind == kind && strings.HasPrefix(m.Text, text) {
 			return m
 		}

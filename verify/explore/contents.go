@@ -1,0 +1,221 @@
+package explore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"ovgen/verify/ops"
+)
+
+// contents gives what an atom of memory may hold a number, equal for equal contents.
+// 0 is what memory held at the start.
+type contents struct {
+	number map[string]int32
+	list   []content
+	made   map[*ops.Op]map[string][]int32 // what an operation makes of what it reads
+}
+
+// content is the elements of an atom and how they first came about.
+type content struct {
+	elements []Number
+	text     string
+}
+
+const unwritten = "nothing that was written"
+
+func newContents() contents {
+	c := contents{number: map[string]int32{}, made: map[*ops.Op]map[string][]int32{}}
+	c.name(unwritten)
+	return c
+}
+
+// name is the number of something that is no list of elements.
+func (c *contents) name(text string) int32 { return c.intern("="+text, content{text: text}) }
+
+// of is the number of a list of elements.
+func (c *contents) of(elements []Number, text string) int32 {
+	key := make([]byte, 0, 8*len(elements)+1)
+	key = append(key, '#')
+	for _, e := range elements {
+		key = binary.LittleEndian.AppendUint64(key, uint64(e))
+	}
+	return c.intern(string(key), content{elements, text})
+}
+
+func (c *contents) intern(key string, what content) int32 {
+	n, ok := c.number[key]
+	if !ok {
+		n = int32(len(c.list))
+		c.number[key] = n
+		c.list = append(c.list, what)
+	}
+	return n
+}
+
+func (c *contents) text(n int32) string { return c.list[n].text }
+
+// elements of atoms that follow each other. What was not written is numbers that
+// nothing right is made of.
+func (x *search) elements(s *state, atoms []int32) []Number {
+	var all []Number
+	for _, a := range atoms {
+		have := x.contents.list[s.holds[a]].elements
+		if len(have) == 0 {
+			for i := range x.atoms.sizes[a] {
+				have = append(have, mixed(hashed(unwritten), uint64(a), uint64(i)))
+			}
+		}
+		all = append(all, have...)
+	}
+	return all
+}
+
+// put makes atoms that follow each other hold elements; without elements, nothing
+// that can be named.
+func (x *search) put(s *state, atoms []int32, elements []Number, text string) {
+	total := 0
+	for _, a := range atoms {
+		total += x.atoms.sizes[a]
+	}
+	fits := total == len(elements)
+	for _, a := range atoms {
+		s.holds[a] = 0
+		if n := x.atoms.sizes[a]; fits {
+			s.holds[a] = x.contents.of(elements[:n:n], text)
+			elements = elements[n:]
+		}
+	}
+}
+
+// input is what the caller or another plan writes into a range before a run.
+func (m *machine) input(b *Buffer, run int) []Number {
+	if b.Values != nil {
+		return b.Values(run)
+	}
+	var list []Number
+	for i := range m.count(b.Bytes) {
+		list = append(list, mixed(hashed(b.At.String()), uint64(run), uint64(i)))
+	}
+	return list
+}
+
+// count is how many elements bytes are.
+func (m *machine) count(bytes int64) int { return int((bytes + m.ElementSize - 1) / m.ElementSize) }
+
+// made carries out a copy, product or sum.
+func (x *search) made(s *state, st *step) {
+	key := make([]byte, 0, 4*len(st.reads))
+	for _, a := range st.reads {
+		key = binary.LittleEndian.AppendUint32(key, uint32(s.holds[a]))
+	}
+	known := x.contents.made[st.op]
+	if known == nil {
+		known = map[string][]int32{}
+		x.contents.made[st.op] = known
+	}
+	if result, ok := known[string(key)]; ok {
+		for n, a := range st.writes {
+			s.holds[a] = result[n]
+		}
+		return
+	}
+	text := x.describe(s, st)
+	elements := x.compute(s, st)
+	for n, result := range st.results {
+		if n > 0 { // a workspace
+			elements = nil
+		}
+		x.put(s, result, elements, text)
+	}
+	var result []int32
+	for _, a := range st.writes {
+		result = append(result, s.holds[a])
+	}
+	known[string(key)] = result
+}
+
+// compute is the elements of an operation's result; none where its operands do not fit.
+func (x *search) compute(s *state, st *step) []Number {
+	var operands [][]Number
+	for _, atoms := range st.operands {
+		operands = append(operands, x.elements(s, atoms))
+	}
+	if len(operands) == 0 || len(st.results) == 0 {
+		return nil
+	}
+	size := 0
+	for _, a := range st.results[0] {
+		size += x.atoms.sizes[a]
+	}
+	switch st.op.Kind {
+	case ops.Copy:
+		return operands[0]
+	case ops.Sum:
+		return added(operands, size)
+	case ops.Product:
+		return x.multiplied(st.op, operands, size)
+	}
+	return nil
+}
+
+// added is the sum of lists of equal size.
+func added(operands [][]Number, size int) []Number {
+	sum := make([]Number, size)
+	for _, list := range operands {
+		if len(list) != size {
+			return nil
+		}
+		for i, e := range list {
+			sum[i] = plus(sum[i], e)
+		}
+	}
+	return sum
+}
+
+// multiplied is a product of the first two operands, plus the others: what the product
+// reads where it writes, and a bias for each row.
+func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
+	if len(operands) < 2 {
+		return nil
+	}
+	sum, ok := product(o.Form, operands[0], operands[1], size)
+	if !ok {
+		return nil
+	}
+	to := o.Uses[len(operands)]
+	for n, list := range operands[2:] {
+		if len(list) == 0 || size%len(list) != 0 || o.Uses[n+2].At == to.At && len(list) != size {
+			return nil
+		}
+		for i := range sum {
+			sum[i] = plus(sum[i], list[i%len(list)])
+		}
+	}
+	if o.Form == "linear gelu" {
+		for i, e := range sum {
+			sum[i] = gelu(e)
+		}
+	}
+	return sum
+}
+
+// describe says in a line what an operation made.
+func (x *search) describe(s *state, st *step) string {
+	var b strings.Builder
+	if st.op.Kind != ops.Copy {
+		fmt.Fprintf(&b, "a %s of ", st.op.Kind)
+	}
+	for n, atoms := range st.operands {
+		for i, a := range atoms {
+			if n+i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(x.contents.text(s.holds[a]))
+			if b.Len() > 160 {
+				return b.String()[:160] + "..."
+			}
+		}
+	}
+	return b.String()
+}
