@@ -56,6 +56,21 @@ func (c *Cache) acquire(peer int, o Offer) (*Import, error) {
 	return &Import{cache: c, of: a, offset: o.Offset, bytes: o.Bytes}, nil
 }
 
+// ErrForgotten says that an import is not in the cache any more.
+var ErrForgotten = errors.New("the peer's memory is not mapped any more")
+
+// Find looks an import up again by its peer and allocation, as an exchange would: a
+// hit. After Close the error wraps ErrForgotten.
+func (c *Cache) Find(i *Import) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i.closed || c.imports[i.of.key] != i.of {
+		return fmt.Errorf("look up rank %d's memory: %w", i.of.key.peer, ErrForgotten)
+	}
+	c.count.Hits++
+	return nil
+}
+
 // Close gives up the reference; the last one of an allocation unmaps it. Nothing
 // enqueued may use the buffer any more. A second call does nothing.
 func (i *Import) Close() error {

@@ -51,6 +51,9 @@ func (p *Plan) inspect(addr []driver.Ptr) ([]binding, error) {
 	}
 	var errs []error
 	for i, f := range p.bindable {
+		if !f.present(p.Rank()) {
+			continue
+		}
 		to[i].at = addr[i]
 		a, err := p.examine(f, addr[i])
 		if err != nil {
@@ -141,7 +144,7 @@ func (p *Plan) export(to []binding, wrong error) ([]*ipc.Export, error) {
 	}
 	var exports []*ipc.Export
 	for i, f := range p.bindable {
-		if !f.shared {
+		if !f.exchanged() || !f.present(p.Rank()) {
 			continue
 		}
 		e, err := p.group.Imports().Export(to[i].at, f.bytes)
@@ -167,19 +170,24 @@ func closeExports(exports []*ipc.Export, freed bool) error {
 
 // adopt takes the new addresses, own and peers'.
 func (p *Plan) adopt(to []binding, imports [][]*ipc.Import) error {
-	shared := 0
+	p.forget()
+	next := make([]int, p.Size()) // in each rank's list
 	for i, f := range p.bindable {
 		f.at[p.Rank()], f.id = to[i].at, to[i].id
-		if !f.shared {
+		if !f.exchanged() {
 			continue
 		}
 		for _, r := range p.peers {
-			if shared >= len(imports[r]) || imports[r][shared].Bytes() != f.bytes {
+			if !f.present(r) {
+				continue
+			}
+			n := next[r]
+			if n >= len(imports[r]) || imports[r][n].Bytes() != f.bytes {
 				return fmt.Errorf("rank %d shared other buffers than this rank at %s", r, f.name)
 			}
-			f.at[r] = imports[r][shared].Ptr()
+			f.at[r] = imports[r][n].Ptr()
+			next[r]++
 		}
-		shared++
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/ipc"
 )
 
 // Builder collects what a plan needs. Its calls only record, in the same order on
@@ -48,11 +49,26 @@ func (b *Builder) Shared(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true})
 }
 
+// InLoop is Shared for memory that the runs themselves exchange, by Queue.Share, and
+// Bind does not.
+func (b *Builder) InLoop(name string, bytes int64) *Buffer {
+	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true, inLoop: true})
+}
+
+// Root says that rank 0 alone has a buffer of the caller: the others bind none.
+func (b *Builder) Root(f *Buffer) *Buffer {
+	f.root = true
+	return f
+}
+
 func (b *Builder) bindable(f *Buffer) *Buffer {
 	if f.bytes <= 0 {
 		b.mistake("buffer %s has %d bytes", f.name, f.bytes)
 	}
 	f.at = make([]driver.Ptr, b.plan.Size())
+	if f.inLoop {
+		f.imports = make([]*ipc.Import, b.plan.Size())
+	}
 	f.rank = b.plan.Rank()
 	b.plan.bindable = append(b.plan.bindable, f)
 	return f
@@ -71,9 +87,20 @@ func (b *Builder) Allocate(name string, bytes int64) *Buffer {
 
 // Semaphore declares a word for each peer in every rank's arena, zero between runs.
 func (b *Builder) Semaphore(name string) *Semaphore {
-	s := &Semaphore{name: name}
-	b.plan.semaphores = append(b.plan.semaphores, s)
-	return s
+	set := &semaphores{name: name, count: 1, single: true}
+	b.plan.semaphores = append(b.plan.semaphores, set)
+	return &Semaphore{set: set}
+}
+
+// Semaphores declares n of them.
+func (b *Builder) Semaphores(name string, n int) []*Semaphore {
+	set := &semaphores{name: name, count: n}
+	b.plan.semaphores = append(b.plan.semaphores, set)
+	members := make([]*Semaphore, n)
+	for i := range members {
+		members[i] = &Semaphore{set: set, member: i}
+	}
+	return members
 }
 
 // Stream declares a stream, shared with the plans of the group that name it so.
@@ -97,8 +124,12 @@ func (b *Builder) stream(name string, index int, p driver.Priority) *Stream {
 	return s
 }
 
-// Matmul declares a matrix product; equal ones are one.
+// Matmul declares a matrix product; equal ones are one. M may be zero, on ranks that
+// have nothing to multiply.
 func (b *Builder) Matmul(d driver.MatmulDesc) *Product {
+	if d.M < 0 {
+		b.mistake("a product of %d rows", d.M)
+	}
 	for _, m := range b.plan.products {
 		if m.desc == d {
 			return m

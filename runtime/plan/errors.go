@@ -11,7 +11,7 @@ import (
 var (
 	ErrClosed   = errors.New("the plan is closed")
 	ErrNotBound = errors.New("the plan is not bound (call Bind with its buffers first; after a Bind that failed, again)")
-	ErrEager    = errors.New("the program is not serial-safe as a graph (use Enqueue on a stream that is not being captured)")
+	ErrEager    = errors.New("the program must not be captured into a graph (use Enqueue on a stream that is not being captured)")
 	ErrBusy     = errors.New("another goroutine is using the plan (the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 

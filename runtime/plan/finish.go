@@ -99,7 +99,10 @@ func (p *Plan) layOut() error {
 		}
 	}
 	for _, s := range p.semaphores {
-		offset, err := arena.Words(p.Size())
+		if s.count < 1 {
+			continue // a set that a rank alone has no member of
+		}
+		offset, err := arena.Words(s.count * p.Size())
 		if err != nil {
 			return err
 		}
@@ -138,12 +141,11 @@ func (p *Plan) identity() []part {
 		layout = append(layout, fmt.Sprintf("%s:%d@%d", f.name, f.bytes, f.at[p.Rank()]-base))
 	}
 	for _, s := range p.semaphores {
-		layout = append(layout, fmt.Sprintf("%s@%d", s.name, s.offset))
+		layout = append(layout, fmt.Sprintf("%s*%d@%d", s.name, s.count, s.offset))
 	}
 	for _, s := range p.streams {
 		layout = append(layout, fmt.Sprintf("%s!%d", s, s.priority))
 	}
-	layout = append(layout, fmt.Sprintf("%d steps", len(p.steps)))
 	return []part{
 		{"program", p.program.Name + " " + p.program.Hash, "run the same binary on all ranks and make the same plans in the same order"},
 		{"shape", p.shape, "call New with the same shape on all ranks"},
@@ -188,6 +190,9 @@ func (p *Plan) load() (err error) {
 		}
 	}
 	for _, m := range p.products {
+		if m.empty() {
+			continue
+		}
 		if m.handle, err = p.driver.MatmulCreate(m.desc); err != nil {
 			return fmt.Errorf("tune %dx%dx%d %v: %w", m.desc.M, m.desc.K, m.desc.N, m.desc.Type, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/ipc"
 )
 
 // Buffer is memory that a plan uses, on this rank and where peers use it too on
@@ -12,9 +13,13 @@ type Buffer struct {
 	name   string
 	bytes  int64
 	shared bool
+	inLoop bool // exchanged by Queue.Share, not by Bind
+	root   bool // rank 0 alone has it
 	rank   int
 	at     []driver.Ptr // by rank, as mapped here; zero where it is not
 	id     uint64       // BufferID of what it was last bound to
+	// imports by rank, as Share has exchanged them; of an InLoop buffer only.
+	imports []*ipc.Import
 }
 
 // At is the address of this rank's buffer at an offset in bytes.
@@ -24,16 +29,40 @@ func (b *Buffer) At(off int64) driver.Ptr { return b.at[b.rank] + driver.Ptr(off
 // here; the buffer is a Shared or an Allocate one.
 func (b *Buffer) Peer(rank int, off int64) driver.Ptr { return b.at[rank] + driver.Ptr(off) }
 
+// exchanged says that Bind hands the buffer to the peers.
+func (b *Buffer) exchanged() bool { return b.shared && !b.inLoop }
+
+// present says whether a rank has the buffer.
+func (b *Buffer) present(rank int) bool { return rank == 0 || !b.root }
+
 // Semaphore is one word for each peer in each rank's arena. The poster writes 1
 // into the waiter's arena, the waiter waits for 1 and writes 0.
 type Semaphore struct {
+	set    *semaphores
+	member int
+}
+
+// semaphores are the members of one name, their words one after the other.
+type semaphores struct {
 	name   string
+	count  int
+	single bool         // made by Builder.Semaphore
 	offset int64        // in the arena
 	base   []driver.Ptr // by rank, as mapped here
 }
 
 // word is where from posts to holder.
-func (s *Semaphore) word(holder, from int) driver.Ptr { return s.base[holder] + driver.Ptr(4*from) }
+func (s *Semaphore) word(holder, from int) driver.Ptr {
+	return s.set.base[holder] + driver.Ptr(4*(s.member*len(s.set.base)+from))
+}
+
+// String is the semaphore's name in host programs: "ready", "ready[2]".
+func (s *Semaphore) String() string {
+	if s.set.single {
+		return s.set.name
+	}
+	return fmt.Sprintf("%s[%d]", s.set.name, s.member)
+}
 
 // Stream is a stream of a plan; main is the one that a run is enqueued on.
 type Stream struct {
@@ -58,11 +87,14 @@ func (s *Stream) String() string {
 	return fmt.Sprintf("%s[%d]", s.name, s.index)
 }
 
-// Product is a matrix product of a plan.
+// Product is a matrix product of a plan. One without rows is none: what a queue is
+// asked to do with it is not enqueued.
 type Product struct {
 	desc   driver.MatmulDesc
 	handle driver.Product
 }
+
+func (p *Product) empty() bool { return p.desc.M == 0 }
 
 // Kernel is a kernel of a plan.
 type Kernel struct {

@@ -27,7 +27,7 @@ type Plan struct {
 	main       *Stream
 	bindable   []*Buffer // in the order of Bind's addresses
 	staged     []*Buffer
-	semaphores []*Semaphore
+	semaphores []*semaphores
 	streams    []*Stream
 	products   []*Product
 	kernels    []*Kernel
@@ -131,6 +131,9 @@ func (p *Plan) Enqueue(s driver.Stream) error {
 func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
 	if !p.bound {
 		return ErrNotBound
+	}
+	if err := p.share(ctx, s); err != nil {
+		return err
 	}
 	run, err := p.group.Begin(ctx, p.id, s)
 	if err != nil {

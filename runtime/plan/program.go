@@ -7,7 +7,8 @@ type Program struct {
 	Name  string // "allgatherlinear"
 	Hash  string // of the host program's canonical text (SHA-256)
 	Proof string // what was proven, or "unproven"
-	// Eager programs are not serial-safe as a graph: they can be enqueued, not captured.
+	// Eager programs are not serial-safe as a graph, or exchange handles in the loop:
+	// they can be enqueued, not captured.
 	Eager bool
 	Ranks []int        // group sizes it was proven for; empty means any
 	Code  *driver.Code // device code; nil without kernels

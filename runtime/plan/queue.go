@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -13,13 +14,15 @@ import (
 // no Go allocation.
 type Queue struct {
 	plan   *Plan
-	dry    bool // name steps and count events, enqueue nothing
+	dry    bool // enqueue nothing: name steps and count events, or exchange what Share names
 	err    error
 	step   int
 	events int
 	named  bool // the step of the next Launch has been counted
 	items  []driver.MemOp
 	words  []driver.Ptr
+	one    [1]int // a peer as a list
+	shares shares
 }
 
 // Rank of this process in the group.
@@ -74,6 +77,44 @@ func (q *Queue) WaitWords(s *Stream, sem *Semaphore, peers ...int) (words []driv
 	return q.words, s.step, group.StepValue(q.plan.id, q.step)
 }
 
+// StepWords counts the step of one kernel that waits, moves bytes and posts, which the
+// Launch that follows enqueues. The kernel waits until each word of waits is 1,
+// writes 0 to each and value to the step word, does its work, and writes 1 to each
+// word of posts. A nil semaphore is none; a peer below 0 is every peer.
+func (q *Queue) StepWords(s *Stream, kind string, wait *Semaphore, from int, post *Semaphore, to int) (waits, posts []driver.Ptr, step driver.Ptr, value uint32) {
+	q.begin(s)
+	q.named = true
+	q.words = q.words[:0]
+	if wait != nil {
+		q.collect(true, wait, q.peers(from))
+	}
+	n := len(q.words)
+	if post != nil {
+		q.collect(false, post, q.peers(to))
+	}
+	if q.numbering() {
+		text, awaited := kind, []int(nil)
+		if wait != nil {
+			awaited = slices.Clone(q.peers(from))
+			text += fmt.Sprintf(", Wait %s%s", wait, peerList(awaited))
+		}
+		if post != nil {
+			text += fmt.Sprintf(", Post %s%s", post, peerList(q.peers(to)))
+		}
+		q.plan.note(s, wait != nil, awaited, text)
+	}
+	return q.words[:n], q.words[n:], s.step, group.StepValue(q.plan.id, q.step)
+}
+
+// peers is one peer as a list, or all.
+func (q *Queue) peers(one int) []int {
+	if one < 0 {
+		return q.plan.peers
+	}
+	q.one[0] = one
+	return q.one[:]
+}
+
 // signal begins the step of a post or wait and collects its words; it is false
 // when nothing is to be enqueued.
 func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool {
@@ -81,18 +122,23 @@ func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool
 		peers = q.plan.peers
 	}
 	live := q.begin(s)
-	if q.dry {
-		q.plan.note(s, kind == "Wait", peers, fmt.Sprintf("%s %s%s", kind, sem.name, peerList(peers)))
+	if q.numbering() {
+		q.plan.note(s, kind == "Wait", peers, fmt.Sprintf("%s %s%s", kind, sem, peerList(peers)))
 	}
 	q.items, q.words = q.items[:0], q.words[:0]
+	q.collect(kind == "Wait", sem, peers)
+	return live && len(peers) > 0
+}
+
+// collect appends the words that a wait or a post is about.
+func (q *Queue) collect(wait bool, sem *Semaphore, peers []int) {
 	for _, p := range peers {
-		if kind == "Wait" {
+		if wait {
 			q.words = append(q.words, sem.word(q.plan.Rank(), p))
 		} else {
 			q.words = append(q.words, sem.word(p, q.plan.Rank()))
 		}
 	}
-	return live && len(peers) > 0
 }
 
 // Set copies bytes by the copy engine.
@@ -102,30 +148,42 @@ func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
 	}
 }
 
-// Matmul enqueues c = a * b.
+// Matmul enqueues c = a * b, or c += a * b where the product accumulates.
 func (q *Queue) Matmul(s *Stream, p *Product, c, a, b driver.Ptr) {
-	if q.product(s, "Matmul") {
-		q.check(q.plan.driver.Matmul(p.handle, c, a, b, 0, s.workspace, s.handle))
-	}
+	q.product("Matmul", s, p, c, a, b, 0)
 }
 
-// Linear enqueues c = a * b + bias.
+// Linear enqueues c = a * bᵀ + bias, bias being 0 where there is none.
 func (q *Queue) Linear(s *Stream, p *Product, c, a, b, bias driver.Ptr) {
-	if q.product(s, "Linear") {
+	q.product("Linear", s, p, c, a, b, bias)
+}
+
+// Gradient enqueues c = aᵀ * b.
+func (q *Queue) Gradient(s *Stream, p *Product, c, a, b driver.Ptr) {
+	q.product("Gradient", s, p, c, a, b, 0)
+}
+
+// product enqueues a product. One of no rows counts as a step and leaves the stream
+// as it is.
+func (q *Queue) product(kind string, s *Stream, p *Product, c, a, b, bias driver.Ptr) {
+	if p.empty() {
+		q.step++
+		if q.numbering() {
+			q.plan.note(s, false, nil, kind+" of no rows")
+		}
+		return
+	}
+	s.multiply = true
+	if q.node(s, kind, "") {
 		q.check(q.plan.driver.Matmul(p.handle, c, a, b, bias, s.workspace, s.handle))
 	}
-}
-
-func (q *Queue) product(s *Stream, kind string) bool {
-	s.multiply = true
-	return q.node(s, kind, "")
 }
 
 // Synchronize makes s wait for what was enqueued on on so far. An event that
 // already marks all of on is waited for again, not recorded again.
 func (q *Queue) Synchronize(s, on *Stream) {
 	live := q.begin(s)
-	if q.dry {
+	if q.numbering() {
 		q.plan.note(s, false, nil, fmt.Sprintf("Synchronize(%s)", on))
 	}
 	if on.mark == unmarked {
@@ -158,11 +216,14 @@ func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params uns
 // node begins the step of a call that neither posts nor waits.
 func (q *Queue) node(s *Stream, kind, name string) bool {
 	live := q.begin(s)
-	if q.dry {
+	if q.numbering() {
 		q.plan.note(s, false, nil, kind+name)
 	}
 	return live
 }
+
+// numbering says that the steps are being named, once, in Finish.
+func (q *Queue) numbering() bool { return q.dry && !q.shares.passing }
 
 // begin counts a step on s, which no event marks any more.
 func (q *Queue) begin(s *Stream) bool {

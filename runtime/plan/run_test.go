@@ -222,7 +222,7 @@ func TestManyPlansShareArenaAndStreams(t *testing.T) {
 				if t.gathered.At(0) != first.gathered.At(0) || t.copy.own != first.copy.own {
 					w.Errorf("plan %d of rank %d has its own staging or stream", i, r)
 				}
-				if i > 0 && t.ready.offset == first.ready.offset {
+				if i > 0 && t.ready.set.offset == first.ready.set.offset {
 					w.Errorf("plan %d of rank %d shares the semaphores of the first", i, r)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -129,13 +128,4 @@ type UnknownChoiceError struct {
 // Error says what to do.
 func (e *UnknownChoiceError) Error() string {
 	return fmt.Sprintf("choose a schedule for %s: no schedule %q among %q (tune again with this binary)", e.Operation, e.Program, e.Known)
-}
-
-// ReadTuningIfAny is ReadTuning, and nil where the file does not exist.
-func ReadTuningIfAny(name string) (*Tuning, error) {
-	t, err := ReadTuning(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return t, err
 }

@@ -111,10 +111,14 @@ type toy struct {
 	chunkA, chunkC int64
 	rank           int
 	driver         driver.Driver
+	loop           bool           // handles of a are exchanged in the loop
 	A, B, Bias, C  *device.Buffer // what the caller owns
 }
 
 const rows, inner, columns = 4, 8, 16
+
+// loopProgram is the toy that exchanges handles in its loop.
+var loopProgram = &Program{Name: "looptoy", Hash: "c0ffee", Proof: "unproven", Eager: true}
 
 var toyProgram = &Program{Name: "toy", Hash: "c0ffee", Proof: "unproven"}
 
@@ -123,7 +127,11 @@ func newToy(ctx context.Context, g *group.Group, prog *Program, shape string) (*
 	t, b := &toy{rank: g.Rank(), driver: g.Driver()}, Build(g, prog, shape)
 	d := g.Size()
 	t.chunkA, t.chunkC = rows*inner*4, rows*columns*4
-	t.a = b.Shared("a", t.chunkA)
+	shared := b.Shared
+	if t.loop = prog == loopProgram; t.loop {
+		shared = b.InLoop
+	}
+	t.a = shared("a", t.chunkA)
 	t.b = b.Caller("b", inner*columns*4)
 	t.bias = b.Caller("bias", columns*4)
 	t.c = b.Caller("c", t.chunkC*int64(d))
@@ -149,6 +157,9 @@ func (t *toy) issue(q *Queue) {
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
 		g := t.gathered.At(t.chunkA * int64(from))
+		if t.loop {
+			q.Share(t.a, (d+r-i)%d, from)
+		}
 		q.Wait(t.copy, t.ready, from)
 		q.Set(t.copy, g, t.a.Peer(from, 0), t.chunkA)
 		q.Synchronize(t.work[i], t.copy)

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/ipc"
+)
+
+// shares is the exchange of handles in the loop over the steps.
+type shares struct {
+	declared bool            // the program has a Share of a buffer that Bind leaves alone
+	done     bool            // all of them have been exchanged since the last Bind
+	passing  bool            // the pass that exchanges is under way
+	ctx      context.Context // of that pass
+	count    int             // Shares of it so far
+	err      error           // the first of it
+}
+
+// Share is ShareMemHandles in the loop: this rank's buffer goes to one peer, another
+// peer's comes. In the first run after a Bind the ranks exchange; in every later one
+// the peer's handle is looked up in the cache and found. A buffer of the plan lies in
+// the arena, which every rank has mapped.
+func (q *Queue) Share(b *Buffer, to, from int) {
+	switch {
+	case !b.inLoop:
+	case q.shares.passing:
+		q.exchange(b, to, from)
+	case q.dry:
+		q.shares.declared = true
+	case q.err == nil:
+		if im := b.imports[from]; im == nil {
+			q.err = fmt.Errorf("share %s with rank %d and rank %d: %w", b.name, to, from, ErrNotBound)
+		} else if err := q.plan.group.Imports().Find(im); err != nil {
+			q.err = fmt.Errorf("share %s with rank %d and rank %d: %w", b.name, to, from, err)
+		}
+	}
+}
+
+// exchange is one Share of the first run: all ranks of the group meet in it, since
+// they are at the same one. After an error a rank still comes to those that follow,
+// so that no peer waits for it.
+func (q *Queue) exchange(b *Buffer, to, from int) {
+	p, x := q.plan, &q.shares
+	x.count++
+	what := fmt.Sprintf("run %s: share %s (%d)", p, b.name, x.count)
+	var exports []*ipc.Export
+	failed := x.err
+	if failed == nil {
+		var e *ipc.Export
+		if e, failed = p.group.Imports().Export(b.At(0), b.bytes); failed == nil {
+			exports = append(exports, e)
+		}
+	}
+	imports, err := p.group.Imports().Exchange(func(mine []byte) ([][]byte, error) {
+		return p.agree(x.ctx, what, mine, failed)
+	}, exports)
+	p.exports = append(p.exports, exports...)
+	for r, list := range imports {
+		p.imports[r] = append(p.imports[r], list...)
+	}
+	if err == nil && (len(imports[from]) != 1 || imports[from][0].Bytes() != b.bytes) {
+		err = fmt.Errorf("rank %d shared another buffer than this rank at %s", from, b.name)
+	}
+	if err == nil {
+		b.imports[from] = imports[from][0]
+		b.at[from] = imports[from][0].Ptr()
+	} else if x.err == nil {
+		x.err = err
+	}
+}
+
+// share goes through the program's Shares ahead of the first run after a Bind, and
+// enqueues nothing: opening a handle may synchronise the device, which must not meet
+// a waiting stream. It is collective and fails on every rank or on none. A capture
+// can't wait for it.
+func (p *Plan) share(ctx context.Context, s driver.Stream) error {
+	q := &p.queue
+	if !q.shares.declared || q.shares.done {
+		return nil
+	}
+	if capturing, err := p.driver.StreamIsCapturing(s); err != nil || capturing {
+		return errors.Join(err, ErrEager)
+	}
+	if ctx == nil {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(context.Background(), p.group.Timeout())
+		defer cancel()
+	}
+	if err := p.drain(ctx); err != nil {
+		return err
+	}
+	q.start(0)
+	q.dry, q.shares.passing, q.shares.ctx, q.shares.count, q.shares.err = true, true, ctx, 0, nil
+	p.issue(q)
+	q.dry, q.shares.passing, q.shares.ctx = false, false, nil
+	_, err := p.agree(ctx, fmt.Sprintf("run %s: shared", p), nil, q.shares.err)
+	q.shares.done = err == nil
+	return err
+}
+
+// forget gives up what the runs have exchanged, when the plan is bound anew.
+func (p *Plan) forget() {
+	p.queue.shares.done = false
+	for _, f := range p.bindable {
+		if !f.inLoop {
+			continue
+		}
+		clear(f.imports)
+		for _, r := range p.peers {
+			f.at[r] = 0
+		}
+	}
+}
+
