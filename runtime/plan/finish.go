@@ -141,7 +141,7 @@ func (p *Plan) identity() []part {
 		layout = append(layout, fmt.Sprintf("%s:%d@%d", f.name, f.bytes, f.at[p.Rank()]-base))
 	}
 	for _, s := range p.semaphores {
-		layout = append(layout, fmt.Sprintf("%s*%d@%d", s.name, s.count, s.offset))
+		layout = append(layout, fmt.Sprintf("%s@%d", s, s.offset))
 	}
 	for _, s := range p.streams {
 		layout = append(layout, fmt.Sprintf("%s!%d", s, s.priority))

@@ -51,6 +51,14 @@ type semaphores struct {
 	base   []driver.Ptr // by rank, as mapped here
 }
 
+// String is "ready", or "ready[8]" of a set of eight.
+func (s *semaphores) String() string {
+	if s.single {
+		return s.name
+	}
+	return fmt.Sprintf("%s[%d]", s.name, s.count)
+}
+
 // word is where from posts to holder.
 func (s *Semaphore) word(holder, from int) driver.Ptr {
 	return s.set.base[holder] + driver.Ptr(4*(s.member*len(s.set.base)+from))

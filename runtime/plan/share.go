@@ -114,4 +114,3 @@ func (p *Plan) forget() {
 		}
 	}
 }
-
