@@ -10,10 +10,12 @@ import (
 )
 
 // Layout of an arena, the same on every rank, in bytes from its base: first the
-// step words of the pooled streams, then the words of semaphores, then staging.
+// step words of the pooled streams, then their count words, then the words of
+// semaphores, then staging.
 const (
 	stepWords      = 256
-	semaphoreAt    = stepWords * 4
+	countAt        = stepWords * 4
+	semaphoreAt    = countAt + stepWords*4
 	semaphoreWords = 1 << 16
 	stagingAt      = semaphoreAt + semaphoreWords*4
 	align          = 256

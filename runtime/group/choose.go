@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ovgen/runtime/driver"
@@ -15,15 +14,15 @@ import (
 // resolve fills in what the environment and the defaults say.
 func (c Config) resolve() (Config, error) {
 	var errs []error
-	number := func(name string) int {
-		n, err := strconv.Atoi(os.Getenv(name))
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s=%q is not a number (start the ranks by group.Launch, or set Config.Rank and Config.Size)", name, os.Getenv(name)))
-		}
-		return n
-	}
 	if c.Size == 0 {
-		c.Rank, c.Size = number(EnvRank), number(EnvSize)
+		p, err := Placed()
+		if err != nil {
+			errs = append(errs, err)
+		}
+		c.Rank, c.Size, c.place = p.Rank, p.Size, &p
+		if c.Job == "" {
+			c.Job = p.Job
+		}
 	}
 	if c.Job == "" {
 		c.Job = os.Getenv(EnvJob)
@@ -73,6 +72,9 @@ func (c Config) candidates() []string {
 func (c Config) device() int {
 	if c.Devices != nil {
 		return c.Devices[c.Rank]
+	}
+	if c.place != nil {
+		return c.place.Local
 	}
 	return c.Rank
 }

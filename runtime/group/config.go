@@ -8,10 +8,11 @@ import (
 )
 
 // Config tells Join who this rank is and what it brings. The zero value takes
-// everything from the environment that Launch sets.
+// everything from the environment that Launch, torchrun, mpirun or srun sets.
 type Config struct {
-	// Rank and Size of the group. Size 0 reads OVGEN_RANK, OVGEN_SIZE and,
-	// where Job is empty, OVGEN_JOB.
+	// Rank and Size of the group. Size 0 reads them from the launcher's variables
+	// (see Placed) and, where Job is empty, the job's name and, where Devices is
+	// nil, the device.
 	Rank, Size int
 	// Job names the group on this machine: all its ranks and no others use it.
 	Job string
@@ -25,7 +26,7 @@ type Config struct {
 	// and why. Empty reads OVGEN_DRIVER, and is auto without it.
 	Backend string
 	// Devices are the ordinals of the ranks' devices, by rank; nil means that
-	// rank r takes device r.
+	// rank r takes device r, or the one of its local rank under a launcher.
 	Devices []int
 	// Context is a CUcontext made elsewhere, used as it is; 0 means the
 	// device's primary context.
@@ -38,18 +39,12 @@ type Config struct {
 	Timeout time.Duration
 	// Network connects the ranks; nil means store.Unix().
 	Network store.Network
+
+	place *Place // that the launcher gave, where Size was 0
 }
 
 // Defaults of Config.
 const (
 	DefaultArena   = 256 << 20
 	DefaultTimeout = 30 * time.Second
-)
-
-// Environment variables that Launch sets and Join reads.
-const (
-	EnvRank   = "OVGEN_RANK"
-	EnvSize   = "OVGEN_SIZE"
-	EnvJob    = "OVGEN_JOB"
-	EnvDriver = "OVGEN_DRIVER"
 )

@@ -37,9 +37,6 @@ type Launch struct {
 	Grace time.Duration
 }
 
-// Launched says whether this process is a rank: whether OVGEN_RANK is set.
-func Launched() bool { return os.Getenv(EnvRank) != "" }
-
 // RankError is the failure of the rank that failed first.
 type RankError struct {
 	Rank   int

@@ -36,6 +36,11 @@ func (s *Stream) String() string {
 // StepValue is what a wait writes into the step word of its stream.
 func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0xffff }
 
+// CountWord is the address of a stream's count word, given that of its step word. A
+// kernel counts its finished blocks there; between kernels the word is zero, also
+// after an abort.
+func CountWord(step driver.Ptr) driver.Ptr { return step + countAt }
+
 // pool is the group's streams. making serialises what may block in the driver;
 // the abort needs mu only.
 type pool struct {
