@@ -29,7 +29,7 @@ func build(t *testing.T, d Device, headers, sources []string, main string) strin
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "program")
-	if out, err := exec.Command("g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-I", dir, source, "-o", program).CombinedOutput(); err != nil {
+	if out, err := exec.Command("g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-I", dir, "-I", "testdata", source, "-o", program).CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)
 	}
 	out, err := exec.Command(program).CombinedOutput()
@@ -39,14 +39,24 @@ func build(t *testing.T, d Device, headers, sources []string, main string) strin
 	return string(out)
 }
 
+// transport is a package with every kernel of the transports.
+func transport() (d Device, headers, sources []string) {
+	d = Device{Package: "check", From: "a test", About: []string{"Kernels."}}
+	headers = []string{"head.h.tmpl", "peers.h.tmpl", "fused.h.tmpl", "sum.h.tmpl"}
+	sources = []string{"head.cu.tmpl", "words.cu.tmpl", "fused.cu.tmpl", "bytes.cu.tmpl", "sum.cu.tmpl"}
+	for _, k := range []string{"wait", "post", "copy", "reduce", "get", "put", "shot"} {
+		d.Kernels = append(d.Kernels, Kernel{Name: "check_" + k, Params: "check_" + k})
+		headers, sources = append(headers, k+".h.tmpl"), append(sources, k+".cu.tmpl")
+	}
+	return d, append(headers, "foot.h.tmpl"), sources
+}
+
 func TestTransportKernels(t *testing.T) {
-	d := Device{Package: "check", From: "a test", About: []string{"Kernels."}, Kernels: []Kernel{
-		{Name: "check_wait", Params: "check_wait"}, {Name: "check_post", Params: "check_post"}, {Name: "check_copy", Params: "check_copy"}}}
-	out := build(t, d,
-		[]string{"head.h.tmpl", "peers.h.tmpl", "wait.h.tmpl", "post.h.tmpl", "copy.h.tmpl", "foot.h.tmpl"},
-		[]string{"head.cu.tmpl", "words.cu.tmpl", "wait.cu.tmpl", "post.cu.tmpl", "copy.cu.tmpl"}, "shim")
-	if out != "" {
-		t.Errorf("the kernels do wrong:\n%s", out)
+	d, headers, sources := transport()
+	for _, main := range []string{"shim", "fused"} {
+		if out := build(t, d, headers, sources, main); out != "" {
+			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
+		}
 	}
 }
 
@@ -58,9 +68,12 @@ func TestCheckKernels(t *testing.T) {
 	if want := filled(3, 5, 12, 1<<23) + "42"; lines[0] != want {
 		t.Errorf("fill:\n got %s\nwant %s", lines[0], want)
 	}
-	// Thread 0 has elements 0, 2, 4 and thread 1 has 1, 3: 1 equals 1, a NaN nothing, -0
+	if want := strided(3, 5, 12, 2, 5, 1<<23, 4); lines[1] != want {
+		t.Errorf("fill, strided:\n got %s\nwant %s", lines[1], want)
+	}
+	// Of want two in four count. Thread 0 has elements 0, 2, 4 and thread 1 has 1, 3: 1 equals 1, a NaN nothing, -0
 	// equals 0, and 2 is not 3.
-	if diff := cmp.Diff([]string{"-1 0 1", "1 2 3"}, lines[1:3]); diff != "" {
+	if diff := cmp.Diff([]string{"-1 0 1", "1 2 3"}, lines[2:4]); diff != "" {
 		t.Errorf("compare (-want +got):\n%s", diff)
 	}
 }

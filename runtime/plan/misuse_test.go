@@ -106,7 +106,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 // firstWord is where an arena's semaphores begin.
-const firstWord = 1024
+const firstWord = 2048
 
 func disagrees(_ int, err error) bool { return errors.As(err, new(*DisagreementError)) }
 
