@@ -1,0 +1,73 @@
+package cost
+
+import (
+	"slices"
+
+	"ovgen/verify/ops"
+)
+
+// account splits the slowest rank's time by what it was spent on.
+func (p *Prediction) account(list []ops.Op) {
+	var marks []float64
+	for _, s := range p.Spans {
+		if s.Rank == p.Slowest {
+			marks = append(marks, s.Start, s.End)
+		}
+	}
+	marks = append(marks, 0, p.Time)
+	slices.Sort(marks)
+	for i := 1; i < len(marks); i++ {
+		from, to := marks[i-1], marks[i]
+		if to <= from {
+			continue
+		}
+		*p.share(from, to) += to - from
+	}
+	in, out := traffic(list, p.Slowest)
+	p.LinkBound = max(in, out) / p.Machine.Link
+	bound, limit := p.Pure, ByCompute
+	if p.LinkBound > bound {
+		bound, limit = p.LinkBound, ByLink
+	}
+	if p.Limit = limit; p.Time > near*bound {
+		p.Limit = ByLatency
+	}
+}
+
+// share is the part of the account that a stretch without a beginning or an end
+// belongs to.
+func (p *Prediction) share(from, to float64) *float64 {
+	kind := &p.Latency
+	for _, s := range p.Spans {
+		if s.Rank != p.Slowest || s.Start > from || s.End < to {
+			continue
+		}
+		switch {
+		case s.Kind == ops.Product:
+			return &p.Products
+		case s.Kind != ops.Copy && s.Kind != ops.Sum:
+		case s.Bytes > 0:
+			kind = &p.Link
+		case kind != &p.Link:
+			kind = &p.Memory
+		}
+	}
+	return kind
+}
+
+// traffic is the bytes that a rank's operations bring in and send out. What its peers
+// do to its memory is as much in the other direction, on a mesh that is symmetric.
+func traffic(list []ops.Op, rank int) (in, out float64) {
+	for _, o := range list {
+		for _, u := range o.Uses {
+			switch {
+			case u.At.Rank == rank:
+			case u.Write:
+				out += float64(u.Bytes)
+			default:
+				in += float64(u.Bytes)
+			}
+		}
+	}
+	return in, out
+}

@@ -1,0 +1,154 @@
+package cost
+
+import "container/heap"
+
+// engine runs things at moments of a virtual clock, those of one moment in the order
+// in which they were asked for.
+type engine struct {
+	now   float64
+	queue moments
+	count int
+}
+
+type moment struct {
+	at    float64
+	order int
+	do    func()
+}
+
+func (e *engine) after(time float64, do func()) {
+	e.count++
+	heap.Push(&e.queue, moment{e.now + max(time, 0), e.count, do})
+}
+
+func (e *engine) run() {
+	for len(e.queue) > 0 {
+		m := heap.Pop(&e.queue).(moment)
+		e.now = m.at
+		m.do()
+	}
+}
+
+type moments []moment
+
+func (q moments) Len() int { return len(q) }
+func (q moments) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].order < q[j].order
+}
+func (q moments) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *moments) Push(m any)   { *q = append(*q, m.(moment)) }
+func (q *moments) Pop() any {
+	last := len(*q) - 1
+	m := (*q)[last]
+	*q = (*q)[:last]
+	return m
+}
+
+// pool is the multiprocessors of one GPU. A block keeps one from its start to its
+// end; blocks that find none wait, those of a stream of high priority ahead, else in
+// the order of launches.
+type pool struct {
+	free    int
+	waiting []*claim
+}
+
+// claim is the blocks of a launch that have not started.
+type claim struct {
+	high   bool
+	blocks int
+	start  func(blocks int) // some of them have a multiprocessor each
+}
+
+func (p *pool) take(c *claim) {
+	i := len(p.waiting)
+	for c.high && i > 0 && !p.waiting[i-1].high {
+		i--
+	}
+	p.waiting = append(p.waiting, nil)
+	copy(p.waiting[i+1:], p.waiting[i:])
+	p.waiting[i] = c
+	p.grant()
+}
+
+func (p *pool) give(blocks int) {
+	p.free += blocks
+	p.grant()
+}
+
+func (p *pool) grant() {
+	for p.free > 0 && len(p.waiting) > 0 {
+		c := p.waiting[0]
+		n := min(p.free, c.blocks)
+		p.free -= n
+		if c.blocks -= n; c.blocks == 0 {
+			p.waiting = p.waiting[1:]
+		}
+		c.start(n)
+	}
+}
+
+// links are those of all GPUs, a direction each. Transfers share them evenly.
+type links struct {
+	*engine
+	rate    float64 // of one direction of one GPU
+	active  []*transfer
+	last    float64 // when what is left was reckoned
+	version int
+}
+
+// transfer is bytes on their way from a rank's memory to another's.
+type transfer struct {
+	from, to    int
+	left, limit float64
+	rate        float64
+	done        func()
+}
+
+func (l *links) add(t *transfer) {
+	l.settle()
+	l.active = append(l.active, t)
+	l.share()
+}
+
+// settle moves what has moved since the rates were set.
+func (l *links) settle() {
+	for _, t := range l.active {
+		t.left -= t.rate * (l.now - l.last)
+	}
+	l.last = l.now
+}
+
+// share sets the rates anew and looks for the next transfer to end.
+func (l *links) share() {
+	out, in := map[int]float64{}, map[int]float64{}
+	for _, t := range l.active {
+		out[t.from]++
+		in[t.to]++
+	}
+	var next *transfer
+	for _, t := range l.active {
+		t.rate = min(t.limit, l.rate/out[t.from], l.rate/in[t.to])
+		if next == nil || t.left/t.rate < next.left/next.rate {
+			next = t
+		}
+	}
+	l.version++
+	if next == nil {
+		return
+	}
+	version := l.version
+	l.after(next.left/next.rate, func() {
+		if version != l.version {
+			return
+		}
+		l.settle()
+		for i, t := range l.active {
+			if t == next {
+				l.active = append(l.active[:i:i], l.active[i+1:]...)
+				break
+			}
+		}
+		l.share()
+		next.done()
+	})
+}

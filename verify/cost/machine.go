@@ -1,0 +1,126 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Machine is what a prediction needs to know of a GPU and its links. Times are in
+// microseconds, rates in a unit per microsecond.
+type Machine struct {
+	Name string
+	// Multiprocessors, and the FLOP of one in its tensor cores by bytes of an element.
+	SMs  int
+	Rate map[int64]float64
+	// Tiles that products are cut into.
+	Tiles []Tile
+	// Split is what adding the partial results of a split k takes.
+	Split float64
+	// Power is the cap on the FLOP of all multiprocessors, by the FLOP of a run's
+	// products of 2-byte elements.
+	Power Curve
+	// Memory is the bytes that a kernel reads and writes, LocalCopy those that a copy
+	// within a GPU moves.
+	Memory, LocalCopy float64
+	// Link is the bytes that one direction of a GPU's links carries; Get and Put are
+	// the times of a copy-engine copy by its bytes; KernelLink is what kernels reach.
+	Link, KernelLink float64
+	Get, Put         Curve
+	// CopyBlocks and SumBlocks are the multiprocessors that such kernels take.
+	CopyBlocks, SumBlocks int
+	// Eager and Replayed are the latencies of operations as the host enqueues them
+	// and in a graph.
+	Eager, Replayed Latencies
+	// Host is what enqueueing takes.
+	Host HostTimes
+}
+
+// Tile is one shape that a product's result is cut into.
+type Tile struct {
+	Rows, Columns int64
+	Efficiency    float64 // of the multiprocessor's rate
+	Fixed         float64 // start and end of one tile
+}
+
+// Latencies of operations on the device.
+type Latencies struct {
+	Launch  float64 // of a kernel at the start, or behind an event
+	Next    float64 // of a kernel behind a kernel of its stream
+	Copy    float64 // of a copy, besides what its curve says
+	Batch   float64 // of a batch of stream memory operations
+	Write   float64 // of a word in it
+	Poll    float64 // from a word's change to the end of a wait for it
+	Visible float64 // from the write of a peer's word to its change
+	Event   float64 // from a record to the end of a wait for it
+}
+
+// HostTimes are what a host takes to enqueue.
+type HostTimes struct {
+	Product, Kernel, Copy, Batch, Event float64
+	Graph                               float64 // the launch of a whole graph
+}
+
+// machines by name. The figures are measured on four GPUs joined by NVLink unless a
+// comment says otherwise.
+var machines = map[string]*Machine{
+	"h200": {
+		Name: "h200",
+		SMs:  132,
+		Rate: map[int64]float64{2: 6.6e6, 4: 0.4e6}, // 4 bytes: an estimate
+		Tiles: []Tile{
+			{128, 256, 1, 2}, {128, 128, 0.95, 1.5}, {128, 64, 0.8, 1.2}, {64, 64, 0.55, 1},
+		},
+		Split:     2,
+		Power:     Curve{{150e9, 900e6}, {275e9, 775e6}, {480e9, 690e6}, {1100e9, 687e6}, {8800e9, 676e6}},
+		Memory:    3.7e6,
+		LocalCopy: 1e6, // an estimate
+		Link:      390e3, KernelLink: 325e3,
+		Get:        Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
+		Put:        Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
+		CopyBlocks: 16, SumBlocks: 132,
+		Eager:    Latencies{Launch: 4, Next: 4, Copy: 5, Batch: 3, Write: 0.6, Poll: 0.5, Visible: 1, Event: 1.5},
+		Replayed: Latencies{Launch: 2.5, Next: 1.2, Copy: 4.5, Batch: 2.2, Write: 0.6, Poll: 0.5, Visible: 1, Event: 0.5},
+		Host:     HostTimes{Product: 3, Kernel: 2.5, Copy: 1.5, Batch: 1, Event: 0.4, Graph: 4},
+	},
+}
+
+// Names of the machines that are known.
+func Names() []string {
+	var names []string
+	for n := range machines {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Find returns the machine of that name.
+func Find(name string) (*Machine, error) {
+	if m := machines[strings.ToLower(name)]; m != nil {
+		return m, nil
+	}
+	return nil, fmt.Errorf("no machine %q (known: %s)", name, strings.Join(Names(), ", "))
+}
+
+// Point of a curve.
+type Point struct{ X, Y float64 }
+
+// Curve is interpolated between its points on logarithmic scales. Beyond the ends it
+// keeps the last value downwards, and the last slope upwards.
+type Curve []Point
+
+// At is the curve's value at x.
+func (c Curve) At(x float64) float64 {
+	if x <= c[0].X {
+		return c[0].Y
+	}
+	i := 1
+	for i < len(c)-1 && x > c[i].X {
+		i++
+	}
+	p, q := c[i-1], c[i]
+	slope := math.Log(q.Y/p.Y) / math.Log(q.X/p.X)
+	return p.Y * math.Pow(x/p.X, slope)
+}

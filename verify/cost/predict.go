@@ -1,0 +1,208 @@
+package cost
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// Case is what a prediction is for.
+type Case struct {
+	Ranks       int
+	M, K, N     int64
+	ElementSize int64
+	// Extents of other symbols, and counts of uneven chunks.
+	Extents map[string]int64
+	Counts  []int64
+	// Eager runs are enqueued operation by operation, others replay a graph.
+	Eager bool
+	// Gated leaves the host's time out: everything is enqueued before the ranks start.
+	Gated bool
+}
+
+// Prediction is one run as the model sees it. Times are in microseconds.
+type Prediction struct {
+	Machine *Machine
+	Case    Case
+	// Time of the whole run, on the slowest rank; Pure is what its products would
+	// take alone, each whole.
+	Time, Pure float64
+	// Slowest is that rank. Its time is the sum of: Products, while one runs; and
+	// while none does, Link, while bytes are on the way to or from it by its own
+	// copies and sums; Memory, while another copy or sum runs; Latency, the rest.
+	Slowest                         int
+	Products, Link, Memory, Latency float64
+	// LinkBound is what its bytes take at the full rate of the busier direction.
+	LinkBound float64
+	Limit     Limit
+	Spans     []Span
+}
+
+// Limit is what a run is limited by.
+type Limit string
+
+// Limits.
+const (
+	ByCompute Limit = "compute"
+	ByLink    Limit = "link"
+	ByLatency Limit = "latency"
+)
+
+// near is how far above the larger bound of compute and link a run may be for that
+// bound to be its limit.
+const near = 1.25
+
+// Efficiency is pure over whole.
+func (p *Prediction) Efficiency() float64 { return p.Pure / p.Time }
+
+// Exposed is the communication that no product hides.
+func (p *Prediction) Exposed() float64 { return p.Link + p.Memory + p.Latency }
+
+// Predict runs a program for a case.
+func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
+	if err := check(p, c, m); err != nil {
+		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
+	}
+	lists := make([][]ops.Op, c.Ranks)
+	for r := range lists {
+		var err error
+		lists[r], err = ops.Unroll(p, ops.Case{Ranks: c.Ranks, Rank: r, M: c.M, K: c.K, N: c.N,
+			ElementSize: c.ElementSize, Extents: c.Extents, Counts: c.Counts})
+		if err != nil {
+			return nil, fmt.Errorf("predict: %w", err)
+		}
+	}
+	high := map[string]bool{}
+	for _, s := range p.Streams {
+		high[s.Name] = s.High
+	}
+	out, err := Run(lists, c, m, func(stream string) bool {
+		set, _, _ := strings.Cut(stream, "[")
+		return high[set]
+	})
+	if err != nil {
+		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
+	}
+	return out, nil
+}
+
+// check that the case is one that New would take.
+func check(p *hostir.Program, c Case, m *Machine) error {
+	if c.Ranks < 2 {
+		return fmt.Errorf("%d ranks: at least 2", c.Ranks)
+	}
+	if m.Rate[c.ElementSize] == 0 {
+		return fmt.Errorf("%s has no rate for elements of %d bytes", m.Name, c.ElementSize)
+	}
+	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N, "D": int64(c.Ranks)}
+	for name, x := range c.Extents {
+		env[name] = x
+	}
+	for _, name := range symbols(p) {
+		switch x, given := env[name]; {
+		case !given:
+			return fmt.Errorf("it needs the extent %s", name)
+		case x < 1:
+			return fmt.Errorf("%s is %d: it must be positive", name, x)
+		}
+	}
+	for _, d := range p.Checks {
+		x, err := hostir.Var(string(d.Extent)).Eval(env)
+		if err != nil {
+			return err
+		}
+		by, given := env[string(d.By)]
+		if !given {
+			if _, err := fmt.Sscan(string(d.By), &by); err != nil {
+				return fmt.Errorf("%s must be a multiple of %s, which has no value", d.Extent, d.By)
+			}
+		}
+		if by < 1 || x%by != 0 {
+			return fmt.Errorf("%s = %d is not a multiple of %s = %d", d.Extent, x, d.By, by)
+		}
+	}
+	return nil
+}
+
+// symbols that the tensors of a program are extended by, D left out.
+func symbols(p *hostir.Program) []string {
+	var list []string
+	for _, t := range p.Schedule.Tensors {
+		for _, a := range t.Axes {
+			name := string(a.Extent)
+			if name != "D" && strings.Trim(name, "0123456789") != "" && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// Run simulates the lists of all ranks. high says which streams have high priority.
+func Run(lists [][]ops.Op, c Case, m *Machine, high func(stream string) bool) (*Prediction, error) {
+	all := whole(lists[0], 0, c.ElementSize)
+	s := &simulation{m: m, l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
+		words: map[ops.Loc]uint32{}, waiting: map[ops.Loc][]func(){}}
+	if c.Eager {
+		s.l = m.Eager
+	}
+	s.links = links{engine: &s.engine, rate: m.Link}
+	for r, list := range lists {
+		s.add(r, list, m.Host.enqueued(list, c), high)
+	}
+	if err := s.play(); err != nil {
+		return nil, err
+	}
+	out := &Prediction{Machine: m, Case: c, Pure: m.pure(all, s.slow), Spans: s.spans}
+	if !c.Gated && len(all) > 0 {
+		out.Pure += m.Host.Product
+	}
+	for _, st := range s.streams {
+		if st.rank.end > out.Time {
+			out.Time, out.Slowest = st.rank.end, st.rank.number
+		}
+	}
+	out.account(lists[out.Slowest])
+	return out, nil
+}
+
+// enqueued is when the host has enqueued each operation.
+func (h HostTimes) enqueued(list []ops.Op, c Case) []float64 {
+	times := make([]float64, len(list))
+	if c.Gated {
+		return times
+	}
+	var now float64
+	var last ops.Op
+	for i, o := range list {
+		if c.Eager {
+			now += h.of(o, last)
+		} else {
+			now = h.Graph
+		}
+		times[i], last = now, o
+	}
+	return times
+}
+
+// of is what enqueueing an operation takes behind another.
+func (h HostTimes) of(o, last ops.Op) float64 {
+	switch {
+	case o.Kind == ops.Record || o.Kind == ops.WaitEvent:
+		return h.Event
+	case o.Kind == ops.After || o.Kind == ops.Done:
+		return 0
+	case o.Kind == ops.Product:
+		return h.Product
+	case o.Kernel != "" && o.Kernel == last.Kernel && o.Step == last.Step:
+		return 0
+	case o.Kernel != "":
+		return h.Kernel
+	case o.Kind == ops.Copy:
+		return h.Copy
+	}
+	return h.Batch
+}

@@ -1,0 +1,176 @@
+package cost
+
+import (
+	"math"
+
+	"ovgen/verify/ops"
+)
+
+// product is the shape of a matrix product: rows and columns of the result, and what
+// is summed over; the bytes of its operands and result, and how many of them are a
+// peer's.
+type product struct {
+	rows, inner, columns float64
+	bytes                float64
+	remoteReads          float64 // fraction of the operands' bytes
+	remoteWrite          bool
+	element              int64
+}
+
+// productOf reads the shape off the sizes of an operation's operands and result: the
+// result's times the first's over the second's is the square of the rows, and so on.
+func productOf(o ops.Op, rank int, element int64) product {
+	p := product{element: element}
+	var sizes []float64 // A, B, ..., C
+	var remote float64
+	for _, u := range o.Uses {
+		if u.Bytes == 0 {
+			continue
+		}
+		p.bytes += float64(u.Bytes)
+		sizes = append(sizes, float64(u.Bytes)/float64(element))
+		switch {
+		case u.At.Rank == rank:
+		case u.Write:
+			p.remoteWrite = true
+		default:
+			remote += float64(u.Bytes)
+		}
+	}
+	if len(sizes) < 3 {
+		return p
+	}
+	a, b, c := sizes[0], sizes[1], sizes[len(sizes)-1]
+	p.rows, p.inner, p.columns = math.Sqrt(a*c/b), math.Sqrt(a*b/c), math.Sqrt(b*c/a)
+	p.remoteReads = remote / ((a + b) * float64(element))
+	return p
+}
+
+func (p product) flop() float64 { return 2 * p.rows * p.inner * p.columns }
+
+// cut is how a product is spread over multiprocessors: blocks that take units in
+// turn, each unit lasting so long.
+type cut struct {
+	blocks, units int
+	each          float64
+	after         float64 // behind the last unit
+}
+
+// time on an idle GPU.
+func (c cut) time() float64 {
+	return math.Ceil(float64(c.units)/float64(c.blocks))*c.each + c.after
+}
+
+// cut is the fastest cut of a product. slow stretches its arithmetic.
+func (m *Machine) cut(p product, slow float64) cut {
+	var best cut
+	for _, t := range m.Tiles {
+		tiles := math.Ceil(p.rows/float64(t.Rows)) * math.Ceil(p.columns/float64(t.Columns))
+		for _, split := range []float64{1, 2, 4, 8} {
+			inner := math.Ceil(p.inner / split)
+			if split > 1 && inner < 512 {
+				continue
+			}
+			c := m.tiled(p, t, int(tiles*split), inner, slow)
+			if split > 1 {
+				c.after = m.Split
+			}
+			if best.units == 0 || c.time() < best.time() {
+				best = c
+			}
+		}
+	}
+	return best
+}
+
+// tiled is a cut into tiles of one shape.
+func (m *Machine) tiled(p product, t Tile, units int, inner, slow float64) cut {
+	rows, columns := float64(t.Rows), float64(t.Columns)
+	c := cut{units: units, blocks: min(units, m.SMs)}
+	c.each = 2*rows*columns*inner/(m.Rate[p.element]*t.Efficiency)*slow + t.Fixed
+	blocks, element := float64(c.blocks), float64(p.element)
+	if p.remoteWrite {
+		c.each += rows * columns * element * blocks / m.KernelLink
+	}
+	if p.remoteReads > 0 {
+		c.each = max(c.each, p.remoteReads*(rows+columns)*inner*element*blocks/m.KernelLink)
+	}
+	waves := math.Ceil(float64(units) / blocks)
+	c.each = max(c.each, p.bytes/m.Memory/waves)
+	return c
+}
+
+// whole are the products that a rank would do without any communication: its own,
+// put together where they share the second operand, or for gradients the result.
+func whole(list []ops.Op, rank int, element int64) []product {
+	var all []product
+	at := map[ops.Loc]int{}
+	for _, o := range list {
+		if o.Kind != ops.Product {
+			continue
+		}
+		p := productOf(o, rank, element)
+		p.remoteReads, p.remoteWrite = 0, false
+		key := o.Uses[1].At
+		if o.Form == "gradient" {
+			key = result(o).At
+		}
+		i, seen := at[key]
+		if !seen {
+			at[key] = len(all)
+			all = append(all, p)
+			continue
+		}
+		if o.Form == "gradient" {
+			all[i].inner += p.inner
+		} else {
+			all[i].rows += p.rows
+		}
+		all[i].bytes += p.bytes
+	}
+	for i, p := range all {
+		all[i].bytes = (p.rows*p.inner + p.inner*p.columns + p.rows*p.columns) * float64(element)
+	}
+	return all
+}
+
+// result is what a product writes.
+func result(o ops.Op) ops.Use {
+	for _, u := range o.Uses {
+		if u.Write && u.Bytes > 0 {
+			return u
+		}
+	}
+	return ops.Use{}
+}
+
+// slowdown is how much the power limit stretches arithmetic in a run of these
+// products.
+func (m *Machine) slowdown(all []product) float64 {
+	var flop, time float64
+	for _, p := range all {
+		if p.element != 2 {
+			return 1
+		}
+		flop += p.flop()
+		time += m.cut(p, 1).time()
+	}
+	if time == 0 {
+		return 1
+	}
+	return max(1, flop/time/m.Power.At(flop))
+}
+
+// pure is the time of products one after the other on one stream.
+func (m *Machine) pure(all []product, slow float64) float64 {
+	var time float64
+	for i, p := range all {
+		if i == 0 {
+			time = m.Eager.Launch
+		} else {
+			time += m.Eager.Next
+		}
+		time += m.cut(p, slow).time()
+	}
+	return time
+}

@@ -1,0 +1,398 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"ovgen/verify/ops"
+)
+
+// Span is one operation of a run.
+type Span struct {
+	Rank       int
+	Stream     string
+	Kind       ops.Kind
+	Start, End float64 // microseconds; of a kernel, from its first block's start
+	Bytes      int64   // that a copy or a sum moves over the link
+	Step       int
+}
+
+// simulation of one run of all ranks.
+type simulation struct {
+	engine
+	m       *Machine
+	l       Latencies
+	element int64
+	slow    float64
+	words   map[ops.Loc]uint32
+	waiting map[ops.Loc][]func()
+	links   links
+	streams []*stream
+	spans   []Span
+}
+
+// stream runs a rank's operations of one stream in order.
+type stream struct {
+	s       *simulation
+	rank    *rank
+	name    string
+	high    bool
+	list    []int // of rank.list
+	next    int
+	busy    bool
+	warm    bool    // the operation before, records apart, was a kernel
+	running *launch // what the last operation was a part of
+}
+
+// launch is a kernel that carries out operations.
+type launch struct {
+	kernel string
+	step   int
+	blocks int
+	held   int         // multiprocessors
+	share  func(n int) // starts the shares of blocks in what is being moved
+}
+
+// rank is one GPU and what its host enqueues.
+type rank struct {
+	number   int
+	list     []ops.Op
+	enqueued []float64       // when the host has
+	record   []int           // of a WaitEvent, the index of its Record
+	ended    map[int]float64 // records by index
+	waiting  map[int][]func()
+	pool     pool
+	end      float64
+}
+
+// add a rank and the streams that its operations name.
+func (s *simulation) add(number int, list []ops.Op, enqueued []float64, high func(string) bool) {
+	r := &rank{number: number, list: list, enqueued: enqueued, record: make([]int, len(list)),
+		ended: map[int]float64{}, waiting: map[int][]func(){}, pool: pool{free: s.m.SMs}}
+	last := map[int]int{}
+	named := map[string]*stream{}
+	for i, o := range list {
+		switch o.Kind {
+		case ops.Record:
+			last[o.Event] = i
+		case ops.WaitEvent:
+			r.record[i] = last[o.Event]
+		}
+		if named[o.Stream] == nil {
+			named[o.Stream] = &stream{s: s, rank: r, name: o.Stream, high: high(o.Stream), running: &launch{}}
+			s.streams = append(s.streams, named[o.Stream])
+		}
+		named[o.Stream].list = append(named[o.Stream].list, i)
+	}
+}
+
+// play runs everything and says what stands still at the end.
+func (s *simulation) play() error {
+	for _, st := range s.streams {
+		st.advance()
+	}
+	s.run()
+	var stuck []string
+	for _, st := range s.streams {
+		if st.next < len(st.list) {
+			stuck = append(stuck, fmt.Sprintf("rank %d, %s", st.rank.number, st.rank.list[st.list[st.next]]))
+		}
+	}
+	if len(stuck) > 0 {
+		return fmt.Errorf("these wait for ever: %s", strings.Join(stuck, "; "))
+	}
+	return nil
+}
+
+// advance starts the stream's next operation once the host has enqueued it.
+func (st *stream) advance() {
+	if st.busy || st.next == len(st.list) {
+		return
+	}
+	st.busy = true
+	i := st.list[st.next]
+	st.s.after(st.rank.enqueued[i]-st.s.now, func() { st.start(i) })
+}
+
+// finish ends an operation and starts the next.
+func (st *stream) finish(i int, began float64) {
+	o, s := st.rank.list[i], st.s
+	s.spans = append(s.spans, Span{Rank: st.rank.number, Stream: st.name, Kind: o.Kind,
+		Start: began, End: s.now, Bytes: carried(o, st.rank.number), Step: o.Step})
+	if o.Kind != ops.Record {
+		st.warm = o.Kind == ops.Product || o.Kernel != ""
+	}
+	st.rank.end = max(st.rank.end, s.now)
+	st.busy = false
+	st.next++
+	st.advance()
+}
+
+// carried is what an operation moves over links, besides words.
+func carried(o ops.Op, rank int) (bytes int64) {
+	local := true
+	for _, u := range o.Uses {
+		if u.At.Rank != rank {
+			bytes += u.Bytes
+			local = false
+		}
+	}
+	if local {
+		return 0
+	}
+	return bytes
+}
+
+func (st *stream) start(i int) {
+	o, s := st.rank.list[i], st.s
+	began := s.now
+	switch o.Kind {
+	case ops.After, ops.Done:
+		st.finish(i, began)
+	case ops.Record:
+		st.rank.ended[i] = s.now
+		st.finish(i, began)
+		for _, wake := range st.rank.waiting[i] {
+			s.after(0, wake)
+		}
+	case ops.WaitEvent:
+		on := st.rank.record[i]
+		wake := func() { s.after(s.l.Event, func() { st.finish(i, began) }) }
+		if _, ended := st.rank.ended[on]; ended {
+			wake()
+		} else {
+			st.rank.waiting[on] = append(st.rank.waiting[on], wake)
+		}
+	default:
+		st.work(i, o)
+	}
+}
+
+// work starts what moves bytes, multiplies or signals.
+func (st *stream) work(i int, o ops.Op) {
+	s := st.s
+	switch {
+	case o.Kind == ops.Product:
+		st.multiply(i, o)
+	case o.Kernel != "":
+		st.launch(i, o)
+	case o.Kind == ops.Signal:
+		began := s.now
+		s.after(s.l.Batch, func() { st.signal(o.Words, func() { st.finish(i, began) }) })
+	case o.Kind == ops.Copy:
+		began := s.now
+		s.after(s.l.Copy, func() { st.copyEngine(o, func() { st.finish(i, began) }) })
+	default:
+		st.finish(i, s.now)
+	}
+}
+
+// latency of a kernel on this stream.
+func (st *stream) latency() float64 {
+	if st.warm {
+		return st.s.l.Next
+	}
+	return st.s.l.Launch
+}
+
+// multiply spreads a product over the multiprocessors: blocks with equal shares of
+// the units, the first of them one more where that does not come out even.
+func (st *stream) multiply(i int, o ops.Op) {
+	s := st.s
+	c := s.m.cut(productOf(o, st.rank.number, s.element), s.slow)
+	share, more := c.units/c.blocks, c.units%c.blocks
+	left, began := c.blocks, math.Inf(1)
+	run := func(blocks, units int) {
+		if blocks == 0 {
+			return
+		}
+		s.after(float64(units)*c.each, func() {
+			if left -= blocks; left == 0 {
+				s.after(c.after, func() { st.finish(i, began) })
+			}
+			st.rank.pool.give(blocks)
+		})
+	}
+	s.after(st.latency(), func() {
+		st.rank.pool.take(&claim{high: st.high, blocks: c.blocks, start: func(n int) {
+			began = min(began, s.now)
+			longer := min(n, more)
+			more -= longer
+			run(longer, share+1)
+			run(n-longer, share)
+		}})
+	})
+}
+
+// launch runs an operation that a kernel carries out, once its first block has a
+// multiprocessor. Operations of one launch follow each other without a new start.
+func (st *stream) launch(i int, o ops.Op) {
+	body := func() {
+		began := st.s.now
+		st.carry(o, func() {
+			if !st.goesOn(o) {
+				st.rank.pool.give(st.running.held)
+				st.running = &launch{}
+			}
+			st.finish(i, began)
+		})
+	}
+	if l := st.running; l.kernel == o.Kernel && l.step == o.Step {
+		body()
+		return
+	}
+	l := &launch{kernel: o.Kernel, step: o.Step, blocks: st.blocks(o)}
+	st.running = l
+	st.s.after(st.latency(), func() {
+		first := true
+		st.rank.pool.take(&claim{high: st.high, blocks: l.blocks, start: func(n int) {
+			l.held += n
+			switch {
+			case first:
+				first = false
+				body()
+			case l.share != nil:
+				l.share(n)
+			}
+		}})
+	})
+}
+
+// goesOn says whether the stream's next operation is of the same launch as this one.
+func (st *stream) goesOn(o ops.Op) bool {
+	if st.next+1 >= len(st.list) {
+		return false
+	}
+	n := st.rank.list[st.list[st.next+1]]
+	return n.Kernel == o.Kernel && n.Step == o.Step && n.Kind != ops.Record
+}
+
+// blocks of the launch that begins with an operation.
+func (st *stream) blocks(o ops.Op) int {
+	n := 1
+	for k := st.next; k < len(st.list); k++ {
+		x := st.rank.list[st.list[k]]
+		if x.Kernel != o.Kernel || x.Step != o.Step {
+			break
+		}
+		switch x.Kind {
+		case ops.Copy:
+			n = max(n, st.s.m.CopyBlocks)
+		case ops.Sum:
+			n = max(n, st.s.m.SumBlocks)
+		}
+	}
+	return n
+}
+
+// carry does what a kernel that runs is for.
+func (st *stream) carry(o ops.Op, done func()) {
+	switch o.Kind {
+	case ops.Signal:
+		st.signal(o.Words, done)
+	case ops.Copy, ops.Sum:
+		st.move(o, done)
+	default:
+		done()
+	}
+}
+
+// move is a copy or a sum by kernel: each block moves an equal share, as fast as
+// memory or the links let it, and leaves its multiprocessor.
+func (st *stream) move(o ops.Op, done func()) {
+	s, l := st.s, st.running
+	left := l.blocks
+	l.share = func(n int) {
+		parts := 1
+		part := func() {
+			if parts--; parts > 0 {
+				return
+			}
+			l.held -= n
+			if left -= n; left == 0 {
+				l.share = nil
+				done()
+			}
+			st.rank.pool.give(n)
+		}
+		fraction := float64(n) / float64(l.blocks)
+		var local float64
+		for _, u := range o.Uses {
+			if u.At.Rank == st.rank.number {
+				local += float64(u.Bytes)
+				continue
+			}
+			from, to := u.At.Rank, st.rank.number
+			if u.Write {
+				from, to = to, from
+			}
+			parts++
+			s.links.add(&transfer{from: from, to: to, left: float64(u.Bytes) * fraction, limit: s.m.KernelLink * fraction, done: part})
+		}
+		s.after(s.l.Visible+local/s.m.Memory, part)
+	}
+	l.share(l.held)
+}
+
+// copyEngine is a copy that takes no multiprocessor.
+func (st *stream) copyEngine(o ops.Op, done func()) {
+	s, me := st.s, st.rank.number
+	from, to, bytes := me, me, 0.0
+	for _, u := range o.Uses {
+		bytes = float64(u.Bytes)
+		if u.Write {
+			to = u.At.Rank
+		} else {
+			from = u.At.Rank
+		}
+	}
+	curve := s.m.Get
+	if from == me {
+		curve = s.m.Put
+	}
+	alone, start := curve.At(bytes), curve[0].Y
+	switch {
+	case from == to:
+		s.after(start+bytes/s.m.LocalCopy, done)
+	case alone <= start:
+		s.after(alone, done)
+	default:
+		s.after(start, func() {
+			s.links.add(&transfer{from: from, to: to, left: bytes, limit: bytes / (alone - start), done: done})
+		})
+	}
+}
+
+// signal writes and awaits words in order.
+func (st *stream) signal(words []ops.Word, done func()) {
+	s := st.s
+	if len(words) == 0 {
+		done()
+		return
+	}
+	w, rest := words[0], func() { st.signal(words[1:], done) }
+	switch {
+	case w.Write && w.At.Rank != st.rank.number:
+		s.after(s.l.Write, func() {
+			s.after(s.l.Visible, func() { s.set(w) })
+			rest()
+		})
+	case w.Write:
+		s.after(s.l.Write, func() { s.set(w); rest() })
+	case s.words[w.At] == w.Value:
+		rest()
+	default:
+		s.waiting[w.At] = append(s.waiting[w.At], func() { s.after(s.l.Poll, func() { st.signal(words, done) }) })
+	}
+}
+
+// set changes a word and wakes whoever waits for it.
+func (s *simulation) set(w ops.Word) {
+	s.words[w.At] = w.Value
+	wake := s.waiting[w.At]
+	delete(s.waiting, w.At)
+	for _, f := range wake {
+		f()
+	}
+}
