@@ -39,6 +39,9 @@ func (a Axis) parts() []string {
 	case 0:
 		return append(parts, string(a.Extent))
 	case 1:
+		if counts[0] == string(a.Extent) {
+			return parts // each part is one index
+		}
 		return append(parts, string(a.Extent)+"/"+counts[0])
 	}
 	return append(parts, string(a.Extent)+"/("+strings.Join(counts, "*")+")")

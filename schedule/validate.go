@@ -3,8 +3,10 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // FieldError is one mistake in a schedule.
@@ -54,22 +56,53 @@ func (v *validation) add(path, hint, format string, args ...any) {
 	v.errs = append(v.errs, &FieldError{Path: path, Msg: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// shapes are the extents each operation gives its tensors.
-var shapes = map[Op]map[string][]Extent{
-	Matmul: {"A": {M, K}, "B": {K, N}, "C": {M, N}},
-	Linear: {"A": {M, K}, "B": {N, K}, "Bias": {N}, "C": {M, N}},
+// shapes are the extents each operation gives its tensors; a tensor with several
+// shapes has the one with as many axes as it declares.
+var shapes = map[Op]map[string][][]Extent{
+	Matmul: {"A": {{M, K}}, "B": {{K, N}}, "C": {{M, N}},
+		"B2": {{K, N2}}, "C2": {{M, N2}}, "B3": {{K, N3}}, "C3": {{M, N3}}, "Gathered": {{M, K}}},
+	Linear: {"A": {{M, K}}, "B": {{N, K}}, "Bias": {{N}}, "C": {{M, N}},
+		"B2": {{N2, K}}, "Bias2": {{N2}}, "C2": {{M, N2}}, "B3": {{N3, K}}, "Bias3": {{N3}}, "C3": {{M, N3}}, "Gathered": {{M, K}}},
+	Gradient: {"A": {{M, N}}, "B": {{M, K}}, "C": {{N, K}}},
+	MLP:      {"A": {{M, K}}, "B": {{F, K}}, "Bias": {{F}}, "B2": {{N, F}}, "C": {{M, N}}},
+	Copy:     {"A": {{M, N}, {D, D, M}}, "C": {{M, N}, {D, D, M}}},
+	Sum:      {"A": {{D, M, N}}, "C": {{M, N}}},
+}
+
+// required are the tensors that each operation can't do without, and those of a
+// further product, which come together.
+var required = map[Op][]string{
+	Matmul: {"A", "B", "C"}, Linear: {"A", "B", "C"}, Gradient: {"A", "B", "C"},
+	MLP: {"A", "B", "B2", "C"}, Copy: {"A", "C"}, Sum: {"A", "C"},
+}
+
+// together are tensors that need another.
+var together = map[string]string{"B2": "C2", "C2": "B2", "Bias2": "B2", "B3": "C3", "C3": "B3", "Bias3": "B3"}
+
+// Extents are the symbols of the tensor's axes in the operation, nil where the
+// operation has no such tensor.
+func (op Op) Extents(t Tensor) []Extent {
+	list := shapes[op][t.Name]
+	for _, extents := range list {
+		if len(extents) == len(t.Axes) {
+			return extents
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 func (s Schedule) checkOp(v *validation) {
 	if s.Op == "" {
 		v.add("Op", "set it to schedule.Matmul or schedule.Linear", "no operation")
 	} else if shapes[s.Op] == nil {
-		v.add("Op", "use schedule.Matmul or schedule.Linear", "unknown operation %q", s.Op)
+		v.add("Op", "use schedule.Matmul, Linear, Gradient, MLP, Copy or Sum", "unknown operation %q", s.Op)
 	}
 }
 
 func (s Schedule) checkTensors(v *validation) {
-	want := shapes[s.Op]
 	seen := map[string]bool{}
 	for i, t := range s.Tensors {
 		path := fmt.Sprintf("Tensors[%d]", i)
@@ -77,25 +110,36 @@ func (s Schedule) checkTensors(v *validation) {
 			v.add(path+".Name", "declare each tensor once", "tensor %s is declared twice", t.Name)
 		}
 		seen[t.Name] = true
-		if want != nil {
-			extents, ok := want[t.Name]
-			if !ok {
-				v.add(path+".Name", "name it A, B, C or, for a linear layer, Bias", "%s has no tensor %q", s.Op, t.Name)
-			} else if len(t.Axes) != len(extents) {
-				v.add(path+".Axes", fmt.Sprintf("a %s has %s %v", s.Op, t.Name, extents), "%d axes where %d are needed", len(t.Axes), len(extents))
-			} else {
-				for j, a := range t.Axes {
-					if a.Extent.valid() && !a.Extent.constant() && a.Extent != extents[j] {
-						v.add(fmt.Sprintf("%s.Axes[%d].Extent", path, j), fmt.Sprintf("use %s or a constant", extents[j]), "extent %q does not fit %s of a %s", a.Extent, t.Name, s.Op)
-					}
-				}
-			}
+		if shapes[s.Op] != nil {
+			s.checkShape(v, path, t)
 		}
 		t.check(v, path)
 	}
-	for _, name := range []string{"A", "B", "C"} {
-		if want != nil && !seen[name] {
+	for _, name := range required[s.Op] {
+		if !seen[name] {
 			v.add("Tensors", "declare it with its placement", "tensor %s is missing", name)
+		}
+	}
+	for _, t := range s.Tensors {
+		if other := together[t.Name]; other != "" && shapes[s.Op][other] != nil && !seen[other] {
+			v.add("Tensors", "declare it with its placement", "tensor %s is missing, which %s goes with", other, t.Name)
+		}
+	}
+}
+
+// checkShape holds a tensor's extents against those the operation gives it.
+func (s Schedule) checkShape(v *validation, path string, t Tensor) {
+	extents := s.Op.Extents(t)
+	switch {
+	case extents == nil:
+		v.add(path+".Name", "it has "+strings.Join(slices.Sorted(maps.Keys(shapes[s.Op])), ", "), "%s has no tensor %q", s.Op, t.Name)
+	case len(t.Axes) != len(extents):
+		v.add(path+".Axes", fmt.Sprintf("a %s has %s %v", s.Op, t.Name, extents), "%d axes where %d are needed", len(t.Axes), len(extents))
+	default:
+		for j, a := range t.Axes {
+			if a.Extent.valid() && !a.Extent.constant() && a.Extent != extents[j] {
+				v.add(fmt.Sprintf("%s.Axes[%d].Extent", path, j), fmt.Sprintf("use %s or a constant", extents[j]), "extent %q does not fit %s of a %s", a.Extent, t.Name, s.Op)
+			}
 		}
 	}
 }
@@ -104,8 +148,8 @@ func (t Tensor) check(v *validation, path string) {
 	shards, streams := 0, 0
 	for i, a := range t.Axes {
 		at := fmt.Sprintf("%s.Axes[%d]", path, i)
-		if !a.Extent.valid() || a.Extent == D {
-			v.add(at+".Extent", "use M, K, N or a positive constant", "%q is no extent", a.Extent)
+		if !a.Extent.valid() {
+			v.add(at+".Extent", "use a symbol such as M, or a positive constant", "%q is no extent", a.Extent)
 		}
 		for j, s := range a.Outer {
 			in := fmt.Sprintf("%s.Outer[%d]", at, j)
@@ -121,7 +165,10 @@ func (t Tensor) check(v *validation, path string) {
 			default:
 				v.add(in+".Kind", "use schedule.DIDx, schedule.Stream or a plain split", "unknown kind of split %q", s.Kind)
 			}
-			if !s.Count.valid() || s.Count == M || s.Count == K || s.Count == N {
+			if s.Kind != DeviceX && (s.Shift != 0 || s.Uneven) {
+				v.add(in, "leave Shift and Uneven out", "only parts that ranks hold can be shifted or uneven")
+			}
+			if s.Count != D && !s.Count.constant() {
 				v.add(in+".Count", "use D or a positive constant", "%q is no number of parts", s.Count)
 			}
 		}
@@ -135,21 +182,31 @@ func (t Tensor) check(v *validation, path string) {
 }
 
 func (s Schedule) checkChoices(v *validation) {
-	oneOf(v, "Pipeline.Kind", s.Pipeline.Kind, PointToPoint, Collective, Broadcast)
-	oneOf(v, "Pipeline.Order", s.Pipeline.Order, Shift, Ring)
-	oneOf(v, "Pipeline.Direction", s.Pipeline.Direction, Forward, Backward, Both)
-	oneOf(v, "Pipeline.Protocol", s.Pipeline.Protocol, Get, Put)
-	oneOf(v, "Pipeline.Own", s.Pipeline.Own, First, Last)
-	oneOf(v, "Pipeline.OwnShard", s.Pipeline.OwnShard, InPlace, Copied)
-	oneOf(v, "Pipeline.Signals", s.Pipeline.Signals, Batched, InStep)
-	oneOf(v, "Transport.Copy", s.Transport.Copy, CopyEngine, CopyKernel)
-	oneOf(v, "Transport.Signal", s.Transport.Signal, StreamMemOp, SignalKernel)
+	p, t := s.Pipeline, s.Transport
+	oneOf(v, "Pipeline.Kind", p.Kind, PointToPoint, Collective, Broadcast, OneShot, TwoShot, Padded)
+	oneOf(v, "Pipeline.Order", p.Order, Shift, Ring)
+	oneOf(v, "Pipeline.Direction", p.Direction, Forward, Backward, Both)
+	oneOf(v, "Pipeline.Protocol", p.Protocol, Get, Put)
+	oneOf(v, "Pipeline.Own", p.Own, First, Last)
+	oneOf(v, "Pipeline.OwnShard", p.OwnShard, InPlace, Copied)
+	oneOf(v, "Pipeline.Signals", p.Signals, Batched, InStep)
+	oneOf(v, "Pipeline.Products", p.Products, PerShard, Grouped)
+	oneOf(v, "Pipeline.Reduction", p.Reduction, AtEnd, InSlot, InProduct, InKernel)
+	oneOf(v, "Transport.Copy", t.Copy, CopyEngine, CopyKernel)
+	oneOf(v, "Transport.Signal", t.Signal, StreamMemOp, SignalKernel)
+	oneOf(v, "Transport.Steps", t.Steps, Separate, Fused)
 	oneOf(v, "Streams.Copy", s.Streams.Copy, Apart, WithStep)
 	oneOf(v, "Streams.Start", s.Streams.Start, Hoisted, InLoop)
 	oneOf(v, "Streams.Handles", s.Streams.Handles, Hoisted, InLoop)
 	for i, t := range s.Types {
 		oneOf(v, fmt.Sprintf("Types[%d]", i), t, BF16, FP16, FP32)
 	}
+	s.checkNumbers(v)
+	s.checkCombinations(v)
+}
+
+// checkNumbers checks the choices that are numbers.
+func (s Schedule) checkNumbers(v *validation) {
 	p := s.Pipeline
 	if p.Kind == Collective && p.Chunks < 1 {
 		v.add("Pipeline.Chunks", "set the number of steps", "a collective pipeline of %d chunks", p.Chunks)
@@ -157,8 +214,32 @@ func (s Schedule) checkChoices(v *validation) {
 	if p.Kind != Collective && p.Chunks != 0 {
 		v.add("Pipeline.Chunks", "leave it out, or set Kind to schedule.Collective", "chunks are those of a collective pipeline")
 	}
+	if p.Parts < 0 || p.Parts > 64 {
+		v.add("Pipeline.Parts", "use 1 to 64, or zero for one", "a shard in %d parts", p.Parts)
+	}
 	if s.Streams.Compute < 0 || s.Streams.Compute > 64 {
 		v.add("Streams.Compute", "use 1 to 64, or zero for one a step", "%d compute streams", s.Streams.Compute)
+	}
+}
+
+// checkCombinations refuses choices that contradict each other whatever the
+// operation. Package lower refuses those that its pipelines don't read.
+func (s Schedule) checkCombinations(v *validation) {
+	p, t := s.Pipeline, s.Transport
+	if t.Steps == Fused && (t.Copy != CopyKernel || t.Signal != SignalKernel) {
+		v.add("Transport.Steps", "set Copy to schedule.CopyKernel and Signal to schedule.SignalKernel", "only kernels can be fused")
+	}
+	if p.Order == Ring && p.Kind != "" && p.Kind != PointToPoint {
+		v.add("Pipeline.Order", "leave it out, or set Kind to schedule.PointToPoint", "a %s pipeline has no ring", p.Kind)
+	}
+	if p.Order != Ring && (p.Direction == Backward || p.Direction == Both) {
+		v.add("Pipeline.Direction", "leave it out, or set Order to schedule.Ring", "only a ring has a direction")
+	}
+	if p.Parts > 1 && p.Order == Ring {
+		v.add("Pipeline.Parts", "leave it out, or set Order to schedule.Shift", "the shards of a ring travel whole")
+	}
+	if p.Parts > 1 && p.Products == Grouped {
+		v.add("Pipeline.Parts", "choose one of the two", "parts of a shard and products of several shards")
 	}
 }
 
@@ -174,5 +255,5 @@ func (e Extent) constant() bool {
 }
 
 func (e Extent) valid() bool {
-	return e == M || e == K || e == N || e == D || e.constant()
+	return slices.Contains([]Extent{M, K, N, N2, N3, F, D}, e) || e.constant()
 }

@@ -53,8 +53,12 @@ type StreamSet struct {
 	High         bool // top priority, else lowest
 }
 
-// Divide is a requirement on the shape: By divides Extent.
-type Divide struct{ Extent, By schedule.Extent }
+// Divide is a requirement on the shape: By, or Times By where Times is above one,
+// divides Extent.
+type Divide struct {
+	Extent, By schedule.Extent
+	Times      int64
+}
 
 // SemaphoreNames are the names of the program's semaphores.
 func (p *Program) SemaphoreNames() []string {

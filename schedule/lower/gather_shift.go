@@ -27,8 +27,13 @@ func gatherShift(d *draft) error {
 				hostir.Wait{Origin: hostir.Origin{Field: "Pipeline.Protocol"}, Comm: send},
 				hostir.Wait{Origin: hostir.Origin{Field: "Pipeline.Protocol"}, Comm: recv},
 			}},
-		product(d.schedule, hostir.Origin{Field: "Op"}, slice("C", from), g),
 	}
+	body = append(body, products(d.schedule, hostir.Origin{Field: "Op"}, slice("C", from), g)...)
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	d.gathered()
+	d.share("A")
 	d.program.Semaphores = []hostir.Semaphore{{Name: ready}, {Name: read}}
 	d.program.Body = []hostir.Node{
 		hostir.Allocate{Buffer: gathered},
@@ -37,4 +42,21 @@ func gatherShift(d *draft) error {
 		hostir.For{Index: stepIndex, From: hostir.Const(0), To: hostir.Size, Body: body},
 	}
 	return nil
+}
+
+// gathered declares the plan's buffer for all shards of A.
+func (d *draft) gathered() {
+	a, _ := d.schedule.Tensor("A")
+	g := schedule.Tensor{Name: gathered, Axes: append([]schedule.Axis{}, a.Axes...)}
+	g.Axes[0] = schedule.Dim(a.Axes[0].Extent, schedule.Stream(schedule.D))
+	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: gathered, Tensor: g, Owner: hostir.Plan, Elements: elements(g, true), Chunk: chunk(g)})
+}
+
+// share lets peers use a buffer that the caller owns.
+func (d *draft) share(name string) {
+	for i := range d.program.Buffers {
+		if d.program.Buffers[i].Name == name {
+			d.program.Buffers[i].Shared = true
+		}
+	}
 }

@@ -1,113 +1,224 @@
 package lower
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-// communication is what an operand's placement lacks for the steps of the result.
+// communication is what has to travel so that the result can be made where it is
+// wanted.
 type communication struct {
 	moves   moves
-	operand string // that has to travel
+	operand string // that travels
 }
 
 // moves is a kind of communication.
 type moves string
 
-// Kinds of communication.
-const (
-	gather moves = "all-gather" // every rank needs all shards
-)
+// rule is a row of the table of communications: tensors placed so need it. Placements
+// are written as Tensor.String does, with S for a constant number of parts; a tensor
+// that a row does not name is whole on every rank.
+type rule struct {
+	communication
+	op     schedule.Op
+	places map[string]string
+}
 
-// infer compares where A's rows are with the steps in which C's rows are made. A is
-// sharded over the ranks and every rank makes all of C, a shard's rows a step: that
-// is an all-gather of A, a shard a step (nvFuser: DIDx to Stream on the mapped axis).
+// rules is the table, checkable against what nvFuser infers from the placements of
+// producer and consumer: DIDx to none or to Stream is an all-gather (a shard a step
+// where Stream is on the axis of DIDx), a reduced DIDx to DIDx a reduce-scatter, to
+// none an all-reduce.
+var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
+
+// infer finds the row whose placements are those of the schedule.
 func infer(d *draft) error {
-	s := d.schedule
-	a, _ := s.Tensor("A")
-	c, _ := s.Tensor("C")
-	for i, t := range s.Tensors {
-		if err := inferTensor(i, t); err != nil {
-			return err
-		}
+	r, wrong := nearest(d.schedule)
+	if r == nil {
+		return &schedule.FieldError{Path: "Op", Msg: "no pass lowers " + string(d.schedule.Op), Hint: "use schedule.Linear"}
 	}
-	aAxis, _, sharded := a.Sharded()
-	cAxis, cSplit, streamed := c.Streamed()
-	if !sharded || !streamed || aAxis != 0 || cAxis != 0 || c.Axes[0].Outer[cSplit].Count != schedule.D {
-		return &schedule.FieldError{Path: "Tensors", Msg: "no communication leads from A " + a.String() + " to C " + c.String(),
-			Hint: "nearest is the all-gather of A [DIDx(D), M/D, K] to C [Stream(D), M/D, N]"}
+	if len(wrong) > 0 {
+		return r.refuse(d.schedule, wrong)
 	}
-	d.comm = communication{moves: gather, operand: "A"}
-	d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: a.Axes[0].Extent, By: schedule.D})
-	d.program.Buffers = buffers(s)
+	d.comm = r.communication
 	return nil
 }
 
-// inferTensor refuses placements that none of the known communications uses.
-func inferTensor(i int, t schedule.Tensor) error {
-	path := tensorPath(i)
-	for j, a := range t.Axes {
-		if len(a.Outer) > 1 {
-			return &schedule.FieldError{Path: axisPath(i, j), Msg: "no pass lowers an axis with several splits", Hint: "keep one"}
-		}
-		if len(a.Outer) == 1 && a.Outer[0].Kind == schedule.Plain {
-			return &schedule.FieldError{Path: axisPath(i, j), Msg: "no pass lowers a plain split", Hint: "leave it out"}
-		}
-	}
-	_, _, sharded := t.Sharded()
-	_, _, streamed := t.Streamed()
-	switch {
-	case t.Name == "A" && streamed:
-		return &schedule.FieldError{Path: path, Msg: "no communication leads from a streamed A", Hint: "shard its rows: [DIDx(D), M/D, K]"}
-	case t.Name == "C" && sharded:
-		return &schedule.FieldError{Path: path, Msg: "no communication leads to a sharded C", Hint: "stream its rows: [Stream(D), M/D, N]"}
-	case t.Name != "A" && t.Name != "C" && (sharded || streamed):
-		return &schedule.FieldError{Path: path, Msg: t.Name + " must be whole on every rank", Hint: "leave out its splits"}
-	}
-	return nil
-}
-
-// buffers are the tensors and the gathered A.
-func buffers(s schedule.Schedule) []hostir.Buffer {
-	var list []hostir.Buffer
-	for _, name := range []string{"A", "B", "Bias", "C"} {
-		t, ok := s.Tensor(name)
-		if !ok {
+// nearest is the row of the schedule's operation that the fewest tensors keep from
+// being the one, and their indices.
+func nearest(s schedule.Schedule) (best *rule, wrong []int) {
+	for i := range rules {
+		r := &rules[i]
+		if r.op != s.Op {
 			continue
 		}
-		list = append(list, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Caller, Shared: name == "A",
-			Elements: elements(t, true), Chunk: chunk(t)})
+		var misplaced []int
+		for j, t := range s.Tensors {
+			if r.place(s, t) != placement(s.Op, t) {
+				misplaced = append(misplaced, j)
+			}
+		}
+		if best == nil || len(misplaced) < len(wrong) {
+			best, wrong = r, misplaced
+		}
+	}
+	return best, wrong
+}
+
+// place is where the row wants a tensor. A further result lies as C does, and the
+// gathered operand, where the caller wants it, in the steps of C.
+func (r *rule) place(s schedule.Schedule, t schedule.Tensor) string {
+	if p, ok := r.places[t.Name]; ok {
+		return p
+	}
+	switch t.Name {
+	case "C2", "C3":
+		return strings.Replace(r.places["C"], "N]", "N"+t.Name[1:]+"]", 1)
+	case "Gathered":
+		return strings.Replace(r.places["C"], "N]", "K]", 1)
+	}
+	return schedule.Tensor{Axes: undivided(s.Op.Extents(t))}.String()
+}
+
+// undivided axes have no splits.
+func undivided(extents []schedule.Extent) []schedule.Axis {
+	var axes []schedule.Axis
+	for _, e := range extents {
+		axes = append(axes, schedule.Dim(e))
+	}
+	return axes
+}
+
+// refuse says which placement has no communication, and what is nearest.
+func (r *rule) refuse(s schedule.Schedule, wrong []int) error {
+	t := s.Tensors[wrong[0]]
+	var want []string
+	for _, i := range wrong {
+		want = append(want, s.Tensors[i].Name+" "+r.place(s, s.Tensors[i]))
 	}
 	a, _ := s.Tensor("A")
-	g := schedule.Tensor{Name: gathered, Axes: append([]schedule.Axis{}, a.Axes...)}
-	g.Axes[0] = schedule.Dim(a.Axes[0].Extent, schedule.Stream(schedule.D))
-	return append(list, hostir.Buffer{Name: gathered, Tensor: g, Owner: hostir.Plan, Elements: elements(g, true), Chunk: chunk(g)})
+	c, _ := s.Tensor("C")
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]),
+		Msg:  fmt.Sprintf("no communication leads from A %s to C %s with %s %s", placement(s.Op, a), placement(s.Op, c), t.Name, placement(s.Op, t)),
+		Hint: fmt.Sprintf("nearest is the %s: place %s", r.moves, strings.Join(want, ", "))}
+}
+
+// placement is a tensor's, with the operation's symbols for constants.
+func placement(op schedule.Op, t schedule.Tensor) string {
+	extents := op.Extents(t)
+	symbolic := schedule.Tensor{Name: t.Name}
+	for i, a := range t.Axes {
+		axis := schedule.Axis{Extent: extents[i]}
+		for _, s := range a.Outer {
+			if s.Count != schedule.D {
+				s.Count = chunksName
+			}
+			axis.Outer = append(axis.Outer, s)
+		}
+		symbolic.Axes = append(symbolic.Axes, axis)
+	}
+	text := symbolic.String()
+	if t.Root {
+		text += " on rank 0"
+	}
+	return text
+}
+
+// tensors declares a buffer for each tensor, indexed by the parts of its first axis,
+// and what the splits ask of the shape.
+func (d *draft) tensors() error {
+	for i, t := range d.schedule.Tensors {
+		t, err := d.chunked(i, t)
+		if err != nil {
+			return err
+		}
+		for _, a := range t.Axes {
+			d.divisible(a)
+		}
+		d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: elements(t, true), Chunk: chunk(t)})
+	}
+	return nil
+}
+
+// chunked is the tensor with the name S for the chunks of a collective pipeline.
+func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
+	t.Axes = slices.Clone(t.Axes)
+	for j, a := range t.Axes {
+		a.Outer = slices.Clone(a.Outer)
+		for k, split := range a.Outer {
+			if split.Count == schedule.D {
+				continue
+			}
+			if n := d.schedule.Pipeline.Chunks; string(split.Count) != strconv.Itoa(n) {
+				return t, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
+					Msg: fmt.Sprintf("%s parts in a pipeline of %d chunks", split.Count, n), Hint: "set Pipeline.Kind to schedule.Collective and Pipeline.Chunks to the number of parts"}
+			}
+			d.program.Constants[chunksName] = int64(d.schedule.Pipeline.Chunks)
+			a.Outer[k].Count = chunksName
+		}
+		t.Axes[j] = a
+	}
+	return t, nil
+}
+
+// divisible asks that an axis can be cut into its parts, once for each extent.
+func (d *draft) divisible(a schedule.Axis) {
+	check := hostir.Divide{Extent: a.Extent}
+	for _, s := range a.Outer {
+		switch {
+		case s.Uneven || s.Count == a.Extent:
+		case s.Count == schedule.D:
+			check.By = s.Count
+		default:
+			check.Times = d.program.Constants[string(s.Count)]
+		}
+	}
+	if check.By != "" && !slices.Contains(d.program.Checks, check) {
+		d.program.Checks = append(d.program.Checks, check)
+	}
 }
 
 // elements counts what a rank holds of a tensor: a shard where it is sharded.
 func elements(t schedule.Tensor, shard bool) hostir.Expr {
-	n := hostir.Expr{}
-	for _, a := range t.Axes {
-		e := extent(a.Extent)
-		for _, s := range a.Outer {
-			if s.Kind == schedule.DeviceX && shard {
-				e = hostir.Div(e, extent(s.Count))
-			}
-		}
-		if n.IsZero() {
-			n = e
-		} else {
-			n = hostir.Mul(n, e)
-		}
-	}
-	return n
+	return volume(t, func(_ int, s schedule.Split) bool { return shard && s.Kind == schedule.DeviceX })
 }
 
 // chunk counts the elements of one part of the outermost axis, or all without parts.
 func chunk(t schedule.Tensor) hostir.Expr {
-	cut := schedule.Tensor{Name: t.Name, Axes: append([]schedule.Axis{}, t.Axes...)}
-	if len(cut.Axes) > 0 && len(cut.Axes[0].Outer) == 1 {
-		cut.Axes[0].Outer = []schedule.Split{schedule.DIDx(cut.Axes[0].Outer[0].Count)}
+	return volume(t, func(axis int, s schedule.Split) bool { return axis == 0 || s.Kind == schedule.DeviceX })
+}
+
+// volume multiplies the extents of a tensor, each divided by the splits that cut says.
+func volume(t schedule.Tensor, cut func(axis int, s schedule.Split) bool) hostir.Expr {
+	var n hostir.Expr
+	for i, a := range t.Axes {
+		e, by := extent(a.Extent), hostir.Expr{}
+		for _, s := range a.Outer {
+			if !cut(i, s) {
+				continue
+			}
+			if s.Count == a.Extent {
+				e = hostir.Const(1)
+				continue
+			}
+			by = times(by, extent(s.Count))
+		}
+		if !by.IsZero() {
+			e = hostir.Div(e, by)
+		}
+		n = times(n, e)
 	}
-	return elements(cut, true)
+	return n
+}
+
+// times multiplies, from nothing on.
+func times(x, y hostir.Expr) hostir.Expr {
+	if x.IsZero() {
+		return y
+	}
+	return hostir.Mul(x, y)
 }

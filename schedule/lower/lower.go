@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"errors"
-
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -37,31 +35,12 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 	}
 	s = s.WithDefaults()
 	d := &draft{schedule: s, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
-	if err := supported(s); err != nil {
-		return nil, err
-	}
 	for _, p := range passes {
 		if err := p(d); err != nil {
 			return nil, err
 		}
 	}
 	return d.program, nil
-}
-
-// supported reports every choice that is well formed but not lowered.
-func supported(s schedule.Schedule) error {
-	var errs []error
-	only := func(path string, got, have string) {
-		if got != have {
-			errs = append(errs, &schedule.FieldError{Path: path, Msg: "no pass lowers " + got, Hint: "use " + have + ", the default"})
-		}
-	}
-	only("Pipeline.Kind", string(s.Pipeline.Kind), string(schedule.PointToPoint))
-	only("Pipeline.Order", string(s.Pipeline.Order), string(schedule.Shift))
-	only("Pipeline.Direction", string(s.Pipeline.Direction), string(schedule.Forward))
-	only("Pipeline.Protocol", string(s.Pipeline.Protocol), string(schedule.Get))
-	only("Pipeline.Own", string(s.Pipeline.Own), string(schedule.First))
-	return errors.Join(errs...)
 }
 
 // loop replaces the loop over the steps by what f makes of it.

@@ -25,12 +25,12 @@ func TestRefused(t *testing.T) {
 		s     schedule.Schedule
 		paths []string
 	}{
-		{"ring and put", linear(func(s *schedule.Schedule) { s.Pipeline.Order, s.Pipeline.Protocol = schedule.Ring, schedule.Put }), []string{"Pipeline.Order", "Pipeline.Protocol"}},
+		{"choices of a reduction", linear(func(s *schedule.Schedule) { s.Pipeline.Own, s.Pipeline.Reduction = schedule.Last, schedule.InSlot }), []string{"Pipeline.Own", "Pipeline.Reduction"}},
 		{"collective", linear(func(s *schedule.Schedule) { s.Pipeline.Kind, s.Pipeline.Chunks = schedule.Collective, 2 }), []string{"Pipeline.Kind"}},
 		{"invalid", linear(func(s *schedule.Schedule) { s.Op = "" }), []string{"Op"}},
 		{"A whole", linear(func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K))
-		}), []string{"Tensors"}},
+		}), []string{"Tensors[0]"}},
 		{"A streamed", linear(func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))
 		}), []string{"Tensors[0]"}},
@@ -39,10 +39,10 @@ func TestRefused(t *testing.T) {
 		}), []string{"Tensors[1]"}},
 		{"A sharded by columns", linear(func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K, schedule.DIDx(schedule.D)))
-		}), []string{"Tensors"}},
+		}), []string{"Tensors[0]"}},
 		{"two splits", linear(func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "2"}, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
-		}), []string{"Tensors[0].Axes[0]"}},
+		}), []string{"Tensors[0]"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"strconv"
 
 	"ovgen/schedule"
@@ -10,14 +9,15 @@ import (
 
 // Names that programs use.
 const (
-	stepIndex = "i"
-	gathered  = "Agathered"
-	ready     = "ready" // the owner's shard may be read
-	read      = "read"  // the reader is done with the owner's shard
-	mainName  = "main"
-	copyName  = "copy"
-	workName  = "work"
-	poolName  = "streams"
+	chunksName = "S" // chunks of a collective pipeline
+	stepIndex  = "i"
+	gathered   = "Agathered"
+	ready      = "ready" // the owner's shard may be read
+	read       = "read"  // the reader is done with the owner's shard
+	mainName   = "main"
+	copyName   = "copy"
+	workName   = "work"
+	poolName   = "streams"
 )
 
 // extent is the expression of a symbol or constant.
@@ -27,9 +27,6 @@ func extent(e schedule.Extent) hostir.Expr {
 	}
 	return hostir.Var(string(e))
 }
-
-func tensorPath(i int) string  { return fmt.Sprintf("Tensors[%d]", i) }
-func axisPath(i, j int) string { return fmt.Sprintf("Tensors[%d].Axes[%d]", i, j) }
 
 func whole(buffer string) hostir.View { return hostir.View{Buffer: buffer} }
 

@@ -10,7 +10,7 @@ import (
 // microseconds to enqueue, which the next copy would wait for, and a captured graph
 // launches its nodes in the order of capture.
 func order(d *draft) error {
-	if d.schedule.Streams.Copy != schedule.Apart || d.schedule.Streams.Start != schedule.Hoisted {
+	if d.placed() || d.schedule.Streams.Copy != schedule.Apart || d.schedule.Streams.Start != schedule.Hoisted {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {

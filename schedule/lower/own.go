@@ -8,11 +8,11 @@ import (
 // own takes step 0 out of the loop: the own shard is multiplied first, straight
 // from A, and the loop keeps the exchanges.
 func own(d *draft) error {
-	if d.schedule.Pipeline.OwnShard != schedule.InPlace {
+	if d.placed() || d.schedule.Pipeline.OwnShard != schedule.InPlace {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {
-		first := product(d.schedule, hostir.Origin{Remark: "own shard, in place", Field: "Pipeline.OwnShard"}, slice("C", hostir.Rank), whole("A"))
+		first := products(d.schedule, hostir.Origin{Remark: "own shard, in place", Field: "Pipeline.OwnShard"}, slice("C", hostir.Rank), whole("A"))
 		l.From = hostir.Const(1)
 		l.Body = hostir.Map(l.Body, func(n hostir.Node) []hostir.Node {
 			if branch, ok := n.(hostir.If); ok {
@@ -20,7 +20,7 @@ func own(d *draft) error {
 			}
 			return []hostir.Node{n}
 		})
-		return []hostir.Node{first, l}
+		return append(first, l)
 	})
 	return nil
 }

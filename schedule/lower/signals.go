@@ -10,7 +10,7 @@ import (
 // own shard's readers are waited for too. Posting ahead of the forks also makes the
 // program serial-safe: no wait needs an operation of its own rank that comes later.
 func signals(d *draft) error {
-	if d.schedule.Pipeline.Signals != schedule.Batched {
+	if d.placed() || d.schedule.Pipeline.Signals != schedule.Batched {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {

@@ -10,6 +10,9 @@ import (
 // on a low-priority one, started by its copy. With the step, exchange and product
 // share a stream, and steps take the streams in turn.
 func streams(d *draft) error {
+	if d.placed() {
+		return nil
+	}
 	a := assignment{work: poolRef(d), copy: hostir.StreamRef{Set: mainName}}
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	if d.schedule.Streams.Copy == schedule.Apart {

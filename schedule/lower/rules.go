@@ -1,0 +1,61 @@
+package lower
+
+import "ovgen/schedule"
+
+// Kinds of communication.
+const (
+	gather       moves = "all-gather"                 // every rank needs all shards
+	gatherChunks moves = "all-gather in chunks"       // the same, in steps that cut each shard
+	reduce       moves = "reduce-scatter"             // partial results, each part's sum to its owner
+	reduceAll    moves = "all-reduce"                 // partial results, the sum to all
+	gatherBare   moves = "bare all-gather"            // without a product
+	broadcast    moves = "broadcast"                  // of rank 0's tensor
+	exchange     moves = "all-to-all"                 // part p of each rank to rank p
+	rotation     moves = "permutation"                // each shard to another rank
+	reduceBare   moves = "bare reduce-scatter"        // without a product
+	allBare      moves = "bare all-reduce"            // without a product
+	gatherSum    moves = "all-gather of a sum"        // every rank sums over all shards' rows
+	gatherReduce moves = "all-gather, reduce-scatter" // two layers
+)
+
+// places is where a row wants tensors.
+type places = map[string]string
+
+// gatherRules: A is sharded and every rank makes all of C.
+var gatherRules = []rule{
+	{communication{gather, "A"}, schedule.Matmul, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
+	{communication{gather, "A"}, schedule.Linear, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
+	{communication{gatherChunks, "A"}, schedule.Matmul, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+	{communication{gatherChunks, "A"}, schedule.Linear, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+}
+
+// reduceRules: the contracted dimension is sharded, so each rank has a partial C.
+var reduceRules = []rule{
+	{communication{reduce, "C"}, schedule.Matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduce, "C"}, schedule.Linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduceAll, "C"}, schedule.Matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[M, N]"}},
+	{communication{reduceAll, "C"}, schedule.Linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[M, N]"}},
+	{communication{reduceBare, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduceBare, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D, uneven), M/D, N]"}},
+	{communication{allBare, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[M, N]"}},
+}
+
+// copyRules: C is A, placed otherwise.
+var copyRules = []rule{
+	{communication{gatherBare, "A"}, schedule.Copy, places{"A": "[DIDx(D), M/D, N]", "C": "[M, N]"}},
+	{communication{gatherBare, "A"}, schedule.Copy, places{"A": "[DIDx(D, uneven), M/D, N]", "C": "[M, N]"}},
+	{communication{broadcast, "A"}, schedule.Copy, places{"A": "[M, N] on rank 0", "C": "[M, N]"}},
+	{communication{exchange, "A"}, schedule.Copy, places{"A": "[DIDx(D), D, M]", "C": "[D, DIDx(D), M]"}},
+	{communication{exchange, "A"}, schedule.Copy, places{"A": "[DIDx(D, uneven), D, M]", "C": "[D, DIDx(D, uneven), M]"}},
+	{communication{rotation, "A"}, schedule.Copy, places{"A": "[DIDx(D), M/D, N]", "C": "[DIDx(D, shift 1), M/D, N]"}},
+}
+
+// layerRules: what backward passes and whole layers need.
+var layerRules = []rule{
+	{communication{gatherSum, "B"}, schedule.Gradient, places{"B": "[DIDx(D), M/D, K]"}},
+	{communication{gatherSum, "A"}, schedule.Gradient, places{"A": "[DIDx(D), M/D, N]"}},
+	{communication{gatherReduce, "A"}, schedule.MLP, places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
+		"B2": "[N, DIDx(D), F/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{gatherReduce, "A"}, schedule.MLP, places{"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
+		"B2": "[N, DIDx(D), F/D]", "C": "[S, DIDx(D), M/(S*D), N]"}},
+}
