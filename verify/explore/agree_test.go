@@ -26,7 +26,7 @@ func model(sys explore.System) prove.Model {
 		}
 	}
 	m := prove.Model{Program: "small"}
-	for _, name := range []string{"ready", "read", "x", "y"} {
+	for _, name := range []string{"ready", "read", "x", "y", "z"} {
 		if used[name] {
 			m.Semaphores = append(m.Semaphores, name)
 		}

@@ -78,7 +78,8 @@ func (d *drawing) rank(label string) int { return rapid.IntRange(0, d.ranks-1).D
 func (d *drawing) stream() string { return name(rapid.IntRange(0, d.streams-1).Draw(d.T, "stream")) }
 
 func (d *drawing) put(r int, o ops.Op) {
-	if o.Kind == ops.Signal || o.Kind == ops.Copy {
+	switch o.Kind {
+	case ops.Signal, ops.Copy, ops.Product, ops.Sum:
 		d.step[r]++
 		o.Step = d.step[r]
 	}
@@ -124,7 +125,7 @@ func (d *drawing) barrier(sem, s string) {
 func (d *drawing) action() {
 	r := d.rank("rank")
 	q := (r + rapid.IntRange(1, d.ranks-1).Draw(d.T, "peer")) % d.ranks
-	switch rapid.SampledFrom([]string{"pull", "pull", "push", "local", "signal", "signal", "sync"}).Draw(d.T, "action") {
+	switch rapid.SampledFrom([]string{"pull", "pull", "push", "local", "signal", "signal", "sync", "sum", "accumulate", "put", "fused put"}).Draw(d.T, "action") {
 	case "pull":
 		d.copy(r, d.range_(q, "A", 1), d.range_(r, "P", 2))
 	case "push":
@@ -135,11 +136,51 @@ func (d *drawing) action() {
 		sem := rapid.SampledFrom([]string{"x", "y"}).Draw(d.T, "semaphore")
 		d.post(r, d.stream(), sem, q)
 		d.wait(q, d.stream(), sem, r)
+	case "sum":
+		to := d.range_(r, "Q", 2)
+		to.Write = true
+		d.put(r, ops.Op{Kind: ops.Sum, Stream: d.stream(), Kernel: "reduce", Uses: []ops.Use{d.range_(r, "P", 2), d.range_(q, "Q", 2), to}})
+	case "accumulate":
+		sum := d.range_(rapid.SampledFrom([]int{r, r, q}).Draw(d.T, "owner"), "Q", 2)
+		to := sum
+		to.Write = true
+		d.put(r, ops.Op{Kind: ops.Product, Form: "matmul", Stream: d.stream(), Uses: []ops.Use{d.range_(r, "A", 1), d.range_(r, "P", 2), sum, to}})
+	case "put":
+		d.member(r, q, d.stream(), "")
+	case "fused put":
+		d.member(r, q, d.stream(), "put")
 	case "sync":
 		if s, on := d.stream(), d.stream(); s != on {
 			d.sync(r, s, on)
 		}
 	}
+}
+
+// member puts a chunk into a peer's memory once that says it is free, and says that it
+// has; by one kernel, where that has a name. The words are members of one semaphore.
+func (d *drawing) member(r, q int, s, kernel string) {
+	free, member := rapid.Bool().Draw(d.T, "free"), rapid.IntRange(0, 1).Draw(d.T, "member")
+	at := func(waiter, poster, member int) ops.Loc {
+		return ops.Loc{Rank: waiter, Buffer: "z", Offset: 4 * int64(member*d.ranks+poster)}
+	}
+	if free {
+		d.put(q, ops.Op{Kind: ops.Signal, Stream: d.stream(), Words: []ops.Word{{Write: true, Value: 1, At: at(r, q, 1-member)}}})
+	}
+	first := len(d.lists[r])
+	if mine := at(r, q, 1-member); free {
+		d.put(r, ops.Op{Kind: ops.Signal, Stream: s, Words: []ops.Word{{At: mine, Value: 1}, {Write: true, At: mine}}})
+	}
+	src, dst := d.range_(r, "A", 1), d.range_(q, "P", 2)
+	dst.Write = true
+	d.put(r, ops.Op{Kind: ops.Copy, Stream: s, Uses: []ops.Use{src, dst}})
+	d.put(r, ops.Op{Kind: ops.Signal, Stream: s, Words: []ops.Word{{Write: true, Value: 1, At: at(q, r, member)}}})
+	if kernel != "" {
+		for i := range d.lists[r][first:] {
+			d.lists[r][first+i].Kernel, d.lists[r][first+i].Step = kernel, d.step[r]
+		}
+	}
+	arrived := at(q, r, member)
+	d.put(q, ops.Op{Kind: ops.Signal, Stream: d.stream(), Words: []ops.Word{{At: arrived, Value: 1}, {Write: true, At: arrived}}})
 }
 
 func (d *drawing) range_(rank int, buffer string, chunks int) ops.Use {

@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"crypto/sha256"
 	"fmt"
 
 	"ovgen/schedule/hostir"
@@ -34,7 +35,7 @@ var Sizes = []int{2, 3}
 // All lists the mutants of a program. What leaves the operations of all ranks as
 // they are, or makes the same as another mutant, is none.
 func All(p *hostir.Program) ([]Mutant, error) {
-	m := &maker{program: p, right: map[int][][]ops.Op{}, seen: map[string]bool{}}
+	m := &maker{program: expanded(p), right: map[int][][]ops.Op{}, seen: map[[32]byte]bool{}}
 	for _, d := range Sizes {
 		lists, err := unroll(p, d)
 		if err != nil {
@@ -51,7 +52,7 @@ func All(p *hostir.Program) ([]Mutant, error) {
 type maker struct {
 	program *hostir.Program
 	right   map[int][][]ops.Op
-	seen    map[string]bool
+	seen    map[[32]byte]bool
 	list    []Mutant
 }
 
@@ -77,10 +78,10 @@ func unroll(p *hostir.Program, d int) ([][]ops.Op, error) {
 }
 
 // text is equal for systems that do the same.
-func text(d int, lists [][]ops.Op) string {
+func text(d int, lists [][]ops.Op) [32]byte {
 	s := fmt.Sprintln(d)
 	for _, l := range lists {
 		s += ops.Lines(l) + "\n"
 	}
-	return s
+	return sha256.Sum256([]byte(s))
 }

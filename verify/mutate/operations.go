@@ -67,6 +67,14 @@ func (m *maker) items(list []ops.Op, i int) {
 		m.rank(kind, list[i].Stream+": "+what, changed)
 	}
 	o := list[i]
+	if o.Kind == ops.Sum {
+		for n, u := range o.Uses {
+			if c := o; !u.Write {
+				c.Uses = slices.Delete(slices.Clone(o.Uses), n, n+1)
+				change("drop a term", u.String(), c)
+			}
+		}
+	}
 	for w, word := range o.Words {
 		c := o
 		c.Words = slices.Delete(slices.Clone(o.Words), w, w+1)

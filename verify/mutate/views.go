@@ -1,0 +1,122 @@
+package mutate
+
+import "ovgen/schedule/hostir"
+
+// withViews rebuilds a node with other views: f is given each view with what it is for
+// the node.
+func withViews(n hostir.Node, f func(role string, v hostir.View) hostir.View) hostir.Node {
+	switch n := n.(type) {
+	case hostir.Set:
+		n.Dst, n.Src = f("destination", n.Dst), f("source", n.Src)
+		return n
+	case hostir.Matmul:
+		n.C, n.A, n.B = f("result", n.C), f("operand", n.A), f("second operand", n.B)
+		return n
+	case hostir.Linear:
+		n.C, n.A, n.B = f("result", n.C), f("operand", n.A), f("second operand", n.B)
+		return n
+	case hostir.Gradient:
+		n.C, n.A, n.B = f("result", n.C), f("operand", n.A), f("second operand", n.B)
+		return n
+	case hostir.Reduce:
+		n.Dst = f("destination", n.Dst)
+		terms := make([]hostir.Terms, len(n.Terms))
+		for i, t := range n.Terms {
+			t.View = f("term", t.View)
+			terms[i] = t
+		}
+		n.Terms = terms
+		return n
+	}
+	return n
+}
+
+// views makes the mutants of a node's views: another chunk, another rank, fewer chunks.
+func views(n hostir.Node, add func(kind, text string, n hostir.Node)) {
+	count := 0
+	withViews(n, func(_ string, v hostir.View) hostir.View { count++; return v })
+	for which := range count {
+		change := func(e func(*hostir.View) *hostir.Expr, kind, what string, to func(hostir.Expr) hostir.Expr) {
+			at, role, next := 0, "", hostir.Expr{}
+			mutant := withViews(n, func(r string, v hostir.View) hostir.View {
+				if x := e(&v); at == which && !x.IsZero() {
+					role, next = r, to(*x)
+					*x = next
+				}
+				at++
+				return v
+			})
+			if !next.IsZero() {
+				add(kind, role+what+next.String(), mutant)
+			}
+		}
+		change(func(v *hostir.View) *hostir.Expr { return &v.Index }, "shift an index", " chunk ", following)
+		change(func(v *hostir.View) *hostir.Expr { return &v.Peer }, "shift an index", " rank ", following)
+		change(func(v *hostir.View) *hostir.Expr { return &v.Count }, "fewer chunks", " of ",
+			func(e hostir.Expr) hostir.Expr { return hostir.Sub(e, hostir.Const(1)) })
+	}
+}
+
+// following is the next index of a mesh's size.
+func following(e hostir.Expr) hostir.Expr {
+	return hostir.Mod(hostir.Add(e, hostir.Const(1)), hostir.Size)
+}
+
+// withStream puts a node on another stream.
+func withStream(n hostir.Node, s hostir.StreamRef) hostir.Node {
+	switch n := n.(type) {
+	case hostir.Post:
+		n.Stream = s
+		return n
+	case hostir.Wait:
+		n.Stream = s
+		return n
+	case hostir.Set:
+		n.Stream = s
+		return n
+	case hostir.Matmul:
+		n.Stream = s
+		return n
+	case hostir.Linear:
+		n.Stream = s
+		return n
+	case hostir.Gradient:
+		n.Stream = s
+		return n
+	case hostir.Reduce:
+		n.Stream = s
+		return n
+	case hostir.LaunchKernel:
+		n.Stream = s
+		n.Body = hostir.Map(n.Body, func(x hostir.Node) []hostir.Node { return []hostir.Node{withStream(x, s)} })
+		return n
+	}
+	return n
+}
+
+// words are the semaphore, its index and the peer of a post or wait.
+type words struct {
+	semaphore   string
+	index, peer hostir.Expr
+}
+
+// withWords rebuilds a post or wait with other words; others are left as they are.
+func withWords(n hostir.Node, f func(words) words) hostir.Node {
+	switch n := n.(type) {
+	case hostir.Post:
+		w := f(words{n.Semaphore, n.Index, n.Peer})
+		n.Semaphore, n.Index, n.Peer = w.semaphore, w.index, w.peer
+		return n
+	case hostir.Wait:
+		w := f(words{n.Semaphore, n.Index, n.Peer})
+		n.Semaphore, n.Index, n.Peer = w.semaphore, w.index, w.peer
+		return n
+	}
+	return n
+}
+
+// semaphore is that of a post or wait, empty for other nodes.
+func semaphore(n hostir.Node) (name string) {
+	withWords(n, func(w words) words { name = w.semaphore; return w })
+	return name
+}
