@@ -10,24 +10,24 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// point is what decides which program an operation is written as, before the later
-// passes take the other choices.
+// point is a family of programs: a communication, and how it is cut into steps.
 type point struct {
 	moves moves
 	kind  schedule.PipelineKind
 	order schedule.Order
 }
 
-// entry is a point that is lowered: what writes it, in a file of its own, and which
-// other choices it reads.
+// entry is what writes the programs of a point, in a file of its own, for the choices
+// that it or a pass behind it reads. A point may have several entries, for choices that
+// make for another program.
 type entry struct {
-	write  func(*draft) error
-	serves serves
+	point
+	reads
+	write func(*draft) error
 }
 
-// serves lists the choices, besides the default ones, that an entry or a pass behind
-// it reads.
-type serves struct {
+// reads lists the choices that an entry reads; nothing means the default one only.
+type reads struct {
 	directions []schedule.Direction
 	protocols  []schedule.Protocol
 	own        []schedule.Own
@@ -35,39 +35,49 @@ type serves struct {
 	signals    []schedule.Signals
 	products   []schedule.Products
 	reductions []schedule.Reduction
-	copies     []schedule.CopyStream
-	steps      []schedule.Steps
-	starts     []schedule.Placement
-	handles    []schedule.Placement
-	parts      bool // Parts above one
+	fused      bool // steps that are one kernel
+	parts      bool // shards in several parts
+	withStep   bool // copies on the streams of the steps
+	inLoop     bool // start and handles in the loop
+	gathered   bool // the gathered operand is the caller's
 }
 
-// pipelines are the points that are lowered.
-var pipelines = map[point]entry{
-	{gather, schedule.PointToPoint, schedule.Shift}: {gatherShift, serves{
-		ownShards: list(schedule.Copied), signals: list(schedule.InStep), copies: list(schedule.WithStep), starts: list(schedule.InLoop), handles: list(schedule.InLoop)}},
+// pipelines are the entries, those of a point in the order in which they are tried.
+var pipelines = []entry{
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{
+		ownShards: list(schedule.InPlace, schedule.Copied), signals: list(schedule.Batched, schedule.InStep), withStep: true, inLoop: true}, gatherShift},
 }
 
 func list[T any](choices ...T) []T { return choices }
 
-// pipeline writes the operation as steps.
+// pipeline writes the operation as steps: by the first entry that reads all choices.
 func pipeline(d *draft) error {
 	p := d.schedule.Pipeline
-	e, ok := pipelines[point{d.comm.moves, p.Kind, p.Order}]
-	if !ok {
-		return &schedule.FieldError{Path: missing(d.comm.moves, p.Kind), Msg: fmt.Sprintf("no pass lowers the %s as %s in order %s", d.comm.moves, p.Kind, p.Order),
-			Hint: "use " + strings.Join(points(d.comm.moves), ", or ")}
+	at := point{d.comm.moves, p.Kind, p.Order}
+	var refused []error // by the entry that refuses least
+	for _, e := range pipelines {
+		if e.point != at {
+			continue
+		}
+		errs := e.refuses(d.schedule)
+		if len(errs) == 0 {
+			return e.write(d)
+		}
+		if refused == nil || len(errs) < len(refused) {
+			refused = errs
+		}
 	}
-	if err := e.serves.check(d.schedule); err != nil {
-		return err
+	if refused != nil {
+		return errors.Join(refused...)
 	}
-	return e.write(d)
+	return &schedule.FieldError{Path: missing(at), Msg: fmt.Sprintf("no pass lowers the %s as %s in order %s", at.moves, at.kind, at.order),
+		Hint: "use " + strings.Join(points(at.moves), ", or ")}
 }
 
 // missing is the field that keeps a communication from being lowered.
-func missing(m moves, kind schedule.PipelineKind) string {
-	for p := range pipelines {
-		if p.moves == m && p.kind == kind {
+func missing(at point) string {
+	for _, e := range pipelines {
+		if e.moves == at.moves && e.kind == at.kind {
 			return "Pipeline.Order"
 		}
 	}
@@ -77,47 +87,57 @@ func missing(m moves, kind schedule.PipelineKind) string {
 // points lists what a communication can be lowered as.
 func points(m moves) []string {
 	var texts []string
-	for p := range pipelines {
-		if p.moves == m {
-			texts = append(texts, fmt.Sprintf("Kind %q with Order %q", p.kind, p.order))
+	for _, e := range pipelines {
+		text := fmt.Sprintf("Kind %q with Order %q", e.kind, e.order)
+		if e.moves == m && !slices.Contains(texts, text) {
+			texts = append(texts, text)
 		}
 	}
-	if slices.Sort(texts); len(texts) == 0 {
-		return []string{"another placement: none of its pipelines is lowered yet"}
+	if len(texts) == 0 {
+		return []string{"another placement: no pipeline is known for this one"}
 	}
 	return texts
 }
 
-// check reports every choice that the entry does not read.
-func (v serves) check(s schedule.Schedule) error {
+// refuses lists the choices that the entry does not read.
+func (r reads) refuses(s schedule.Schedule) []error {
 	usual := schedule.Schedule{Op: s.Op, Tensors: s.Tensors}.WithDefaults()
 	p, q := s.Pipeline, usual.Pipeline
-	errs := []error{
-		served("Pipeline.Direction", p.Direction, q.Direction, v.directions),
-		served("Pipeline.Protocol", p.Protocol, q.Protocol, v.protocols),
-		served("Pipeline.Own", p.Own, q.Own, v.own),
-		served("Pipeline.OwnShard", p.OwnShard, q.OwnShard, v.ownShards),
-		served("Pipeline.Signals", p.Signals, q.Signals, v.signals),
-		served("Pipeline.Products", p.Products, q.Products, v.products),
-		served("Pipeline.Reduction", p.Reduction, q.Reduction, v.reductions),
-		served("Transport.Steps", s.Transport.Steps, usual.Transport.Steps, v.steps),
-		served("Streams.Copy", s.Streams.Copy, usual.Streams.Copy, v.copies),
-		served("Streams.Start", s.Streams.Start, usual.Streams.Start, v.starts),
-		served("Streams.Handles", s.Streams.Handles, usual.Streams.Handles, v.handles),
-	}
-	if p.Parts > 1 && !v.parts {
-		errs = append(errs, &schedule.FieldError{Path: "Pipeline.Parts", Msg: "this pipeline moves whole shards", Hint: "leave it out"})
-	}
-	return errors.Join(errs...)
+	var errs refusals
+	oneOf(&errs, "Pipeline.Direction", p.Direction, q.Direction, r.directions)
+	oneOf(&errs, "Pipeline.Protocol", p.Protocol, q.Protocol, r.protocols)
+	oneOf(&errs, "Pipeline.Own", p.Own, q.Own, r.own)
+	oneOf(&errs, "Pipeline.OwnShard", p.OwnShard, q.OwnShard, r.ownShards)
+	oneOf(&errs, "Pipeline.Signals", p.Signals, q.Signals, r.signals)
+	oneOf(&errs, "Pipeline.Products", p.Products, q.Products, r.products)
+	oneOf(&errs, "Pipeline.Reduction", p.Reduction, q.Reduction, r.reductions)
+	errs.unless(r.fused || s.Transport.Steps == usual.Transport.Steps, "Transport.Steps", "this pipeline does not fuse its steps")
+	errs.unless(r.parts || p.Parts <= 1, "Pipeline.Parts", "this pipeline moves whole shards")
+	errs.unless(r.withStep || s.Streams.Copy == usual.Streams.Copy, "Streams.Copy", "this pipeline has its copies on a stream of their own")
+	errs.unless(r.inLoop || s.Streams.Start == usual.Streams.Start, "Streams.Start", "this pipeline starts its streams ahead of the loop")
+	errs.unless(r.inLoop || s.Streams.Handles == usual.Streams.Handles, "Streams.Handles", "this pipeline exchanges handles once")
+	_, wanted := s.Tensor("Gathered")
+	errs.unless(r.gathered || !wanted, "Tensors", "this pipeline gathers into memory of the plan only")
+	return errs
 }
 
-// served refuses a choice that is neither the default nor one of those read.
-func served[T ~string](path string, got, usual T, read []T) error {
-	if got == usual || slices.Contains(read, got) {
-		return nil
+type refusals []error
+
+func (r *refusals) unless(fits bool, path, problem string) {
+	if !fits {
+		*r = append(*r, &schedule.FieldError{Path: path, Msg: problem, Hint: "leave it out"})
 	}
-	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("this pipeline does not read %q", string(got)),
-		Hint: fmt.Sprintf("use one of %q", append(list(usual), read...))}
+}
+
+// oneOf refuses a choice that is not among those read.
+func oneOf[T ~string](errs *refusals, path string, got, usual T, read []T) {
+	if read == nil {
+		read = list(usual)
+	}
+	if !slices.Contains(read, got) {
+		*errs = append(*errs, &schedule.FieldError{Path: path, Msg: fmt.Sprintf("with the other choices, no pipeline reads %q", string(got)),
+			Hint: fmt.Sprintf("use one of %q", read)})
+	}
 }
 
 // placed says that the pipeline has put its nodes on streams itself, so that the
