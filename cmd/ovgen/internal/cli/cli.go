@@ -46,6 +46,7 @@ type call struct {
 	ranks  string   // -ranks
 	trace  string   // -trace
 	hb     bool     // -hb
+	price  costFlags
 }
 
 // verb is one thing that ovgen does.
@@ -151,7 +152,8 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	}
 	if v.draws {
 		f.BoolVar(&c.hb, "hb", false, "print the happens-before graph of one run as graphviz dot instead")
-		f.StringVar(&c.ranks, "ranks", "2", "the mesh `size` of that graph")
+		f.StringVar(&c.ranks, "ranks", "", "the mesh `size` of that graph (2) or prediction (4)")
+		c.price.bind(f)
 	}
 	return f
 }

@@ -17,13 +17,19 @@ const catalog = "ovgen/schedule/catalog"
 var showVerb = &verb{
 	name:  "show",
 	args:  "NAME [PACKAGE]",
-	short: "print the host program of a schedule",
+	short: "print the host program of a schedule, or predict its time",
 	long: `show prints what every rank's host issues for one run of the schedule NAME, in upper or
-lower case. PACKAGE is ` + catalog + ` unless it is given.`,
+lower case. PACKAGE is ` + catalog + ` unless it is given.
+
+With -cost it predicts instead, from the operations of all ranks and a small model of
+the machine, how long a run of that shape takes, how much of the communication no
+product hides and what limits it, and draws the streams of one rank over time. The
+time is the device's, behind work that is already queued.`,
 	draws: true,
 	examples: []string{
 		"ovgen show AllGatherLinear",
 		"ovgen show -hb -ranks 3 AllGatherLinear | dot -Tsvg > graph.svg",
+		"ovgen show -cost AllGatherLinear -m 4096 -k 8192 -n 7168 -ranks 4 -gpu h200",
 		"ovgen show Ring ./schedules",
 	},
 	least: 1, most: 2,
@@ -32,14 +38,26 @@ lower case. PACKAGE is ` + catalog + ` unless it is given.`,
 
 // graph prints the happens-before graph for one mesh size.
 func (c *call) graph(p *hostir.Program) error {
-	ranks, err := parseRanks(c.ranks)
+	ranks, err := c.oneSize("2", "a graph")
 	if err != nil {
 		return err
 	}
-	if len(ranks) != 1 {
-		return &usageError{msg: "-ranks " + c.ranks + ": a graph is of one mesh size"}
+	return prove.Dot(c.stdout, p, ranks)
+}
+
+// oneSize is the mesh size of something that is of one.
+func (c *call) oneSize(otherwise, what string) (int, error) {
+	if c.ranks == "" {
+		c.ranks = otherwise
 	}
-	return prove.Dot(c.stdout, p, ranks[0])
+	ranks, err := parseRanks(c.ranks)
+	if err != nil {
+		return 0, err
+	}
+	if len(ranks) != 1 {
+		return 0, &usageError{msg: "-ranks " + c.ranks + ": " + what + " is of one mesh size"}
+	}
+	return ranks[0], nil
 }
 
 func show(c *call) error {
@@ -63,6 +81,9 @@ func show(c *call) error {
 		}
 		if c.hb {
 			return c.graph(p)
+		}
+		if c.price.on {
+			return c.cost(p)
 		}
 		_, err = io.WriteString(c.stdout, hostir.Print(p))
 		return err

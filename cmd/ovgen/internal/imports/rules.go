@@ -30,6 +30,7 @@ var rules = []rule{
 	{"ovgen/generated", []string{"ovgen/runtime"}},
 	{"ovgen/verify/ops", []string{"ovgen/schedule"}},
 	{"ovgen/verify/prove", []string{"ovgen/schedule", "ovgen/verify/ops"}},
+	{"ovgen/verify/cost", []string{"ovgen/schedule", "ovgen/verify/ops"}},
 	{"ovgen/verify/explore", []string{"ovgen/schedule", "ovgen/verify/ops"}},
 }
 
