@@ -14,7 +14,7 @@ func (p *proof) bounds() *Counterexample {
 		for i, o := range list {
 			for j, u := range o.Uses {
 				for _, v := range o.Uses[:j] {
-					if (u.Write || v.Write) && overlap(u, v) {
+					if (u.Write || v.Write) && overlap(u, v) && !(o.Kind == ops.Product && u.At == v.At && u.Bytes == v.Bytes && u.Write != v.Write) {
 						return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer, u.At.Rank), "give its result memory of its own")
 					}
 				}
@@ -27,11 +27,17 @@ func (p *proof) bounds() *Counterexample {
 	return nil
 }
 
-// overlap says that two uses have bytes in common; memory without a size, a workspace,
-// counts as one byte.
+// overlap says that two uses have bytes in common.
 func overlap(u, v ops.Use) bool {
-	return u.At.Rank == v.At.Rank && u.At.Buffer == v.At.Buffer &&
-		u.At.Offset < v.At.Offset+max(v.Bytes, 1) && v.At.Offset < u.At.Offset+max(u.Bytes, 1)
+	return u.At.Rank == v.At.Rank && u.At.Buffer == v.At.Buffer && u.At.Offset < end(v) && v.At.Offset < end(u)
+}
+
+// end of a use; memory without a size, a workspace, counts as one byte.
+func end(u ops.Use) int64 {
+	if ofStream(u.At.Buffer) {
+		return u.At.Offset + max(u.Bytes, 1)
+	}
+	return u.At.Offset + u.Bytes
 }
 
 // outside says what is wrong with a use by a rank.
@@ -52,6 +58,8 @@ func (p *proof) outside(rank int, u ops.Use) string {
 		return fmt.Sprintf("%s: the program has no buffer %s", at, at.Buffer)
 	case u.Bytes < 0 || at.Offset < 0 || at.Offset+u.Bytes > b.Bytes:
 		return fmt.Sprintf("%s and %d bytes from there: %s has %d bytes", at, u.Bytes, b.Name, b.Bytes)
+	case b.Root && at.Rank != 0:
+		return fmt.Sprintf("%s: only rank 0 has %s", at, b.Name)
 	case at.Rank != rank && !b.remote():
 		return fmt.Sprintf("%s is the caller's and not shared with peers", at)
 	}

@@ -8,45 +8,30 @@ import (
 	"ovgen/verify/ops"
 )
 
-// piece is a range of a buffer that holds one thing.
-type piece struct {
-	lo, hi int64
-	value
-	by int32 // the node that wrote it
+// cell is a chunk: what it holds, and the node that wrote it.
+type cell struct {
+	expr
+	by int32
 }
 
-// value is what bytes hold: nothing of the run, an input, or rows of the product.
-type value struct {
-	kind valueKind
-	// Of an input: whose buffer, as the caller left it ahead of which run, and from
-	// which byte. Of a product: those of the rows of A it was made of.
-	buffer    string
-	rank, run int32
-	off       int64
-}
-
-type valueKind uint8
-
-const (
-	stale valueKind = iota // left from another run, another plan, or nothing
-	input
-	made
-)
-
-// contents: each row of C, when its rank's run ends, was written once in the run, by a
-// product of the right rows of A, of B and of Bias as the callers left them ahead of
-// that run. Without races every order of the nodes gives the same bytes, so they are
-// followed in one.
+// contents: each chunk of each output, when its rank's run ends, is what the schedule
+// says, made of the inputs as the callers left them ahead of that run: the same terms,
+// each once. It was written once, but for products that add to it. Without races
+// every order of the nodes gives the same bytes, so they are followed in one.
 func (p *proof) contents() *Counterexample {
-	r := p.model.Result
-	if r == nil {
+	if p.model.Computes == nil {
 		return nil
 	}
-	s := symbols{proof: p, Result: *r, memory: map[memory][]piece{}}
+	p.model.Buffers = refine(p.model.Buffers, p.lists)
+	s := &symbols{proof: p, expressions: newExpressions(&p.model), cells: make([][][]cell, len(p.lists))}
 	for r := range p.lists {
-		for _, b := range p.model.Buffers {
-			s.memory[memory{r, b.Name}] = []piece{{hi: b.Bytes}}
+		for i := range p.model.Buffers {
+			s.cells[r] = append(s.cells[r], make([]cell, p.model.Buffers[i].chunks(r)))
 		}
+	}
+	var err error
+	if s.want, err = s.expect(); err != nil {
+		return p.against(Contents, -1, -1, fmt.Sprintf("what the outputs have to be is not known: %s", err), "declare placements that the table in verify/prove/expect.go has a rule for")
 	}
 	for n, x := range p.nodes {
 		var c *Counterexample
@@ -57,7 +42,7 @@ func (p *proof) contents() *Counterexample {
 			}
 			s.overwrite(int32(n))
 		case whole:
-			c = s.run(int32(n))
+			c = s.operate(int32(n))
 		}
 		if c != nil {
 			return c
@@ -68,193 +53,255 @@ func (p *proof) contents() *Counterexample {
 
 type symbols struct {
 	*proof
-	Result
-	memory map[memory][]piece
+	*expressions
+	cells [][][]cell // by rank, buffer and chunk
+	want  *expectation
+	// same is, for outputs that all ranks have, what the first of them made of a chunk.
+	same map[output]expr
+}
+
+// output is a chunk of an output in a run.
+type output struct {
+	run, buffer int32
+	part        box
 }
 
 // overwrite is what the caller and other plans leave ahead of a run.
 func (s *symbols) overwrite(n int32) {
 	x := s.nodes[n]
-	for _, b := range s.model.Buffers {
-		v := value{kind: stale}
-		if b.Owner == hostir.Caller && !b.Output {
-			v = value{kind: input, buffer: b.Name, rank: x.rank, run: x.run}
-		}
-		s.memory[memory{int(x.rank), b.Name}] = []piece{{0, b.Bytes, v, n}}
-	}
-}
-
-func (s *symbols) run(n int32) *Counterexample {
-	o := s.operation(n)
-	switch o.Kind {
-	case ops.Copy:
-		if len(o.Uses) != 2 || o.Uses[0].Write || !o.Uses[1].Write || o.Uses[0].Bytes != o.Uses[1].Bytes {
-			return s.wrong(n, "this is no copy of one range to another of its size")
-		}
-		from, to := o.Uses[0], o.Uses[1]
-		var copied []piece
-		for _, q := range s.read(from) {
-			if q.kind == made && (from.At.Offset%s.RowC != 0 || to.At.Offset%s.RowC != 0) {
-				return s.wrong(n, "rows of the product are moved by part of a row")
+	for i, b := range s.model.Buffers {
+		for c := range s.cells[x.rank][i] {
+			v := cell{by: n}
+			if b.Owner == hostir.Caller && !b.Output {
+				v.expr = s.input(int32(i), x.rank, x.run, int32(c))
 			}
-			q.lo, q.hi = q.lo-from.At.Offset+to.At.Offset, q.hi-from.At.Offset+to.At.Offset
-			q.by = n
-			copied = append(copied, q)
+			s.cells[x.rank][i][c] = v
 		}
-		return s.write(n, to, copied)
-	case ops.Product:
-		return s.product(n, o)
 	}
-	return nil
 }
 
-// read is what a range holds. The pieces of a buffer leave no gap.
-func (s *symbols) read(u ops.Use) []piece {
-	var list []piece
-	for _, q := range s.memory[memory{u.At.Rank, u.At.Buffer}] {
-		if lo, hi := max(q.lo, u.At.Offset), min(q.hi, u.At.Offset+u.Bytes); lo < hi {
-			list = append(list, s.cut(q, lo, hi))
+// operate does what an operation does.
+func (s *symbols) operate(n int32) *Counterexample {
+	o := s.operation(n)
+	if o.Kind != ops.Copy && o.Kind != ops.Sum && o.Kind != ops.Product {
+		return nil
+	}
+	var reads, writes []*chunks
+	for _, u := range o.Uses {
+		if ofStream(u.At.Buffer) {
+			continue
 		}
+		a := s.at(u)
+		if a == nil {
+			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
+		}
+		if u.Write {
+			writes = append(writes, a)
+		} else {
+			reads = append(reads, a)
+		}
+	}
+	if len(writes) != 1 || len(reads) == 0 {
+		return s.wrong(n, "one result is meant, of something")
+	}
+	to := writes[0]
+	var made []expr
+	var c *Counterexample
+	switch o.Kind {
+	case ops.Product:
+		made, c = s.multiply(n, o, reads, to)
+	default:
+		made, c = s.sumUp(n, o, reads, to)
+	}
+	if c != nil {
+		return c
+	}
+	return s.write(n, reads, to, made)
+}
+
+// chunks is the chunks of a use, empty ones left out.
+type chunks struct {
+	ops.Use
+	list  []*cell
+	index []int
+	sizes []int64
+}
+
+// exprs are what the chunks hold.
+func (a *chunks) exprs() []expr {
+	list := make([]expr, len(a.list))
+	for i, c := range a.list {
+		list[i] = c.expr
 	}
 	return list
 }
 
-// cut is part of a piece.
-func (s *symbols) cut(q piece, lo, hi int64) piece {
-	skip := lo - q.lo
-	if q.kind == made {
-		skip = skip / s.RowC * s.RowA
+// at is the chunks of a use; nil where it is not whole chunks.
+func (s *symbols) at(u ops.Use) *chunks {
+	i := s.model.index(u.At.Buffer)
+	b := &s.model.Buffers[i]
+	from, to, ok := b.span(u.At.Rank, u.At.Offset, u.Bytes)
+	if !ok {
+		return nil
 	}
-	q.off += skip
-	q.lo, q.hi = lo, hi
-	return q
+	a := &chunks{Use: u}
+	for c := from; c < to; c++ {
+		if lo, hi := b.chunk(u.At.Rank, c); lo < hi {
+			a.list = append(a.list, &s.cells[u.At.Rank][i][c])
+			a.index = append(a.index, c)
+			a.sizes = append(a.sizes, hi-lo)
+		}
+	}
+	return a
 }
 
-// write replaces a range by pieces. Output may be written once a run.
-func (s *symbols) write(n int32, u ops.Use, with []piece) *Counterexample {
-	m := memory{u.At.Rank, u.At.Buffer}
-	lo, hi := u.At.Offset, u.At.Offset+u.Bytes
-	var list []piece
-	for _, q := range s.memory[m] {
-		if q.lo < lo {
-			list = append(list, s.cut(q, q.lo, min(q.hi, lo)))
-		}
-		if q.lo < hi && q.hi > lo && u.At.Buffer == s.C && s.nodes[q.by].kind == whole {
-			c := s.against(Contents, q.by, n, fmt.Sprintf("bytes %d to %d of %s@%d are written twice in a run", max(lo, q.lo), min(hi, q.hi), m.buffer, m.rank),
-				"give each step rows of its own")
-			c.Missing = ""
-			return c
-		}
-		if q.hi > hi {
-			list = append(list, s.cut(q, max(q.lo, hi), q.hi))
+// sumUp is a copy or a sum: chunk by chunk, all of one size.
+func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	if o.Kind == ops.Copy && len(reads) != 1 {
+		return nil, s.wrong(n, "a copy is of one range")
+	}
+	for _, a := range reads {
+		if !slices.Equal(a.sizes, to.sizes) {
+			return nil, s.wrong(n, fmt.Sprintf("chunks of %v bytes do not become chunks of %v", a.sizes, to.sizes))
 		}
 	}
-	list = append(list, with...)
-	slices.SortFunc(list, func(a, b piece) int { return int(a.lo - b.lo) })
-	s.memory[m] = list
+	made := make([]expr, len(to.list))
+	for i := range to.list {
+		var terms []expr
+		for _, a := range reads {
+			if o.Kind == ops.Sum && a.list[i].expr == stale {
+				return nil, s.misread(n, a, i)
+			}
+			terms = append(terms, a.list[i].expr)
+		}
+		made[i] = s.sum(terms)
+	}
+	return made, nil
+}
+
+// multiply is a product of A's chunks: one of C for each, or for a gradient one of all.
+func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	for _, a := range reads {
+		for i := range a.list {
+			if a.list[i].expr == stale {
+				return nil, s.misread(n, a, i)
+			}
+		}
+	}
+	adds := reads[len(reads)-1].At == to.At
+	if adds {
+		reads = reads[:len(reads)-1]
+	}
+	var made []expr
+	switch biased := o.Form == "linear" || o.Form == "linear gelu"; {
+	case o.Form == "gradient" && len(reads) == 2 && len(to.list) == 1 && len(reads[0].list) == len(reads[1].list):
+		var terms []expr
+		for i, a := range reads[0].list {
+			terms = append(terms, s.product(o.Form, a.expr, reads[1].list[i].expr, stale))
+		}
+		made = []expr{s.sum(terms)}
+	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) && len(reads[0].list) == len(to.list):
+		b, bias := s.tuple(reads[1].exprs()), stale
+		if len(reads) == 3 {
+			bias = s.tuple(reads[2].exprs())
+		}
+		for _, a := range reads[0].list {
+			made = append(made, s.product(o.Form, a.expr, b, bias))
+		}
+	default:
+		var chunks []int
+		for _, a := range reads {
+			chunks = append(chunks, len(a.list))
+		}
+		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %v chunks does not make %d chunks", o.Form, chunks, len(to.list)))
+	}
+	if adds {
+		for i := range made {
+			made[i] = s.add(to.list[i].expr, made[i])
+		}
+	}
+	return made, nil
+}
+
+// write stores chunks. An output's is written once a run, but by what reads it too.
+func (s *symbols) write(n int32, reads []*chunks, to *chunks, made []expr) *Counterexample {
+	b, _ := s.model.buffer(to.At.Buffer)
+	adds := slices.ContainsFunc(reads, func(a *chunks) bool { return a.At == to.At })
+	for i, c := range to.list {
+		if b.Output && !adds && s.nodes[c.by].kind == whole {
+			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i], b.Name, to.At.Rank), "give each step chunks of its own")
+			x.Missing = ""
+			return x
+		}
+		*c = cell{made[i], n}
+	}
 	return nil
 }
 
-// product writes rows made of what its operands hold.
-func (s *symbols) product(n int32, o *ops.Op) *Counterexample {
-	var reads, writes []ops.Use
-	for _, u := range o.Uses {
-		switch {
-		case ofStream(u.At.Buffer):
-		case u.Write:
-			writes = append(writes, u)
-		default:
-			reads = append(reads, u)
-		}
-	}
-	operands := 2
-	if s.Bias != "" {
-		operands = 3
-	}
-	if len(reads) != operands || len(writes) != 1 {
-		return s.wrong(n, fmt.Sprintf("a product of %d operands and %d results, where %d and 1 are meant", len(reads), len(writes), operands))
-	}
-	c, a := writes[0], reads[0]
-	if rows := c.Bytes / s.RowC; c.Bytes%s.RowC != 0 || c.At.Offset%s.RowC != 0 || a.Bytes != rows*s.RowA {
-		return s.wrong(n, fmt.Sprintf("%d bytes of A are no operand of %d bytes of C", a.Bytes, c.Bytes))
-	}
-	for i, name := range []string{s.B, s.Bias}[:operands-1] {
-		if c := s.operand(n, reads[i+1], name); c != nil {
-			return c
-		}
-	}
-	var rows []piece
-	for _, q := range s.read(a) {
-		if q.kind != input || q.buffer != s.A || (q.lo-a.At.Offset)%s.RowA != 0 || q.off%s.RowA != 0 {
-			return s.misread(n, q, "rows of "+s.A)
-		}
-		at := c.At.Offset + (q.lo-a.At.Offset)/s.RowA*s.RowC
-		v := q.value
-		v.kind = made
-		rows = append(rows, piece{at, at + (q.hi-q.lo)/s.RowA*s.RowC, v, n})
-	}
-	return s.write(n, c, rows)
-}
-
-// operand checks that a product reads all of an input of its own rank and run.
-func (s *symbols) operand(n int32, u ops.Use, name string) *Counterexample {
-	x := s.nodes[n]
-	b, _ := s.model.buffer(name)
-	if u.Bytes != b.Bytes {
-		return s.wrong(n, fmt.Sprintf("%d bytes are read where all %d of %s are meant", u.Bytes, b.Bytes, name))
-	}
-	for _, q := range s.read(u) {
-		want := value{kind: input, buffer: name, rank: x.rank, run: x.run, off: q.lo - u.At.Offset}
-		if q.value != want {
-			return s.misread(n, q, name+" of its rank and run")
-		}
-	}
-	return nil
-}
-
-// finished checks C when a rank's run has ended; n is what its caller does then.
+// finished checks a rank's outputs when its run has ended; n is what its caller does
+// then.
 func (s *symbols) finished(n int32) *Counterexample {
-	rank, run := s.nodes[n].rank, s.nodes[n].run-1
-	a, _ := s.model.buffer(s.A)
-	for _, q := range s.read(s.all(int(rank))) {
-		if q.kind != made || q.lo%s.RowC != 0 || q.hi%s.RowC != 0 {
-			return s.misread(n, q, "rows of the product")
+	rank := int(s.nodes[n].rank)
+	s.want.run = s.nodes[n].run - 1
+	for i, b := range s.model.Buffers {
+		if !b.Output {
+			continue
 		}
-		for at := q.lo; at < q.hi; at += s.RowC {
-			want := value{kind: made, buffer: s.A, rank: rank, run: run, off: at / s.RowC * s.RowA}
-			if s.Sharded {
-				want.rank, want.off = int32(want.off/a.Bytes), want.off%a.Bytes
+		for c, part := range s.want.boxes[b.Name][rank] {
+			if part == (box{}) {
+				continue
 			}
-			if got := s.cut(q, at, at+s.RowC); got.value != want {
-				c := s.against(Contents, q.by, -1, fmt.Sprintf("row %d of C@%d is made of %s, where %s is meant", at/s.RowC, rank, s.row(got.value), s.row(want)),
-					"multiply the rows that belong to this part of C")
-				return c
+			if wrong := s.check(int32(i), rank, c, part); wrong != nil {
+				return wrong
 			}
 		}
 	}
 	return nil
 }
 
-// all of C.
-func (s *symbols) all(rank int) ops.Use {
-	c, _ := s.model.buffer(s.C)
-	return ops.Use{At: ops.Loc{Rank: rank, Buffer: s.C}, Bytes: c.Bytes}
-}
-
-// row names a row of A.
-func (s *symbols) row(v value) string {
-	return fmt.Sprintf("row %d of rank %d's A of run %d", v.off/s.RowA, v.rank, v.run+1)
-}
-
-// misread is the verdict on a read of something else than is meant.
-func (s *symbols) misread(n int32, q piece, meant string) *Counterexample {
-	holds := map[valueKind]string{stale: "what nothing in this run has written", made: "parts of rows of the product"}[q.kind]
-	if q.kind == input {
-		holds = fmt.Sprintf("bytes of rank %d's %s of run %d", q.rank, q.buffer, q.run+1)
+// check compares a chunk of an output with what it has to be.
+func (s *symbols) check(buffer int32, rank, chunk int, part box) *Counterexample {
+	got := s.cells[rank][buffer][chunk]
+	name := fmt.Sprintf("chunk %d of %s@%d", chunk, s.model.Buffers[buffer].Name, rank)
+	want, err := s.want.output(s.model.Buffers[buffer].Name, rank, part)
+	switch {
+	case err != nil:
+		return s.against(Contents, -1, -1, fmt.Sprintf("what %s has to be is not known: %s", name, err), "cut A, B and C into chunks that fit, and see the table in verify/prove/expect.go")
+	case got.expr == stale:
+		return s.lacks(Contents, got.by, name+" holds what nothing in this run has written", "a write of "+name, "write it in each run")
+	case s.value(got.expr) != s.value(want):
+		return s.lacks(Contents, got.by, fmt.Sprintf("%s %s", name, s.differ(got.expr, want)), "", "make it of what belongs to this part, each term once")
+	case s.want.ordered() && got.expr != want:
+		return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s, where one sum in the order of ranks is promised", name, s.text(got.expr)), "", "sum once, in the order of ranks (Reduce), or choose another Pipeline.Reduction")
 	}
-	c := s.against(Contents, q.by, n, fmt.Sprintf("bytes %d to %d hold %s, where %s are meant", q.lo, q.hi, holds, meant),
-		"write them in this run and ahead of this, from the right place")
-	c.Missing = "a write of these bytes between the two"
+	return s.equal(got, output{s.want.run, buffer, part}, name)
+}
+
+// equal checks that ranks which reduce to the same chunk add in the same order: so all
+// have equal bits.
+func (s *symbols) equal(got cell, at output, name string) *Counterexample {
+	if !s.want.Schedule.Reduces() {
+		return nil
+	}
+	if s.same == nil {
+		s.same = map[output]expr{}
+	}
+	first, ok := s.same[at]
+	if !ok {
+		s.same[at] = got.expr
+		return nil
+	}
+	if first == got.expr {
+		return nil
+	}
+	return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s here and %s at another rank: their bits may differ", name, s.text(got.expr), s.text(first)), "", "add in one order on all ranks, or add once and gather")
+}
+
+// misread is the verdict on a read of what this run has not written.
+func (s *symbols) misread(n int32, a *chunks, i int) *Counterexample {
+	c := s.against(Contents, a.list[i].by, n, fmt.Sprintf("chunk %d of %s@%d holds what nothing in this run has written, and is read", a.index[i], a.At.Buffer, a.At.Rank),
+		"write it in this run and ahead of this, from the right place")
+	c.Missing = "a write of the chunk between the two"
 	return c
 }
 

@@ -33,7 +33,7 @@ func Dot(w io.Writer, p *hostir.Program, d int) error {
 	for r, list := range lists {
 		fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=\"rank %d\";\n", r, r)
 		for i, o := range list {
-			fmt.Fprintf(out, "    %s [label=%q, group=%q%s];\n", dotName(r, i), dotLabel(&o), fmt.Sprint(r, o.Stream), dotStyle(o.Kind))
+			fmt.Fprintf(out, "    %s [label=%q, group=%q%s];\n", dotName(r, i), x.dotLabel(&o), fmt.Sprint(r, o.Stream), dotStyle(o.Kind))
 		}
 		out.WriteString("  }\n")
 	}
@@ -69,7 +69,7 @@ func (p *proof) dotEdges(out io.Writer) {
 }
 
 // dotLabel is a few lines: stream and step, then what is done.
-func dotLabel(o *ops.Op) string {
+func (p *proof) dotLabel(o *ops.Op) string {
 	lines := []string{o.Stream}
 	if o.Step > 0 {
 		lines[0] += fmt.Sprintf(" %d", o.Step)
@@ -81,9 +81,9 @@ func dotLabel(o *ops.Op) string {
 		switch {
 		case ofStream(w.At.Buffer), w.Write && w.Value == 0:
 		case w.Write:
-			lines = append(lines, "post "+wordName(w.At))
+			lines = append(lines, "post "+p.wordName(w.At))
 		default:
-			lines = append(lines, "wait "+wordName(w.At))
+			lines = append(lines, "wait "+p.wordName(w.At))
 		}
 	}
 	return strings.Join(lines, "\n")

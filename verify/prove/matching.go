@@ -16,7 +16,7 @@ func (p *proof) balance() *Counterexample {
 			counts[id].wait = n
 		case p.isPost(n):
 			if c := &counts[id]; c.posts > 0 && p.nodes[c.post].rank != x.rank {
-				return p.against(Matching, c.post, n, fmt.Sprintf("ranks %d and %d both post %s", p.nodes[c.post].rank, x.rank, wordName(p.words[id])),
+				return p.against(Matching, c.post, n, fmt.Sprintf("ranks %d and %d both post %s", p.nodes[c.post].rank, x.rank, p.wordName(p.words[id])),
 					"give each poster its own word: a semaphore has one for each peer")
 			}
 			counts[id].posts++
@@ -24,12 +24,12 @@ func (p *proof) balance() *Counterexample {
 		}
 	}
 	for id, c := range counts {
-		problem := fmt.Sprintf("in a run %s is posted %d times and awaited %d times", wordName(p.words[id]), c.posts, c.waits)
+		problem := fmt.Sprintf("in a run %s is posted %d times and awaited %d times", p.wordName(p.words[id]), c.posts, c.waits)
 		if c.posts > c.waits {
-			return p.lacks(Rest, c.post, problem+": it is 1 when the run has ended", "a wait for "+wordName(p.words[id]), "wait for it in the same run, or leave the post out")
+			return p.lacks(Rest, c.post, problem+": it is 1 when the run has ended", "a wait for "+p.wordName(p.words[id]), "wait for it in the same run, or leave the post out")
 		}
 		if c.posts < c.waits {
-			return p.lacks(Matching, c.wait, problem, "a post of "+wordName(p.words[id]), "post it from the rank that the wait is for, or leave the wait out")
+			return p.lacks(Matching, c.wait, problem, "a post of "+p.wordName(p.words[id]), "post it from the rank that the wait is for, or leave the wait out")
 		}
 	}
 	return nil
@@ -64,7 +64,7 @@ func (p *proof) matching() *Counterexample {
 // turn checks that what happened to a word at i was its turn.
 func (p *proof) turn(seen []int32, i int) *Counterexample {
 	n := seen[i]
-	name := wordName(p.words[p.id[n]])
+	name := p.wordName(p.words[p.id[n]])
 	last := int32(-1)
 	if i > 0 {
 		last = seen[i-1]

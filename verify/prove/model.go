@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ovgen/schedule"
@@ -12,12 +13,15 @@ import (
 )
 
 // Model is what operations alone don't say: whose memory is whose, and what the
-// result has to be made of.
+// outputs have to be made of.
 type Model struct {
 	Program    string
 	Buffers    []Buffer
 	Semaphores []string // each a word for every rank, in every rank's memory
-	Result     *Result  // nil: contents are not checked
+	// Members of the semaphores that have several: such a set of words each.
+	Members map[string]int64
+	// Computes says what the outputs have to be; nil: contents are not checked.
+	Computes *Computation
 }
 
 // Buffer is memory that each rank has under that name.
@@ -29,85 +33,180 @@ type Buffer struct {
 	Shared bool
 	// Output says that runs write it; the caller's other buffers are inputs.
 	Output bool
-	Bytes  int64
+	// Root says that only rank 0 has it.
+	Root  bool
+	Bytes int64
+	// Chunk is the bytes of a chunk, in which contents are followed; zero: all of it.
+	Chunk int64
+	// Offsets are, where chunks differ, the starts of each rank's chunks and the end
+	// of the last.
+	Offsets [][]int64
 }
 
-// Result says that row i of C is made of row i of A, all of B and, where it has a
-// name, all of Bias.
-type Result struct {
-	C, A, B, Bias string
-	RowC, RowA    int64 // bytes of a row
-	// Sharded says that A's rows are spread over the ranks in order; else each rank
-	// has all of them.
-	Sharded bool
+// Computation is what the schedule says of the result, and for which shape.
+type Computation struct {
+	Schedule    schedule.Schedule
+	Extents     hostir.Env // D too
+	Counts      []int64    // of uneven parts
+	ElementSize int64
 }
 
 // Of is the model of a program for one mesh size and shape.
 func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
+	maps.Copy(env, c.Extents)
 	maps.Copy(env, p.Constants)
-	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames()}
+	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(),
+		Computes: &Computation{Schedule: p.Schedule, Extents: env, Counts: c.Counts, ElementSize: c.ElementSize}}
+	for _, s := range p.Semaphores {
+		if s.Count.IsZero() {
+			continue
+		}
+		n, err := s.Count.Eval(env)
+		if err != nil {
+			return Model{}, fmt.Errorf("model %s: semaphore %s: %w", p.Name, s.Name, err)
+		}
+		if m.Members == nil {
+			m.Members = map[string]int64{}
+		}
+		m.Members[s.Name] = n
+	}
 	for _, b := range p.Buffers {
-		n, err := b.Elements.Eval(env)
+		x := Buffer{Name: b.Name, Owner: b.Owner, Shared: b.Shared, Output: b.Owner == hostir.Caller && isOutput(b.Name), Root: b.Tensor.Root}
+		err := x.layOut(b, env, c)
 		if err != nil {
 			return Model{}, fmt.Errorf("model %s: buffer %s: %w", p.Name, b.Name, err)
 		}
-		m.Buffers = append(m.Buffers, Buffer{Name: b.Name, Owner: b.Owner, Shared: b.Shared, Output: b.Name == "C", Bytes: n * c.ElementSize})
-	}
-	if err := m.expect(p, env, c.ElementSize); err != nil {
-		return Model{}, fmt.Errorf("model %s: %w", p.Name, err)
+		m.Buffers = append(m.Buffers, x)
 	}
 	return m, nil
 }
 
-// expect derives from the schedule's placements what each row of C is made of.
-func (m *Model) expect(p *hostir.Program, env hostir.Env, size int64) error {
-	r := Result{C: "C", A: "A", B: "B"}
-	a, okA := p.Buffer("A")
-	c, okC := p.Buffer("C")
-	if _, okB := p.Buffer("B"); !okA || !okB || !okC {
-		return fmt.Errorf("the program has no A, B or C, and what it computes is not known")
+// layOut sets the buffer's size and chunks.
+func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
+	elements, err := b.Elements.Eval(env)
+	if err != nil {
+		return err
 	}
-	if _, ok := p.Buffer("Bias"); ok {
-		r.Bias = "Bias"
+	chunk, err := b.Chunk.Eval(env)
+	if err != nil {
+		return err
 	}
-	axis, _, sharded := a.Tensor.Sharded()
-	if sharded && axis != 0 {
-		return fmt.Errorf("no rule says what C %s is made of where A is %s", c.Tensor, a.Tensor)
+	if chunk <= 0 || elements < 0 {
+		return fmt.Errorf("%d elements in chunks of %d", elements, chunk)
 	}
-	r.Sharded = sharded
-	var err error
-	if r.RowA, err = row(a.Tensor, env, size); err == nil {
-		r.RowC, err = row(c.Tensor, env, size)
+	x.Bytes, x.Chunk = elements*c.ElementSize, chunk*c.ElementSize
+	if b.Counts.IsZero() {
+		return nil
 	}
-	m.Result = &r
-	return err
+	env = maps.Clone(env)
+	for q := range c.Ranks {
+		starts := []int64{0}
+		for i := range c.Ranks {
+			env["q"], env["c"] = int64(q), int64(i)
+			n, err := b.Counts.Eval(env)
+			if err != nil {
+				return err
+			}
+			if n < 0 || n >= int64(len(c.Counts)) {
+				return fmt.Errorf("chunk %d of rank %d has no count %d", i, q, n)
+			}
+			end := starts[i] + c.Counts[n]*x.Chunk
+			if end > x.Bytes && i > 0 {
+				break // the buffer has fewer chunks than there are ranks
+			}
+			starts = append(starts, end)
+		}
+		x.Offsets = append(x.Offsets, starts)
+	}
+	return nil
 }
 
-// row is the bytes of one index of a tensor's first axis.
-func row(t schedule.Tensor, env hostir.Env, size int64) (int64, error) {
-	for _, axis := range t.Axes[1:] {
-		var n int64
-		if v, ok := env[string(axis.Extent)]; ok {
-			n = v
-		} else if _, err := fmt.Sscan(string(axis.Extent), &n); err != nil {
-			return 0, fmt.Errorf("extent %s of %s has no value", axis.Extent, t.Name)
-		}
-		size *= n
+// isOutput says that a run makes the caller's buffer of that name.
+func isOutput(name string) bool {
+	return name == "C" || name == "C2" || name == "C3" || name == gathered
+}
+
+// gathered is the tensor that holds what an all-gather put together.
+const gathered = "Gathered"
+
+// chunks is how many chunks a rank has of the buffer.
+func (b *Buffer) chunks(rank int) int {
+	switch {
+	case b.Offsets != nil:
+		return len(b.Offsets[rank]) - 1
+	case b.Chunk == 0:
+		return 1
 	}
-	return size, nil
+	return int(b.Bytes / b.Chunk)
+}
+
+// chunk is the bytes of a chunk, from the first up to the last.
+func (b *Buffer) chunk(rank, i int) (from, to int64) {
+	switch {
+	case b.Offsets != nil:
+		return b.Offsets[rank][i], b.Offsets[rank][i+1]
+	case b.Chunk == 0:
+		return 0, b.Bytes
+	}
+	return int64(i) * b.Chunk, int64(i+1) * b.Chunk
+}
+
+// span is the chunks that a range of bytes consists of; ok is false where it is not
+// whole chunks.
+func (b *Buffer) span(rank int, offset, bytes int64) (from, to int, ok bool) {
+	if b.Offsets == nil {
+		size := b.Chunk
+		if size == 0 {
+			size = max(b.Bytes, 1)
+		}
+		end := offset + bytes
+		from, to = int(offset/size), int(end/size)
+		return from, to, offset%size == 0 && end%size == 0
+	}
+	starts := b.Offsets[rank]
+	to, ok = slices.BinarySearch(starts, offset+bytes)
+	from = to
+	for from > 0 && starts[from] > offset {
+		from--
+	}
+	return from, to, ok && starts[from] == offset
 }
 
 // buffer is a buffer of the model by name.
 func (m *Model) buffer(name string) (Buffer, bool) {
-	i := slices.IndexFunc(m.Buffers, func(b Buffer) bool { return b.Name == name })
+	i := m.index(name)
 	if i < 0 {
 		return Buffer{}, false
 	}
 	return m.Buffers[i], true
 }
 
+func (m *Model) index(name string) int {
+	return slices.IndexFunc(m.Buffers, func(b Buffer) bool { return b.Name == name })
+}
+
 func (m *Model) semaphore(name string) bool { return slices.Contains(m.Semaphores, name) }
+
+// members is how many words a semaphore has for each rank.
+func (m *Model) members(name string) int64 {
+	if n, ok := m.Members[name]; ok {
+		return n
+	}
+	return 1
+}
+
+// extent is the value of an extent, a symbol's or a constant's.
+func (c *Computation) extent(e schedule.Extent) (int64, error) {
+	if v, ok := c.Extents[string(e)]; ok {
+		return v, nil
+	}
+	n, err := strconv.ParseInt(string(e), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("extent %s has no value", e)
+	}
+	return n, nil
+}
 
 // Memory that streams have, not programs.
 const (

@@ -16,11 +16,11 @@ import (
 var model = prove.Model{
 	Program: "test",
 	Buffers: []prove.Buffer{
-		{Name: "A", Owner: hostir.Caller, Shared: true, Bytes: 8},
-		{Name: "B", Owner: hostir.Caller, Bytes: 4},
-		{Name: "C", Owner: hostir.Caller, Output: true, Bytes: 16},
-		{Name: "S", Owner: hostir.Plan, Bytes: 16},
-		{Name: "T", Owner: hostir.Plan, Bytes: 16},
+		{Name: "A", Owner: hostir.Caller, Shared: true, Bytes: 8, Chunk: 4},
+		{Name: "B", Owner: hostir.Caller, Bytes: 4, Chunk: 4},
+		{Name: "C", Owner: hostir.Caller, Output: true, Bytes: 16, Chunk: 4},
+		{Name: "S", Owner: hostir.Plan, Bytes: 16, Chunk: 4},
+		{Name: "T", Owner: hostir.Plan, Bytes: 16, Chunk: 4},
 	},
 	Semaphores: []string{"ready", "read", "x", "y"},
 }
@@ -31,7 +31,7 @@ func needed(m prove.Model, lists [][]ops.Op) prove.Model {
 	for _, l := range lists {
 		text += ops.Lines(l)
 	}
-	out := prove.Model{Program: m.Program, Result: m.Result}
+	out := prove.Model{Program: m.Program, Computes: m.Computes}
 	for _, b := range m.Buffers {
 		if b.Owner == hostir.Caller || strings.Contains(text, " "+b.Name+"@") {
 			out.Buffers = append(out.Buffers, b)
@@ -53,6 +53,8 @@ func needed(m prove.Model, lists [][]ops.Op) prove.Model {
 //	main post! ready 1     by a kernel
 //	main S[0:8] = A@1      a copy; a range or all of a buffer
 //	main C[0:4] = S * B    a product
+//	main C[0:4] += S * B   one that adds to what is there
+//	main C[0:4] = S + T    a sum by a kernel
 func parse(t testing.TB, ranks ...string) [][]ops.Op {
 	t.Helper()
 	lists := make([][]ops.Op, len(ranks))
@@ -94,9 +96,18 @@ func (p *parser) line(f []string) {
 		o.Kind = ops.Copy
 		o.Uses = []ops.Use{p.use(f[3], false), p.use(f[1], true)}
 	case len(f) == 6 && f[4] == "*":
-		o.Kind = ops.Product
-		o.Uses = []ops.Use{p.use(f[3], false), p.use(f[5], false), p.use(f[1], true),
-			{Write: true, At: ops.Loc{Rank: p.rank, Buffer: "workspace[" + f[0] + "]"}}}
+		o.Kind, o.Form = ops.Product, "matmul"
+		o.Uses = []ops.Use{p.use(f[3], false), p.use(f[5], false)}
+		if f[2] == "+=" {
+			o.Uses = append(o.Uses, p.use(f[1], false))
+		}
+		o.Uses = append(o.Uses, p.use(f[1], true), ops.Use{Write: true, At: ops.Loc{Rank: p.rank, Buffer: "workspace[" + f[0] + "]"}})
+	case len(f) >= 6 && f[4] == "+":
+		o.Kind, o.Kernel = ops.Sum, "reduce"
+		for i := 3; i < len(f); i += 2 {
+			o.Uses = append(o.Uses, p.use(f[i], false))
+		}
+		o.Uses = append(o.Uses, p.use(f[1], true))
 	default:
 		p.t.Fatalf("what is %q?", f)
 	}

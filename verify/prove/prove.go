@@ -101,19 +101,44 @@ func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error
 	}
 	report, stamp := &Report{Program: p.Name}, newStamp()
 	for _, d := range o.Ranks {
-		m, lists, err := Unroll(p, d)
-		if err != nil {
-			return nil, err
-		}
-		size, err := Lists(ctx, m, lists, o.Runs)
+		size, err := mesh(ctx, p, d, o.Runs, stamp)
 		if err != nil {
 			return nil, err
 		}
 		report.Sizes = append(report.Sizes, *size)
-		stamp.add(m, lists)
 	}
 	report.Stamp = stamp.sum()
 	return report, nil
+}
+
+// mesh proves a program for one mesh size; one with uneven parts for several counts.
+func mesh(ctx context.Context, p *hostir.Program, d, runs int, stamp stamp) (*Size, error) {
+	m, lists, err := Unroll(p, d)
+	if err != nil {
+		return nil, err
+	}
+	size, err := Lists(ctx, m, lists, runs)
+	if err != nil {
+		return nil, err
+	}
+	stamp.add(m, lists)
+	for _, counts := range samples(p, d)[1:] {
+		m, lists, err := at(p, shape(p, d, counts, sizes{2, 3, 5, 2}, 2))
+		if err != nil {
+			return nil, err
+		}
+		other, err := Lists(ctx, m, lists, runs)
+		if err != nil {
+			return nil, fmt.Errorf("with counts %v: %w", counts, err)
+		}
+		stamp.add(m, lists)
+		size.Operations += other.Operations
+		size.Time += other.Time
+		if size.Captured == nil {
+			size.Captured = other.Captured
+		}
+	}
+	return size, nil
 }
 
 // Lists proves the operations of one run of all ranks, unrolled or recorded. Zero runs

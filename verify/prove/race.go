@@ -65,6 +65,9 @@ func (p *proof) memories() []region {
 	number := map[memory]int{}
 	for n := range p.nodes {
 		for _, u := range p.used(int32(n)) {
+			if end(u) == u.At.Offset {
+				continue // of an uneven part that is nothing
+			}
 			m := memory{u.At.Rank, u.At.Buffer}
 			i, ok := number[m]
 			if !ok {
@@ -72,7 +75,7 @@ func (p *proof) memories() []region {
 				number[m] = i
 				all = append(all, region{memory: m})
 			}
-			all[i].list = append(all[i].list, access{int32(n), u.At.Offset, u.At.Offset + max(u.Bytes, 1), u.Write})
+			all[i].list = append(all[i].list, access{int32(n), u.At.Offset, end(u), u.Write})
 		}
 	}
 	for n, x := range p.nodes {

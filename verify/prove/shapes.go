@@ -5,69 +5,111 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
 // Unroll is the model and the operations of all ranks for a mesh size, at a small
 // shape. It refuses, with a *Counterexample of Shapes, a program of which a proof at
-// one shape would not be a proof at all.
+// one shape would not be a proof at all. Of a program with uneven parts it is the one
+// with equal counts.
 func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if d < 1 {
 		return Model{}, nil, fmt.Errorf("prove %s: %d ranks", p.Name, d)
 	}
-	small, large := shape(p, d, 2, 3, 5, 2), shape(p, d, 3, 7, 4, 4)
 	if wrong := dependsOnShape(p); wrong != "" {
 		return Model{}, nil, notAll(p, d, wrong)
 	}
+	counts := samples(p, d)[0]
+	small := shape(p, d, counts, sizes{2, 3, 5, 2}, 2)
+	large := shape(p, d, counts, sizes{3, 7, 4, 5}, 4)
 	m, lists, err := at(p, small)
 	if err != nil {
 		return Model{}, nil, err
 	}
-	_, other, err := at(p, large)
+	n, other, err := at(p, large)
 	if err != nil {
 		return Model{}, nil, err
 	}
-	a, err := units(p, small, lists)
-	if err != nil {
-		return Model{}, nil, notAll(p, d, err.Error())
-	}
-	b, err := units(p, large, other)
-	if err != nil {
-		return Model{}, nil, notAll(p, d, err.Error())
-	}
-	for r := range a {
-		for i := range min(len(a[r]), len(b[r])) {
-			if a[r][i] != b[r][i] {
-				return Model{}, nil, notAll(p, d, fmt.Sprintf("rank %d: %s at one shape, %s at another", r, a[r][i], b[r][i]))
-			}
-		}
-		if len(a[r]) != len(b[r]) {
-			return Model{}, nil, notAll(p, d, fmt.Sprintf("rank %d has %d operations at one shape and %d at another", r, len(a[r]), len(b[r])))
-		}
+	if err := compare(p, m, lists, n, other); err != nil {
+		return Model{}, nil, err
 	}
 	return m, lists, nil
 }
 
-// shape is a shape that New accepts, with about that many rows a rank.
-func shape(p *hostir.Program, d int, rows, k, n, size int64) ops.Case {
-	c := ops.Case{Ranks: d, M: rows, K: k, N: n, ElementSize: size}
-	for _, check := range p.Checks {
-		by, err := strconv.ParseInt(string(check.By), 10, 64)
-		if err != nil {
-			by = int64(d)
+// compare checks that the lists of two shapes are the same in units of chunks.
+func compare(p *hostir.Program, m Model, lists [][]ops.Op, n Model, other [][]ops.Op) error {
+	d := len(lists)
+	a, err := units(m, lists)
+	if err != nil {
+		return notAll(p, d, err.Error())
+	}
+	b, err := units(n, other)
+	if err != nil {
+		return notAll(p, d, err.Error())
+	}
+	for r := range a {
+		for i := range min(len(a[r]), len(b[r])) {
+			if a[r][i] != b[r][i] {
+				return notAll(p, d, fmt.Sprintf("rank %d: %s at one shape, %s at another", r, a[r][i], b[r][i]))
+			}
 		}
-		switch check.Extent {
-		case "M":
-			c.M *= by
-		case "K":
-			c.K *= by
-		case "N":
-			c.N *= by
+		if len(a[r]) != len(b[r]) {
+			return notAll(p, d, fmt.Sprintf("rank %d has %d operations at one shape and %d at another", r, len(a[r]), len(b[r])))
 		}
 	}
+	return nil
+}
+
+// sizes are extents: of rows, of what is contracted, of columns, and of the columns
+// between two layers.
+type sizes struct{ m, k, n, f int64 }
+
+// shape is a shape that New accepts, with about that many rows a part.
+func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops.Case {
+	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f, schedule.N2: s.n + 1, schedule.N3: s.n + 2}
+	if counts != nil {
+		extents[schedule.M] = 0
+		for _, n := range counts {
+			extents[schedule.M] += n
+		}
+	}
+	for _, check := range p.Checks {
+		if n, ok := extents[check.Extent]; ok {
+			extents[check.Extent] = multiple(n, divisor(check, int64(d)))
+		}
+	}
+	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N], ElementSize: element, Counts: counts,
+		Extents: map[string]int64{}}
+	for _, e := range []schedule.Extent{schedule.F, schedule.N2, schedule.N3} {
+		c.Extents[string(e)] = extents[e]
+	}
 	return c
+}
+
+// divisor is what a check asks for: a number or D, so many times.
+func divisor(c hostir.Divide, d int64) int64 {
+	value := max(c.Times, 1)
+	for f := range strings.SplitSeq(string(c.By), "*") {
+		if n, err := strconv.ParseInt(f, 10, 64); err == nil && n > 0 {
+			value *= n
+		} else if f != "" {
+			value *= d
+		}
+	}
+	return value
+}
+
+// multiple is the least number of times n that by divides.
+func multiple(n, by int64) int64 {
+	a, b := n, by
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return n * (by / max(a, 1))
 }
 
 func at(p *hostir.Program, c ops.Case) (Model, [][]ops.Op, error) {
@@ -91,30 +133,21 @@ func notAll(p *hostir.Program, d int, problem string) *Counterexample {
 }
 
 // units prints lists with offsets and sizes counted in each buffer's chunks.
-func units(p *hostir.Program, c ops.Case, lists [][]ops.Op) ([][]string, error) {
-	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
-	maps.Copy(env, p.Constants)
-	chunk := map[string]int64{}
-	for _, b := range p.Buffers {
-		n, err := b.Chunk.Eval(env)
-		if err != nil || n <= 0 {
-			return nil, fmt.Errorf("buffer %s has chunks of %d elements: %w", b.Name, n, err)
-		}
-		chunk[b.Name] = n * c.ElementSize
-	}
+func units(m Model, lists [][]ops.Op) ([][]string, error) {
 	lines := make([][]string, len(lists))
 	for r, list := range lists {
 		for _, o := range list {
 			o.Uses = slices.Clone(o.Uses)
 			for i, u := range o.Uses {
-				n, ok := chunk[u.At.Buffer]
-				if !ok {
+				b, ok := m.buffer(u.At.Buffer)
+				if !ok || u.At.Rank < 0 || u.At.Rank >= len(lists) {
 					continue
 				}
-				if u.At.Offset%n != 0 || u.Bytes%n != 0 {
-					return nil, fmt.Errorf("%s: not whole chunks of %d bytes", u, n)
+				from, to, ok := b.span(u.At.Rank, u.At.Offset, u.Bytes)
+				if !ok {
+					return nil, fmt.Errorf("%s: not whole chunks of %d bytes", u, b.Chunk)
 				}
-				o.Uses[i].At.Offset, o.Uses[i].Bytes = u.At.Offset/n, u.Bytes/n
+				o.Uses[i].At.Offset, o.Uses[i].Bytes = int64(from), int64(to-from)
 			}
 			lines[r] = append(lines[r], o.String())
 		}
@@ -124,45 +157,114 @@ func units(p *hostir.Program, c ops.Case, lists [][]ops.Op) ([][]string, error) 
 
 // dependsOnShape names an expression of the body that mentions an extent.
 func dependsOnShape(p *hostir.Program) (wrong string) {
-	see := func(what string, list ...hostir.Expr) {
-		for _, e := range list {
-			e.Vars(func(v string) {
-				if wrong == "" && (v == "M" || v == "K" || v == "N") {
-					wrong = fmt.Sprintf("%s %s depends on %s", what, e, v)
-				}
-			})
-		}
-	}
-	views := func(list ...hostir.View) {
-		for _, v := range list {
-			see("the index of "+v.Buffer, v.Index)
-			see("the peer of "+v.Buffer, v.Peer)
-		}
+	see := func(what string, e hostir.Expr) {
+		e.Vars(func(v string) {
+			if wrong == "" && ofShape[v] {
+				wrong = fmt.Sprintf("%s %s depends on %s", what, e, v)
+			}
+		})
 	}
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		for _, s := range hostir.Streams(n) {
-			see("stream "+s.Set, s.Index, s.From, s.To)
+			see("stream "+s.Set, s.Index)
+			see("stream "+s.Set, s.From)
+			see("stream "+s.Set, s.To)
 		}
-		for _, e := range hostir.Expand(n) {
-			switch e := e.(type) {
-			case hostir.For:
-				see("the bound of "+e.Index, e.From, e.To)
-			case hostir.Let:
-				see(e.Name+" =", e.Value)
-			case hostir.If:
-				see("the branch on", e.X, e.Y)
-			case hostir.Post:
-				see("the peer of "+e.Semaphore, e.Peer)
-			case hostir.Wait:
-				see("the peer of "+e.Semaphore, e.Peer)
-			case hostir.Set:
-				views(e.Dst, e.Src)
-			case hostir.Matmul:
-				views(e.C, e.A, e.B)
-			case hostir.Linear:
-				views(e.C, e.A, e.B, e.Bias)
-			}
+		switch n.(type) {
+		case hostir.Post, hostir.Wait, hostir.Communication:
+			hostir.Walk(hostir.Expand(n), func(e hostir.Node) { indices(e, see) })
+		default:
+			indices(n, see)
 		}
 	})
+	for _, b := range p.Buffers {
+		see("the count of a chunk of "+b.Name, b.Counts)
+	}
+	for _, s := range p.Semaphores {
+		see("the members of "+s.Name, s.Count)
+	}
 	return wrong
+}
+
+// ofShape are the symbols that a program's steps must not depend on.
+var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true}
+
+// indices shows each expression of a node that decides what is done, or to which chunk.
+func indices(n hostir.Node, see func(what string, e hostir.Expr)) {
+	views := func(list ...hostir.View) {
+		for _, v := range list {
+			see("the index of "+v.Buffer, v.Index)
+			see("the number of chunks of "+v.Buffer, v.Count)
+			see("the peer of "+v.Buffer, v.Peer)
+		}
+	}
+	switch n := n.(type) {
+	case hostir.For:
+		see("the bound of "+n.Index, n.From)
+		see("the bound of "+n.Index, n.To)
+	case hostir.Let:
+		see(n.Name+" =", n.Value)
+	case hostir.If:
+		see("the branch on", n.X)
+		see("the branch on", n.Y)
+	case hostir.Post:
+		see("the peer of "+n.Semaphore, n.Peer)
+		see("the member of "+n.Semaphore, n.Index)
+	case hostir.Wait:
+		see("the peer of "+n.Semaphore, n.Peer)
+		see("the member of "+n.Semaphore, n.Index)
+	case hostir.Set:
+		views(n.Dst, n.Src)
+	case hostir.Reduce:
+		views(n.Dst)
+		for _, t := range n.Terms {
+			views(t.View)
+			see("the bound of "+t.Index, t.From)
+			see("the bound of "+t.Index, t.To)
+		}
+	case hostir.Matmul:
+		views(n.C, n.A, n.B)
+	case hostir.Linear:
+		views(n.C, n.A, n.B, n.Bias)
+	case hostir.Gradient:
+		views(n.C, n.A, n.B)
+	}
+}
+
+// samples are counts to prove a program with uneven parts for: equal ones, growing
+// ones, one that is nothing, and all in one part. Without uneven parts there is one
+// sample of no counts.
+func samples(p *hostir.Program, d int) [][]int64 {
+	n := counts(p, d)
+	if n == 0 {
+		return [][]int64{nil}
+	}
+	equal, ramp, hole, one := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	for i := range n {
+		equal[i], ramp[i], hole[i] = 2, int64(i%d+1), 3
+	}
+	hole[n/2], one[n-1] = 0, 3
+	return [][]int64{equal, ramp, hole, one}
+}
+
+// counts is how many counts Bind is called with: one more than the largest that a
+// chunk has.
+func counts(p *hostir.Program, d int) int {
+	most := int64(-1)
+	env := hostir.Env{"D": int64(d)}
+	maps.Copy(env, p.Constants)
+	for _, b := range p.Buffers {
+		if b.Counts.IsZero() {
+			continue
+		}
+		for q := range d {
+			for c := range d {
+				env["q"], env["c"] = int64(q), int64(c)
+				if i, err := b.Counts.Eval(env); err == nil {
+					most = max(most, i)
+				}
+			}
+		}
+	}
+	return int(most + 1)
 }

@@ -40,8 +40,8 @@ func (p *proof) misused(rank int, o ops.Op, j int) string {
 	switch {
 	case !p.model.semaphore(at.Buffer):
 		return fmt.Sprintf("%s: the program has no semaphore %s", w, at.Buffer)
-	case at.Offset < 0 || at.Offset%4 != 0 || at.Offset >= 4*int64(len(p.lists)):
-		return fmt.Sprintf("%s: %s has %d words", w, at.Buffer, len(p.lists))
+	case at.Offset < 0 || at.Offset%4 != 0 || at.Offset >= 4*int64(len(p.lists))*p.model.members(at.Buffer):
+		return fmt.Sprintf("%s: %s has %d words", w, at.Buffer, int64(len(p.lists))*p.model.members(at.Buffer))
 	case !w.Write && at.Rank != rank:
 		return fmt.Sprintf("%s: a rank waits in its own memory only", w)
 	case w.Write && w.Value > 1:

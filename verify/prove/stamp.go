@@ -9,7 +9,7 @@ import (
 )
 
 // version of the prover: raised when what "proven" means changes.
-const version = 1
+const version = 2
 
 // properties in the order in which they are checked.
 var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Rest, Remote, Allocations, Bracket, Matching, Deadlock, Reset, Window, Race, Contents, Serial}
@@ -26,9 +26,9 @@ func newStamp() stamp {
 }
 
 func (s stamp) add(m Model, lists [][]ops.Op) {
-	fmt.Fprintf(s, "%s D=%d\n%+v\n%v\n", m.Program, len(lists), m.Buffers, m.Semaphores)
-	if m.Result != nil {
-		fmt.Fprintf(s, "%+v\n", *m.Result)
+	fmt.Fprintf(s, "%s D=%d\n%+v\n%v %v\n", m.Program, len(lists), m.Buffers, m.Semaphores, m.Members)
+	if m.Computes != nil {
+		fmt.Fprintf(s, "%+v\n", *m.Computes)
 	}
 	for r, list := range lists {
 		fmt.Fprintf(s, "rank %d\n%s", r, ops.Lines(list))

@@ -40,16 +40,21 @@ func (g *graph) wordText(n int32) string {
 	case ofStream(w.At.Buffer):
 		return fmt.Sprintf("note %s = %d", w.At.Buffer, w.Value)
 	case !w.Write:
-		return "wait " + wordName(w.At) + fmt.Sprintf(" == %d", w.Value)
+		return "wait " + g.wordName(w.At) + fmt.Sprintf(" == %d", w.Value)
 	case w.Value == 0:
-		return "reset " + wordName(w.At)
+		return "reset " + g.wordName(w.At)
 	}
-	return "post " + wordName(w.At) + fmt.Sprintf(" = %d", w.Value)
+	return "post " + g.wordName(w.At) + fmt.Sprintf(" = %d", w.Value)
 }
 
-// wordName is ready[2]@0: the word for rank 2 in rank 0's memory.
-func wordName(at ops.Loc) string {
-	return fmt.Sprintf("%s[%d]@%d", at.Buffer, at.Offset/4, at.Rank)
+// wordName is ready[2]@0: the word for rank 2 in rank 0's memory. Of a semaphore with
+// several members it is ready[1][2]@0.
+func (g *graph) wordName(at ops.Loc) string {
+	member, poster := at.Offset/4/int64(len(g.lists)), at.Offset/4%int64(len(g.lists))
+	if _, several := g.model.Members[at.Buffer]; several || member != 0 {
+		return fmt.Sprintf("%s[%d][%d]@%d", at.Buffer, member, poster, at.Rank)
+	}
+	return fmt.Sprintf("%s[%d]@%d", at.Buffer, poster, at.Rank)
 }
 
 func opText(o *ops.Op) string {

@@ -1,0 +1,186 @@
+package prove
+
+import (
+	"fmt"
+
+	"ovgen/schedule"
+)
+
+// interval is the indices of an axis from lo up to, not including, hi.
+type interval struct{ lo, hi int64 }
+
+func (i interval) len() int64 { return i.hi - i.lo }
+
+// box is a part of a whole tensor, an interval of each of its axes.
+type box [3]interval
+
+func (b box) String() string {
+	text := ""
+	for i, x := range b {
+		if x.hi == 0 && i > 0 {
+			break
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%d:%d", x.lo, x.hi)
+	}
+	return "[" + text + "]"
+}
+
+// placement is where the parts of a tensor are, by the splits of its axes.
+type placement struct {
+	schedule.Tensor
+	*Computation
+	ranks int
+}
+
+// axis is what a rank has of an axis: so many indices, which stand for those that
+// global gives, in order.
+type axis struct {
+	local  int64
+	global func(int64) int64
+}
+
+// axis gives rank's part of axis i. Memory holds the outer splits from the outside
+// in, without those over ranks; so local indices count through what the rank has.
+func (p placement) axis(i, rank int) (axis, error) {
+	inner, err := p.extent(p.Axes[i].Extent)
+	if err != nil {
+		return axis{}, err
+	}
+	type part struct {
+		count, stride int64
+		at            int64 // of a split over ranks; else -1
+	}
+	var parts []part
+	for _, s := range p.Axes[i].Outer {
+		if s.Kind == schedule.DeviceX && s.Uneven {
+			return p.uneven(i, s, rank)
+		}
+		n, err := p.extent(s.Count)
+		if err != nil || n <= 0 || inner%n != 0 {
+			return axis{}, fmt.Errorf("axis %d of %s %s: %d is not cut into %d parts: %w", i, p.Name, p.Tensor, inner, n, err)
+		}
+		inner /= n
+		x := part{n, inner, -1}
+		if s.Kind == schedule.DeviceX {
+			x.at = p.part(s, rank)
+		}
+		parts = append(parts, x)
+	}
+	parts = append(parts, part{inner, 1, -1})
+	local := int64(1)
+	for _, x := range parts {
+		if x.at < 0 {
+			local *= x.count
+		}
+	}
+	return axis{local, func(n int64) (g int64) {
+		for j := len(parts) - 1; j >= 0; j-- {
+			switch x := parts[j]; {
+			case x.at >= 0:
+				g += x.at * x.stride
+			default:
+				g += n % x.count * x.stride
+				n /= x.count
+			}
+		}
+		return g
+	}}, nil
+}
+
+// part is the part of a split over ranks that a rank has.
+func (p placement) part(s schedule.Split, rank int) int64 {
+	d := int64(p.ranks)
+	return ((int64(rank)-int64(s.Shift))%d + d) % d
+}
+
+// uneven is an axis whose only split is over ranks, in parts of the counts.
+func (p placement) uneven(i int, s schedule.Split, rank int) (axis, error) {
+	if len(p.Axes[i].Outer) != 1 || len(p.Counts) < p.ranks {
+		return axis{}, fmt.Errorf("axis %d of %s %s: no rule for uneven parts of %d counts", i, p.Name, p.Tensor, len(p.Counts))
+	}
+	at, first := p.part(s, rank), int64(0)
+	for _, n := range p.Counts[:at] {
+		first += n
+	}
+	return axis{p.Counts[at], func(n int64) int64 { return first + n }}, nil
+}
+
+// sharded says that the ranks have different parts of the tensor, or rank 0 all.
+func (p placement) sharded() bool {
+	_, _, ok := p.Sharded()
+	return ok || p.Root
+}
+
+// has says that a rank has a part.
+func (p placement) has(rank int) bool { return !p.Root || rank == 0 }
+
+// box is the part of the tensor that a rank keeps in a range of its elements, which
+// lie row by row. Ranges that are no box of the tensor, or that the rank does not
+// have, are errors.
+func (p placement) box(rank int, lo, hi int64) (box, error) {
+	var b box
+	if len(p.Axes) > len(b) {
+		return b, fmt.Errorf("%s %s has %d axes", p.Name, p.Tensor, len(p.Axes))
+	}
+	axes, err := p.axes(rank)
+	if err != nil {
+		return b, err
+	}
+	inner := int64(1)
+	for _, a := range axes {
+		inner *= a.local
+	}
+	if hi > inner {
+		return b, fmt.Errorf("elements %d to %d of %s@%d: there are %d", lo, hi, p.Name, rank, inner)
+	}
+	cut := false // behind the axis that the range is a part of, all is taken
+	for i, a := range axes {
+		inner /= a.local
+		from, n := lo/inner%a.local, (hi-lo)/inner
+		switch {
+		case cut:
+			from, n = 0, a.local
+		case n == 0:
+			n = 1 // the range lies within one index
+			cut = false
+		default:
+			cut = true
+			if lo%inner != 0 || (hi-lo)%inner != 0 || from+n > a.local {
+				return b, fmt.Errorf("elements %d to %d of %s@%d %s are no box", lo, hi, p.Name, rank, p.Tensor)
+			}
+		}
+		b[i] = interval{a.global(from), a.global(from+n-1) + 1}
+		if b[i].len() != n {
+			return b, fmt.Errorf("elements %d to %d of %s@%d %s are no box of the whole tensor", lo, hi, p.Name, rank, p.Tensor)
+		}
+	}
+	return b, nil
+}
+
+func (p placement) axes(rank int) ([]axis, error) {
+	var list []axis
+	for i := range p.Axes {
+		a, err := p.axis(i, rank)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// elements is how many a rank has.
+func (p placement) elements(rank int) (int64, error) {
+	axes, err := p.axes(rank)
+	n := int64(1)
+	for _, a := range axes {
+		n *= a.local
+	}
+	if !p.has(rank) {
+		n = 0
+	}
+	return n, err
+}

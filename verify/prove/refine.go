@@ -1,0 +1,75 @@
+package prove
+
+import (
+	"slices"
+
+	"ovgen/verify/ops"
+)
+
+// refine cuts chunks further where one buffer's are moved to another's, or multiplied
+// into it, in larger pieces than the other has: so that what is one chunk in one place
+// is one in the other. How often a chunk is cut depends on numbers of chunks alone.
+// Buffers with uneven chunks are left as they are.
+func refine(buffers []Buffer, lists [][]ops.Op) []Buffer {
+	f := finer{slices.Clone(buffers)}
+	for changed := true; changed; {
+		changed = false
+		for _, list := range lists {
+			for _, o := range list {
+				changed = f.operation(o) || changed
+			}
+		}
+	}
+	return f.buffers
+}
+
+type finer struct{ buffers []Buffer }
+
+// operation cuts for one operation, and says whether it did.
+func (f finer) operation(o ops.Op) bool {
+	var uses []ops.Use // the result last
+	for _, u := range o.Uses {
+		if ofStream(u.At.Buffer) {
+			continue
+		}
+		b := f.of(u)
+		if b.Offsets != nil || b.Chunk == 0 || u.Bytes%b.Chunk != 0 || u.Bytes == 0 {
+			return false
+		}
+		uses = append(uses, u)
+	}
+	switch {
+	case len(uses) < 2:
+		return false
+	case o.Kind == ops.Product && o.Form == "gradient":
+		return f.tie(uses[0], uses[1])
+	case o.Kind == ops.Product:
+		return f.tie(uses[0], uses[len(uses)-1])
+	case o.Kind == ops.Copy, o.Kind == ops.Sum:
+		changed := false
+		for _, u := range uses[1:] {
+			if u.Bytes == uses[0].Bytes {
+				changed = f.tie(uses[0], u) || changed
+			}
+		}
+		return changed
+	}
+	return false
+}
+
+func (f finer) of(u ops.Use) *Buffer {
+	i := slices.IndexFunc(f.buffers, func(b Buffer) bool { return b.Name == u.At.Buffer })
+	return &f.buffers[i]
+}
+
+// tie gives two uses as many chunks.
+func (f finer) tie(u, v ops.Use) bool {
+	a, b := f.of(u), f.of(v)
+	n, m := u.Bytes/a.Chunk, v.Bytes/b.Chunk
+	most := multiple(n, m)
+	if n == m || u.Bytes%most != 0 || v.Bytes%most != 0 {
+		return false
+	}
+	a.Chunk, b.Chunk = u.Bytes/most, v.Bytes/most
+	return true
+}
