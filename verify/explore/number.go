@@ -75,12 +75,10 @@ func multiply(x, y matrix, m, k, n int) []Number {
 }
 
 // product is a Product of the given form of operands x and y, whose result has size
-// elements; extents follow from the three sizes. It is false where none fit.
+// elements. It is false where no extents fit the sizes.
 func product(form string, x, y []Number, size int) ([]Number, bool) {
-	rows, ok1 := root(len(x)*size, len(y))
-	depth, ok2 := root(len(x)*len(y), size)
-	columns, ok3 := root(len(y)*size, len(x))
-	if !ok1 || !ok2 || !ok3 || rows*depth != len(x) || depth*columns != len(y) {
+	rows, depth, columns, ok := Extents(len(x), len(y), size)
+	if !ok {
 		return nil, false
 	}
 	switch form {
@@ -92,6 +90,15 @@ func product(form string, x, y []Number, size int) ([]Number, bool) {
 		return multiply(matrix{x, rows, true}, matrix{y, columns, false}, rows, depth, columns), true
 	}
 	return nil, false
+}
+
+// Extents are the rows, depth and columns of a product that takes x elements times y to
+// z; they follow from the three. It is false where none fit.
+func Extents(x, y, z int) (rows, depth, columns int, ok bool) {
+	rows, ok1 := root(x*z, y)
+	depth, ok2 := root(x*y, z)
+	columns, ok3 := root(y*z, x)
+	return rows, depth, columns, ok1 && ok2 && ok3 && rows*depth == x && depth*columns == y
 }
 
 // root is the square root of x/y where that is a whole number.

@@ -4,12 +4,16 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/explore"
 	"ovgen/verify/ops"
+	"ovgen/verify/reference"
 )
 
-// poison is a NaN: what C holds before each run.
+// poison is a NaN: what results hold before each run.
 const poison = 0x7fc0dead
 
 // issue enqueues all runs with what the caller does between them.
@@ -33,25 +37,38 @@ func (r *rank) issue() error {
 		} else if err := r.operations(run); err != nil {
 			return err
 		}
-		if err := r.MemcpyDtoDAsync(r.results[run], r.own["C"], 4*r.elements()["C"], main); err != nil {
+		if err := r.after(run, main); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// before writes the inputs of a run and poisons its result.
+// before writes the inputs of a run and poisons its results.
 func (r *rank) before(run int, main driver.Stream) error {
-	n := r.elements()
-	for _, name := range []string{"A", "B", "Bias"} {
-		if n[name] == 0 {
-			continue
-		}
-		if err := r.MemcpyDtoDAsync(r.own[name], r.fresh[run][name], 4*n[name], main); err != nil {
+	for _, b := range r.callers() {
+		n := int64(r.part(b.Name).Count)
+		if reference.Result(b.Name) {
+			if err := r.MemsetD32Async(r.own[b.Name], poison, n, main); err != nil {
+				return err
+			}
+		} else if err := r.MemcpyDtoDAsync(r.own[b.Name], r.fresh[run][b.Name], 4*n, main); err != nil {
 			return err
 		}
 	}
-	return r.MemsetD32Async(r.own["C"], poison, n["C"], main)
+	return nil
+}
+
+// after keeps the results of a run.
+func (r *rank) after(run int, main driver.Stream) error {
+	for _, b := range r.callers() {
+		if reference.Result(b.Name) {
+			if err := r.MemcpyDtoDAsync(r.fresh[run][b.Name], r.own[b.Name], 4*int64(r.part(b.Name).Count), main); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (r *rank) capture() (driver.GraphExec, error) {
@@ -101,6 +118,8 @@ func (r *rank) operation(run int, o ops.Op) error {
 		return r.MemcpyDtoDAsync(r.ptr(o.Uses[1].At), r.ptr(o.Uses[0].At), o.Uses[0].Bytes, s)
 	case ops.Product:
 		return r.multiply(s, o)
+	case ops.Sum:
+		return r.sum(s, o)
 	}
 	return fmt.Errorf("no such operation")
 }
@@ -120,16 +139,83 @@ func (r *rank) signal(s driver.Stream, o ops.Op) error {
 	return r.StreamBatchMemOp(s, items)
 }
 
-// multiply has A, B, the bias where there is one, C and the workspace as its uses.
+// product is a Product as the driver makes it, with where its bias is among its uses.
+// Its uses are A, B, a bias, what it adds to, C and the workspace.
+func product(o ops.Op) (d driver.MatmulDesc, bias int, err error) {
+	result := o.Uses[len(o.Uses)-2]
+	m, k, n, ok := explore.Extents(int(o.Uses[0].Bytes/4), int(o.Uses[1].Bytes/4), int(result.Bytes/4))
+	if !ok {
+		return d, 0, fmt.Errorf("no product has the sizes of %s", o)
+	}
+	d = driver.MatmulDesc{M: m, K: k, N: n, Type: driver.FP32, Transposed: strings.HasPrefix(o.Form, "linear"),
+		TransposedA: o.Form == "gradient", Gelu: o.Form == "linear gelu"}
+	for i, u := range o.Uses[2 : len(o.Uses)-2] {
+		if u.At == result.At {
+			d.Accumulate = true
+		} else {
+			d.Bias, bias = true, i+2
+		}
+	}
+	return d, bias, nil
+}
+
+// create makes what an operation needs of the driver: later would disturb a run.
+func (r *rank) create(o ops.Op) (err error) {
+	var descs []driver.MatmulDesc
+	switch o.Kind {
+	case ops.Product:
+		d, _, err := product(o)
+		if err != nil {
+			return err
+		}
+		descs = append(descs, d)
+	case ops.Sum:
+		d := addition(o)
+		more := d
+		more.Accumulate = true
+		descs = append(descs, d, more)
+	}
+	for _, d := range descs {
+		if _, ok := r.products[d]; !ok {
+			if r.products[d], err = r.MatmulCreate(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (r *rank) multiply(s driver.Stream, o ops.Op) error {
-	at := make([]driver.Ptr, len(o.Uses))
-	for i, u := range o.Uses {
-		at[i] = r.ptr(u.At)
+	desc, at, err := product(o)
+	if err != nil {
+		return err
 	}
-	a, b, rest := at[0], at[1], at[2:]
 	var bias driver.Ptr
-	if r.desc().Bias {
-		bias, rest = rest[0], rest[1:]
+	if desc.Bias {
+		bias = r.ptr(o.Uses[at].At)
 	}
-	return r.Matmul(r.product, rest[0], a, b, bias, rest[1], s)
+	n := len(o.Uses)
+	return r.Matmul(r.products[desc], r.ptr(o.Uses[n-2].At), r.ptr(o.Uses[0].At), r.ptr(o.Uses[1].At), bias, r.ptr(o.Uses[n-1].At), s)
+}
+
+// addition is one term of a sum as a product with one.
+func addition(o ops.Op) driver.MatmulDesc {
+	return driver.MatmulDesc{M: 1, K: 1, N: int(o.Uses[len(o.Uses)-1].Bytes / 4), Type: driver.FP32}
+}
+
+// sum adds its terms one after the other; the term that is where the sum goes, if
+// there is one, first.
+func (r *rank) sum(s driver.Stream, o ops.Op) error {
+	terms, to := slices.Clone(o.Uses[:len(o.Uses)-1]), o.Uses[len(o.Uses)-1]
+	desc := addition(o)
+	if i := slices.IndexFunc(terms, func(u ops.Use) bool { return u.At == to.At }); i >= 0 {
+		terms, desc.Accumulate = slices.Delete(terms, i, i+1), true
+	}
+	for _, t := range terms {
+		if err := r.Matmul(r.products[desc], r.ptr(to.At), r.one, r.ptr(t.At), 0, r.scratch[o.Stream], s); err != nil {
+			return err
+		}
+		desc.Accumulate = true
+	}
+	return nil
 }

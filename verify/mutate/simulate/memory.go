@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/mutate"
 	"ovgen/verify/ops"
@@ -21,16 +20,18 @@ type rank struct {
 	driver.Driver
 	mutate.Case
 	Config
-	number  int
-	list    []ops.Op
-	streams map[string]driver.Stream
-	events  map[int]driver.Event
-	ended   driver.Event // the last run
-	product driver.Product
-	own     map[string]driver.Ptr         // buffers by name
-	at      map[int]map[string]driver.Ptr // of all ranks, as this one addresses them
-	fresh   []map[string]driver.Ptr       // inputs of each run
-	results []driver.Ptr                  // C of each run
+	problem  *reference.Problem
+	number   int
+	list     []ops.Op
+	streams  map[string]driver.Stream
+	events   map[int]driver.Event
+	ended    driver.Event // the last run
+	products map[driver.MatmulDesc]driver.Product
+	one      driver.Ptr                    // an element that is 1
+	scratch  map[string]driver.Ptr         // the workspace of each stream's sums
+	own      map[string]driver.Ptr         // buffers by name
+	at       map[int]map[string]driver.Ptr // of all ranks, as this one addresses them
+	fresh    []map[string]driver.Ptr       // of each run: inputs, and what results are kept in
 }
 
 // extents are the bytes of each buffer that lists mention on a rank.
@@ -57,9 +58,10 @@ func extents(lists [][]ops.Op, rank int) map[string]int64 {
 	return bytes
 }
 
-// allocate makes memory, streams, events and the product.
+// allocate makes memory, streams and events.
 func (r *rank) allocate(lists [][]ops.Op) (err error) {
 	r.own, r.streams, r.events = map[string]driver.Ptr{}, map[string]driver.Stream{}, map[int]driver.Event{}
+	r.products, r.scratch = map[driver.MatmulDesc]driver.Product{}, map[string]driver.Ptr{}
 	bytes := extents(slices.Concat(lists, r.Right), r.number)
 	for _, name := range slices.Sorted(maps.Keys(bytes)) {
 		if r.own[name], err = r.MemAlloc(bytes[name]); err != nil {
@@ -67,61 +69,68 @@ func (r *rank) allocate(lists [][]ops.Op) (err error) {
 		}
 	}
 	for _, o := range r.list {
-		if _, ok := r.streams[o.Stream]; !ok {
-			if r.streams[o.Stream], err = r.StreamCreateWithPriority(driver.Normal); err != nil {
-				return err
-			}
-		}
-		if _, ok := r.events[o.Event]; !ok {
-			if r.events[o.Event], err = r.EventCreate(false); err != nil {
-				return err
-			}
+		if err := r.prepare(o); err != nil {
+			return err
 		}
 	}
 	if r.ended, err = r.EventCreate(false); err != nil {
 		return err
 	}
-	if r.product, err = r.MatmulCreate(r.desc()); err != nil {
+	if r.one, err = r.upload([]float32{1}); err != nil {
 		return err
 	}
 	return r.inputs()
 }
 
-func (r *rank) desc() driver.MatmulDesc {
-	_, bias := r.Program.Buffer("Bias")
-	return driver.MatmulDesc{M: int(r.Shape.M) / r.Shape.Ranks, K: int(r.Shape.K), N: int(r.Shape.N), Type: driver.FP32,
-		Transposed: r.Program.Schedule.Op == schedule.Linear, Bias: bias}
-}
-
-// elements of the caller's buffers of this rank.
-func (r *rank) elements() map[string]int64 {
-	n := map[string]int64{}
-	env := hostir.Env{"r": int64(r.number), "D": int64(r.Shape.Ranks), "M": r.Shape.M, "K": r.Shape.K, "N": r.Shape.N}
-	for _, b := range r.Program.Buffers {
-		if e, err := b.Elements.Eval(env); err == nil && b.Owner == hostir.Caller {
-			n[b.Name] = e
+// prepare makes the stream and event of an operation, and its products.
+func (r *rank) prepare(o ops.Op) (err error) {
+	if _, ok := r.streams[o.Stream]; !ok {
+		if r.streams[o.Stream], err = r.StreamCreateWithPriority(driver.Normal); err != nil {
+			return err
 		}
 	}
-	return n
+	if _, ok := r.events[o.Event]; !ok {
+		if r.events[o.Event], err = r.EventCreate(false); err != nil {
+			return err
+		}
+	}
+	if _, ok := r.scratch[o.Stream]; !ok && o.Kind == ops.Sum {
+		if r.scratch[o.Stream], err = r.MemAlloc(driver.WorkspaceBytes); err != nil {
+			return err
+		}
+	}
+	return r.create(o)
+}
+
+// callers are the caller's buffers of this rank that have elements, in order.
+func (r *rank) callers() []hostir.Buffer {
+	return slices.DeleteFunc(slices.Clone(r.Program.Buffers), func(b hostir.Buffer) bool {
+		return b.Owner != hostir.Caller || r.part(b.Name).Count == 0
+	})
+}
+
+// part is what the rank holds of a tensor.
+func (r *rank) part(name string) reference.Part {
+	if r.number > 0 && r.problem.Tensor(name).Root {
+		return reference.Part{}
+	}
+	p, _ := r.problem.Part(name, r.number) // Check has seen every part
+	return p
 }
 
 // inputs makes what the caller writes before each run and room for what it reads.
-func (r *rank) inputs() error {
+func (r *rank) inputs() (err error) {
 	for run := range r.Runs {
 		fresh := map[string]driver.Ptr{}
-		elements := r.elements()
-		for _, name := range slices.Sorted(maps.Keys(elements)) {
-			n := elements[name]
-			p, err := r.MemAlloc(4 * n)
-			if err != nil {
-				return err
+		for _, b := range r.callers() {
+			list := make([]float32, r.part(b.Name).Count)
+			if !reference.Result(b.Name) {
+				in := input(r.problem, run, b.Name)
+				for i := range list {
+					list[i] = in.At(int64(r.part(b.Name).At(i)))
+				}
 			}
-			if name == "C" {
-				r.results = append(r.results, p)
-				continue
-			}
-			fresh[name] = p
-			if err := r.MemcpyHtoD(p, reference.Encode(driver.FP32, values(run, r.number, name, n))); err != nil {
+			if fresh[b.Name], err = r.upload(list); err != nil {
 				return err
 			}
 		}
@@ -130,14 +139,33 @@ func (r *rank) inputs() error {
 	return nil
 }
 
-// values are the elements of a rank's input in a run: -1, 0 or 1.
-func values(run, rank int, name string, n int64) []float32 {
-	in := reference.Input{Seed: uint32(run*1000 + rank*10 + len(name) + int(name[0])), Limit: reference.Whole * 3 / 4}
-	list := make([]float32, n)
-	for i := range list {
-		list[i] = in.At(int64(i))
+// upload allocates elements.
+func (r *rank) upload(list []float32) (driver.Ptr, error) {
+	p, err := r.MemAlloc(max(4*int64(len(list)), 4))
+	if err != nil {
+		return 0, err
 	}
-	return list
+	return p, r.MemcpyHtoD(p, reference.Encode(driver.FP32, list))
+}
+
+// input is a whole tensor as a run finds it.
+func input(p *reference.Problem, run int, name string) reference.Input {
+	seed := uint32(run * 1000)
+	for _, c := range name {
+		seed = seed*31 + uint32(c)
+	}
+	return p.Input(name, seed, false)
+}
+
+// results are the whole results of a run.
+func results(p *reference.Problem, run int) map[string]reference.Values {
+	inputs := map[string]reference.Input{}
+	for _, t := range p.Tensors {
+		if !reference.Result(t.Name) {
+			inputs[t.Name] = input(p, run, t.Name)
+		}
+	}
+	return p.Results(inputs)
 }
 
 // open imports what peers own, but for their workspaces.
@@ -168,35 +196,26 @@ func (r *rank) open(ranks []*rank) error {
 // ptr is where a place is for this rank.
 func (r *rank) ptr(at ops.Loc) driver.Ptr { return r.at[at.Rank][at.Buffer] + driver.Ptr(at.Offset) }
 
-// compare holds C of every run against the product of what its inputs were.
+// compare holds the results of every run against what they should be.
 func (r *rank) compare() (wrong []string, err error) {
-	desc, n := r.desc(), r.elements()
-	for run, p := range r.results {
-		raw := make([]byte, 4*n["C"])
-		if err := r.MemcpyDtoH(raw, p); err != nil {
-			return nil, err
-		}
-		got, err := reference.Decode(driver.FP32, raw)
-		if err != nil {
-			return nil, err
-		}
-		b, bias := values(run, r.number, "B", n["B"]), values(run, r.number, "Bias", n["Bias"])
-		for row := range desc.M * r.Shape.Ranks {
-			a := values(run, row/desc.M, "A", n["A"])[row%desc.M*desc.K:]
-			for col := range desc.N {
-				want := float32(0)
-				if desc.Bias {
-					want = bias[col]
-				}
-				for k := range desc.K {
-					if desc.Transposed {
-						want += a[k] * b[col*desc.K+k]
-					} else {
-						want += a[k] * b[k*desc.N+col]
-					}
-				}
-				if g := got[row*desc.N+col]; g != want {
-					wrong = append(wrong, fmt.Sprintf("run %d, rank %d: C[%d,%d] is %v, want %v", run+1, r.number, row, col, g, want))
+	for run, kept := range r.fresh {
+		whole := results(r.problem, run)
+		for _, b := range r.callers() {
+			if !reference.Result(b.Name) {
+				continue
+			}
+			part := r.part(b.Name)
+			raw := make([]byte, 4*part.Count)
+			if err := r.MemcpyDtoH(raw, kept[b.Name]); err != nil {
+				return nil, err
+			}
+			got, err := reference.Decode(driver.FP32, raw)
+			if err != nil {
+				return nil, err
+			}
+			for i, g := range got {
+				if want := float32(whole[b.Name].Want[part.At(i)]); g != want {
+					wrong = append(wrong, fmt.Sprintf("run %d, rank %d: %s[%d] is %v, want %v", run+1, r.number, b.Name, i, g, want))
 				}
 			}
 		}

@@ -8,8 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/driver/sim"
+	"ovgen/schedule"
 	"ovgen/verify/mutate"
+	"ovgen/verify/reference"
 )
 
 // Config of a simulation.
@@ -62,6 +65,10 @@ func Run(c mutate.Case, cfg Config) (out Outcome) {
 	if cfg.Mutant {
 		lists = c.Lists
 	}
+	problem, err := problemOf(c)
+	if err != nil {
+		return Outcome{Err: err}
+	}
 	w := sim.NewWorld(sim.Config{Devices: len(lists), Seed: cfg.Seed, Queues: cfg.Queues})
 	defer w.Close()
 	ranks := make([]*rank, len(lists))
@@ -70,7 +77,7 @@ func Run(c mutate.Case, cfg Config) (out Outcome) {
 		if err != nil {
 			return Outcome{Err: err}
 		}
-		ranks[r] = &rank{Driver: d, number: r, list: lists[r], Case: c, Config: cfg}
+		ranks[r] = &rank{Driver: d, number: r, list: lists[r], Case: c, Config: cfg, problem: problem}
 		if err := ranks[r].allocate(lists); err != nil {
 			return Outcome{Err: fmt.Errorf("prepare rank %d: %w", r, err)}
 		}
@@ -100,6 +107,20 @@ func Run(c mutate.Case, cfg Config) (out Outcome) {
 		out.Wrong, out.Err = append(out.Wrong, wrong...), errors.Join(out.Err, err)
 	}
 	return out
+}
+
+// problemOf is what a case has to compute.
+func problemOf(c mutate.Case) (*reference.Problem, error) {
+	s := c.Shape
+	e := reference.Extents{schedule.D: s.Ranks, schedule.M: int(s.M), schedule.K: int(s.K), schedule.N: int(s.N)}
+	for name, n := range s.Extents {
+		e[schedule.Extent(name)] = int(n)
+	}
+	p := &reference.Problem{Op: c.Program.Schedule.Op, Tensors: c.Program.Schedule.Tensors, Extents: e, Type: driver.FP32}
+	for _, n := range s.Counts {
+		p.Counts = append(p.Counts, int(n))
+	}
+	return p, p.Check()
 }
 
 // drained waits until every stream is empty; it is false when that takes too long.

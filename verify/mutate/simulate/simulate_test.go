@@ -124,7 +124,7 @@ func TestNamedMutants(t *testing.T) {
 		{"shift an index", "copy: Wait ready[from] peer", "hang"},
 		{"shift an index", "copy: Set(g[from], A@from) source", "wrong"},
 		{"drop", "work[i]: Synchronize(copy)", "wrong"},
-		{"move", "copy: Post read -> every peer from place 6 to 2", "hang"},
+		{"move", "copy: Post read -> every peer from place", "hang"},
 		{"drop a join", "main: Synchronize(copy), Synchronize(work[1..D-1]) of work", "race"},
 		{"share a word", "ready is read too", "hang"},
 		{"drop the acknowledgement", "read", "hang"},
