@@ -25,7 +25,7 @@ func model(sys explore.System) prove.Model {
 			}
 		}
 	}
-	m := prove.Model{Program: "small"}
+	m := prove.Model{Program: "small", Members: map[string]int64{"z": 2}}
 	for _, name := range []string{"ready", "read", "x", "y", "z"} {
 		if used[name] {
 			m.Semaphores = append(m.Semaphores, name)
