@@ -60,7 +60,12 @@ const peerIndex = "q"
 func (n Communication) expand() []Node {
 	q := Var(peerIndex)
 	from := Mod(Add(Rank, q), Size)
-	part := func(chunk Expr) View { return View{Buffer: n.Out.Buffer, Index: Add(n.Out.Index, chunk)} }
+	part := func(chunk Expr) View {
+		if !n.Out.Index.IsZero() && !n.Out.Index.Equal(Const(0)) {
+			chunk = Add(n.Out.Index, chunk)
+		}
+		return View{Buffer: n.Out.Buffer, Index: chunk}
+	}
 	remote := n.In
 	remote.Peer, remote.Alias = from, ""
 	return []Node{

@@ -41,6 +41,32 @@ func Div(x, y Expr) Expr { return Expr{op: '/', x: &x, y: &y} }
 // Mod is x % y.
 func Mod(x, y Expr) Expr { return Expr{op: '%', x: &x, y: &y} }
 
+// Without is the expression without one of its factors, and whether that is one.
+func (e Expr) Without(factor Expr) (Expr, bool) {
+	if e.Equal(factor) {
+		return Const(1), true
+	}
+	if e.op != '*' {
+		return e, false
+	}
+	if x, ok := e.x.Without(factor); ok {
+		return product(x, *e.y), true
+	}
+	y, ok := e.y.Without(factor)
+	return product(*e.x, y), ok
+}
+
+// product leaves out a factor of one.
+func product(x, y Expr) Expr {
+	switch one := Const(1); {
+	case x.Equal(one):
+		return y
+	case y.Equal(one):
+		return x
+	}
+	return Mul(x, y)
+}
+
 // IsZero says that there is no expression.
 func (e Expr) IsZero() bool { return e.op == 0 }
 

@@ -32,6 +32,9 @@ type item struct {
 
 // issue is the body of issue.
 func (u *unit) issue() ([]jen.Code, error) {
+	if err := u.findProducts(); err != nil {
+		return nil, err
+	}
 	b := &body{unit: u, aliases: map[string]bool{}}
 	code, used := b.nodes(expand(u.program.Body))
 	var locals, values []jen.Code
@@ -110,30 +113,30 @@ func (b *body) node(n hostir.Node) item {
 	case hostir.For:
 		it.code = append(it.code, b.loop(n.Index, n.From, n.To, func() []jen.Code { return b.inner(n.Body) })...)
 	case hostir.If:
-		branch := jen.If(b.expr(n.X).Op("==").Add(b.expr(n.Y))).Block(b.inner(n.Then)...)
-		if len(n.Else) > 0 {
-			branch.Else().Block(b.inner(n.Else)...)
-		}
-		it.code = append(it.code, branch)
+		it.code = append(it.code, b.branch(n)...)
 	case hostir.Let:
-		it.defines = n.Name
-		it.code = append(it.code, jen.Id(n.Name).Op(":=").Add(b.expr(n.Value)))
+		it.defines = local(n.Name)
+		it.code = append(it.code, jen.Id(it.defines).Op(":=").Add(b.expr(n.Value)))
 	case hostir.Select:
 		b.aliases[n.Name] = true
 		it.defines = n.Name
 		it.code = append(it.code, jen.Id(n.Name).Op(":=").Add(b.address(n.Of)))
 	case hostir.Synchronize:
 		it.code = append(it.code, b.synchronize(n)...)
+	case hostir.ShareMemHandles:
+		it.code = append(it.code, b.share(n)...)
 	case hostir.Post:
-		it.code = append(it.code, b.signal("Post", n.Kernel, n.Stream, n.Semaphore, n.Peer))
+		it.code = append(it.code, b.signal("Post", n.Kernel, n.Stream, n.Semaphore, n.Index, n.Peer))
 	case hostir.Wait:
-		it.code = append(it.code, b.signal("Wait", n.Kernel, n.Stream, n.Semaphore, n.Peer))
+		it.code = append(it.code, b.signal("Wait", n.Kernel, n.Stream, n.Semaphore, n.Index, n.Peer))
 	case hostir.Set:
 		it.code = append(it.code, b.set(n))
-	case hostir.Matmul:
-		it.code = append(it.code, b.product("Matmul", n.Stream, n.C, n.A, n.B, nil))
-	case hostir.Linear:
-		it.code = append(it.code, b.product("Linear", n.Stream, n.C, n.A, n.B, &n.Bias))
+	case hostir.Matmul, hostir.Linear, hostir.Gradient:
+		it.code = append(it.code, b.product(n))
+	case hostir.Reduce:
+		it.code = append(it.code, b.reduce(n)...)
+	case hostir.LaunchKernel:
+		it.code = append(it.code, b.launch(n)...)
 	case hostir.Allocate, hostir.GetCurrentStream:
 		return item{} // New and Queue.Main have done it
 	default:
@@ -149,8 +152,24 @@ func (b *body) inner(list []hostir.Node) []jen.Code {
 	return code
 }
 
+// branch writes an if statement; one that does something only in its Else asks for
+// the opposite.
+func (b *body) branch(n hostir.If) []jen.Code {
+	then, other := b.inner(n.Then), b.inner(n.Else)
+	switch {
+	case len(then)+len(other) == 0:
+		return nil
+	case len(then) == 0:
+		return []jen.Code{jen.If(b.expr(n.X).Op("!=").Add(b.expr(n.Y))).Block(other...)}
+	case len(other) == 0:
+		return []jen.Code{jen.If(b.expr(n.X).Op("==").Add(b.expr(n.Y))).Block(then...)}
+	}
+	return []jen.Code{jen.If(b.expr(n.X).Op("==").Add(b.expr(n.Y))).Block(then...).Else().Block(other...)}
+}
+
 // loop writes a for statement; its index is no variable of what is around.
 func (b *body) loop(index string, from, to hostir.Expr, inner func() []jen.Code) []jen.Code {
+	index = local(index)
 	b.loops = append(b.loops, index)
 	code := inner()
 	b.loops = b.loops[:len(b.loops)-1]
@@ -213,78 +232,24 @@ func (b *body) stream(s hostir.StreamRef) jen.Code {
 	return field
 }
 
-// signal is a post or a wait.
-func (b *body) signal(call string, kernel bool, s hostir.StreamRef, semaphore string, peer hostir.Expr) jen.Code {
-	args := []jen.Code{b.stream(s), jen.Id("p").Dot(unexported(semaphore))}
-	if !peer.IsZero() {
-		args = append(args, b.expr(peer))
-	}
-	return b.call(call, kernel, args)
-}
-
-// set is a copy.
-func (b *body) set(n hostir.Set) jen.Code {
-	return b.call("Set", n.Kernel, []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.address(n.Src), b.bytes(n.Dst)})
-}
-
-// call is a call of the queue, or of the kernel that does the same.
-func (b *body) call(name string, kernel bool, args []jen.Code) jen.Code {
-	if kernel {
-		return jen.Id("p").Dot("kernels").Dot(unexported(name)).Call(append([]jen.Code{jen.Id("q")}, args...)...)
-	}
-	return jen.Id("q").Dot(name).Call(args...)
-}
-
-// product is a Matmul or, with bias not nil, a Linear.
-func (b *body) product(call string, s hostir.StreamRef, c, a, w hostir.View, bias *hostir.View) jen.Code {
-	g, err := b.unit.gemm(c, a, w, bias)
-	if err != nil {
-		b.fail("%w", err)
-	}
-	args := []jen.Code{b.stream(s), jen.Id("p").Dot(g), b.address(c), b.address(a), b.address(w)}
-	if bias != nil && bias.Buffer != "" {
-		args = append(args, b.address(*bias))
-	} else if bias != nil {
-		args = append(args, jen.Lit(0))
-	}
-	return jen.Id("q").Dot(call).Call(args...)
-}
-
-// address is where a view starts.
-func (b *body) address(v hostir.View) jen.Code {
-	if v.Alias != "" && b.aliases[v.Alias] {
-		b.used[v.Alias] = true
-		return jen.Id(v.Alias)
-	}
-	offset := jen.Lit(0)
-	if !v.Index.IsZero() && !v.Index.Equal(hostir.Const(0)) {
-		offset = jen.Int64().Call(b.expr(v.Index)).Op("*").Add(b.bytes(v))
-	}
-	buffer := jen.Id("p").Dot(unexported(v.Buffer))
-	if v.Peer.IsZero() {
-		return buffer.Dot("At").Call(offset)
-	}
-	return buffer.Dot("Peer").Call(b.expr(v.Peer), offset)
-}
-
-// bytes is the field that holds a view's size.
-func (b *body) bytes(v hostir.View) jen.Code {
-	field, err := b.unit.chunk(v)
-	if err != nil {
-		b.fail("%w", err)
-	}
-	return jen.Id("p").Dot(field)
-}
-
 // expr is an index expression, in ints.
 func (b *body) expr(e hostir.Expr) *jen.Statement {
 	return jen.Id(e.Text(func(name string) string {
-		if name == string(schedule.D) {
-			name = "d"
-		}
+		name = local(name)
 		b.used[name] = true
 		return name
 	}))
+}
+
+// local is the Go name of a variable of the program: q is the queue.
+func local(name string) string {
+	switch name {
+	case string(schedule.D):
+		return "d"
+	case "q":
+		return "j"
+	}
+	return name
 }
 
 func (b *body) fail(format string, args ...any) {

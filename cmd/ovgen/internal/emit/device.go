@@ -12,17 +12,47 @@ import (
 	"ovgen/templates"
 )
 
-// The kinds of kernel that a transport is made of, each a template.
+// The kinds of kernel that a transport is made of, each a template. The last three
+// wait, work and post.
 const (
-	waitKernel = "wait"
-	postKernel = "post"
-	copyKernel = "copy"
+	waitKernel   = "wait"
+	postKernel   = "post"
+	copyKernel   = "copy"
+	reduceKernel = "reduce"
+	getKernel    = "get"
+	putKernel    = "put"
+	shotKernel   = "shot"
 )
+
+// allKinds is the order in which a package lists its kernels.
+var allKinds = []string{waitKernel, postKernel, copyKernel, reduceKernel, getKernel, putKernel, shotKernel}
+
+// common are the templates of what several kinds are made with, in the order in which
+// a package has them.
+var common = []struct {
+	name           string
+	header, source bool
+	kinds          []string
+}{
+	{"peers", true, false, []string{waitKernel, postKernel, getKernel, putKernel, shotKernel}},
+	{"words", false, true, []string{waitKernel, postKernel, getKernel, putKernel, shotKernel}},
+	{"fused", true, true, []string{getKernel, putKernel, shotKernel}},
+	{"bytes", false, true, []string{copyKernel, getKernel, putKernel}},
+	{"sum", true, true, []string{reduceKernel, shotKernel}},
+}
 
 // kinds of kernel that the program uses, in a fixed order.
 func (u *unit) kinds() []string {
 	used := map[string]bool{}
-	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
+	// What a kernel does inside is no kernel of its own.
+	nodes := hostir.Map(expand(u.program.Body), func(n hostir.Node) []hostir.Node {
+		if k, ok := n.(hostir.LaunchKernel); ok {
+			used[k.Name] = true
+			return nil
+		}
+		return []hostir.Node{n}
+	})
+	hostir.Walk(nodes, func(n hostir.Node) {
 		switch n := n.(type) {
 		case hostir.Wait:
 			used[waitKernel] = used[waitKernel] || n.Kernel
@@ -30,27 +60,39 @@ func (u *unit) kinds() []string {
 			used[postKernel] = used[postKernel] || n.Kernel
 		case hostir.Set:
 			used[copyKernel] = used[copyKernel] || n.Kernel
+		case hostir.Reduce:
+			used[reduceKernel] = true
 		}
 	})
-	var list []string
-	for _, k := range []string{waitKernel, postKernel, copyKernel} {
-		if used[k] {
-			list = append(list, k)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(allKinds), func(k string) bool { return !used[k] })
 }
 
-// signals says whether kernels post or wait.
-func (u *unit) signals() bool {
-	return slices.ContainsFunc(u.kinds(), func(k string) bool { return k != copyKernel })
+// has says whether the program uses one of these kinds.
+func (u *unit) has(kinds ...string) bool {
+	return slices.ContainsFunc(u.kinds(), func(k string) bool { return slices.Contains(kinds, k) })
 }
+
+// signals says whether kernels post or wait, fused whether some also work.
+func (u *unit) signals() bool { return u.has(waitKernel, postKernel) || u.fused() }
+func (u *unit) fused() bool   { return u.has(getKernel, putKernel, shotKernel) }
+
+// copies and sums say what kernels work at.
+func (u *unit) copies() bool { return u.has(copyKernel, getKernel, putKernel) }
+func (u *unit) sums() bool   { return u.has(reduceKernel, shotKernel) }
+
+// limited says whether the kernels serve a number of ranks only.
+func (u *unit) limited() bool { return u.signals() || u.sums() }
 
 // summaries are the kernels as the head of a .cu lists them.
 var summaries = map[string]string{
 	waitKernel: "waits until peers have posted, and resets",
 	postKernel: "posts to peers",
 	copyKernel: "copies, out of a peer's memory or its own",
+
+	reduceKernel: "adds up tensors, in one order and in fp32",
+	getKernel:    "waits, copies from a peer, and posts",
+	putKernel:    "waits, copies to a peer, and posts",
+	shotKernel:   "waits, adds up tensors, and posts",
 }
 
 // deviceFiles adds the files of a package with kernels.
@@ -58,14 +100,22 @@ func (u *unit) deviceFiles(files map[string][]byte) error {
 	d := device{dir: u.name, headers: []string{"head.h.tmpl"}, sources: []string{"head.cu.tmpl"}}
 	d.data = templates.Device{Package: u.name, From: "schedule " + u.program.Name,
 		About: []string{"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}}
-	if u.signals() {
-		d.headers = append(d.headers, "peers.h.tmpl")
-		d.sources = append(d.sources, "words.cu.tmpl")
+	for _, s := range common {
+		if s.header && u.has(s.kinds...) {
+			d.headers = append(d.headers, s.name+".h.tmpl")
+		}
+		if s.source && u.has(s.kinds...) {
+			d.sources = append(d.sources, s.name+".cu.tmpl")
+		}
+	}
+	width := 0
+	for _, k := range u.kinds() {
+		width = max(width, len(k))
 	}
 	for _, k := range u.kinds() {
 		name := u.name + "_" + k
 		d.data.Kernels = append(d.data.Kernels, templates.Kernel{Name: name, Params: name})
-		d.data.About = append(d.data.About, fmt.Sprintf("  %s  %s", k, summaries[k]))
+		d.data.About = append(d.data.About, fmt.Sprintf("  %-*s  %s", width, k, summaries[k]))
 		d.headers = append(d.headers, k+".h.tmpl")
 		d.sources = append(d.sources, k+".cu.tmpl")
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/prove"
 )
@@ -63,10 +62,11 @@ type unit struct {
 	device  bool // it has kernels
 	chunks  []chunk
 	gemms   []gemm
+	terms   bool // a sum collects its terms in a loop
 }
 
 // Packages emits a package for each input and, when there is one, the program that
-// runs them all (package run). File names are relative to the folder of
+// runs them all (package run) and the one that chooses among them (package tuned). File names are relative to the folder of
 // Options.ImportPath and use slashes. When all that fails is that PTX can't be made,
 // the error joins a *MissingError for each and the map holds every other file.
 func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
@@ -93,28 +93,16 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	if err := emitRun(units, opt, files); err != nil {
 		return nil, fmt.Errorf("package %s: %w", runName, err)
 	}
+	if err := emitTuned(units, opt, files); err != nil {
+		return nil, fmt.Errorf("package %s: %w", tunedName, err)
+	}
 	return files, errors.Join(missing...)
 }
 
 func newUnit(in Input, opt Options) (*unit, error) {
 	u := &unit{Input: in, name: strings.ToLower(in.Program.Name), program: in.Program, options: opt}
-	if err := u.refuse(); err != nil {
-		return nil, err
-	}
 	u.device = len(u.kinds()) > 0
 	return u, u.checkNames()
-}
-
-// refuse reports what a program asks for and no generated package can do.
-func (u *unit) refuse() error {
-	var err error
-	hostir.Walk(u.program.Body, func(n hostir.Node) {
-		if share, ok := n.(hostir.ShareMemHandles); ok && err == nil {
-			err = &schedule.FieldError{Path: share.Field, Msg: "a generated package exchanges handles in Bind, not in the loop",
-				Hint: "set it to schedule.Hoisted; ovgen show prints the program as it is"}
-		}
-	})
-	return err
 }
 
 // emit adds the package's files.

@@ -100,8 +100,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
 		}
 	}
-	if len(want) != 17 {
-		t.Errorf("%d golden files of %v, want 17", len(want), slices.Sorted(maps.Keys(files)))
+	if len(want) != 18 {
+		t.Errorf("%d golden files of %v, want 18", len(want), slices.Sorted(maps.Keys(files)))
 	}
 }
 
@@ -168,17 +168,14 @@ func TestCompilerErrorNamesTemplate(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	handles := inTurn()
-	handles.Streams.Handles = schedule.InLoop
 	clash := program(t, "Clash", linear())
-	clash.Program.Semaphores = append(clash.Program.Semaphores, "gathered", "bias", "rank")
+	clash.Program.Semaphores = append(clash.Program.Semaphores, hostir.Semaphore{Name: "bias"}, hostir.Semaphore{Name: "rank"})
 	unknown := program(t, "Unknown", linear())
 	unknown.Program.Body = append(unknown.Program.Body, hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "A"}})
 	for _, c := range []struct {
 		inputs []Input
 		want   []string
 	}{
-		{[]Input{program(t, "Loop", handles)}, []string{"schedule Loop: Streams.Handles: ", "Hoisted"}},
 		{[]Input{program(t, "Run", linear())}, []string{`schedule Run: "run" can't be the name`}},
 		{[]Input{program(t, "Func", linear())}, []string{`"func" can't be the name`}},
 		{[]Input{program(t, "Ring", linear()), program(t, "RING", linear())}, []string{"schedules RING and Ring", "package ring"}},

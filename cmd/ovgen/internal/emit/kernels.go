@@ -12,12 +12,19 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 	f := u.file()
 	f.CgoPreamble(`#include "` + u.name + `.h"`)
 	u.code(f)
-	if u.signals() {
+	macro := func(name string) *jen.Statement { return jen.Qual("C", strings.ToUpper(u.name)+"_"+name) }
+	switch {
+	case u.signals():
 		f.Line()
 		f.Add(doc("maxRanks is how many ranks the kernels serve: a post or wait has a thread for each peer."))
-		f.Const().Id("maxRanks").Op("=").Qual("C", strings.ToUpper(u.name)+"_PEERS").Op("+").Lit(1)
+		f.Const().Id("maxRanks").Op("=").Add(macro("PEERS")).Op("+").Lit(1)
+	case u.limited():
+		f.Line()
+		f.Add(doc("maxRanks is how many ranks the kernels serve: a sum has a term for each."))
+		f.Const().Id("maxRanks").Op("=").Add(macro("TERMS"))
 	}
 	u.kernelsType(f)
+	u.sharedWrappers(f)
 	for _, k := range u.kinds() {
 		switch k {
 		case waitKernel:
@@ -26,6 +33,12 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 			u.postWrapper(f)
 		case copyKernel:
 			u.copyWrapper(f)
+		case reduceKernel:
+			u.reduceWrapper(f)
+		case shotKernel:
+			u.shotWrapper(f)
+		default:
+			u.moveWrapper(f, k)
 		}
 	}
 	text, err := render(f, path.Join(u.name, "kernels.go"))
@@ -106,12 +119,22 @@ func (u *unit) kernelsType(f *jen.File) {
 		for _, k := range u.kinds() {
 			g.Id(k+"Kernel").Op("*").Qual(planPath, "Kernel")
 		}
+		if u.sums() {
+			g.Id("element").Qual(driverPath, "Type").Comment("of what is added up")
+		}
 	})
 	f.Line()
 	f.Add(doc("build declares the kernels."))
-	f.Func().Params(jen.Id("k").Op("*").Id("kernels")).Id("build").Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).BlockFunc(func(g *jen.Group) {
+	params := []jen.Code{jen.Id("b").Op("*").Qual(planPath, "Builder")}
+	if u.sums() {
+		params = append(params, jen.Id("t").Qual(driverPath, "Type"))
+	}
+	f.Func().Params(jen.Id("k").Op("*").Id("kernels")).Id("build").Params(params...).BlockFunc(func(g *jen.Group) {
 		for _, k := range u.kinds() {
 			g.Id("k").Dot(k + "Kernel").Op("=").Id("b").Dot("Kernel").Call(jen.Lit(u.name + "_" + k))
+		}
+		if u.sums() {
+			g.Id("k").Dot("element").Op("=").Id("t")
 		}
 	})
 }
@@ -120,8 +143,12 @@ func (u *unit) kernelsType(f *jen.File) {
 func wrapper(f *jen.File, comment, name string, params ...jen.Code) *jen.Statement {
 	f.Line()
 	f.Add(doc(comment))
-	head := []jen.Code{jen.Id("q").Op("*").Qual(planPath, "Queue"), jen.Id("s").Op("*").Qual(planPath, "Stream")}
-	return f.Func().Params(jen.Id("k").Op("*").Id("kernels")).Id(name).Params(append(head, params...)...)
+	return f.Func().Params(jen.Id("k").Op("*").Id("kernels")).Id(name).Params(append(queueAndStream(), params...)...)
+}
+
+// queueAndStream are the parameters that all of them start with.
+func queueAndStream() []jen.Code {
+	return []jen.Code{jen.Id("q").Op("*").Qual(planPath, "Queue"), jen.Id("s").Op("*").Qual(planPath, "Stream")}
 }
 
 // launch is the call that all wrappers end with.

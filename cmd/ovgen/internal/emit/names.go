@@ -4,20 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// runName is the package that runs every other.
-const runName = "run"
+// Packages beside those of schedules: the one that runs every other, and their list.
+const (
+	runName      = "run"
+	programsName = "programs"
+)
 
 // fixed are the fields and methods that every Plan has.
-var fixed = []string{"rank", "ranks", "plan", "kernels", "issue"}
+var fixed = []string{"rank", "ranks", "plan", "kernels", "terms", "issue"}
 
 // checkNames refuses names that the package can't give to what it declares.
 func (u *unit) checkNames() error {
-	if u.name == runName || !token.IsIdentifier(u.name) {
+	if slices.Contains([]string{runName, programsName, tunedName}, u.name) || !token.IsIdentifier(u.name) {
 		return fmt.Errorf("%q can't be the name of its package (rename the variable)", u.name)
 	}
 	taken := map[string]string{}
@@ -61,6 +65,12 @@ func distinct(units []*unit) error {
 func unexported(name string) string {
 	r, n := utf8.DecodeRuneInString(name)
 	return string(unicode.ToLower(r)) + name[n:]
+}
+
+// exported makes an exported Go name: slots is Slots.
+func exported(name string) string {
+	r, n := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(r)) + name[n:]
 }
 
 // article is the name with a or an before it.

@@ -16,13 +16,6 @@ type chunk struct {
 	elements hostir.Expr
 }
 
-// gemm is a product of one shape.
-type gemm struct {
-	field            string
-	m, k, n          hostir.Expr
-	transposed, bias bool
-}
-
 // planType is type Plan. The fields come in groups: where and how large, then what
 // the host program names.
 func (u *unit) planType(f *jen.File) {
@@ -35,7 +28,7 @@ func (u *unit) planType(f *jen.File) {
 		}
 		g.Line()
 		g.Add(fields(names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer"))
-		g.Add(fields(u.program.SemaphoreNames(), "Semaphore"))
+		u.semaphoreFields(g)
 		for _, s := range u.sideStreams() {
 			field := jen.Id(unexported(s.Name))
 			if !s.Count.IsZero() {
@@ -43,13 +36,36 @@ func (u *unit) planType(f *jen.File) {
 			}
 			g.Add(field.Op("*").Qual(planPath, "Stream"))
 		}
-		g.Add(fields(names(u.gemms, func(p gemm) string { return p.field }), "Product"))
+		if len(u.gemms) > 0 {
+			g.Add(fields(names(u.gemms, func(p gemm) string { return p.field }), "Product"))
+		}
 		if u.device {
 			g.Id("kernels").Id("kernels")
+		}
+		if u.terms {
+			g.Id("terms").Index().Qual(driverPath, "Ptr").Comment("of the sum that is being enqueued")
 		}
 		g.Line()
 		g.Id("plan").Op("*").Qual(planPath, "Plan")
 	})
+}
+
+// semaphoreFields declares single semaphores on one line, sets on another.
+func (u *unit) semaphoreFields(g *jen.Group) {
+	var single, sets []string
+	for _, s := range u.program.Semaphores {
+		if s.Count.IsZero() {
+			single = append(single, s.Name)
+		} else {
+			sets = append(sets, s.Name)
+		}
+	}
+	if len(single) > 0 {
+		g.Add(fields(single, "Semaphore"))
+	}
+	if len(sets) > 0 {
+		g.Add(ids(sets).Index().Op("*").Qual(planPath, "Semaphore"))
+	}
 }
 
 func names[T any](list []T, name func(T) string) []string {
@@ -62,11 +78,16 @@ func names[T any](list []T, name func(T) string) []string {
 
 // fields declares several fields of one type on one line.
 func fields(list []string, typ string) jen.Code {
+	return ids(list).Op("*").Qual(planPath, typ)
+}
+
+// ids are names of fields, as a list.
+func ids(list []string) *jen.Statement {
 	ids := make([]jen.Code, len(list))
 	for i, n := range list {
 		ids[i] = jen.Id(unexported(n))
 	}
-	return jen.List(ids...).Op("*").Qual(planPath, typ)
+	return jen.List(ids...)
 }
 
 // sideStreams are all streams but main.
@@ -100,14 +121,17 @@ func (u *unit) constructor(f *jen.File) {
 	setup := u.declare(expr)
 	var locals []jen.Code
 	var values []jen.Code
-	for _, s := range append([]string{"D"}, u.symbols()...) {
+	for _, s := range append([]string{"r", "D"}, u.symbols()...) {
 		if !used[strings.ToLower(s)] {
 			continue
 		}
 		locals = append(locals, jen.Id(strings.ToLower(s)))
-		if s == string(schedule.D) {
+		switch s {
+		case "r":
+			values = append(values, jen.Id("g").Dot("Rank").Call())
+		case string(schedule.D):
 			values = append(values, jen.Id("g").Dot("Size").Call())
-		} else {
+		default:
 			values = append(values, jen.Id("s").Dot(s))
 		}
 	}
@@ -143,16 +167,18 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 	}
 	code = append(code, jen.Line(), jen.Id("b").Op(":=").Qual(planPath, "Build").Call(jen.Id("g"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call()))
 	for _, x := range u.program.Buffers {
-		how := "Caller"
-		if x.Owner == hostir.Plan {
-			how = "Allocate"
-		} else if x.Shared {
-			how = "Shared"
+		make := b().Dot(u.builder(x)).Call(jen.Lit(x.Name), jen.Id("bytes").Call(expr(x.Elements)))
+		if x.Tensor.Root {
+			make = b().Dot("Root").Call(make)
 		}
-		code = append(code, field(x.Name).Op("=").Add(b()).Dot(how).Call(jen.Lit(x.Name), jen.Id("bytes").Call(expr(x.Elements))))
+		code = append(code, field(x.Name).Op("=").Add(make))
 	}
-	for _, s := range u.program.SemaphoreNames() {
-		code = append(code, field(s).Op("=").Add(b()).Dot("Semaphore").Call(jen.Lit(s)))
+	for _, s := range u.program.Semaphores {
+		make := b().Dot("Semaphore").Call(jen.Lit(s.Name))
+		if !s.Count.IsZero() {
+			make = b().Dot("Semaphores").Call(jen.Lit(s.Name), expr(s.Count))
+		}
+		code = append(code, field(s.Name).Op("=").Add(make))
 	}
 	for _, s := range u.sideStreams() {
 		priority := jen.Qual(driverPath, "Low")
@@ -170,18 +196,48 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 			jen.Id("M").Op(":").Add(expr(p.m)), jen.Id("K").Op(":").Add(expr(p.k)), jen.Id("N").Op(":").Add(expr(p.n)),
 			jen.Id("Type").Op(":").Id("s").Dot("Type"),
 		}
-		if p.transposed {
-			desc = append(desc, jen.Id("Transposed").Op(":").True())
-		}
-		if p.bias {
-			desc = append(desc, jen.Id("Bias").Op(":").True())
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias}, {"Gelu", p.gelu}, {"Accumulate", p.accumulate}} {
+			if f.set {
+				desc = append(desc, jen.Id(f.name).Op(":").True())
+			}
 		}
 		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
 	}
 	if u.device {
-		code = append(code, jen.Id("p").Dot("kernels").Dot("build").Call(jen.Id("b")))
+		args := []jen.Code{jen.Id("b")}
+		if u.sums() {
+			args = append(args, jen.Id("s").Dot("Type"))
+		}
+		code = append(code, jen.Id("p").Dot("kernels").Dot("build").Call(args...))
 	}
 	return code
+}
+
+// builder is the Builder's method that declares a buffer.
+func (u *unit) builder(x hostir.Buffer) string {
+	switch {
+	case x.Owner == hostir.Plan:
+		return "Allocate"
+	case u.inLoop()[x.Name]:
+		return "InLoop"
+	case x.Shared:
+		return "Shared"
+	}
+	return "Caller"
+}
+
+// inLoop names the buffers whose handles are exchanged in the loop.
+func (u *unit) inLoop() map[string]bool {
+	list := map[string]bool{}
+	hostir.Walk(u.program.Body, func(n hostir.Node) {
+		if s, ok := n.(hostir.ShareMemHandles); ok && s.Send != nil {
+			list[shared(s)] = true
+		}
+	})
+	return list
 }
 
 // methods are what a caller does with a plan.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -68,14 +69,19 @@ func (u *unit) proof() string {
 		return "unproven"
 	}
 	text := fmt.Sprintf("proven for D = %s, stamp %.16s", u.Proof.Ranks(), u.Proof.Stamp)
-	if u.eager() {
+	switch {
+	case !u.Proof.Replay():
 		text += ", eager only: not serial-safe as a captured graph"
+	case u.eager():
+		text += ", eager only: it exchanges handles in the loop"
 	}
 	return text
 }
 
 // eager says that the program must not be captured.
-func (u *unit) eager() bool { return u.Proof != nil && !u.Proof.Replay() }
+func (u *unit) eager() bool {
+	return u.Proof != nil && !u.Proof.Replay() || len(u.inLoop()) > 0
+}
 
 // proven are the mesh sizes that New accepts.
 func (u *unit) proven() []jen.Code {
@@ -135,17 +141,18 @@ func (u *unit) check(symbols []string) []jen.Code {
 				errorf(jen.Lit("%s is %d: it must lie between 1 and %d"), jen.Id("e").Dot("name"), jen.Id("e").Dot("extent"), jen.Id("maxExtent")),
 			)),
 	}
-	if u.signals() {
+	if u.limited() {
 		body = append(body, jen.If(jen.Id("ranks").Op(">").Id("maxRanks")).Block(
-			errorf(jen.Lit("%d ranks: the kernels signal at most %d peers"), jen.Id("ranks"), jen.Id("maxRanks").Op("-").Lit(1))))
+			errorf(jen.Lit("%d ranks: the kernels serve at most %d"), jen.Id("ranks"), jen.Id("maxRanks"))))
 	}
 	for _, c := range u.program.Checks {
-		by, byText := u.shapeExpr(c.By), "the ranks, "
-		if c.By != schedule.D {
-			byText = ""
+		by, text := u.divisor(c)
+		left := by.Clone()
+		if c.Times > 1 && c.By != "1" {
+			left = jen.Parens(left)
 		}
-		body = append(body, jen.If(u.shapeExpr(c.Extent).Op("%").Add(by.Clone()).Op("!=").Lit(0)).Block(
-			errorf(jen.Lit(fmt.Sprintf("%s is %%d: it must be a multiple of %s%%d", c.Extent, byText)), u.shapeExpr(c.Extent), by)))
+		body = append(body, jen.If(shapeExpr(c.Extent).Op("%").Add(left).Op("!=").Lit(0)).Block(
+			errorf(jen.Lit(fmt.Sprintf("%s is %%d: it must be a multiple of %s%%d", c.Extent, text)), shapeExpr(c.Extent), by)))
 	}
 	types := make([]jen.Code, len(u.program.Schedule.Types))
 	for i, t := range u.program.Schedule.Types {
@@ -160,16 +167,36 @@ func (u *unit) check(symbols []string) []jen.Code {
 	)
 }
 
+// divisor is what a requirement divides by, and what an error calls it.
+func (u *unit) divisor(c hostir.Divide) (by *jen.Statement, text string) {
+	by = shapeExpr(c.By)
+	if c.By == schedule.D {
+		text = "the ranks, "
+	}
+	switch {
+	case c.Times <= 1:
+		return by, text
+	case c.By == "1":
+		return jen.Lit(int(c.Times)), ""
+	case c.By == schedule.D:
+		text = fmt.Sprintf("%d times the ranks, ", c.Times)
+	}
+	return jen.Lit(int(c.Times)).Op("*").Add(by), text
+}
+
 // shapeExpr is an extent as Check sees it.
-func (u *unit) shapeExpr(e schedule.Extent) *jen.Statement {
-	switch e {
-	case schedule.D:
+func shapeExpr(e schedule.Extent) *jen.Statement {
+	switch {
+	case e == schedule.D:
 		return jen.Id("ranks")
-	case schedule.M, schedule.K, schedule.N:
+	case slices.Contains(symbols, e):
 		return jen.Id("s").Dot(string(e))
 	}
 	return jen.Id(string(e))
 }
+
+// symbols that a shape can bind, in the order of its fields.
+var symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F}
 
 // typeWords are the accepted types as texts.
 func (u *unit) typeWords() []string {
@@ -180,7 +207,7 @@ func (u *unit) typeWords() []string {
 	return words
 }
 
-// symbols are the extents that a shape binds, in the order M, K, N.
+// symbols are the extents that the program's shape binds.
 func (u *unit) symbols() []string {
 	used := map[schedule.Extent]bool{}
 	for _, t := range u.program.Schedule.Tensors {
@@ -189,7 +216,7 @@ func (u *unit) symbols() []string {
 		}
 	}
 	var list []string
-	for _, e := range []schedule.Extent{schedule.M, schedule.K, schedule.N} {
+	for _, e := range symbols {
 		if used[e] {
 			list = append(list, string(e))
 		}
@@ -203,13 +230,28 @@ func (u *unit) buffers(f *jen.File) {
 	f.Add(doc("Buffers are the caller's device memory, row-major. The caller owns them and keeps them until Bind has replaced them or Close has returned on all ranks; memory that peers read must be memory that CUDA IPC can export."))
 	f.Type().Id("Buffers").StructFunc(func(g *jen.Group) {
 		for _, b := range u.owned(hostir.Caller) {
-			remark := b.Tensor.String()
-			if b.Shared {
-				remark += ": this rank's part, which the peers read"
-			}
-			g.Id(b.Name).Qual(devicePath, "Ptr").Comment(remark)
+			g.Id(b.Name).Qual(devicePath, "Ptr").Comment(b.Tensor.String() + share(b))
 		}
 	})
+}
+
+// share says which part of a tensor a rank brings, and who else reads it.
+func share(b hostir.Buffer) string {
+	_, _, sharded := b.Tensor.Sharded()
+	var what []string
+	switch {
+	case b.Tensor.Root:
+		what = append(what, "of rank 0, absent on the others")
+	case sharded:
+		what = append(what, "this rank's part")
+	}
+	if b.Shared {
+		what = append(what, "which the peers read")
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(what, ", ")
 }
 
 // owned are the buffers of one owner.

@@ -7,7 +7,6 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/schedule"
-	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
 
@@ -18,7 +17,8 @@ var checks = []templates.Kernel{
 	{Name: "spin", Params: "run_spin"},
 }
 
-// emitRun adds package run: the program that lists, verifies and measures every other.
+// emitRun adds package run: the program that lists, verifies and measures every other;
+// and the list of them, package programs.
 func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 	d := device{dir: runName, headers: []string{"head.h.tmpl", "check.h.tmpl", "foot.h.tmpl"},
 		sources: []string{"head.cu.tmpl", "clock.cu.tmpl", "check.cu.tmpl"}}
@@ -32,7 +32,7 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		return err
 	}
 	for name, make := range map[string]func() ([]byte, error){
-		"main.go":    func() ([]byte, error) { return mainFile(units, opt) },
+		"main.go":    func() ([]byte, error) { return mainFile(opt) },
 		"kernels.go": checkFile,
 	} {
 		text, err := make()
@@ -41,30 +41,41 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		}
 		files[path.Join(runName, name)] = text
 	}
-	return simFiles(runName, runName, runFile, files)
+	if err := simFiles(runName, runName, runFile, files); err != nil {
+		return err
+	}
+	name := path.Join(programsName, programsName+".go")
+	text, err := programsFile(units, opt, name)
+	files[name] = text
+	return err
 }
 
 const runFrom = "all schedules"
 
 func runFile() *jen.File { return newFile("main", runFrom) }
 
-// mainFile is the registry of programs.
-func mainFile(units []*unit, opt Options) ([]byte, error) {
+// mainFile is the command.
+func mainFile(opt Options) ([]byte, error) {
 	f := runFile()
 	f.PackageComment("// Command run lists, verifies and measures the generated packages: one binary holds\n// them all and starts its own ranks. Run it without arguments for its usage.")
+	f.ImportName(path.Join(opt.ImportPath, programsName), programsName)
+	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(harnessPath, "Main").Call(
+		jen.Qual(path.Join(opt.ImportPath, programsName), "All"), jen.Op("&").Id("code"))))
+	return render(f, path.Join(runName, "main.go"))
+}
+
+// programsFile is package programs: the list of all others.
+func programsFile(units []*unit, opt Options, name string) ([]byte, error) {
+	f := newFile(programsName, runFrom)
+	f.PackageComment("// Package programs lists the generated packages as verify/harness drives them.")
 	var entries []jen.Code
 	for _, u := range units {
+		f.ImportName(u.importPath(opt), u.name)
 		entries = append(entries, u.entry())
 	}
-	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(harnessPath, "Main").Call(jen.Id("programs"), jen.Op("&").Id("code"))))
-	f.Line()
-	f.Add(doc("programs are the generated packages by name."))
-	f.Var().Id("programs").Op("=").Index().Qual(harnessPath, "Program").Custom(lineByLine, entries...)
-	for _, u := range units {
-		f.ImportName(u.importPath(opt), u.name)
-		u.adapter(f, opt)
-	}
-	return render(f, path.Join(runName, "main.go"))
+	f.Add(doc("All are the generated packages by name."))
+	f.Var().Id("All").Op("=").Index().Qual(harnessPath, "Program").Custom(lineByLine, entries...)
+	return render(f, name)
 }
 
 // importPath of the emitted package.
@@ -84,44 +95,53 @@ func (u *unit) entry() jen.Code {
 	if u.eager() {
 		fields = append(fields, jen.Id("Eager").Op(":").True())
 	}
-	if s.Op == schedule.Linear {
-		fields = append(fields, jen.Id("Linear").Op(":").True())
-	}
-	if _, ok := u.program.Buffer("Bias"); ok {
-		fields = append(fields, jen.Id("Bias").Op(":").True())
+	tensors := make([]jen.Code, len(s.Tensors))
+	for i, t := range s.Tensors {
+		tensors[i] = tensor(t)
 	}
 	fields = append(fields,
+		jen.Id("Op").Op(":").Lit(string(s.Op)),
+		jen.Id("Tensors").Op(":").Index().Qual(harnessPath, "Tensor").Custom(lineByLine, tensors...),
 		jen.Id("Types").Op(":").Index().Qual(driverPath, "Type").Values(types...),
-		jen.Id("New").Op(":").Id("new"+u.program.Name))
+		jen.Id("New").Op(":").Qual(harnessPath, "Adapt").Call(
+			jen.Qual(u.importPath(u.options), "New"), jen.Parens(jen.Op("*").Qual(u.importPath(u.options), "Plan")).Dot("Bind")))
 	return jen.Custom(lineByLine, fields...)
 }
 
-// adapter makes the package's Plan one that the harness can drive.
-func (u *unit) adapter(f *jen.File, opt Options) {
-	imported := u.importPath(opt)
-	typ := unexported(u.program.Name) + "Plan"
-	f.Line()
-	f.Add(docf("%s is %s as the harness drives it.", typ, article(u.program.Name)))
-	f.Type().Id(typ).Struct(jen.Op("*").Qual(imported, "Plan"))
-	f.Line()
-	shape := []jen.Code{}
-	for _, s := range append(u.symbols(), "Type") {
-		shape = append(shape, jen.Id(s).Op(":").Id("s").Dot(s))
+// tensor is a literal of a placement.
+func tensor(t schedule.Tensor) jen.Code {
+	axes := make([]jen.Code, len(t.Axes))
+	for i, a := range t.Axes {
+		fields := []jen.Code{jen.Id("Extent").Op(":").Lit(string(a.Extent))}
+		if len(a.Outer) > 0 {
+			splits := make([]jen.Code, len(a.Outer))
+			for j, s := range a.Outer {
+				splits[j] = split(s)
+			}
+			fields = append(fields, jen.Id("Outer").Op(":").Index().Qual(harnessPath, "Split").Values(splits...))
+		}
+		axes[i] = jen.Custom(inLine, fields...)
 	}
-	ctx := func() *jen.Statement { return jen.Id("ctx").Qual("context", "Context") }
-	f.Func().Id("new"+u.program.Name).Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Qual(harnessPath, "Shape")).
-		Params(jen.Qual(harnessPath, "Plan"), jen.Error()).Block(
-		jen.List(jen.Id("p"), jen.Err()).Op(":=").Qual(imported, "New").Call(jen.Id("ctx"), jen.Id("g"), jen.Qual(imported, "Shape").Values(shape...)),
-		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Id(typ).Values(jen.Id("p")), jen.Nil()))
-	f.Line()
-	var buffers []jen.Code
-	for _, b := range u.owned(hostir.Caller) {
-		buffers = append(buffers, jen.Id(b.Name).Op(":").Id("b").Dot(b.Name))
+	fields := []jen.Code{jen.Id("Name").Op(":").Lit(t.Name), jen.Id("Axes").Op(":").Index().Qual(harnessPath, "Axis").Values(axes...)}
+	if t.Root {
+		fields = append(fields, jen.Id("Root").Op(":").True())
 	}
-	f.Func().Params(jen.Id("p").Id(typ)).Id("Bind").Params(ctx(), jen.Id("b").Qual(harnessPath, "Buffers")).Error().Block(
-		jen.Return(jen.Id("p").Dot("Plan").Dot("Bind").Call(jen.Id("ctx"), jen.Qual(imported, "Buffers").Values(buffers...))))
+	return jen.Custom(inLine, fields...)
 }
+
+func split(s schedule.Split) jen.Code {
+	fields := []jen.Code{jen.Id("Kind").Op(":").Lit(string(s.Kind)), jen.Id("Count").Op(":").Lit(string(s.Count))}
+	if s.Shift != 0 {
+		fields = append(fields, jen.Id("Shift").Op(":").Lit(s.Shift))
+	}
+	if s.Uneven {
+		fields = append(fields, jen.Id("Uneven").Op(":").True())
+	}
+	return jen.Custom(inLine, fields...)
+}
+
+// inLine writes a literal on one line.
+var inLine = jen.Options{Open: "{", Close: "}", Separator: ", "}
 
 // checkFile is kernels.go of package run.
 func checkFile() ([]byte, error) {

@@ -13,6 +13,5 @@ func (u *unit) testFile() ([]byte, error) {
 	f.Add(doc("TestProgram runs the package in the simulator, on several numbers of ranks and in each type, and compares every element."))
 	f.Func().Id("TestProgram").Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(
 		jen.Qual(harnessPath, "TestProgram").Call(jen.Id("t"), jen.Qual(harnessPath, "Program").Add(u.entry())))
-	u.adapter(f, u.options)
 	return render(f, path.Join(u.name, u.name+"_test.go"))
 }

@@ -47,10 +47,6 @@ func (u *unit) postWrapper(f *jen.File) {
 }
 
 func (u *unit) copyWrapper(f *jen.File) {
-	f.Line()
-	f.Add(doc("Launch geometry of copy: few enough blocks to leave the multiprocessors to the products, enough to fill the link."))
-	f.Const().Defs(jen.Id("copyBlocks").Op("=").Lit(16), jen.Id("copyThreads").Op("=").Lit(512))
-	ptr := func() *jen.Statement { return jen.Qual(driverPath, "Ptr") }
 	wrapper(f, "set copies bytes from src to dst.", "set", jen.List(jen.Id("dst"), jen.Id("src")).Add(ptr()), jen.Id("bytes").Int64()).Block(
 		jen.Id("p").Op(":=").Add(u.params(copyKernel)).Values(
 			jen.Id("dst").Op(":").Qual("C", "ulonglong").Call(jen.Id("dst")),

@@ -26,6 +26,7 @@ var rules = []rule{
 	{"ovgen/schedule", nil},
 	{"ovgen/runtime/driver/sim", []string{"ovgen/runtime", "golang.org/x/sys", "gonum.org/v1/gonum"}},
 	{"ovgen/runtime", []string{"ovgen/runtime", "golang.org/x/sys"}},
+	{"ovgen/generated/programs", []string{"ovgen/generated", "ovgen/runtime", "ovgen/verify"}},
 	{"ovgen/generated/run", []string{"ovgen/generated", "ovgen/runtime", "ovgen/verify"}},
 	{"ovgen/generated", []string{"ovgen/runtime"}},
 	{"ovgen/verify/ops", []string{"ovgen/schedule"}},

@@ -1,0 +1,231 @@
+package emit
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// signal is a post or a wait.
+func (b *body) signal(call string, kernel bool, s hostir.StreamRef, semaphore string, index, peer hostir.Expr) jen.Code {
+	args := []jen.Code{b.stream(s), b.semaphore(semaphore, index)}
+	if !peer.IsZero() {
+		args = append(args, b.expr(peer))
+	}
+	return b.call(call, kernel, args)
+}
+
+// semaphore is an expression for one semaphore.
+func (b *body) semaphore(name string, index hostir.Expr) jen.Code {
+	field := jen.Id("p").Dot(unexported(name))
+	s, ok := b.unit.semaphore(name)
+	switch {
+	case !ok:
+		b.fail("the program has no semaphore %q", name)
+	case s.Count.IsZero():
+	case index.IsZero():
+		field.Index(jen.Lit(0))
+	default:
+		field.Index(b.expr(index))
+	}
+	return field
+}
+
+// semaphore returns what the program declares under a name.
+func (u *unit) semaphore(name string) (hostir.Semaphore, bool) {
+	for _, s := range u.program.Semaphores {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return hostir.Semaphore{}, false
+}
+
+// set is a copy.
+func (b *body) set(n hostir.Set) jen.Code {
+	return b.call("Set", n.Kernel, []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.address(n.Src), b.bytes(n.Dst)})
+}
+
+// call is a call of the queue, or of the kernel that does the same.
+func (b *body) call(name string, kernel bool, args []jen.Code) jen.Code {
+	if kernel {
+		return b.kernel(unexported(name), args...)
+	}
+	return jen.Id("q").Dot(name).Call(args...)
+}
+
+// kernel launches an emitted kernel.
+func (b *body) kernel(name string, args ...jen.Code) jen.Code {
+	return jen.Id("p").Dot("kernels").Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
+}
+
+// share is an exchange of handles in the loop. Whoever copies needs the memory of the
+// side that does not: under get what is sent, under put where it is received.
+func (b *body) share(n hostir.ShareMemHandles) []jen.Code {
+	if n.Send == nil || n.Recv == nil {
+		return nil // of whole buffers: Bind has done it
+	}
+	buffer, to, from := shared(n), n.Send.Peer, n.Recv.Peer
+	if n.Send.Protocol == schedule.Put {
+		to, from = from, to
+	}
+	return []jen.Code{jen.Id("q").Dot("Share").Call(jen.Id("p").Dot(unexported(buffer)), b.expr(to), b.expr(from))}
+}
+
+// shared is the buffer whose handles an exchange in the loop is about.
+func shared(n hostir.ShareMemHandles) string {
+	if n.Send.Protocol == schedule.Put {
+		return n.Recv.Buffer.Buffer
+	}
+	return n.Send.Buffer.Buffer
+}
+
+// product is a Matmul, a Linear or a Gradient.
+func (b *body) product(n hostir.Node) jen.Code {
+	x, _ := productOf(n)
+	field, err := b.unit.gemmOf(x)
+	if err != nil {
+		b.fail("%w", err)
+	}
+	args := []jen.Code{b.stream(x.stream), jen.Id("p").Dot(field), b.address(x.c), b.address(x.a), b.address(x.b)}
+	switch {
+	case x.bias.Buffer != "":
+		args = append(args, b.address(x.bias))
+	case x.call == "Linear":
+		args = append(args, jen.Lit(0))
+	}
+	return jen.Id("q").Dot(x.call).Call(args...)
+}
+
+// reduce is a sum by a kernel.
+func (b *body) reduce(n hostir.Reduce) []jen.Code {
+	code, terms := b.terms(n.Terms)
+	args := []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.bytes(n.Dst)}
+	return append(code, b.kernel("reduce", append(args, terms...)...))
+}
+
+// terms are the arguments of a sum; those over an index are collected by a loop ahead
+// of it, in a list that the plan keeps so that no run allocates.
+func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
+	over := false
+	for _, t := range list {
+		over = over || t.Index != ""
+	}
+	if !over {
+		for _, t := range list {
+			args = append(args, b.address(t.View))
+		}
+		return nil, args
+	}
+	b.unit.terms = true
+	field := func() *jen.Statement { return jen.Id("p").Dot("terms") }
+	to := field().Index(jen.Op(":").Lit(0))
+	for _, t := range list {
+		add := func() []jen.Code {
+			code := field().Op("=").Append(to, b.address(t.View))
+			to = field()
+			return []jen.Code{code}
+		}
+		if t.Index == "" {
+			before = append(before, add()...)
+			continue
+		}
+		if len(before) == 0 {
+			before = append(before, field().Op("=").Add(to))
+			to = field()
+		}
+		before = append(before, b.loop(t.Index, t.From, t.To, add)...)
+	}
+	return before, []jen.Code{field().Op("...")}
+}
+
+// launch is one kernel that waits, copies or adds, and posts.
+func (b *body) launch(n hostir.LaunchKernel) []jen.Code {
+	wait, post := []jen.Code{jen.Nil(), jen.Lit(every)}, []jen.Code{jen.Nil(), jen.Lit(every)}
+	var before, work, terms []jen.Code
+	waits, posts, works := 0, 0, 0
+	for _, inner := range n.Body {
+		switch x := inner.(type) {
+		case hostir.Wait:
+			waits++
+			wait = []jen.Code{b.semaphore(x.Semaphore, x.Index), b.peer(x.Peer)}
+		case hostir.Post:
+			posts++
+			post = []jen.Code{b.semaphore(x.Semaphore, x.Index), b.peer(x.Peer)}
+		case hostir.Set:
+			works++
+			work = []jen.Code{b.address(x.Dst), b.address(x.Src), b.bytes(x.Dst)}
+		case hostir.Reduce:
+			works++
+			before, terms = b.terms(x.Terms)
+			work = []jen.Code{b.address(x.Dst), b.bytes(x.Dst)}
+		default:
+			b.fail("kernel %s can't do what node %T asks for", n.Name, inner)
+		}
+	}
+	if waits > 1 || posts > 1 || works != 1 {
+		b.fail("kernel %s has %d waits, %d copies or sums and %d posts (it does one of each)", n.Name, waits, works, posts)
+	}
+	args := []jen.Code{b.stream(n.Stream)}
+	for _, list := range [][]jen.Code{wait, work, post, terms} {
+		args = append(args, list...)
+	}
+	return append(before, b.kernel(n.Name, args...))
+}
+
+// every is the peer of a launch that stands for all.
+const every = -1
+
+// peer of a launch.
+func (b *body) peer(e hostir.Expr) jen.Code {
+	if e.IsZero() {
+		return jen.Lit(every)
+	}
+	return b.expr(e)
+}
+
+// address is where a view starts.
+func (b *body) address(v hostir.View) jen.Code {
+	if v.Alias != "" && b.aliases[v.Alias] {
+		b.used[v.Alias] = true
+		return jen.Id(v.Alias)
+	}
+	offset := jen.Lit(0)
+	if !v.Index.IsZero() && !v.Index.Equal(hostir.Const(0)) {
+		offset = b.times(v.Index, b.chunk(v))
+	}
+	buffer := jen.Id("p").Dot(unexported(v.Buffer))
+	if v.Peer.IsZero() {
+		return buffer.Dot("At").Call(offset)
+	}
+	return buffer.Dot("Peer").Call(b.expr(v.Peer), offset)
+}
+
+// bytes is the size of a view.
+func (b *body) bytes(v hostir.View) jen.Code {
+	if v.Count.IsZero() {
+		return b.chunk(v)
+	}
+	return b.times(v.Count, b.chunk(v))
+}
+
+// chunk is the field with the size that a view counts in.
+func (b *body) chunk(v hostir.View) *jen.Statement {
+	field, err := b.unit.chunk(v)
+	if err != nil {
+		b.fail("%w", err)
+	}
+	return jen.Id("p").Dot(field)
+}
+
+// times is a number of chunks in bytes.
+func (b *body) times(count hostir.Expr, chunk *jen.Statement) *jen.Statement {
+	if n, err := count.Eval(nil); err == nil {
+		if n == 1 {
+			return chunk
+		}
+		return jen.Lit(int(n)).Op("*").Add(chunk)
+	}
+	return jen.Int64().Call(b.expr(count)).Op("*").Add(chunk)
+}

@@ -1,0 +1,161 @@
+package emit
+
+import "github.com/dave/jennifer/jen"
+
+func ptr() *jen.Statement              { return jen.Qual(driverPath, "Ptr") }
+func ulong(x jen.Code) jen.Code        { return jen.Qual("C", "ulonglong").Call(x) }
+func uintOf(x jen.Code) jen.Code       { return jen.Qual("C", "uint").Call(x) }
+func countOf(list string) jen.Code     { return uintOf(jen.Len(jen.Id(list))) }
+func field(name string) *jen.Statement { return jen.Id("p").Dot(name) }
+
+// set is one field of a literal.
+func set(name string, x jen.Code) jen.Code { return jen.Id(name).Op(":").Add(x) }
+
+// each ranges over the first of a field's addresses.
+func each(list, count string) *jen.Statement {
+	return jen.For(jen.List(jen.Id("_"), jen.Id("x")).Op(":=").Range().Add(field(list)).Index(jen.Op(":").Add(field(count))))
+}
+
+// fill sets a field's addresses to those of a list of the same name.
+func fill(list string) jen.Code {
+	return jen.For(jen.List(jen.Id("i"), jen.Id("x")).Op(":=").Range().Id(list)).Block(
+		field(list).Index(jen.Id("i")).Op("=").Add(ulong(jen.Id("x"))))
+}
+
+// sharedWrappers are what the wrappers of several kinds use.
+func (u *unit) sharedWrappers(f *jen.File) {
+	if u.copies() {
+		geometry(f, "copy", 16, "Launch geometry of copies: few enough blocks to leave the multiprocessors to the products, enough to fill the link.")
+	}
+	if u.sums() {
+		geometry(f, "sum", 32, "Launch geometry of sums: as that of copies, for several streams of loads at a time.")
+		u.sumParams(f)
+	}
+	if u.fused() {
+		u.signalParams(f)
+	}
+}
+
+func geometry(f *jen.File, what string, blocks int, comment string) {
+	f.Line()
+	f.Add(doc(comment))
+	f.Const().Defs(jen.Id(what+"Blocks").Op("=").Lit(blocks), jen.Id(what+"Threads").Op("=").Lit(512))
+}
+
+// sumParams are the parameters of a sum, and what it touches.
+func (u *unit) sumParams(f *jen.File) {
+	f.Line()
+	f.Add(doc("sum is dst = the sum of the terms, as a kernel takes it."))
+	f.Func().Params(jen.Id("k").Op("*").Id("kernels")).Id("sum").
+		Params(jen.Id("dst").Add(ptr()), jen.Id("bytes").Int64(), jen.Id("terms").Index().Add(ptr())).Add(u.params("sum")).Block(
+		jen.Id("p").Op(":=").Add(u.params("sum")).Custom(lineByLine,
+			set("dst", ulong(jen.Id("dst"))),
+			set("count", ulong(jen.Id("bytes").Op("/").Id("k").Dot("element").Dot("Size").Call())),
+			set("terms_count", countOf("terms")),
+			set("element", uintOf(jen.Id("k").Dot("element")))),
+		fill("terms"),
+		jen.Return(jen.Id("p")))
+	u.partTouches(f, "sum", "sum", "sumTouched adds what a sum touches: it reads every term and writes dst.",
+		jen.Id("bytes").Op(":=").Int64().Call(field("count")).Op("*").Qual(driverPath, "Type").Call(field("element")).Dot("Size").Call(),
+		each("terms", "terms_count").Block(addTo(touch("TouchRead", jen.Id("x"), jen.Id("bytes"), nil))),
+		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("dst"), jen.Id("bytes"), nil))))
+}
+
+// partTouches is a function NAMETouched for a struct that is part of parameters.
+func (u *unit) partTouches(f *jen.File, name, part, comment string, body ...jen.Code) {
+	f.Line()
+	f.Add(doc(comment))
+	f.Func().Id(name+"Touched").Params(jen.Id("p").Op("*").Add(u.params(part)), jen.Id("to").Index().Qual(driverPath, "Touch")).
+		Index().Qual(driverPath, "Touch").Block(body...)
+}
+
+// signalParams are the words of a kernel that waits, works and posts, and what it
+// touches of them ahead of its work and after it.
+func (u *unit) signalParams(f *jen.File) {
+	f.Line()
+	f.Add(doc("signals counts the step of a kernel that waits, works and posts, and has its words: those that the peer's posts set, or every peer's, and those that its own posts set."))
+	f.Func().Id("signals").Params(append(queueAndStream(), append([]jen.Code{jen.Id("kind").String()}, signalling()...)...)...).Add(u.params("signals")).Block(
+		jen.List(jen.Id("waits"), jen.Id("posts"), jen.Id("step"), jen.Id("value")).Op(":=").Id("q").Dot("StepWords").Call(
+			jen.Id("s"), jen.Id("kind"), jen.Id("wait"), jen.Id("from"), jen.Id("post"), jen.Id("to")),
+		jen.Id("p").Op(":=").Add(u.params("signals")).Custom(lineByLine,
+			set("count", ulong(jen.Id("q").Dot("CountWord").Call(jen.Id("s")))),
+			set("waiting", countOf("waits")),
+			set("posting", countOf("posts"))),
+		jen.If(jen.Len(jen.Id("waits")).Op(">").Lit(0)).Block(
+			jen.List(field("step"), field("value")).Op("=").List(ulong(jen.Id("step")), uintOf(jen.Id("value")))),
+		fill("waits"),
+		fill("posts"),
+		jen.Return(jen.Id("p")))
+	u.partTouches(f, "before", "signals", "beforeTouched adds what a kernel touches ahead of its work: it awaits each word.",
+		each("waits", "waiting").Block(addTo(touch("TouchWait", jen.Id("x"), jen.Lit(4), jen.Lit(1)))),
+		jen.Return(jen.Id("to")))
+	u.partTouches(f, "after", "signals", "afterTouched adds what it touches after its work: it resets the words, notes the step, and posts.",
+		each("waits", "waiting").Block(addTo(touch("TouchWrite", jen.Id("x"), jen.Lit(4), nil))),
+		jen.If(field("step").Op("!=").Lit(0)).Block(
+			addTo(touch("TouchWrite", field("step"), jen.Lit(4), jen.Uint32().Call(field("value"))))),
+		each("posts", "posting").Block(addTo(touch("TouchPost", jen.Id("x"), jen.Lit(4), jen.Lit(1)))),
+		jen.Return(jen.Id("to")))
+}
+
+// signalling are the parameters of a wrapper that say what is awaited and posted.
+func signalling() []jen.Code {
+	semaphore := func(name, peer string) []jen.Code {
+		return []jen.Code{jen.Id(name).Op("*").Qual(planPath, "Semaphore"), jen.Id(peer).Int()}
+	}
+	return append(semaphore("wait", "from"), semaphore("post", "to")...)
+}
+
+// signalsOf is the call of signals in a wrapper.
+func signalsOf(kind string) jen.Code {
+	return set("signals", jen.Id("signals").Call(jen.Id("q"), jen.Id("s"), jen.Lit(kind), jen.Id("wait"), jen.Id("from"), jen.Id("post"), jen.Id("to")))
+}
+
+const signalsComment = " Below zero, a peer stands for all; without a semaphore there is nothing to await or post."
+
+// moveWrapper is that of get or put.
+func (u *unit) moveWrapper(f *jen.File, kind string) {
+	s := signalling()
+	params := append(s[:2:2], jen.List(jen.Id("dst"), jen.Id("src")).Add(ptr()), jen.Id("bytes").Int64())
+	wrapper(f, kind+" waits for from's post, copies bytes from src to dst, and posts to the rank to."+signalsComment, kind, append(params, s[2:]...)...).Block(
+		jen.Id("p").Op(":=").Add(u.params(kind)).Custom(lineByLine, signalsOf(kind),
+			set("dst", ulong(jen.Id("dst"))), set("src", ulong(jen.Id("src"))), set("bytes", ulong(jen.Id("bytes")))),
+		launch(kind, jen.Id("copyBlocks"), jen.Id("copyThreads")))
+	bytes := func() jen.Code { return jen.Int64().Call(field("bytes")) }
+	u.touchesFunc(f, kind, "is what a launch of "+kind+" touches.",
+		jen.Id("to").Op("=").Append(
+			jen.Line().Id("beforeTouched").Call(jen.Op("&").Add(field("signals")), jen.Id("to")),
+			jen.Line().Add(touch("TouchRead", field("src"), bytes(), nil)),
+			jen.Line().Add(touch("TouchWrite", field("dst"), bytes(), nil)),
+			jen.Line()),
+		jen.Return(jen.Id("afterTouched").Call(jen.Op("&").Add(field("signals")), jen.Id("to"))))
+}
+
+// terms is the last parameter of a wrapper that adds up.
+func terms() jen.Code { return jen.Id("terms").Op("...").Add(ptr()) }
+
+// sumOf is the call of sum in a wrapper.
+func sumOf() jen.Code {
+	return set("sum", jen.Id("k").Dot("sum").Call(jen.Id("dst"), jen.Id("bytes"), jen.Id("terms")))
+}
+
+func (u *unit) reduceWrapper(f *jen.File) {
+	wrapper(f, "reduce sets dst, of so many bytes, to the sum of the terms in their order.", reduceKernel,
+		jen.Id("dst").Add(ptr()), jen.Id("bytes").Int64(), terms()).Block(
+		jen.Id("p").Op(":=").Add(u.params(reduceKernel)).Values(sumOf()),
+		launch(reduceKernel, jen.Id("sumBlocks"), jen.Id("sumThreads")))
+	u.touchesFunc(f, reduceKernel, "is what a launch of reduce touches.",
+		jen.Return(jen.Id("sumTouched").Call(jen.Op("&").Add(field("sum")), jen.Id("to"))))
+}
+
+func (u *unit) shotWrapper(f *jen.File) {
+	s := signalling()
+	params := append(s[:2:2], jen.Id("dst").Add(ptr()), jen.Id("bytes").Int64())
+	params = append(append(params, s[2:]...), terms())
+	wrapper(f, "shot waits for from's post, sets dst, of so many bytes, to the sum of the terms in their order, and posts to the rank to."+signalsComment, shotKernel, params...).Block(
+		jen.Id("p").Op(":=").Add(u.params(shotKernel)).Values(signalsOf(shotKernel), sumOf()),
+		launch(shotKernel, jen.Id("sumBlocks"), jen.Id("sumThreads")))
+	part := func(name string) jen.Code { return jen.Op("&").Add(field(name)) }
+	u.touchesFunc(f, shotKernel, "is what a launch of shot touches.",
+		jen.Id("to").Op("=").Id("beforeTouched").Call(part("signals"), jen.Id("to")),
+		jen.Return(jen.Id("afterTouched").Call(part("signals"), jen.Id("sumTouched").Call(part("sum"), jen.Id("to")))))
+}

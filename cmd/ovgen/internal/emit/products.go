@@ -1,0 +1,132 @@
+package emit
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	"ovgen/schedule/hostir"
+)
+
+// gemm is a product of one shape and form.
+type gemm struct {
+	field   string
+	m, k, n hostir.Expr
+	form
+}
+
+// form is what a product does beside multiplying.
+type form struct{ transposed, transposedA, bias, gelu, accumulate bool }
+
+// product is a node that multiplies, whatever its form.
+type product struct {
+	call          string // of the queue
+	stream        hostir.StreamRef
+	c, a, b, bias hostir.View
+	form
+}
+
+func productOf(n hostir.Node) (product, bool) {
+	switch n := n.(type) {
+	case hostir.Matmul:
+		return product{call: "Matmul", stream: n.Stream, c: n.C, a: n.A, b: n.B, form: form{accumulate: n.Accumulate}}, true
+	case hostir.Linear:
+		return product{call: "Linear", stream: n.Stream, c: n.C, a: n.A, b: n.B, bias: n.Bias,
+			form: form{transposed: true, bias: n.Bias.Buffer != "", gelu: n.Gelu, accumulate: n.Accumulate}}, true
+	case hostir.Gradient:
+		return product{call: "Gradient", stream: n.Stream, c: n.C, a: n.A, b: n.B,
+			form: form{transposedA: true, accumulate: n.Accumulate}}, true
+	}
+	return product{}, false
+}
+
+// findProducts lists the products of the program, each once, and names them: gemm
+// where there is one result, else after it.
+func (u *unit) findProducts() error {
+	var results []string
+	several := map[string]bool{}
+	var err error
+	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
+		x, ok := productOf(n)
+		if !ok || err != nil {
+			return
+		}
+		var g gemm
+		if g, err = u.shapeOf(x); err == nil && u.find(g) == nil {
+			u.gemms = append(u.gemms, g)
+			results = append(results, x.c.Buffer)
+			several[x.c.Buffer] = true
+		}
+	})
+	taken := map[string]bool{}
+	for i := range u.gemms {
+		stem := "gemm"
+		if len(several) > 1 {
+			stem += exported(results[i])
+		}
+		name := stem
+		for n := 2; taken[name]; n++ {
+			name = stem + strconv.Itoa(n)
+		}
+		taken[name] = true
+		u.gemms[i].field = name
+	}
+	return err
+}
+
+// gemmOf returns the field that holds a product.
+func (u *unit) gemmOf(x product) (string, error) {
+	g, err := u.shapeOf(x)
+	if err != nil {
+		return "", err
+	}
+	return u.find(g).field, nil
+}
+
+func (u *unit) find(g gemm) *gemm {
+	for i, o := range u.gemms {
+		if o.m.Equal(g.m) && o.k.Equal(g.k) && o.n.Equal(g.n) && o.form == g.form {
+			return &u.gemms[i]
+		}
+	}
+	return nil
+}
+
+// shapeOf is what New declares for a product: how many rows it has may depend on the
+// rank, but on nothing that changes during a run.
+func (u *unit) shapeOf(x product) (gemm, error) {
+	g := gemm{form: x.form}
+	var err error
+	if g.n, err = u.columns(x.c); err != nil {
+		return g, err
+	}
+	columns, err := u.columns(x.a)
+	if err != nil {
+		return g, err
+	}
+	if x.transposedA {
+		g.m = columns
+		g.k, err = u.rows(x.a, columns)
+	} else {
+		g.k = columns
+		g.m, err = u.rows(x.c, g.n)
+	}
+	if err != nil {
+		return g, err
+	}
+	known := map[string]bool{"r": true, "D": true}
+	for _, s := range u.symbols() {
+		known[s] = true
+	}
+	for name := range maps.Keys(u.program.Constants) {
+		known[name] = true
+	}
+	for _, e := range []hostir.Expr{g.m, g.k} {
+		e.Vars(func(name string) {
+			if !known[name] && err == nil {
+				err = fmt.Errorf("the extents of a product into %s depend on %s: they must be known before a run", x.c.Buffer, name)
+			}
+		})
+	}
+	return g, err
+}

@@ -1,0 +1,112 @@
+package emit
+
+import (
+	"path"
+
+	"github.com/dave/jennifer/jen"
+
+	"ovgen/schedule"
+)
+
+// tunedName is the package that chooses among the schedules of an operation.
+const tunedName = "tuned"
+
+// family is the schedules of one signature, in the order of their names: what one of
+// them computes, each does. The first names the operation.
+type family []*unit
+
+// families are those of several schedules to choose from. What is slow on purpose is
+// no choice.
+func families(units []*unit) []family {
+	index := map[string]int{}
+	var all []family
+	for _, u := range units {
+		s := u.program.Schedule
+		if s.Streams.Start == schedule.InLoop || s.Streams.Handles == schedule.InLoop {
+			continue
+		}
+		key := s.Signature()
+		if _, ok := index[key]; !ok {
+			index[key] = len(all)
+			all = append(all, nil)
+		}
+		all[index[key]] = append(all[index[key]], u)
+	}
+	var several []family
+	for _, f := range all {
+		if len(f) > 1 {
+			several = append(several, f)
+		}
+	}
+	return several
+}
+
+// emitTuned adds package tuned, a file for each family.
+func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
+	list := families(units)
+	if len(list) == 0 {
+		return nil
+	}
+	f := newFile(tunedName, runFrom)
+	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. Which of them runs is what run tune has measured for the shape on the machine: New takes the file that it wrote, and Choice says what was chosen and why.")))
+	text, err := render(f, path.Join(tunedName, "doc.go"))
+	if err != nil {
+		return err
+	}
+	files[path.Join(tunedName, "doc.go")] = text
+	for _, l := range list {
+		name := path.Join(tunedName, l[0].name+".go")
+		if files[name], err = l.file(opt, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file is the type of one operation, its New and the table of its schedules.
+func (l family) file(opt Options, name string) ([]byte, error) {
+	f := newFile(tunedName, runFrom)
+	for _, u := range l {
+		f.ImportName(u.importPath(opt), u.name)
+	}
+	base := l[0]
+	typ, table := base.program.Name, unexported(base.program.Name)
+	of := func(generic string) *jen.Statement {
+		return jen.Qual(planPath, generic).Types(jen.Qual(base.importPath(opt), "Shape"), jen.Qual(base.importPath(opt), "Buffers"))
+	}
+	f.Add(docf("%s is the operation of package %s, by the schedule that a tuning has chosen.", typ, base.name))
+	f.Type().Id(typ).Op("=").Add(of("Tuned"))
+	f.Line()
+	f.Add(docf("New%s makes a plan of the schedule that t has for the shape, or of %s where it has none; t may be nil. It is collective, and all ranks need the same tuning.", typ, base.name))
+	f.Func().Id("New"+typ).Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"),
+		jen.Id("t").Op("*").Qual(planPath, "Tuning"), jen.Id("s").Qual(base.importPath(opt), "Shape")).
+		Params(jen.Op("*").Id(typ), jen.Error()).
+		Block(jen.Return(jen.Qual(planPath, "Tune").Call(jen.Id("ctx"), jen.Id("g"), jen.Id("t"), jen.Id("s"), jen.Id(table))))
+	var entries []jen.Code
+	for _, u := range l {
+		entries = append(entries, u.candidate(base, opt))
+	}
+	f.Line()
+	f.Add(docf("%s are the schedules to choose from.", table))
+	f.Var().Id(table).Op("=").Index().Add(of("Candidate")).Custom(lineByLine, entries...)
+	return render(f, name)
+}
+
+// candidate is one schedule of a family: its shape and buffers are those of the first
+// under another name.
+func (u *unit) candidate(base *unit, opt Options) jen.Code {
+	own, shared := u.importPath(opt), base.importPath(opt)
+	convert := func(typ, x string) jen.Code {
+		if u == base {
+			return jen.Id(x)
+		}
+		return jen.Qual(own, typ).Call(jen.Id(x))
+	}
+	ctx := func() jen.Code { return jen.Id("ctx").Qual("context", "Context") }
+	bind := func() *jen.Statement { return jen.Func().Params(ctx(), jen.Id("x").Qual(shared, "Buffers")).Error() }
+	return jen.Values(jen.Lit(u.name), jen.Func().Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Qual(shared, "Shape")).
+		Params(jen.Qual(planPath, "Runner"), jen.Func().Params(jen.Qual("context", "Context"), jen.Qual(shared, "Buffers")).Error(), jen.Error()).
+		Block(
+			jen.List(jen.Id("p"), jen.Err()).Op(":=").Qual(own, "New").Call(jen.Id("ctx"), jen.Id("g"), convert("Shape", "s")),
+			jen.Return(jen.Id("p"), bind().Block(jen.Return(jen.Id("p").Dot("Bind").Call(jen.Id("ctx"), convert("Buffers", "x")))), jen.Err())))
+}
