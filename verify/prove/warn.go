@@ -25,22 +25,24 @@ func (w Warning) String() string {
 // warnings finds copies from a peer that come behind a product they don't need: a wait
 // for the caller's stream inside the loop does that, and so do streams taken in turn.
 // A copy needs what wrote the bytes it reads, what used the bytes it writes, and what
-// those need.
+// those need. One that needs a product comes behind it anyway, and behind what the
+// products' own order puts ahead of that; it is not asked about.
 func (p *proof) warnings() []Warning {
 	products, copies := p.productsAndCopies()
 	first, edges := p.needs()
+	sweep(first, edges, products, func(_ []int32, needed []mask) {
+		copies = slices.DeleteFunc(copies, func(c int32) bool { return needed[c] != mask{} })
+	})
 	var all []Warning
 	index := map[[2]string]int{}
 	p.sweep(products, func(batch []int32, reach []mask) {
-		sweep(first, edges, batch, func(_ []int32, needed []mask) {
-			for _, c := range copies {
-				for i := range lanes / 64 {
-					for waits := reach[c][i] &^ needed[c][i]; waits != 0; waits &= waits - 1 {
-						all = p.warn(all, index, batch[64*i+bits.TrailingZeros64(waits)], c)
-					}
+		for _, c := range copies {
+			for i := range lanes / 64 {
+				for waits := reach[c][i]; waits != 0; waits &= waits - 1 {
+					all = p.warn(all, index, batch[64*i+bits.TrailingZeros64(waits)], c)
 				}
 			}
-		})
+		}
 	})
 	return all
 }
