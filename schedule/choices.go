@@ -53,7 +53,7 @@ const (
 // Protocol says who copies.
 type Protocol string
 
-// Protocols; Get is the default.
+// Protocols; Get is the default, but Put where partial results leave for their owners.
 const (
 	Get Protocol = "get" // the receiver reads the sender's buffer
 	Put Protocol = "put" // the sender writes into the receiver's buffer
@@ -178,10 +178,11 @@ func (s Schedule) WithDefaults() Schedule {
 	fill(&s.Pipeline.Kind, PointToPoint)
 	fill(&s.Pipeline.Order, Shift)
 	fill(&s.Pipeline.Direction, Forward)
-	fill(&s.Pipeline.Protocol, Get)
 	if s.Reduces() {
 		fill(&s.Pipeline.Own, Last)
+		fill(&s.Pipeline.Protocol, Put)
 	}
+	fill(&s.Pipeline.Protocol, Get)
 	fill(&s.Pipeline.Own, First)
 	fill(&s.Pipeline.OwnShard, InPlace)
 	fill(&s.Pipeline.Signals, Batched)

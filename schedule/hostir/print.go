@@ -65,6 +65,10 @@ func (w *printer) columns(nodes []Node, indent string, width int) {
 			w.loop(l, indent)
 			continue
 		}
+		if b, ok := nodes[i].(If); ok {
+			w.either(b, indent)
+			continue
+		}
 		head := heading(nodes[i])
 		parts, remark := []string{w.text(nodes[i], false)}, nodes[i].Source().Remark
 		for i+1 < len(nodes) && heading(nodes[i+1]) == head && joined(nodes[i], nodes[i+1]) {
@@ -84,10 +88,21 @@ func (w *printer) columns(nodes []Node, indent string, width int) {
 	}
 }
 
+// either prints a branch of the columns form.
+func (w *printer) either(n If, indent string) {
+	w.line(fmt.Sprintf("%sif %s == %s:", indent, n.X, n.Y), n.Remark)
+	w.columns(n.Then, indent+"  ", columnWidth)
+	if len(n.Else) > 0 {
+		w.line(indent+"else:", "")
+		w.columns(n.Else, indent+"  ", columnWidth)
+	}
+}
+
 // joined says whether two nodes of one stream share a line: a post stands apart
 // from the product behind it, and a loop's body is one line a stream.
 func joined(a, b Node) bool {
-	if _, ok := b.(Synchronize); ok {
+	switch b.(type) {
+	case Synchronize, For, If:
 		return false
 	}
 	if _, ok := a.(Post); ok {
@@ -136,12 +151,27 @@ func used(name string, body []Node) bool {
 	see := func(e Expr) {
 		e.Vars(func(v string) { found = found || v == name })
 	}
+	views := func(list ...View) {
+		for _, v := range list {
+			see(v.Index)
+			see(v.Peer)
+		}
+	}
 	Walk(body, func(n Node) {
 		switch n := n.(type) {
 		case Set:
-			see(n.Dst.Index)
-			see(n.Src.Index)
-			see(n.Src.Peer)
+			views(n.Dst, n.Src)
+		case Matmul:
+			views(n.C, n.A)
+		case Linear:
+			views(n.C, n.A)
+		case Gradient:
+			views(n.C, n.A, n.B)
+		case Reduce:
+			views(n.Dst)
+			for _, t := range n.Terms {
+				views(t.View)
+			}
 		case Wait:
 			see(n.Peer)
 			if n.Comm != nil {
@@ -165,7 +195,7 @@ func bounds(from, to Expr) string {
 	if from.Equal(Const(0)) {
 		return to.String()
 	}
-	return from.String() + ".." + to.String() + "-1"
+	return span(from, to)
 }
 
 // heading names the streams a node is issued on.

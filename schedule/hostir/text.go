@@ -120,7 +120,7 @@ func (w *printer) text(n Node, selects bool) string {
 		if selects {
 			return fmt.Sprintf("Matmul(%s, %s, %s)", n.C.alias(true), n.A.alias(true), n.B.alias(true))
 		}
-		return fmt.Sprintf("Matmul(%s, %s)", n.C.alias(false), n.A.alias(false))
+		return fmt.Sprintf("Matmul(%s%s%s%s)", n.C.alias(false), into(n.Accumulate), n.A.alias(false), n.B.other())
 	case Linear:
 		if selects {
 			text := fmt.Sprintf("Linear(%s, %s, %s", n.C.alias(true), n.A.alias(true), n.B.alias(true))
@@ -129,9 +129,70 @@ func (w *printer) text(n Node, selects bool) string {
 			}
 			return text + ")"
 		}
-		return fmt.Sprintf("Linear(%s, %s)", n.C.alias(false), n.A.alias(false))
+		text := fmt.Sprintf("Linear(%s%s%s%s", n.C.alias(false), into(n.Accumulate), n.A.alias(false), n.B.other())
+		if n.Gelu {
+			text += ", gelu"
+		}
+		return text + ")"
+	}
+	return sumText(n)
+}
+
+// sumText is a node that adds, or a kernel that does what others do.
+func sumText(n Node) string {
+	switch n := n.(type) {
+	case Reduce:
+		return n.text()
+	case Gradient:
+		return fmt.Sprintf("Gradient(%s%s%s, %s)", n.C.alias(false), into(n.Accumulate), n.A.alias(false), n.B.alias(false))
+	case LaunchKernel:
+		w := &printer{}
+		var parts []string
+		for _, b := range n.Body {
+			parts = append(parts, strings.TrimSuffix(w.text(b, false), by(true)))
+		}
+		return n.Name + "{" + strings.Join(parts, ";  ") + "}"
 	}
 	return fmt.Sprintf("%T", n)
+}
+
+// text is Reduce(C, slots[0..D-1]).
+func (n Reduce) text() string {
+	parts := []string{n.Dst.alias(false)}
+	for _, t := range n.Terms {
+		switch {
+		case t.Index == "":
+			parts = append(parts, t.View.text(false))
+		case t.Peer.IsZero() && !t.View.Index.Equal(Var(t.Index)):
+			parts = append(parts, fmt.Sprintf("%s, %s = %s", t.View.text(false), t.Index, span(t.From, t.To)))
+		case t.Peer.IsZero():
+			parts = append(parts, t.Buffer+"["+span(t.From, t.To)+"]")
+		case t.View.Index.IsZero():
+			parts = append(parts, t.Buffer+"@"+span(t.From, t.To))
+		default:
+			parts = append(parts, t.Buffer+"@"+span(t.From, t.To)+"["+t.View.Index.String()+"]")
+		}
+	}
+	return "Reduce(" + strings.Join(parts, ", ") + ")"
+}
+
+// span is 0..D-1.
+func span(from, to Expr) string { return from.String() + ".." + last(to) }
+
+// last is the value before an end: D-1, or D-2 before D - 1.
+func last(to Expr) string {
+	if to.op == '-' && to.y.op == 'c' {
+		return fmt.Sprintf("%s-%d", to.x, to.y.num+1)
+	}
+	return to.String() + "-1"
+}
+
+// into stands between a result and the operands that it is made of or added to by.
+func into(accumulate bool) string {
+	if accumulate {
+		return " += "
+	}
+	return ", "
 }
 
 func postText(n Post, selects bool) string {
@@ -141,9 +202,9 @@ func postText(n Post, selects bool) string {
 	case n.Comm != nil:
 		return fmt.Sprintf("Post(recv %s <- %s)%s", n.Comm.Buffer.alias(selects), n.Comm.Peer, by(n.Kernel))
 	case n.Peer.IsZero():
-		return "Post " + n.Semaphore + " -> every peer" + by(n.Kernel)
+		return "Post " + n.Semaphore + of(n.Index) + " -> every peer" + by(n.Kernel)
 	}
-	return "Post " + n.Semaphore + " -> " + n.Peer.String() + by(n.Kernel)
+	return "Post " + n.Semaphore + of(n.Index) + " -> " + n.Peer.String() + by(n.Kernel)
 }
 
 func waitText(n Wait) string {
@@ -152,10 +213,22 @@ func waitText(n Wait) string {
 		return "Wait(send)" + by(n.Kernel)
 	case n.Comm != nil:
 		return "Wait(recv)" + by(n.Kernel)
+	case !n.Index.IsZero() && n.Peer.IsZero():
+		return "Wait " + n.Semaphore + of(n.Index) + " <- every peer" + by(n.Kernel)
+	case !n.Index.IsZero():
+		return "Wait " + n.Semaphore + of(n.Index) + " <- " + n.Peer.String() + by(n.Kernel)
 	case n.Peer.IsZero():
 		return "Wait " + n.Semaphore + "[every peer]" + by(n.Kernel)
 	}
 	return "Wait " + n.Semaphore + "[" + n.Peer.String() + "]" + by(n.Kernel)
+}
+
+// of is the member of a semaphore that has several.
+func of(index Expr) string {
+	if index.IsZero() {
+		return ""
+	}
+	return "[" + index.String() + "]"
 }
 
 // by marks what emitted kernels do.
@@ -164,6 +237,14 @@ func by(kernel bool) string {
 		return " by kernel"
 	}
 	return ""
+}
+
+// other is an operand that is not B, which the columns form leaves out.
+func (v View) other() string {
+	if v.Buffer == "B" {
+		return ""
+	}
+	return ", " + v.alias(false)
 }
 
 // alias is the view under the name that Select gave it, where there is one.
@@ -180,8 +261,10 @@ func (v View) text(selects bool) string {
 	switch {
 	case v.Index.IsZero() && v.Peer.IsZero():
 		return name
-	case !v.Peer.IsZero():
+	case !v.Peer.IsZero() && v.Index.IsZero():
 		return name + "@" + v.Peer.String()
+	case !v.Peer.IsZero():
+		return name + "@" + v.Peer.String() + "[" + v.Index.String() + "]"
 	case selects:
 		return "Select(" + name + ", 0, " + v.Index.String() + ")"
 	}

@@ -5,8 +5,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// handles moves the exchange of IPC handles out of the loop: A and the arena, which
-// holds the gathered tensor, are shared once, ahead of the first run.
+// handles moves the exchange of IPC handles out of the loop: what peers read of the
+// caller's, and the arena, which holds all else, are shared once, ahead of the first
+// run.
 func handles(d *draft) error {
 	if d.schedule.Streams.Handles != schedule.Hoisted {
 		return nil
@@ -18,7 +19,13 @@ func handles(d *draft) error {
 		}
 		return []hostir.Node{n}
 	})
+	var shared []string
+	for _, b := range d.program.Buffers {
+		if b.Shared {
+			shared = append(shared, b.Name)
+		}
+	}
 	d.program.Setup = append(d.program.Setup,
-		hostir.ShareMemHandles{Origin: hostir.Origin{Remark: "once", Field: "Streams.Handles"}, Buffers: []string{d.comm.operand, "arena"}})
+		hostir.ShareMemHandles{Origin: hostir.Origin{Remark: "once", Field: "Streams.Handles"}, Buffers: append(shared, "arena")})
 	return nil
 }

@@ -13,7 +13,7 @@ func kernels(d *draft) error {
 	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
 		switch n := n.(type) {
 		case hostir.Set:
-			n.Kernel = copies && !n.Src.Peer.IsZero()
+			n.Kernel = copies && (!n.Src.Peer.IsZero() || !n.Dst.Peer.IsZero())
 			return []hostir.Node{n}
 		case hostir.Post:
 			n.Kernel = words

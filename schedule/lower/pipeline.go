@@ -43,7 +43,10 @@ type reads struct {
 }
 
 // pipelines are the entries, those of a point in the order in which they are tried.
-var pipelines = []entry{
+var pipelines = slices.Concat(gatherPipelines, reducePipelines, copyPipelines, layerPipelines)
+
+// gatherPipelines gather A and multiply it.
+var gatherPipelines = []entry{
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{
 		ownShards: list(schedule.InPlace, schedule.Copied), signals: list(schedule.Batched, schedule.InStep), withStep: true, inLoop: true}, gatherShift},
 }

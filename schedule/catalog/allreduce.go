@@ -1,0 +1,48 @@
+package catalog
+
+import s "ovgen/schedule"
+
+// LinearAllReduce multiplies A and a weight [N, K] that are both cut along K, and
+// leaves every rank the whole sum: a row-parallel layer without sequence parallelism.
+// It is LinearReduceScatter, then an all-gather of the sums, in two parts: the first
+// half of each rank's rows is summed and gathered while the second is multiplied and
+// put. Each sum is made once, by its owner, so all ranks have equal bits. Choose it
+// from about a thousand rows on; Megatron runs a ring all-reduce behind the product
+// here, with nothing overlapped.
+var LinearAllReduce = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearReduced,
+	Pipeline: s.Pipeline{Parts: 2},
+}
+
+// LinearAllReduceOneShot is LinearAllReduce for small outputs: each rank multiplies,
+// and one kernel waits for the peers, reads all partial results over the link, adds
+// them in the order of ranks, so that all ranks get equal bits, and says that it is
+// done. Every rank reads D-1 whole outputs: choose it below about half a megabyte of
+// them. vLLM, SGLang and TensorRT-LLM decode with it.
+var LinearAllReduceOneShot = s.Schedule{
+	Op:        s.Linear,
+	Tensors:   linearReduced,
+	Pipeline:  s.Pipeline{Kind: s.OneShot},
+	Transport: fused,
+}
+
+// LinearAllReduceTwoShot is LinearAllReduceOneShot with each rank adding its own rows
+// only and reading the other sums from the ranks that made them: two exchanges of
+// 1/D of the output with each peer in place of one of all of it. Choose it from about
+// half a megabyte up to where copies overlapped with products win.
+var LinearAllReduceTwoShot = s.Schedule{
+	Op:        s.Linear,
+	Tensors:   linearReduced,
+	Pipeline:  s.Pipeline{Kind: s.TwoShot},
+	Transport: fused,
+}
+
+// fused has every exchange in one kernel that waits, moves and posts.
+var fused = s.Transport{Copy: s.CopyKernel, Signal: s.SignalKernel, Steps: s.Fused}
+
+var linearReduced = []s.Tensor{
+	{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+	{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+	{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+}

@@ -1,0 +1,85 @@
+package catalog
+
+import s "ovgen/schedule"
+
+// AllGather copies every rank's rows to every rank. The copy engine pulls them
+// straight into C, r+1 first, while the own rows are copied beside. Four H200s reach
+// about 310 GB/s a rank from 8 MiB a peer on; NCCL's all-gather is its counterpart.
+var AllGather = s.Schedule{
+	Op: s.Copy,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+}
+
+// ReduceScatter sums the ranks' A and leaves each its rows of the sum: peers' rows are
+// put into slots at their owner, which adds them once, in fp32 and in the order of
+// ranks. The bits are the same in every run, as NCCL's, which adds along its rings,
+// are for one number of ranks and channels only.
+var ReduceScatter = s.Schedule{
+	Op: s.Sum,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+}
+
+// AllReduceOneShot sums the ranks' A on every rank: one kernel waits for the peers and
+// adds what it reads from them in the order of ranks, so that all get equal bits.
+// Choose it below about half a megabyte; vLLM's and TensorRT-LLM's one-shot kernels
+// do the same.
+var AllReduceOneShot = s.Schedule{
+	Op:        s.Sum,
+	Tensors:   summed,
+	Pipeline:  s.Pipeline{Kind: s.OneShot},
+	Transport: fused,
+}
+
+// AllReduceTwoShot is AllReduceOneShot with each rank adding its own rows only and
+// reading the other sums from the ranks that made them. Choose it above about half a
+// megabyte.
+var AllReduceTwoShot = s.Schedule{
+	Op:        s.Sum,
+	Tensors:   summed,
+	Pipeline:  s.Pipeline{Kind: s.TwoShot},
+	Transport: fused,
+}
+
+// Broadcast copies rank 0's A to every rank; each pulls it for itself. A weight loaded
+// once is spread by it: rank 0's link carries it D-1 times, so for large tensors on
+// many ranks a scatter and AllGather are faster.
+var Broadcast = s.Schedule{
+	Op: s.Copy,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}, Root: true},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Pipeline: s.Pipeline{Kind: s.Broadcast},
+}
+
+// AllToAll gives part p of every rank's A to rank p, as experts of a mixture and
+// attention that is sharded by heads (DeepSpeed-Ulysses) need: each rank pulls its
+// part from every other, r+1 first, so that no two pull from one at a time.
+var AllToAll = s.Schedule{
+	Op: s.Copy,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.D), s.Dim(s.M)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.D), s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M)}},
+	},
+}
+
+// Permutation passes each rank's rows on to the next rank: what a pipeline of layers
+// and ring attention do between steps; nvFuser calls it CollectivePermute.
+var Permutation = s.Schedule{
+	Op: s.Copy,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Split{Kind: s.DeviceX, Count: s.D, Shift: 1}), s.Dim(s.N)}},
+	},
+}
+
+var summed = []s.Tensor{
+	{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
+	{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+}

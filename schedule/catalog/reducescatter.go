@@ -1,0 +1,75 @@
+package catalog
+
+import s "ovgen/schedule"
+
+// LinearReduceScatter multiplies A and a weight [N, K] that are both cut along K, and
+// leaves each rank its rows of the sum: the output side of a tensor-parallel layer
+// under sequence parallelism. Each rank multiplies the others' rows first, in the
+// order r+1, r+2, ..., the copy engine puts every partial result into a slot at its
+// owner behind its product, and the owner sums its slots once, in fp32 and in the
+// order of ranks, so runs give equal bits. Choose it from about two thousand rows on
+// (four H200s: .55 of the product alone at 2048 rows, .80 at 8192, .94 at 32768);
+// PyTorch and Flux reduce at the end as well.
+var LinearReduceScatter = s.Schedule{
+	Op:      s.Linear,
+	Tensors: linearScattered,
+}
+
+// MatmulReduceScatter is LinearReduceScatter for a weight that is stored [K, N].
+var MatmulReduceScatter = s.Schedule{
+	Op: s.Matmul,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.K, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+}
+
+// LinearReduceScatterGet is LinearReduceScatter with the owner copying: products
+// alternate between two staging buffers, and one is used again when its reader has
+// said that it is done. It takes two chunks of memory beside the slots where the
+// put form takes one a rank, and waits for readers; PyTorch's fused
+// matmul-reduce-scatter runs this order.
+var LinearReduceScatterGet = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearScattered,
+	Pipeline: s.Pipeline{Protocol: s.Get},
+}
+
+// LinearReduceScatterInSlot is LinearReduceScatter without a copy: each product writes
+// its result over the link into the owner's slot, steps on streams of their own. It
+// is the quickest of the separate forms up to about a thousand rows, where a copy
+// costs more to start than to run (.34 to .43 of the product alone at 512 and 1024
+// rows), and loses above, as the stores hold the multiprocessors up.
+var LinearReduceScatterInSlot = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearScattered,
+	Pipeline: s.Pipeline{Reduction: s.InSlot},
+}
+
+var linearScattered = []s.Tensor{
+	{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+	{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+	{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+}
+
+// LinearReduceScatterRing sends the sum of each rank's rows once round the ring: a
+// rank copies the sum so far from the rank before it and its product adds to that in
+// its epilogue (beta = 1). It needs no reduction and one sum in flight, but every
+// product waits for its neighbour's: it never won on four H200s (.21 of the product
+// alone at 512 rows, .66 at 8192, .92 at 32768). CUTLASS's distributed GEMM runs it.
+var LinearReduceScatterRing = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearScattered,
+	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Get, Reduction: s.InProduct},
+}
+
+// LinearReduceScatterRingKernel is LinearReduceScatterRing with the additions in a
+// kernel that reads the neighbour's sum over the link, so that the products run ahead
+// and only the sums wait for each other. Choose it over the other ring; a link that
+// joins neighbours only, which NVLink with a switch is not, is where rings pay.
+var LinearReduceScatterRingKernel = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearScattered,
+	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Get, Reduction: s.InKernel},
+}

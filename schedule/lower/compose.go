@@ -1,0 +1,223 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// What programs that are written node by node, with their streams, are composed of.
+
+// Names that such programs use beside those of the all-gather.
+const (
+	free    = "free"    // the owner's slots may be written
+	arrived = "arrived" // a partial result is in its slot
+	partial = "partial" // partial results for their owners
+	slots   = "slots"   // partial results of this rank's rows, a slot for each rank
+)
+
+// Streams beside the caller's.
+var (
+	copyRef = hostir.StreamRef{Set: copyName}
+	copySet = hostir.StreamSet{Name: copyName, High: true}
+)
+
+// step is the index of the loop over the steps.
+var step = hostir.Var(stepIndex)
+
+// ahead is the rank i places further on, behind the one i places back.
+func ahead(i hostir.Expr) hostir.Expr { return hostir.Mod(hostir.Add(hostir.Rank, i), hostir.Size) }
+func behind(i hostir.Expr) hostir.Expr {
+	return hostir.Mod(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), i), hostir.Size)
+}
+
+// remote is a chunk of a peer's buffer.
+func remote(buffer string, peer, index hostir.Expr) hostir.View {
+	return hostir.View{Buffer: buffer, Peer: peer, Index: index}
+}
+
+// every is the absent peer of a post or wait: all of them.
+var every = hostir.Expr{}
+
+func post(s hostir.StreamRef, semaphore string, to hostir.Expr) hostir.Post {
+	return hostir.Post{Origin: hostir.Origin{Field: "Pipeline"}, Stream: s, Semaphore: semaphore, Peer: to}
+}
+
+func wait(s hostir.StreamRef, semaphore string, from hostir.Expr) hostir.Wait {
+	return hostir.Wait{Origin: hostir.Origin{Field: "Pipeline"}, Stream: s, Semaphore: semaphore, Peer: from}
+}
+
+func move(s hostir.StreamRef, dst, src hostir.View) hostir.Set {
+	return hostir.Set{Origin: hostir.Origin{Field: "Pipeline"}, Stream: s, Dst: dst, Src: src}
+}
+
+// described gives a node a remark for its readers.
+func described(n hostir.Node, remark string) hostir.Node {
+	switch n := n.(type) {
+	case hostir.Post:
+		n.Remark = remark
+		return n
+	case hostir.Wait:
+		n.Remark = remark
+		return n
+	case hostir.Set:
+		n.Remark = remark
+		return n
+	case hostir.Reduce:
+		n.Remark = remark
+		return n
+	case hostir.Matmul:
+		n.Remark = remark
+		return n
+	case hostir.Linear:
+		n.Remark = remark
+		return n
+	case hostir.Gradient:
+		n.Remark = remark
+		return n
+	}
+	return n
+}
+
+// sum adds a term for each rank, in their order.
+func sum(s hostir.StreamRef, dst hostir.View, terms ...hostir.Terms) hostir.Reduce {
+	return hostir.Reduce{Origin: hostir.Origin{Field: "Pipeline.Reduction"}, Stream: s, Dst: dst, Terms: terms}
+}
+
+// ofRank is the index of the terms of a sum that is taken in the order of ranks.
+const ofRank = "q"
+
+// each is a term for each rank.
+func each(v hostir.View) hostir.Terms {
+	return hostir.Terms{View: v, Index: ofRank, From: hostir.Const(0), To: hostir.Size}
+}
+
+// after makes a stream wait for others.
+func after(s hostir.StreamRef, others ...hostir.StreamRef) hostir.Synchronize {
+	return hostir.Synchronize{Origin: hostir.Origin{Field: "Streams.Copy"}, Streams: []hostir.StreamRef{s}, On: others}
+}
+
+// steps is the loop over the exchanges, with the names that its body uses.
+func steps(body ...hostir.Node) hostir.For {
+	return hostir.For{Index: stepIndex, From: hostir.Const(1), To: hostir.Size, Body: body}
+}
+
+func let(name string, value hostir.Expr) hostir.Let { return hostir.Let{Name: name, Value: value} }
+
+// fork declares streams and makes them wait for the caller's.
+func (d *draft) fork(sets ...hostir.StreamSet) hostir.Synchronize {
+	if len(d.program.Streams) == 0 {
+		d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	}
+	d.program.Streams = append(d.program.Streams, sets...)
+	return hostir.Synchronize{Origin: forkAt, Streams: refs(sets), On: []hostir.StreamRef{mainRef}}
+}
+
+// join makes the caller's stream wait for others at the end.
+func join(sets ...hostir.StreamSet) hostir.Synchronize {
+	return hostir.Synchronize{Origin: joinAt, Streams: []hostir.StreamRef{mainRef}, On: refs(sets)}
+}
+
+// refs are the streams of sets.
+func refs(sets []hostir.StreamSet) []hostir.StreamRef {
+	var list []hostir.StreamRef
+	for _, s := range sets {
+		list = append(list, hostir.StreamRef{Set: s.Name, From: s.First, To: s.Count})
+	}
+	return list
+}
+
+// buffer is a buffer that the program has.
+func (d *draft) buffer(name string) *hostir.Buffer {
+	for i := range d.program.Buffers {
+		if d.program.Buffers[i].Name == name {
+			return &d.program.Buffers[i]
+		}
+	}
+	return &hostir.Buffer{}
+}
+
+// cut lets a buffer be indexed by parts of the first axis that a rank has more than
+// one index of.
+func (d *draft) cut(name string, parts ...schedule.Extent) {
+	b := d.buffer(name)
+	b.Chunk = part(b.Tensor, parts...)
+}
+
+// part counts the elements of one such part of what a rank has of a tensor.
+func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
+	axes := append([]schedule.Axis{}, t.Axes...)
+	first := 0
+	for len(parts) > 0 && spread(axes[first]) {
+		first++
+	}
+	axes[first].Outer = append([]schedule.Split{}, axes[first].Outer...)
+	for _, n := range parts {
+		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
+	}
+	return elements(schedule.Tensor{Axes: axes}, true)
+}
+
+// spread says that each rank has one index of an axis.
+func spread(a schedule.Axis) bool {
+	return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
+}
+
+// rowsDivisible asks of the shape that the ranks can cut the rows of C, and each rank
+// its own into parts.
+func (d *draft) rowsDivisible(parts int) {
+	check := hostir.Divide{Extent: d.buffer("C").Tensor.Axes[0].Extent, By: schedule.D}
+	if parts > 1 {
+		check.Times = int64(parts)
+	}
+	if !slices.Contains(d.program.Checks, check) {
+		d.program.Checks = append(d.program.Checks, check)
+	}
+}
+
+// multiply is the schedule's product of some rows, on a stream.
+func (d *draft) multiply(s hostir.StreamRef, dst, a hostir.View) hostir.Node {
+	return on(product(d.schedule, hostir.Origin{Field: "Op"}, dst, a), s)
+}
+
+// unbiased refuses a bias, which partial results would each add.
+func (d *draft) unbiased() error {
+	for i, t := range d.schedule.Tensors {
+		if t.Name == "Bias" {
+			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i), Msg: "no pass adds a bias to a sum of partial results", Hint: "leave it out, and add it to C"}
+		}
+	}
+	return d.tensors()
+}
+
+// memory declares a buffer of the plan.
+func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
+	t := schedule.Tensor{Name: name, Axes: axes}
+	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan, Elements: elements(t, true), Chunk: chunk})
+}
+
+// semaphores declares semaphores of one member.
+func (d *draft) semaphores(names ...string) {
+	for _, n := range names {
+		d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: n})
+	}
+}
+
+// decimal is a constant extent.
+func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }
+
+// alone chooses between what a rank does that has no peers, and the exchange.
+func alone(only hostir.Node, exchange ...hostir.Node) hostir.If {
+	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Then: []hostir.Node{only}, Else: exchange}
+}
+
+// launch is nodes on one stream as one kernel, where steps are fused.
+func (d *draft) launch(template string, nodes ...hostir.Node) []hostir.Node {
+	if d.schedule.Transport.Steps != schedule.Fused {
+		return nodes
+	}
+	return []hostir.Node{hostir.LaunchKernel{Origin: hostir.Origin{Field: "Transport.Steps"}, Stream: hostir.Streams(nodes[0])[0], Name: template, Body: nodes}}
+}

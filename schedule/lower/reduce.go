@@ -1,0 +1,37 @@
+package lower
+
+import "ovgen/schedule"
+
+// puts and gets are what an entry reads whose protocol is not the default one's alone.
+var (
+	puts = list(schedule.Put)
+	gets = list(schedule.Get)
+)
+
+// reducePipelines multiply what each rank has of the contracted dimension and sum.
+var reducePipelines = []entry{
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, reducePut},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: gets}, reduceGet},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot)}, reduceInSlot},
+	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InProduct)}, reduceRing},
+	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InKernel)}, reduceRingKernel},
+	{point{reduceAll, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, parts: true}, allReduceShift},
+	{point{reduceAll, schedule.OneShot, schedule.Shift}, reads{fused: true}, oneShot},
+	{point{reduceAll, schedule.TwoShot, schedule.Shift}, reads{fused: true}, twoShot},
+	{point{allBare, schedule.OneShot, schedule.Shift}, reads{fused: true}, oneShot},
+	{point{allBare, schedule.TwoShot, schedule.Shift}, reads{fused: true}, twoShot},
+	{point{reduceBare, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, scatterSum},
+}
+
+// copyPipelines place A otherwise.
+var copyPipelines = []entry{
+	{point{gatherBare, schedule.PointToPoint, schedule.Shift}, reads{}, gatherCopy},
+	{point{exchange, schedule.PointToPoint, schedule.Shift}, reads{}, allToAllCopy},
+	{point{rotation, schedule.PointToPoint, schedule.Shift}, reads{}, permuteCopy},
+	{point{broadcast, schedule.Broadcast, schedule.Shift}, reads{}, broadcastCopy},
+}
+
+// layerPipelines are those of backward passes and of whole layers.
+var layerPipelines = []entry{
+	{point{gatherSum, schedule.PointToPoint, schedule.Shift}, reads{}, gradientShift},
+}

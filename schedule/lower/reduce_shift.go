@@ -1,0 +1,131 @@
+package lower
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Shift reduce-scatters multiply the rows of rank r+i in step i and bring the partial
+// result to its owner; the own rows come last. The owner adds what it has of all
+// ranks once, in their order, so the bits don't depend on who came first.
+
+// reduceBuffers declares the tensors, A indexed by the rows of a rank, and memory for
+// a part of each rank.
+func (d *draft) reduceBuffers(stack string) error {
+	if err := d.unbiased(); err != nil {
+		return err
+	}
+	d.cut("A", schedule.D)
+	d.stack(stack, d.buffer("C").Tensor)
+	return nil
+}
+
+// stack declares memory for a part of every rank's rows, each like what this rank has
+// of t.
+func (d *draft) stack(name string, t schedule.Tensor) {
+	axes := append([]schedule.Axis{schedule.Dim(t.Axes[0].Extent, schedule.Stream(schedule.D))}, t.Axes[1:]...)
+	d.memory(name, part(t), axes...)
+}
+
+// rowsOf is the product of the rows of one rank.
+func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Node {
+	return d.multiply(s, dst, slice("A", rank))
+}
+
+// ownRows is the product of this rank's rows, into its own slot.
+func (d *draft) ownRows() hostir.Node {
+	n := d.rowsOf(mainRef, slice(slots, hostir.Rank), hostir.Rank)
+	return described(n, "own rows last, straight into their slot")
+}
+
+// sumSlots is the sum at the owner once every peer's part has arrived.
+func sumSlots() []hostir.Node {
+	return []hostir.Node{
+		wait(mainRef, arrived, every),
+		described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"),
+	}
+}
+
+// reducePut puts partial results into slots at their owners. The owner says before
+// everything that its slots are free. All products are enqueued before the first
+// copy, which needs one of them anyway.
+func reducePut(d *draft) error {
+	if err := d.reduceBuffers(slots); err != nil {
+		return err
+	}
+	d.stack(partial, d.buffer("C").Tensor)
+	d.semaphores(free, arrived)
+	set, work, to := workStreams(d), poolRef(d), hostir.Var("to")
+	target := let("to", ahead(step))
+	d.program.Body = append([]hostir.Node{
+		described(post(mainRef, free, every), "the slots may be written"),
+		d.fork(copySet, set),
+		steps(target, d.rowsOf(work, slice(partial, to), to)),
+		d.ownRows(),
+		steps(target,
+			after(copyRef, work),
+			wait(copyRef, free, to),
+			move(copyRef, remote(slots, to, hostir.Rank), slice(partial, to)),
+			post(copyRef, arrived, to)),
+		after(mainRef, copyRef),
+	}, append(sumSlots(), join(set))...)
+	return nil
+}
+
+// reduceInSlot lets the product itself write the owner's slot.
+func reduceInSlot(d *draft) error {
+	if err := d.reduceBuffers(slots); err != nil {
+		return err
+	}
+	d.semaphores(free, arrived)
+	set, work, to := workStreams(d), poolRef(d), hostir.Var("to")
+	d.program.Body = append([]hostir.Node{
+		described(post(mainRef, free, every), "the slots may be written"),
+		d.fork(set),
+		steps(let("to", ahead(step)),
+			wait(work, free, to),
+			d.rowsOf(work, remote(slots, to, hostir.Rank), to),
+			post(work, arrived, to)),
+		d.ownRows(),
+		join(set),
+	}, sumSlots()...)
+	return nil
+}
+
+// staging holds the partial results that peers read.
+const staging = "staging"
+
+// reduceGet lets the owner copy partial results out of staging buffers that the
+// steps take in turn, one for each compute stream. A step says that its buffer is
+// ready; the next step that takes the buffer waits until it was read. It waits behind
+// this rank's own copy of the step, which another rank may be waiting for.
+func reduceGet(d *draft) error {
+	if err := d.reduceBuffers(slots); err != nil {
+		return err
+	}
+	buffers := max(d.schedule.Streams.Compute, 2)
+	if d.schedule.Streams.Compute == 0 {
+		d.schedule.Streams.Compute = buffers
+	}
+	c := d.buffer("C").Tensor
+	axes := append([]schedule.Axis{schedule.Dim(decimal(buffers))}, c.Axes...)
+	d.memory(staging, part(c), axes...)
+	d.semaphores(ready, read)
+	set, work := workStreams(d), poolRef(d)
+	to, from, turn := hostir.Var("to"), hostir.Var("from"), work.Index
+	d.program.Body = append([]hostir.Node{
+		d.fork(copySet, set),
+		steps(let("to", ahead(step)), let("from", behind(step)),
+			d.rowsOf(work, slice(staging, turn), to),
+			post(work, ready, to),
+			after(copyRef, work),
+			wait(copyRef, ready, from),
+			move(copyRef, slice(slots, from), remote(staging, from, turn)),
+			post(copyRef, read, from),
+			after(work, copyRef),
+			described(wait(work, read, to), "the buffer is free again")),
+		d.ownRows(),
+		join(copySet, set),
+	}, described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))
+	return nil
+}

@@ -1,0 +1,66 @@
+package lower
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// oneShot lets every rank sum the inputs of all, reading its peers' over the link. All
+// add in the order of ranks, so all get equal bits.
+func oneShot(d *draft) error {
+	if err := d.unbiased(); err != nil {
+		return err
+	}
+	input := d.shotInput()
+	d.semaphores(ready, read)
+	d.program.Body = append(d.program.Body, described(post(mainRef, ready, every), "peers may read "+input))
+	d.program.Body = append(d.program.Body, d.launch("shot",
+		wait(mainRef, ready, every),
+		described(sum(mainRef, whole("C"), each(hostir.View{Buffer: input, Peer: hostir.Var(ofRank)})), "the same order on every rank"),
+		post(mainRef, read, every))...)
+	d.program.Body = append(d.program.Body, wait(mainRef, read, every))
+	return nil
+}
+
+// twoShot lets every rank sum its part of all inputs and copy the others' parts from
+// those who summed them.
+func twoShot(d *draft) error {
+	if err := d.unbiased(); err != nil {
+		return err
+	}
+	input := d.shotInput(schedule.D)
+	d.cut("C", schedule.D)
+	c := d.buffer("C").Tensor
+	d.rowsDivisible(1)
+	d.memory(reduced, part(c, schedule.D), append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
+	d.semaphores(ready, summed, read)
+	d.program.Body = append(d.program.Body, described(post(mainRef, ready, every), "peers may read "+input))
+	d.program.Body = append(d.program.Body, d.launch("shot",
+		wait(mainRef, ready, every),
+		described(sum(mainRef, whole(reduced), each(remote(input, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
+		post(mainRef, summed, every))...)
+	from := hostir.Var("from")
+	d.program.Body = append(d.program.Body,
+		move(mainRef, slice("C", hostir.Rank), whole(reduced)),
+		steps(append([]hostir.Node{let("from", ahead(step))}, d.launch("get",
+			wait(mainRef, summed, from),
+			move(mainRef, slice("C", from), hostir.View{Buffer: reduced, Peer: from}))...)...),
+		post(mainRef, read, every),
+		wait(mainRef, read, every))
+	return nil
+}
+
+// shotInput declares what the ranks sum, in the given parts: A itself, or the product
+// of A's and B's columns here, which it enqueues.
+func (d *draft) shotInput(parts ...schedule.Extent) string {
+	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	if d.schedule.Op == schedule.Sum {
+		d.share("A")
+		d.cut("A", parts...)
+		return "A"
+	}
+	c := d.buffer("C").Tensor
+	d.memory(partial, part(c, parts...), c.Axes...)
+	d.program.Body = append(d.program.Body, d.multiply(mainRef, whole(partial), whole("A")))
+	return partial
+}
