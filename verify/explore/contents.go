@@ -152,7 +152,7 @@ func (x *search) compute(s *state, st *step) []Number {
 	case ops.Copy:
 		return operands[0]
 	case ops.Sum:
-		return added(operands, size)
+		return x.added(operands, size)
 	case ops.Product:
 		return x.multiplied(st.op, operands, size)
 	}
@@ -160,14 +160,14 @@ func (x *search) compute(s *state, st *step) []Number {
 }
 
 // added is the sum of lists of equal size.
-func added(operands [][]Number, size int) []Number {
+func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
 	for _, list := range operands {
 		if len(list) != size {
 			return nil
 		}
 		for i, e := range list {
-			sum[i] = plus(sum[i], e)
+			sum[i] = add(sum[i], e, x.Ordered)
 		}
 	}
 	return sum

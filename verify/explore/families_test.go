@@ -21,7 +21,7 @@ var (
 )
 
 func buffer(name string, owner hostir.Owner, elements, chunk hostir.Expr) hostir.Buffer {
-	return hostir.Buffer{Name: name, Owner: owner, Elements: elements, Chunk: chunk}
+	return hostir.Buffer{Name: name, Owner: owner, Elements: elements, Chunk: chunk, Shared: name == "A"}
 }
 
 func view(buffer string, index hostir.Expr) hostir.View {
@@ -62,7 +62,7 @@ func reduceScatter() *hostir.Program {
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.K, sharded...)}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K, sharded...)}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.N)}}}},
-		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, local, hostir.Div(local, d)), buffer("B", hostir.Caller, hostir.Div(hostir.Mul(n, k), d), n),
+		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, local, hostir.Div(local, d)), buffer("B", hostir.Caller, hostir.Div(hostir.Mul(n, k), d), hostir.Div(hostir.Mul(n, k), d)),
 			buffer("C", hostir.Caller, shard, shard), buffer("partial", hostir.Plan, hostir.Mul(m, n), shard), buffer("slots", hostir.Plan, hostir.Mul(m, n), shard)},
 		Body: []hostir.Node{
 			hostir.Post{Stream: mainRef, Semaphore: "free"},
@@ -102,8 +102,8 @@ func weightGradient() *hostir.Program {
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.K)}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}}}},
-		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, hostir.Mul(m, n), shard), buffer("B", hostir.Caller, rows, rows),
-			buffer("C", hostir.Caller, hostir.Mul(n, k), n), buffer("Gathered", hostir.Plan, size, rows)},
+		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, hostir.Mul(m, n), shard), hostir.Buffer{Name: "B", Owner: hostir.Caller, Elements: rows, Chunk: rows, Shared: true},
+			buffer("C", hostir.Caller, hostir.Mul(n, k), hostir.Mul(n, k)), buffer("Gathered", hostir.Plan, size, rows)},
 		Body: []hostir.Node{
 			hostir.Communication{Stream: mainRef, Kind: "Allgather", In: view("B", hostir.Const(0)), Out: view("Gathered", hostir.Const(0)), Ready: "ready", Done: "read"},
 			hostir.Wait{Stream: mainRef, Semaphore: "read"},
@@ -137,8 +137,8 @@ func mlp() *hostir.Program {
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.F)}},
 		{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.F)}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}},
-		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, rows(k), k), buffer("B", hostir.Caller, hostir.Mul(f, k), k), buffer("Bias", hostir.Caller, f, f),
-			buffer("B2", hostir.Caller, hostir.Mul(n, f), f), buffer("C", hostir.Caller, rows(n), n), buffer("hidden", hostir.Plan, rows(f), f)},
+		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, rows(k), rows(k)), buffer("B", hostir.Caller, hostir.Mul(f, k), hostir.Mul(f, k)), buffer("Bias", hostir.Caller, f, f),
+			buffer("B2", hostir.Caller, hostir.Mul(n, f), hostir.Mul(n, f)), buffer("C", hostir.Caller, rows(n), rows(n)), buffer("hidden", hostir.Plan, rows(f), rows(f))},
 		Body: []hostir.Node{
 			hostir.Linear{Stream: mainRef, C: hostir.View{Buffer: "hidden"}, A: hostir.View{Buffer: "A"}, B: hostir.View{Buffer: "B"}, Bias: hostir.View{Buffer: "Bias"}, Gelu: true},
 			hostir.Linear{Stream: mainRef, C: hostir.View{Buffer: "C"}, A: hostir.View{Buffer: "hidden"}, B: hostir.View{Buffer: "B2"}}}}
@@ -160,6 +160,13 @@ func TestFamilies(t *testing.T) {
 		{"a sum that lacks a term", reduceScatter(), change(func(n hostir.Node) hostir.Node {
 			if s, ok := n.(hostir.Reduce); ok {
 				s.Terms = []hostir.Terms{{View: s.Terms[0].View, Index: "i", From: hostir.Const(1), To: d}}
+				return s
+			}
+			return n
+		}), explore.Contents},
+		{"a sum in another order", reduceScatter(), change(func(n hostir.Node) hostir.Node {
+			if s, ok := n.(hostir.Reduce); ok {
+				s.Terms = []hostir.Terms{slots(hostir.Mod(hostir.Add(i, hostir.Const(1)), d))}
 				return s
 			}
 			return n

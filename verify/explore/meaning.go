@@ -109,18 +109,18 @@ func (m *meaning) output(run int, name string, at int64) Number {
 		return a(at)
 	case schedule.Sum:
 		size := s.M * s.N
-		return total(int64(s.Ranks), func(d int64) Number { return a(d*size + at) })
+		return m.total("A", 0, int64(s.Ranks), func(d int64) Number { return a(d*size + at) })
 	case schedule.Gradient:
 		n, k := at/s.K, at%s.K
-		return total(s.M, func(i int64) Number { return times(a(i*s.N+n), b(i*s.K+k)) })
+		return m.total("A", 0, s.M, func(i int64) Number { return times(a(i*s.N+n), b(i*s.K+k)) })
 	case schedule.Matmul:
 		i, j := at/columns, at%columns
-		return total(s.K, func(k int64) Number { return times(a(i*s.K+k), b(k*columns+j)) })
+		return m.total("A", 1, s.K, func(k int64) Number { return times(a(i*s.K+k), b(k*columns+j)) })
 	case schedule.Linear:
 		return m.linear(run, at/columns, at%columns, a, b, bias)
 	case schedule.MLP:
 		f, second := s.Extents["F"], of("B2")
-		return plus(m.bias(run, "Bias2", at%s.N), total(f, func(l int64) Number {
+		return plus(m.bias(run, "Bias2", at%s.N), m.total("B2", 1, f, func(l int64) Number {
 			return times(gelu(m.linear(run, at/s.N, l, a, b, bias)), second(at%s.N*f+l))
 		}))
 	}
@@ -130,7 +130,7 @@ func (m *meaning) output(run int, name string, at int64) Number {
 // linear is an element of a linear layer.
 func (m *meaning) linear(run int, row, column int64, a, b func(int64) Number, bias string) Number {
 	k := m.shape.K
-	return plus(m.bias(run, bias, column), total(k, func(i int64) Number { return times(a(row*k+i), b(column*k+i)) }))
+	return plus(m.bias(run, bias, column), m.total("A", 1, k, func(i int64) Number { return times(a(row*k+i), b(column*k+i)) }))
 }
 
 // bias is an element of a bias, zero where there is none.
@@ -141,11 +141,30 @@ func (m *meaning) bias(run int, name string, at int64) Number {
 	return input(run, name, at)
 }
 
-// total is the sum of f over n indices.
-func total(n int64, f func(i int64) Number) Number {
+// total is the sum of f over n indices of a tensor's axis: over those of each rank, and
+// then, where the axis is spread over ranks, over the ranks in their order.
+func (m *meaning) total(tensor string, axis int, n int64, f func(i int64) Number) Number {
+	t, _ := m.schedule.Tensor(tensor)
 	sum := Number(0)
-	for i := range n {
-		sum = plus(sum, f(i))
+	if at, _, ok := t.Sharded(); !ok || at != axis {
+		for i := range n {
+			sum = plus(sum, f(i))
+		}
+		return sum
+	}
+	for r := range m.shape.Ranks {
+		partial := Number(0)
+		held, _ := (&meaning{m.schedule, m.shape, r}).held(t.Axes[axis], n) // places has seen every axis
+		for _, i := range held {
+			partial = plus(partial, f(i))
+		}
+		sum = add(sum, partial, ordered(m.schedule))
 	}
 	return sum
+}
+
+// ordered says that a schedule promises to add partial results in the order of ranks.
+func ordered(s schedule.Schedule) bool {
+	r := s.WithDefaults().Pipeline.Reduction
+	return r == schedule.AtEnd || r == schedule.InSlot
 }

@@ -15,6 +15,15 @@ const prime = 1<<61 - 1
 
 func plus(x, y Number) Number { return (x + y) % prime }
 
+// add is a sum with one more term. Rounded sums depend on the order of their terms: an
+// ordered one is a polynomial that has them as coefficients.
+func add(sum, term Number, ordered bool) Number {
+	if ordered {
+		sum = times(sum, mixed(hashed("order")))
+	}
+	return plus(sum, term)
+}
+
 func times(x, y Number) Number {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
 	_, rest := bits.Div64(hi, lo, prime)

@@ -57,7 +57,7 @@ func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 // Of is the system of a program: each rank's results are what its schedule says of the
 // tensors, in the places that it says. Lists of nil are unrolled from the program.
 func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System, error) {
-	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{}}
+	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{}, Ordered: ordered(p.Schedule)}
 	if lists == nil {
 		var err error
 		if s.Ranks, err = shape.Unroll(p); err != nil {
@@ -92,7 +92,7 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 	}
 	m := &meaning{schedule: p.Schedule, shape: shape, rank: rank}
 	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * shape.ElementSize}
-	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan}
+	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared}
 	t, declared := p.Schedule.Tensor(b.Name)
 	if !memory.Plan && declared && !(t.Root && rank > 0) {
 		places, err := m.places(t)

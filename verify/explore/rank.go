@@ -217,19 +217,20 @@ func (b *rankBuilder) access(o *ops.Op) {
 			continue
 		}
 		s.lives = append(s.lives, b.life[u.At.Rank])
-		if u.Write && b.callers(u) {
+		if b.foreign(u) {
 			b.report(Owned, "rank %d: %s", b.rank, o)
 		}
 	}
 	b.add(o.Stream, s)
 }
 
-// callers says whether a use lies in a caller's memory.
-func (m *machine) callers(u ops.Use) bool {
+// foreign says whether a use of a peer's memory lies where only the peer's caller may
+// write, or read.
+func (m *machine) foreign(u ops.Use) bool {
 	p, from, to := span(u)
 	return slices.ContainsFunc(m.Memory, func(c Buffer) bool {
 		q, lo, hi := span(c.Use)
-		return !c.Plan && p == q && from < hi && lo < to
+		return (u.Write && !c.Plan || c.Private) && p == q && from < hi && lo < to
 	})
 }
 

@@ -15,6 +15,8 @@ type System struct {
 	Words map[string]int64
 	// ElementSize is the bytes of an element; 4 if zero.
 	ElementSize int64
+	// Ordered says that results depend on the order in which a Sum adds its terms.
+	Ordered bool
 	// Modes of the runs, one each, the same on all ranks.
 	Modes []Mode
 	// Full takes every step from every state: no reduction.
@@ -30,6 +32,8 @@ type Buffer struct {
 	ops.Use
 	// Plan says that it belongs to the plan, else to the caller: peers may not write it.
 	Plan bool
+	// Private says that peers may not read it either.
+	Private bool
 	// Input has fresh contents, which results are made of; other memory has none.
 	Input bool
 	// Values of an input in each run; nil gives each element a number of its own.
@@ -70,7 +74,7 @@ const (
 	AtRest     Property = "at rest"     // every word is 0 behind the last run
 	Contents   Property = "contents"    // callers read the right results
 	InRun      Property = "in run"      // operations, and accesses by peers, lie between a run's start and end
-	Owned      Property = "plan-owned"  // peers write no caller's memory
+	Owned      Property = "plan-owned"  // peers write no caller's memory, and read what is shared
 	Capturable Property = "capturable"  // a run forks from main and joins it
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
 	WellFormed Property = "well formed" // ranks exist; a wait is followed by its reset at once
