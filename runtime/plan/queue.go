@@ -141,8 +141,12 @@ func (q *Queue) collect(wait bool, sem *Semaphore, peers []int) {
 	}
 }
 
-// Set copies bytes by the copy engine.
+// Set copies bytes by the copy engine; none is a step that leaves the stream as it is.
 func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
+	if bytes == 0 {
+		q.nothing(s, "Set of no bytes")
+		return
+	}
 	if q.node(s, "Set", "") {
 		q.check(q.plan.driver.MemcpyDtoDAsync(dst, src, bytes, s.handle))
 	}
@@ -167,10 +171,7 @@ func (q *Queue) Gradient(s *Stream, p *Product, c, a, b driver.Ptr) {
 // as it is.
 func (q *Queue) product(kind string, s *Stream, p *Product, c, a, b, bias driver.Ptr) {
 	if p.empty() {
-		q.step++
-		if q.numbering() {
-			q.plan.note(s, false, nil, kind+" of no rows")
-		}
+		q.nothing(s, kind+" of no rows")
 		return
 	}
 	s.multiply = true
@@ -220,6 +221,14 @@ func (q *Queue) node(s *Stream, kind, name string) bool {
 		q.plan.note(s, false, nil, kind+name)
 	}
 	return live
+}
+
+// nothing counts a step that enqueues nothing.
+func (q *Queue) nothing(s *Stream, text string) {
+	q.step++
+	if q.numbering() {
+		q.plan.note(s, false, nil, text)
+	}
 }
 
 // numbering says that the steps are being named, once, in Finish.

@@ -196,11 +196,14 @@ func (u *unroller) wait(n hostir.Wait) {
 	u.add(op)
 }
 
-// set is a copy.
+// set is a copy; one of nothing is a step without an operation.
 func (u *unroller) set(n hostir.Set) {
 	u.begin()
 	src, bytes := u.view(n.Src)
 	dst, _ := u.view(n.Dst)
+	if bytes == 0 && u.launch == "" {
+		return
+	}
 	u.add(Op{Kind: Copy, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "copy"), Step: u.step, Node: n,
 		Uses: []Use{{At: src, Bytes: bytes}, {Write: true, At: dst, Bytes: bytes}}})
 }
@@ -220,7 +223,8 @@ func (u *unroller) reduce(n hostir.Reduce) {
 	u.add(op)
 }
 
-// product reads its operands, and its result where it adds to that.
+// product reads its operands, and its result where it adds to that. One of no rows is
+// a step without an operation.
 func (u *unroller) product(n hostir.Node, s hostir.StreamRef, form string, accumulate bool, c, a, b, bias hostir.View) {
 	u.begin()
 	op := Op{Kind: Product, Form: form, Stream: u.stream(s), Step: u.step, Node: n}
@@ -231,6 +235,9 @@ func (u *unroller) product(n hostir.Node, s hostir.StreamRef, form string, accum
 		}
 	}
 	at, bytes := u.view(c)
+	if bytes == 0 {
+		return
+	}
 	if accumulate {
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}

@@ -2,9 +2,7 @@ package record
 
 import (
 	"fmt"
-	"strings"
 	"sync"
-	"unsafe"
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/ops"
@@ -83,6 +81,14 @@ func normalise(list []ops.Op) []ops.Op {
 
 // add takes an operation down; f fills it in.
 func (d *Driver) add(kind ops.Kind, s driver.Stream, f func(*ops.Op) error) {
+	d.addAll(kind, s, func(op ops.Op) ([]ops.Op, error) {
+		err := f(&op)
+		return []ops.Op{op}, err
+	})
+}
+
+// addAll takes down the operations that f makes of one.
+func (d *Driver) addAll(kind ops.Kind, s driver.Stream, f func(ops.Op) ([]ops.Op, error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.on || d.err != nil {
@@ -92,15 +98,15 @@ func (d *Driver) add(kind ops.Kind, s driver.Stream, f func(*ops.Op) error) {
 	if err != nil && (kind == ops.Record || kind == ops.WaitEvent) {
 		return // the group orders its runs on a stream of its own
 	}
-	op := ops.Op{Kind: kind, Stream: name}
-	if err == nil && f != nil {
-		err = f(&op)
+	var made []ops.Op
+	if err == nil {
+		made, err = f(ops.Op{Kind: kind, Stream: name})
 	}
 	if err != nil {
 		d.err = fmt.Errorf("operation %d (%s): %w", len(d.list), kind, err)
 		return
 	}
-	d.list = append(d.list, op)
+	d.list = append(d.list, made...)
 }
 
 // MatmulCreate remembers what the product computes.
@@ -180,7 +186,7 @@ func (d *Driver) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error 
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(loc.Buffer, "step[") {
+	if isStep(loc) {
 		value &= 0xffff
 	}
 	o.Words = append(o.Words, ops.Word{Write: write, At: loc, Value: value})
@@ -250,49 +256,4 @@ func (d *Driver) uses(o *ops.Op, list ...use) error {
 		o.Uses = append(o.Uses, ops.Use{Write: u.write, At: at, Bytes: u.bytes})
 	}
 	return nil
-}
-
-// LaunchKernel launches one of the package's kernels.
-func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
-	d.add(ops.Signal, s, func(o *ops.Op) error {
-		k, ok := d.kernels[f]
-		if !ok || k.Touches == nil {
-			return fmt.Errorf("kernel %#x has no description", f)
-		}
-		_, o.Kernel, _ = strings.Cut(k.Name, "_")
-		for _, t := range k.Touches(params, nil) {
-			if err := d.touch(o, t); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return d.Driver.LaunchKernel(f, grid, block, s, params)
-}
-
-// touch adds what a kernel does to a range: to a word where it is one, else to memory.
-func (d *Driver) touch(o *ops.Op, t driver.Touch) error {
-	at, err := d.names.loc(t.At)
-	if err != nil {
-		return err
-	}
-	switch {
-	case t.Kind == driver.TouchWait:
-		return d.word(o, t.At, t.Value, false)
-	case t.Kind == driver.TouchPost, strings.HasPrefix(at.Buffer, "step["), d.waitsFor(o, at):
-		return d.word(o, t.At, t.Value, true)
-	}
-	o.Kind = ops.Copy
-	o.Uses = append(o.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
-	return nil
-}
-
-// waitsFor says that the operation has waited for that word: a write to it is its reset.
-func (d *Driver) waitsFor(o *ops.Op, at ops.Loc) bool {
-	for _, w := range o.Words {
-		if !w.Write && w.At == at {
-			return true
-		}
-	}
-	return false
 }
