@@ -20,6 +20,20 @@ func filled(seed uint32, first uint64, n int, limit uint32) string {
 	return integers.String() + reals.String()
 }
 
+// strided is what fill makes of n elements, run of every stride, added to themselves in
+// that unit.
+func strided(seed uint32, first uint64, n, run, stride int, limit uint32, unit int) string {
+	var text strings.Builder
+	for i := range n {
+		value := 0
+		if x := hash(seed, first+uint64(i/run*stride+i%run)); x>>8 < limit {
+			value = (int(x&1)*2 - 1) * 2 * unit
+		}
+		fmt.Fprintf(&text, "%d ", value)
+	}
+	return text.String()
+}
+
 func hash(seed uint32, index uint64) uint32 {
 	x := index*0x9E3779B97F4A7C15 + uint64(seed)*0xD1B54A32D192ED03
 	x ^= x >> 32

@@ -41,7 +41,7 @@ static __device__ __forceinline__ float half_to_float(unsigned short h)
   return __uint_as_float(sign | (exponent + 112u) << 23 | fraction << 13);
 }
 
-// Rounds to nearest, ties to even. |x| is at most 1 here, so nothing overflows.
+// Rounds to nearest, ties to even. |x| is small here, so nothing overflows.
 static __device__ __forceinline__ unsigned short float_to_half(float x)
 {
   const unsigned sign = (__float_as_uint(x) >> 16) & 0x8000u;
@@ -83,8 +83,8 @@ static __device__ __forceinline__ void store_element(unsigned long long at, long
 }
 
 // ----------------------------------------------------------------------------
-// fill makes element first + i of a tensor from its seed and index alone, so that any
-// part of it can be made again anywhere.
+// fill makes elements of a tensor from its seed and their index in the whole alone, so
+// that any part of it can be made again anywhere.
 // Launch: any grid and block of one dimension.
 
 static __device__ __forceinline__ unsigned hash(unsigned seed, unsigned long long index)
@@ -98,19 +98,28 @@ static __device__ __forceinline__ unsigned hash(unsigned seed, unsigned long lon
   return (unsigned)x;
 }
 
+// Where element i of a part lies in the whole, from the part's first on.
+static __device__ __forceinline__ long long placed(long long i, long long count, long long run, long long stride)
+{
+  return run >= count ? i : i / run * stride + i % run;
+}
+
 extern "C" {
 __global__ void fill(const __grid_constant__ struct run_fill p)
 {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < p.count; i += stride) {
-    const unsigned x = hash(p.seed, (unsigned long long)(p.first + i));
+    const unsigned x = hash(p.seed, (unsigned long long)(p.first + placed(i, p.count, p.run, p.stride)));
     float value;
     if (p.real) {
       value = (float)(x >> 8) / 8388608.0f - 1.0f;
     } else if ((x >> 8) < p.limit) {
-      value = (x & 1u) ? 1.0f : -1.0f;
+      value = (x & 1u) ? p.unit : -p.unit;
     } else {
       value = 0.0f;
+    }
+    if (p.add) {
+      value += load_element(p.at, i, p.element);
     }
     store_element(p.at, i, p.element, value);
   }
@@ -130,7 +139,7 @@ __global__ void compare(const __grid_constant__ struct run_compare p)
   struct run_verdict found = {-1, 0, 0.0f};
   for (long long i = first; i < p.count; i += stride) {
     const float got = load_element(p.got, i, p.element);
-    const float want = load_element(p.want, i, p.element);
+    const float want = load_element(p.want, placed(i, p.count, p.run, p.stride), p.element);
     if (got != want) {
       if (found.differ == 0) {
         found.first = i;

@@ -8,20 +8,26 @@
 
 struct run_fill {
   unsigned long long at;
-  long long first;  // index of at[0] in the whole tensor
-  long long count;  // elements
+  long long first;   // index of at[0] in the whole tensor
+  long long count;   // elements
+  long long run;     // elements that follow each other in the whole tensor
+  long long stride;  // from one such run to the next, in the whole tensor
   unsigned seed;
   unsigned limit;    // of 1 << 24: how many integers are not zero
   unsigned element;  // 1 bf16, 2 fp16, 3 fp32
-  unsigned real;     // 1: reals in [-1, 1), 0: integers -1, 0, 1
+  unsigned real;     // 1: reals in [-1, 1), 0: integers -1, 0, 1 times unit
+  float unit;
+  unsigned add;  // 1: to what is there
 };
 
 struct run_compare {
   unsigned long long got;
-  unsigned long long want;
-  unsigned long long out;  // struct run_verdict, one a thread of the launch
-  long long count;         // elements
-  unsigned element;        // 1 bf16, 2 fp16, 3 fp32
+  unsigned long long want;  // that of got[0], in the whole tensor
+  unsigned long long out;   // struct run_verdict, one a thread of the launch
+  long long count;          // elements of got
+  long long run;            // elements that follow each other in want
+  long long stride;         // from one such run to the next
+  unsigned element;         // 1 bf16, 2 fp16, 3 fp32
   unsigned unused;
 };
 

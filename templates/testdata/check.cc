@@ -54,7 +54,7 @@ int main()
   const int n = 12;
   float values[n + 1];
   values[n] = 42;
-  struct run_fill p = {(unsigned long long)values, 5, n, 3, 1u << 23, 3, 0};
+  struct run_fill p = {(unsigned long long)values, 5, n, n, n, 3, 1u << 23, 3, 0, 1.0f, 0};
   run(0, &p, 2, 4);
   for (int i = 0; i < n; i++) {
     printf("%g ", values[i]);
@@ -65,10 +65,19 @@ int main()
     printf("%.9g ", values[i]);
   }
   printf("%g\n", values[n]);
+  // Two of every five elements, and again on top of them, in units of 4.
+  p = {(unsigned long long)values, 5, n, 2, 5, 3, 1u << 23, 3, 0, 4.0f, 0};
+  run(0, &p, 2, 2);
+  p.add = 1;
+  run(0, &p, 1, 3);
+  for (int i = 0; i < n; i++) {
+    printf("%g ", values[i]);
+  }
+  printf("\n");
 
-  unsigned short got[5] = {0x3f80, 0x7fc0, 0x8000, 0x4000, 0}, want[5] = {0x3f80, 0x7fc0, 0, 0x4040, 0};
+  unsigned short got[5] = {0x3f80, 0x7fc0, 0x8000, 0x4000, 0}, want[9] = {0x3f80, 0x7fc0, 9, 9, 0, 0x4040, 9, 9, 0};
   struct run_verdict found[2];
-  struct run_compare c = {(unsigned long long)got, (unsigned long long)want, (unsigned long long)found, 5, 1, 0};
+  struct run_compare c = {(unsigned long long)got, (unsigned long long)want, (unsigned long long)found, 5, 2, 4, 1, 0};
   run(1, &c, 2, 1);
   for (const auto &f : found) {
     printf("%lld %u %g\n", f.first, f.differ, f.largest);

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"ovgen/runtime/device"
@@ -28,13 +29,15 @@ type series struct {
 	rounds  []sample
 }
 
-// bench measures every program in every type and shape and prints as it goes.
+// bench measures every program in every type and shape and prints as it goes;
+// programs that were named together are measured together.
 func (r *rank) bench(ctx context.Context) error {
-	for _, p := range r.o.programs {
-		for _, typ := range r.o.typesOf(&p) {
-			for _, s := range r.o.shapesOf(typ, r.onGPU()) {
-				if err := r.benchShape(ctx, &p, s); err != nil {
-					return fmt.Errorf("bench %s, %s %s: %w", p.Name, s, s.Type, err)
+	for _, programs := range r.o.together {
+		first := programs[0]
+		for _, typ := range r.o.typesOf(first) {
+			for _, s := range r.o.shapesOf(first, typ, r.onGPU()) {
+				if err := r.benchShape(ctx, programs, s); err != nil {
+					return fmt.Errorf("bench %s, %s %s: %w", first.Name, s, s.Type, err)
 				}
 			}
 		}
@@ -42,8 +45,8 @@ func (r *rank) bench(ctx context.Context) error {
 	return nil
 }
 
-func (r *rank) benchShape(ctx context.Context, p *Program, s Shape) (err error) {
-	l, err := r.newLab(ctx, p, s)
+func (r *rank) benchShape(ctx context.Context, programs []*Program, s Shape) (err error) {
+	l, err := r.newLab(ctx, programs, s)
 	if err != nil {
 		return err
 	}
@@ -62,7 +65,7 @@ func (r *rank) benchShape(ctx context.Context, p *Program, s Shape) (err error) 
 		all = append(all, &series{variant: v}, &series{variant: v, gated: true})
 	}
 	for i := range warmUp + r.o.rounds {
-		r.shown.show("%s %s %s: round %d of %d", p.Name, s, s.Type, i+1, warmUp+r.o.rounds)
+		r.shown.show("%s %s %s: round %d of %d", l.names(), s, s.Type, i+1, warmUp+r.o.rounds)
 		for _, x := range all {
 			one, err := t.measure(x.variant.enqueue, x.gated)
 			if err != nil {
@@ -74,12 +77,21 @@ func (r *rank) benchShape(ctx context.Context, p *Program, s Shape) (err error) 
 		}
 	}
 	r.shown.clear()
-	merged, err := r.merge(ctx, p, s, all)
+	merged, err := l.merge(ctx, all)
 	if err != nil || r.Rank() != 0 {
 		return err
 	}
-	r.print(p, s, merged)
+	l.print(merged)
 	return nil
+}
+
+// names of the programs that are measured together.
+func (l *lab) names() string {
+	var names []string
+	for _, p := range l.programs {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // timer measures what is enqueued on the caller's stream.
@@ -150,7 +162,7 @@ func (t *timer) synchronize() error {
 }
 
 // merge gathers all ranks' samples: of each round the slowest rank's.
-func (r *rank) merge(ctx context.Context, p *Program, s Shape, all []*series) ([]*series, error) {
+func (l *lab) merge(ctx context.Context, all []*series) ([]*series, error) {
 	var mine []byte
 	for _, x := range all {
 		for _, one := range x.rounds {
@@ -158,7 +170,7 @@ func (r *rank) merge(ctx context.Context, p *Program, s Shape, all []*series) ([
 			mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(one.host))
 		}
 	}
-	blobs, err := r.Gather(ctx, fmt.Sprintf("times of %s %s %s", p.Name, s, s.Type), mine)
+	blobs, err := l.r.Gather(ctx, fmt.Sprintf("times of %s %s %s", l.names(), l.s, l.s.Type), mine)
 	if err != nil {
 		return nil, err
 	}

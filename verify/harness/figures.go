@@ -19,26 +19,39 @@ type figure struct {
 	Median     float64 `json:"ms"` // of the slowest rank
 	Min        float64 `json:"min"`
 	Max        float64 `json:"max"`
-	TFLOPS     float64 `json:"tflops,omitempty"`     // of one rank: 2mnk / time
+	TFLOPS     float64 `json:"tflops,omitempty"`     // of one rank
+	Total      float64 `json:"total,omitempty"`      // of all ranks
 	Efficiency float64 `json:"efficiency,omitempty"` // pure / whole, both gated or both not
+	Algorithm  float64 `json:"alg_gbs,omitempty"`    // of a bare communication: bytes of the whole / time
+	Bus        float64 `json:"bus_gbs,omitempty"`    // what passes a rank's link / time
 	Host       float64 `json:"host_us"`              // to enqueue it, median of the slowest rank
 	Rounds     int     `json:"rounds"`
 }
 
-// figures are those of all series; the first two are the pure product's.
-func (r *rank) figures(p *Program, s Shape, all []*series) []figure {
+// figures are those of all series, the pure products' first.
+func (l *lab) figures(all []*series) []figure {
 	pure := map[bool]float64{}
+	c, bare := l.collective()
 	var list []figure
 	for _, x := range all {
 		device, host := x.sorted()
-		f := figure{Program: p.Name, Driver: r.drv.Name(), Type: s.Type.String(), M: s.M, K: s.K, N: s.N, Ranks: r.Size(),
+		f := figure{Program: l.p.Name, Driver: l.r.drv.Name(), Type: l.s.Type.String(), M: l.s.M, K: l.s.K, N: l.s.N, Ranks: l.r.Size(),
 			Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0], Max: device[len(device)-1],
 			Host: median(host), Rounds: len(device)}
+		if x.variant.plan() {
+			f.Program = x.variant.program.Name
+		}
 		if x.variant.name == variantPure {
 			pure[x.gated] = f.Median
 		}
-		if x.variant.name != variantCopies && f.Median > 0 {
-			f.TFLOPS = 2 * float64(s.M) * float64(s.N) * float64(s.K) / f.Median / 1e9
+		switch {
+		case f.Median <= 0 || x.variant.name == variantCopies:
+		case bare:
+			f.Algorithm = float64(c.bytes) / f.Median / 1e6
+			f.Bus = f.Algorithm * c.bus
+		default:
+			f.TFLOPS = l.flops() / f.Median / 1e9
+			f.Total = f.TFLOPS * float64(l.r.Size())
 			f.Efficiency = pure[x.gated] / f.Median
 		}
 		list = append(list, f)
@@ -62,33 +75,71 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// print shows one shape's figures, and the better of eager and replayed.
-func (r *rank) print(p *Program, s Shape, all []*series) {
-	list := r.figures(p, s, all)
-	if r.o.json {
+// print shows one shape's figures, and for each program the better of eager and
+// replayed.
+func (l *lab) print(all []*series) {
+	list := l.figures(all)
+	if l.r.o.json {
 		for _, f := range list {
 			printJSON(f)
 		}
 		return
 	}
-	fmt.Printf("\n%s %s %s, %d ranks: ms, median of the slowest rank over %d rounds\n", p.Name, s, s.Type, r.Size(), list[0].Rounds)
-	fmt.Printf("%-26s %9s  %9s..%-9s %8s %6s %9s\n", "", "ms", "min", "max", "TFLOP/s", "eff", "host us")
-	best := map[bool]float64{}
-	for i, f := range list {
-		name := f.Variant
-		if f.Gated {
-			name += ", gated"
-		}
-		fmt.Printf("%-26s %9.4f  %9.4f..%-9.4f", name, f.Median, f.Min, f.Max)
-		if f.TFLOPS > 0 {
-			fmt.Printf(" %8.1f %6.3f", f.TFLOPS, f.Efficiency)
-		} else {
-			fmt.Printf(" %8s %6s", "", "")
-		}
-		fmt.Printf(" %9.1f\n", f.Host)
-		if v := all[i].variant; v.name == variantEager || v.name == variantReplayed {
-			best[f.Gated] = max(best[f.Gated], f.Efficiency)
-		}
+	c, bare := l.collective()
+	what, units := l.s.String(), fmt.Sprintf("%8s %8s %6s", "TFLOP/s", "total", "eff")
+	if bare {
+		what, units = fmt.Sprintf("%s of %d bytes", c.name, c.bytes), fmt.Sprintf("%8s %8s", "GB/s", "bus")
 	}
-	fmt.Printf("efficiency, better of eager and replayed: %.3f, gated %.3f\n", best[false], best[true])
+	width := 24
+	for i, f := range list {
+		width = max(width, len(l.label(all[i].variant, f)))
+	}
+	fmt.Printf("\n%s %s %s, %d ranks: ms, median of the slowest rank over %d rounds\n", l.names(), what, l.s.Type, l.r.Size(), list[0].Rounds)
+	fmt.Printf("%-*s %9s  %9s..%-9s %s %9s\n", width, "", "ms", "min", "max", units, "host us")
+	for i, f := range list {
+		fmt.Printf("%-*s %9.4f  %9.4f..%-9.4f %s %9.1f\n", width, l.label(all[i].variant, f), f.Median, f.Min, f.Max, f.rates(bare), f.Host)
+	}
+	if !bare {
+		l.best(list)
+	}
+}
+
+// label of a row: its program too where there are several.
+func (l *lab) label(v variant, f figure) string {
+	name := f.Variant
+	if v.plan() && len(l.programs) > 1 {
+		name = f.Program + " " + name
+	}
+	if f.Gated {
+		name += ", gated"
+	}
+	return name
+}
+
+func (f figure) rates(bare bool) string {
+	switch {
+	case bare && f.Algorithm > 0:
+		return fmt.Sprintf("%8.1f %8.1f", f.Algorithm, f.Bus)
+	case bare:
+		return fmt.Sprintf("%8s %8s", "", "")
+	case f.TFLOPS > 0:
+		return fmt.Sprintf("%8.1f %8.1f %6.3f", f.TFLOPS, f.Total, f.Efficiency)
+	}
+	return fmt.Sprintf("%8s %8s %6s", "", "", "")
+}
+
+func (l *lab) best(list []figure) {
+	for _, p := range l.programs {
+		best := map[bool]float64{}
+		for _, f := range list {
+			if f.Program == p.Name && (f.Variant == variantEager || f.Variant == variantReplayed) {
+				best[f.Gated] = max(best[f.Gated], f.Efficiency)
+			}
+		}
+		name := ""
+		if len(l.programs) > 1 {
+			name = p.Name + ": "
+		}
+		fmt.Printf("%sefficiency, better of eager and replayed: %.3f, gated %.3f\n", name, best[false], best[true])
+	}
 }

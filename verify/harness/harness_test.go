@@ -98,9 +98,9 @@ func TestParse(t *testing.T) {
 		{"list", ""}, {"list all", "list takes no name"},
 		{"verify", "verify what? (all, allgatherlinear, other)"}, {"verify nosuch", `no program "nosuch"`},
 		{"verify all -m 8 -k 4 -n 4 other", ""}, {"verify -ranks 2 all", ""},
-		{"verify all -m 8", "m, k and n must be positive, all three"}, {"verify all -m 9 -k 4 -n 4", "m must be a multiple of the ranks, 4"},
+		{"verify all -m 8", "m, k and n must be positive, all three"}, {"verify all -m 9 -k 4 -n 4", "m must be a multiple of 4 for allgatherlinear on 4 ranks"},
 		{"bench all -shapes 8,8,8;16,8,8", ""}, {"bench all -shapes 8,8", `shape "8,8" is not m,k,n`}, {"bench all -shapes 8,x,8", `"x" is no number`},
-		{"bench all -type bf16,fp32", ""}, {"bench all -type fp8", `no type "fp8"`},
+		{"bench all -type bf16,fp32", ""}, {"bench allgatherlinear,other other", ""}, {"bench other,nosuch", `no program "nosuch"`}, {"bench all -type fp8", `no type "fp8"`},
 		{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"}, {"verify all -iters -1", "must be positive"},
 		{"verify all -nosuch", "verify: flag provided but not defined"}, {"verify all -timeout 0s", "must be positive"},
 	} {
@@ -111,7 +111,7 @@ func TestParse(t *testing.T) {
 		case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)):
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
-		if x.args == "verify all -m 8 -k 4 -n 4 other" && (len(o.programs) != 3 || o.shapes[0] != Shape{M: 8, K: 4, N: 4}) {
+		if x.args == "verify all -m 8 -k 4 -n 4 other" && (len(o.together) != 3 || len(o.programs) != 3 || o.shapes[0] != Shape{M: 8, K: 4, N: 4}) {
 			t.Errorf("%s: %+v", x.args, o)
 		}
 	}

@@ -15,11 +15,13 @@ import (
 // elements: thread t of T takes t, t+T, t+2T, ... Anything with Count 0 (the
 // zero struct) does nothing.
 
-// fillParams: element First+i of a tensor goes to At[i].
+// fillParams: the element of a tensor with index First + placed(i) goes to At[i],
+// where placed(i) = i/Run*Stride + i%Run.
 //
-//	x = hash(Seed, First + i)              // uint32, see reference.Hash
-//	integers: (x >> 8) < Limit ? ((x & 1) ? 1 : -1) : 0
+//	x = hash(Seed, First + placed(i))      // uint32, see reference.Hash
+//	integers: (x >> 8) < Limit ? ((x & 1) ? Unit : -Unit) : 0
 //	Real:     float(x >> 8) / 2^23 - 1     // exact in fp32, rounded to Type
+//	Add:      that plus At[i]
 //
 // hash(seed, index), all in uint64:
 //
@@ -28,24 +30,28 @@ import (
 //	x ^= x >> 32;  x *= 0xD6E8FEB86659FD93
 //	x ^= x >> 32;  return (uint32)x
 type fillParams struct {
-	At    driver.Ptr
-	First int64 // global index of At[0]
-	Count int64 // elements
-	Seed  uint32
-	Limit uint32 // of 1<<24: how many elements are not zero
-	Type  uint32 // 1 bf16, 2 fp16, 3 fp32 (driver.Type)
-	Real  uint32 // 1: uniform in [-1, 1)
+	At          driver.Ptr
+	First       int64 // index of At[0] in the whole
+	Count       int64 // elements
+	Run, Stride int64
+	Seed        uint32
+	Limit       uint32 // of 1<<24: how many elements are not zero
+	Type        uint32 // 1 bf16, 2 fp16, 3 fp32 (driver.Type)
+	Real        uint32 // 1: uniform in [-1, 1)
+	Unit        float32
+	Add         uint32 // 1: to what is there
 }
 
-// compareParams: Got against Want, value by value as == does (a NaN equals
-// nothing). Thread t of the launch writes its verdict to Out[t], always when
+// compareParams: Got[i] against Want[placed(i)], value by value as == does (a NaN
+// equals nothing). Thread t of the launch writes its verdict to Out[t], always when
 // Count > 0.
 type compareParams struct {
-	Got, Want driver.Ptr
-	Out       driver.Ptr // verdict, one a thread of the launch
-	Count     int64
-	Type      uint32
-	_         uint32
+	Got, Want   driver.Ptr
+	Out         driver.Ptr // verdict, one a thread of the launch
+	Count       int64
+	Run, Stride int64
+	Type        uint32
+	_           uint32
 }
 
 // verdict of one thread: its first element that differs (-1: none), how many
@@ -115,14 +121,27 @@ func blocks(count int) driver.Dim3 {
 
 var block = driver.Dim3{X: blockThreads, Y: 1, Z: 1}
 
-// make fills at with count elements of a tensor, from a global index on.
-func (l *kernels) make(at driver.Ptr, t driver.Type, in reference.Input, first, count int, s driver.Stream) error {
-	p := fillParams{At: at, First: int64(first), Count: int64(count), Seed: in.Seed, Limit: in.Limit, Type: uint32(t)}
+// make fills at with a part of a tensor.
+func (l *kernels) make(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
+	return l.launchFill(at, t, in, part, 0, s)
+}
+
+// add adds a part of a tensor to what at holds.
+func (l *kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
+	return l.launchFill(at, t, in, part, 1, s)
+}
+
+func (l *kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32, s driver.Stream) error {
+	p := fillParams{At: at, First: int64(part.First), Count: int64(part.Count), Run: int64(part.Run), Stride: int64(part.Stride),
+		Seed: in.Seed, Limit: in.Limit, Type: uint32(t), Unit: in.Unit, Add: add}
 	if in.Real {
 		p.Real = 1
 	}
-	if err := l.drv.LaunchKernel(l.fill, blocks(count), block, s, unsafe.Pointer(&p)); err != nil {
-		return fmt.Errorf("fill %d elements: %w", count, err)
+	if p.Unit == 0 {
+		p.Unit = 1
+	}
+	if err := l.drv.LaunchKernel(l.fill, blocks(part.Count), block, s, unsafe.Pointer(&p)); err != nil {
+		return fmt.Errorf("fill %d elements: %w", part.Count, err)
 	}
 	return nil
 }
@@ -132,11 +151,13 @@ func verdictBytes(count int) int64 {
 	return int64(blocks(count).X) * blockThreads * int64(unsafe.Sizeof(verdict{}))
 }
 
-// judge compares count elements; read the verdicts once the stream is there.
-func (l *kernels) judge(got, want, out driver.Ptr, t driver.Type, count int, s driver.Stream) error {
-	p := compareParams{Got: got, Want: want, Out: out, Count: int64(count), Type: uint32(t)}
-	if err := l.drv.LaunchKernel(l.compare, blocks(count), block, s, unsafe.Pointer(&p)); err != nil {
-		return fmt.Errorf("compare %d elements: %w", count, err)
+// judge compares a part with what lies in its place of a whole tensor; read the
+// verdicts once the stream is there.
+func (l *kernels) judge(got, whole, out driver.Ptr, t driver.Type, part reference.Part, s driver.Stream) error {
+	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(part.First)*t.Size()), Out: out,
+		Count: int64(part.Count), Run: int64(part.Run), Stride: int64(part.Stride), Type: uint32(t)}
+	if err := l.drv.LaunchKernel(l.compare, blocks(part.Count), block, s, unsafe.Pointer(&p)); err != nil {
+		return fmt.Errorf("compare %d elements: %w", part.Count, err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/verify/reference"
 )
 
 // Exit statuses of Main.
@@ -116,24 +117,32 @@ func work(ctx context.Context, o *options, code *driver.Code) (right bool, err e
 // list prints the programs that this binary holds.
 func list(programs []Program) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "program\tcomputes\ttypes\tproof")
+	fmt.Fprintln(w, "program\tproof\top\tplacements")
 	for _, p := range programs {
-		var types []string
-		for _, t := range p.Types {
-			types = append(types, t.String())
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.computes(), strings.Join(types, " "), p.Proof)
+		proof, _, _ := strings.Cut(p.Proof, ", stamp")
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, proof, p.Op, p.placements())
 	}
 	w.Flush()
 }
 
-func (p *Program) computes() string {
-	s := "C = A·B"
-	if p.Op == "linear" {
-		s = "C = A·Bᵀ"
+// placements are "A [DIDx(D), M/D, K]  B [K, N] -> C [Stream(D), M/D, N]", and the
+// types where some are missing.
+func (p *Program) placements() string {
+	var read, written []string
+	for _, t := range p.Tensors {
+		text := t.Name + " " + t.String()
+		if t.Root {
+			text += " on rank 0"
+		}
+		if reference.Result(t.Name) {
+			written = append(written, text)
+		} else {
+			read = append(read, text)
+		}
 	}
-	if p.has("Bias") {
-		s += " + bias"
+	text := strings.Join(read, "  ") + " -> " + strings.Join(written, "  ")
+	if len(p.Types) < 3 {
+		text += fmt.Sprintf("  %v only", p.Types)
 	}
-	return s
+	return text
 }

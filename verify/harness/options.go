@@ -14,11 +14,13 @@ import (
 )
 
 const usage = `usage: run list
-       run verify NAME|all [flags]
-       run bench NAME|all [flags]
+       run verify NAME...|all [flags]
+       run bench NAME...|all [flags]      NAME,NAME: interleaved in one run, for programs
+                                          of one operation and equal placements
 
   -ranks N       ranks to start (4)
-  -m -k -n N     one shape: C[m,n] = A[m,k] * B, m over all ranks
+  -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
+                 spread; an MLP has n*ranks columns between its layers and k at the end
   -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n)
   -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
   -driver NAME   auto, cuda or sim (auto)
@@ -38,6 +40,7 @@ bench:
 type options struct {
 	command   string
 	programs  []Program
+	together  [][]*Program // those of one name argument
 	ranks     int
 	shapes    []Shape // without type; empty means the defaults
 	types     []driver.Type
@@ -123,15 +126,26 @@ func (o *options) choose(names []string, programs []Program) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s what? (all, %s)", o.command, strings.Join(known, ", "))
 	}
-	for _, n := range names {
-		i := slices.Index(known, n)
-		switch {
-		case n == "all":
-			o.programs = append(o.programs, programs...)
-		case i < 0:
-			return fmt.Errorf("no program %q (all, %s)", n, strings.Join(known, ", "))
-		default:
-			o.programs = append(o.programs, programs[i])
+	for _, argument := range names {
+		if argument == "all" {
+			for i := range programs {
+				o.together = append(o.together, []*Program{&programs[i]})
+			}
+			continue
+		}
+		var group []*Program
+		for _, n := range strings.Split(argument, ",") {
+			i := slices.Index(known, n)
+			if i < 0 {
+				return fmt.Errorf("no program %q (all, %s)", n, strings.Join(known, ", "))
+			}
+			group = append(group, &programs[i])
+		}
+		o.together = append(o.together, group)
+	}
+	for _, group := range o.together {
+		for _, p := range group {
+			o.programs = append(o.programs, *p)
 		}
 	}
 	return nil
@@ -152,8 +166,13 @@ func (o *options) chooseShapes(one Shape, list string) error {
 		if s.M < 1 || s.K < 1 || s.N < 1 {
 			return fmt.Errorf("shape %d,%d,%d: m, k and n must be positive, all three", s.M, s.K, s.N)
 		}
-		if o.ranks > 0 && s.M%o.ranks != 0 {
-			return fmt.Errorf("shape %d,%d,%d: m must be a multiple of the ranks, %d", s.M, s.K, s.N, o.ranks)
+		for _, p := range o.programs {
+			if o.ranks < 1 {
+				continue // said by check
+			}
+			if err := p.fits(s, o.ranks); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

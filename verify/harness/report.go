@@ -14,23 +14,30 @@ import (
 type mismatch struct {
 	Rank   int    `json:"rank"`
 	Run    int    `json:"run"` // from 1
-	Row    int64  `json:"row"`
-	Column int64  `json:"column"`
+	Tensor string `json:"tensor"`
+	Row    int    `json:"row"` // in the whole tensor, of all axes but the last
+	Column int    `json:"column"`
 	Got    string `json:"got"` // a NaN is no JSON number
 	Want   string `json:"want"`
-	Differ int    `json:"differ"` // elements of that run that are wrong
+	Differ int    `json:"differ"` // elements of that tensor that are wrong in that run
 }
 
-func (t *tensors) mismatch(i int64, got, want float64, differ int) *mismatch {
+// mismatch is at element i of this rank's part of a tensor.
+func (t *tensors) mismatch(name string, i int, got, want float64, differ int) *mismatch {
 	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
-	n := int64(t.s.N)
-	return &mismatch{Row: i / n, Column: i % n, Got: text(got), Want: text(want), Differ: differ}
+	axes := t.x.Tensor(name).Axes
+	columns, err := t.x.Extents.Of(axes[len(axes)-1].Extent)
+	if err != nil || columns == 0 {
+		columns = 1
+	}
+	at := t.parts[name].At(i)
+	return &mismatch{Tensor: name, Row: at / columns, Column: at % columns, Got: text(got), Want: text(want), Differ: differ}
 }
 
-// String is "rank 2, run 3: row 5, column 7 is 1, want 2 (31 elements differ)".
+// String is "rank 2, run 3: C, row 5, column 7 is 1, want 2 (31 elements differ)".
 func (m *mismatch) String() string {
-	return fmt.Sprintf("rank %d, run %d: row %d, column %d is %s, want %s (%d elements of that run differ)",
-		m.Rank, m.Run, m.Row, m.Column, m.Got, m.Want, m.Differ)
+	return fmt.Sprintf("rank %d, run %d: %s, row %d, column %d is %s, want %s (%d elements of that run differ)",
+		m.Rank, m.Run, m.Tensor, m.Row, m.Column, m.Got, m.Want, m.Differ)
 }
 
 // row of the table: a program, a shape and a mode on all ranks.

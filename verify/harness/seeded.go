@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	"ovgen/schedule"
 	"ovgen/verify/reference"
 )
 
@@ -24,19 +26,29 @@ import (
 func TestProgram(t *testing.T, p Program) {
 	for ranks := 2; ranks <= 4; ranks++ {
 		for _, typ := range p.Types {
-			for i, s := range verifyShapes(typ, ranks, false) {
+			for i, s := range p.verifyShapes(typ, ranks, false) {
 				s.Type = typ
 				t.Run(fmt.Sprintf("%d ranks, %s %s", ranks, s, typ), func(t *testing.T) {
-					seed := uint64(10*ranks + i)
-					synctest.Test(t, func(t *testing.T) {
-						if err := testShape(t.Context(), &p, s, ranks, seed); err != nil {
-							t.Error(err)
-						}
-					})
+					for n := range seeds() {
+						seed := uint64(10*ranks + i + 100*n)
+						synctest.Test(t, func(t *testing.T) {
+							if err := testShape(t.Context(), &p, s, ranks, seed); err != nil {
+								t.Error(err)
+							}
+						})
+					}
 				})
 			}
 		}
 	}
+}
+
+// seeds of each shape: one, or where OVGEN_SOAK is set 50.
+func seeds() int {
+	if os.Getenv("OVGEN_SOAK") != "" {
+		return 50
+	}
+	return 1
 }
 
 // testShape returns what went wrong on any rank, and the races.
@@ -60,12 +72,19 @@ func testShape(ctx context.Context, p *Program, s Shape, ranks int, seed uint64)
 	return errors.Join(errs...)
 }
 
+// testSlack is room for an arena's words and for what alignment takes.
+const testSlack = 512 << 10
+
 func testJoined(ctx context.Context, w *sim.World, network store.Network, r, ranks int, p *Program, s Shape, seed uint32) error {
+	x, err := p.problem(s, ranks)
+	if err != nil {
+		return err
+	}
 	d, err := w.Open(r)
 	if err != nil {
 		return err
 	}
-	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: 1 << 20, Network: network})
+	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: staged(x) + testSlack, Network: network})
 	if err != nil {
 		return err
 	}
@@ -81,14 +100,11 @@ func testRank(ctx context.Context, g *group.Group, p *Program, s Shape, seed uin
 		return err
 	}
 	defer func() { err = errors.Join(err, t.free()) }()
-	plan, err := p.New(ctx, g, s)
+	plan, err := t.plan(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, plan.Close(ctx)) }()
-	if err := plan.Bind(ctx, t.buffers()); err != nil {
-		return err
-	}
 	stream, err := r.drv.StreamCreateWithPriority(driver.Normal)
 	if err != nil {
 		return err
@@ -119,38 +135,51 @@ func testRank(ctx context.Context, g *group.Group, p *Program, s Shape, seed uin
 }
 
 // upload makes the inputs on the host.
-func (t *tensors) upload(in reference.Product) error {
-	shard := t.rows * t.s.K
-	set := func(at driver.Ptr, x reference.Input, first, count int) error {
-		values := make([]float32, count)
-		for i := range values {
-			values[i] = x.At(int64(first + i))
+func (t *tensors) upload(in map[string]reference.Input) error {
+	var errs []error
+	for name := range in {
+		if !t.absent(name) {
+			errs = append(errs, t.r.drv.MemcpyHtoD(t.at[name], t.held(name, in[name])))
 		}
-		return t.r.drv.MemcpyHtoD(at, reference.Encode(t.s.Type, values))
 	}
-	err := errors.Join(set(t.a, in.A, t.r.Rank()*shard, shard), set(t.b, in.B, 0, t.s.K*t.s.N))
-	if t.bias != 0 {
-		err = errors.Join(err, set(t.bias, *in.Bias, 0, t.s.N))
-	}
-	return err
+	return errors.Join(errs...)
 }
 
-func (t *tensors) equalOnHost(in reference.Product) error {
-	raw := make([]byte, t.s.bytes(t.s.M*t.s.N))
-	if err := t.r.drv.MemcpyDtoH(raw, t.c); err != nil {
-		return err
+// held is this rank's part of an input, as the device holds it.
+func (t *tensors) held(name string, in reference.Input) []byte {
+	part := t.parts[name]
+	values := make([]float32, part.Count)
+	for i := range values {
+		values[i] = in.At(int64(part.At(i)))
 	}
-	want, _ := in.Integers()
-	if bytes.Equal(raw, reference.Encode(t.s.Type, want)) {
-		return nil
+	return reference.Encode(t.s.Type, values)
+}
+
+// equalOnHost holds every result against the reference, and the inputs against what
+// they were.
+func (t *tensors) equalOnHost(in map[string]reference.Input) error {
+	for name, v := range t.x.Results(in) {
+		if most := float64(reference.Exact(t.s.Type) * t.x.Unit()); t.x.Op != schedule.Copy && v.Largest > most {
+			return fmt.Errorf("sums reach %g and %s is exact to %g only", v.Largest, t.s.Type, most)
+		}
+		got, err := t.download(name)
+		if err != nil {
+			return err
+		}
+		for i, x := range got {
+			if want := v.Want[t.parts[name].At(i)]; float64(x) != want { // a zero may have either sign
+				m := t.mismatch(name, i, float64(x), want, 0)
+				return fmt.Errorf("%s, row %d, column %d is %s, want %s", name, m.Row, m.Column, m.Got, m.Want)
+			}
+		}
 	}
-	got, err := reference.Decode(t.s.Type, raw)
-	if err != nil {
-		return err
-	}
-	for i, x := range got {
-		if x != want[i] { // a zero may have either sign
-			return fmt.Errorf("row %d, column %d is %g, want %g", i/t.s.N, i%t.s.N, x, want[i])
+	for name := range in {
+		now := make([]byte, t.bytes(t.parts[name].Count))
+		if err := t.r.drv.MemcpyDtoH(now, t.at[name]); err != nil {
+			return err
+		}
+		if !t.absent(name) && !bytes.Equal(now, t.held(name, in[name])) {
+			return fmt.Errorf("the run has changed %s, an input", name)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -9,72 +10,61 @@ import (
 	"ovgen/verify/reference"
 )
 
-// tensors are a rank's memory for one shape of one program.
+// tensors are a rank's memory for one shape of one program: its parts of all
+// tensors by their names.
 type tensors struct {
-	r        *rank
-	p        *Program
-	s        Shape
-	rows     int        // of A on this rank
-	staging  driver.Ptr // where plans gather A, in this rank's arena
-	a, b, c  driver.Ptr // a: this rank's rows
-	bias     driver.Ptr // zero where the program has none
-	full     driver.Ptr // all of A
-	want     driver.Ptr // like c
-	verdicts driver.Ptr
-	whole    driver.Product // of the whole A
-	close    []func() error
-}
-
-// desc is the product of m rows.
-func (t *tensors) desc(m int) driver.MatmulDesc {
-	return driver.MatmulDesc{M: m, K: t.s.K, N: t.s.N, Type: t.s.Type, Transposed: t.p.Op == "linear", Bias: t.p.has("Bias")}
-}
-
-// buffers are what the plan is bound to.
-func (t *tensors) buffers() Buffers {
-	return Buffers{At: map[string]driver.Ptr{"A": t.a, "B": t.b, "Bias": t.bias, "C": t.c}}
+	r     *rank
+	p     *Program
+	s     Shape // as asked for; fit gives the rest
+	x     *reference.Problem
+	at    map[string]driver.Ptr
+	parts map[string]reference.Part
+	close []func() error
 }
 
 // tensorsOf allocates for a shape; free them.
 func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
-	t := &tensors{r: r, p: p, s: s, rows: s.M / r.Size()}
-	at, err := r.Arena().Stage(s.bytes(s.M * s.K))
+	x, err := p.problem(s, r.Size())
 	if err != nil {
 		return nil, err
 	}
-	t.staging = r.Arena().Base(r.Rank()) + driver.Ptr(at[0])
-	sizes := []struct {
-		to    *driver.Ptr
-		bytes int64
-	}{
-		{&t.a, s.bytes(t.rows * s.K)}, {&t.b, s.bytes(s.K * s.N)}, {&t.c, s.bytes(s.M * s.N)},
-		{&t.full, s.bytes(s.M * s.K)}, {&t.want, s.bytes(s.M * s.N)}, {&t.verdicts, verdictBytes(s.M * s.N)},
-	}
-	if p.has("Bias") {
-		sizes = append(sizes, struct {
-			to    *driver.Ptr
-			bytes int64
-		}{&t.bias, s.bytes(s.N)})
-	}
-	for _, x := range sizes {
-		b, err := device.Alloc(r.drv, (x.bytes+3)/4*4) // whole words, to be poisoned
+	t := &tensors{r: r, p: p, s: s, x: x, at: map[string]driver.Ptr{}, parts: map[string]reference.Part{}}
+	for _, tensor := range p.Tensors {
+		part, err := x.Part(tensor.Name, r.Rank())
+		if err == nil {
+			t.parts[tensor.Name] = part
+			t.at[tensor.Name], err = t.alloc(part.Count)
+		}
 		if err != nil {
 			return nil, errors.Join(err, t.free())
 		}
-		*x.to = b.Ptr()
-		t.close = append(t.close, b.Close)
 	}
 	return t, nil
 }
 
-// product makes a product that free destroys.
-func (t *tensors) product(m int) (driver.Product, error) {
-	p, err := t.r.drv.MatmulCreate(t.desc(m))
+// alloc makes room for so many elements, in whole words that can be poisoned.
+func (t *tensors) alloc(elements int) (driver.Ptr, error) {
+	b, err := device.Alloc(t.r.drv, 4*words(t.bytes(max(elements, 1))))
 	if err != nil {
-		return 0, fmt.Errorf("make the product of %d rows: %w", m, err)
+		return 0, err
 	}
-	t.close = append(t.close, func() error { return t.r.drv.MatmulDestroy(p) })
-	return p, nil
+	t.close = append(t.close, b.Close)
+	return b.Ptr(), nil
+}
+
+func (t *tensors) bytes(elements int) int64 { return int64(elements) * t.s.Type.Size() }
+
+func words(bytes int64) int64 { return (bytes + 3) / 4 }
+
+// product makes a product that free destroys.
+func (t *tensors) product(p reference.Product, bias bool) (driver.Product, error) {
+	h, err := t.r.drv.MatmulCreate(driver.MatmulDesc{M: p.M, K: p.K, N: p.N, Type: p.Type,
+		Transposed: p.Transposed, TransposedA: p.TransposedA, Bias: bias, Gelu: p.Gelu})
+	if err != nil {
+		return 0, fmt.Errorf("make the product of %dx%d by %dx%d: %w", p.M, p.K, p.K, p.N, err)
+	}
+	t.close = append(t.close, func() error { return t.r.drv.MatmulDestroy(h) })
+	return h, nil
 }
 
 // free gives everything back, last first.
@@ -88,44 +78,77 @@ func (t *tensors) free() error {
 	return errors.Join(errs...)
 }
 
-// inputs are the operands of one run on this rank: A is one tensor over all
-// ranks, B and bias are each rank's own.
-func (t *tensors) inputs(run uint32, real bool) reference.Product {
-	seed := func(tensor uint32) uint32 { return reference.Hash(t.r.o.seed+tensor, int64(run)) }
-	own := uint32(t.r.Rank()) << 16
-	limit := reference.Limit(t.s.K, t.s.Type)
-	p := reference.Product{M: t.s.M, K: t.s.K, N: t.s.N, Type: t.s.Type, Transposed: t.p.Op == "linear",
-		A: reference.Input{Seed: seed(1 << 28), Limit: limit, Real: real},
-		B: reference.Input{Seed: seed(2<<28 + own), Limit: limit, Real: real}}
-	if t.p.has("Bias") {
-		p.Bias = &reference.Input{Seed: seed(3<<28 + own), Limit: limit, Real: real}
+// plan makes a program's plan, bound to these tensors; close it.
+func (t *tensors) plan(ctx context.Context, p *Program) (Plan, error) {
+	plan, err := p.New(ctx, t.r.Group, t.s.fit(p, t.r.Size()))
+	if err != nil {
+		return nil, err
 	}
-	return p
+	if err := plan.Bind(ctx, Buffers{At: t.at, Counts: t.x.Counts}); err != nil {
+		return nil, errors.Join(err, t.r.closePlan(ctx, plan))
+	}
+	return plan, nil
 }
 
-// fill enqueues fresh inputs.
-func (t *tensors) fill(in reference.Product, s driver.Stream) error {
-	k, shard := t.r.kernels, t.rows*t.s.K
-	err := errors.Join(
-		k.make(t.a, t.s.Type, in.A, t.r.Rank()*shard, shard, s),
-		k.make(t.b, t.s.Type, in.B, 0, t.s.K*t.s.N, s))
-	if t.bias != 0 {
-		err = errors.Join(err, k.make(t.bias, t.s.Type, *in.Bias, 0, t.s.N, s))
+// inputs are the operands of one run as this rank knows them. An operand that is
+// spread over the ranks, or of which results on several ranks are made, has one
+// seed everywhere; of others each rank has its own.
+func (t *tensors) inputs(run uint32, real bool) map[string]reference.Input {
+	in := map[string]reference.Input{}
+	for i, tensor := range t.p.Tensors {
+		if reference.Result(tensor.Name) {
+			continue
+		}
+		seed := t.r.o.seed + uint32(i+1)<<24
+		if t.x.Own(tensor.Name) {
+			seed += uint32(t.r.Rank()) << 16
+		}
+		in[tensor.Name] = t.x.Input(tensor.Name, reference.Hash(seed, int64(run)), real)
 	}
-	return err
+	return in
+}
+
+// absent says that this rank has no use for a tensor that only rank 0 has.
+func (t *tensors) absent(name string) bool { return t.x.Tensor(name).Root && t.r.Rank() != 0 }
+
+// fill enqueues fresh inputs.
+func (t *tensors) fill(in map[string]reference.Input, s driver.Stream) error {
+	var errs []error
+	for name, x := range in {
+		if !t.absent(name) {
+			errs = append(errs, t.r.kernels.make(t.at[name], t.s.Type, x, t.parts[name], s))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // poison is a NaN in every type.
 const poison = 0xffffffff
 
-// spoil enqueues the poisoning of what a run has to write.
+// spoil enqueues the poisoning of all that a run has to write: the results, and
+// what the plans of the group stage in this rank's arena. What only rank 0 has is
+// poisoned on the others.
 func (t *tensors) spoil(s driver.Stream) error {
-	return errors.Join(
-		t.r.drv.MemsetD32Async(t.c, poison, (t.s.bytes(t.s.M*t.s.N)+3)/4, s),
-		t.r.drv.MemsetD32Async(t.staging, poison, (t.s.bytes(t.s.M*t.s.K)+3)/4, s))
+	arena := t.r.Arena()
+	start, err := arena.Stage(0)
+	if err != nil {
+		return err
+	}
+	errs := []error{t.r.drv.MemsetD32Async(arena.Base(t.r.Rank())+driver.Ptr(start[0]), poison, (arena.Bytes()-start[0])/4, s)}
+	for name, at := range t.at {
+		if reference.Result(name) || t.absent(name) {
+			errs = append(errs, t.r.drv.MemsetD32Async(at, poison, words(t.bytes(max(t.parts[name].Count, 1))), s))
+		}
+	}
+	return errors.Join(errs...)
 }
 
-// multiply enqueues the whole product over the whole A.
-func (t *tensors) multiply(c driver.Ptr, s driver.Stream) error {
-	return t.r.drv.Matmul(t.whole, c, t.full, t.b, t.bias, t.r.space, s)
+// results are the names of what a run writes, as declared.
+func (t *tensors) results() (names []string) {
+	for _, tensor := range t.p.Tensors {
+		if reference.Result(tensor.Name) {
+			names = append(names, tensor.Name)
+		}
+	}
+	return names
 }

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,65 +14,117 @@ import (
 // Variants that bench compares. Each is measured twice: as the host enqueues it,
 // and gated, when all of it is queued before the ranks start.
 const (
-	variantPure     = "pure" // one product of the whole A, which needs no communication
+	variantPure     = "pure" // the same products whole, without communication
 	variantEager    = "eager"
 	variantReplayed = "replayed"
-	variantChunks   = "chunks"    // the plan's products alone
-	variantCopies   = "copies"    // its copies alone, by copy engine
+	variantChunks   = "chunks"    // the products alone, cut in one for each rank's rows
+	variantCopies   = "copies"    // as many bytes alone, by copy engine
 	withoutSteps    = ", nosteps" // the plan without the step words that an abort reads
 )
 
 // variant is one way to do the work, or a part of it.
 type variant struct {
 	name    string
-	plan    bool // does all of it
+	program *Program // whose plan it runs; nil for parts of the work
 	enqueue func(s driver.Stream) error
 }
 
-// lab is what the variants of one program and shape work on.
+// plan says that the variant does all of the work.
+func (v variant) plan() bool { return v.program != nil }
+
+// lab is what the variants of one shape work on: programs of one operation that
+// place their tensors equally.
 type lab struct {
 	*tensors
-	chunk driver.Product
-	plans []Plan
+	programs []*Program
+	plans    []Plan
+	tasks    []task
+	staging  driver.Ptr // in this rank's arena
+	traffic  []int64    // bytes pulled from each peer
+	pulled   driver.Ptr
 }
 
-// newLab allocates, fills everything with random reals, and makes the plan.
-func (r *rank) newLab(ctx context.Context, p *Program, s Shape) (l *lab, err error) {
-	t, err := r.tensorsOf(p, s)
+// newLab allocates, fills everything with random reals, and makes the plans.
+func (r *rank) newLab(ctx context.Context, programs []*Program, s Shape) (l *lab, err error) {
+	t, err := r.tensorsOf(programs[0], s)
 	if err != nil {
 		return nil, err
 	}
-	l = &lab{tensors: t}
+	l = &lab{tensors: t, programs: programs}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.free(ctx))
 		}
 	}()
-	if t.whole, err = t.product(s.M); err != nil {
-		return nil, err
-	}
-	if l.chunk, err = t.product(t.rows); err != nil {
-		return nil, err
+	for _, p := range programs[1:] {
+		if err := l.alike(p); err != nil {
+			return nil, err
+		}
 	}
 	in, stream := t.inputs(0, true), r.stream.Handle()
-	staged := reference.Input{Seed: in.A.Seed + 1, Real: true}
-	if err := errors.Join(t.fill(in, stream),
-		r.kernels.make(t.full, s.Type, in.A, 0, s.M*s.K, stream),
-		r.kernels.make(t.staging, s.Type, staged, 0, s.M*s.K, stream),
-		r.drv.StreamSynchronize(stream)); err != nil {
+	if err := t.fill(in, stream); err != nil {
 		return nil, err
 	}
-	return l, l.addPlan(ctx)
+	if err := l.prepare(in, stream); err != nil {
+		return nil, err
+	}
+	if err := r.drv.StreamSynchronize(stream); err != nil {
+		return nil, err
+	}
+	for _, p := range programs {
+		if err := l.addPlan(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }
 
-// addPlan makes a plan and binds it.
-func (l *lab) addPlan(ctx context.Context) error {
-	p, err := l.p.New(ctx, l.r.Group, l.s)
+// alike says why a program can't be measured beside the first.
+func (l *lab) alike(p *Program) error {
+	first := l.programs[0]
+	x, err := p.problem(l.s, l.r.Size())
 	if err != nil {
 		return err
 	}
-	l.plans = append(l.plans, p)
-	return p.Bind(ctx, l.buffers())
+	if x.Op != l.x.Op || len(x.Tensors) != len(l.x.Tensors) {
+		return fmt.Errorf("%s and %s are not the same operation (bench them one after the other)", first.Name, p.Name)
+	}
+	for name, want := range l.parts {
+		if part, err := x.Part(name, l.r.Rank()); err != nil || part != want {
+			return errors.Join(err, fmt.Errorf("%s and %s place %s differently (bench them one after the other)", first.Name, p.Name, name))
+		}
+	}
+	return nil
+}
+
+// prepare makes what the parts of the work need beside the plans' tensors.
+func (l *lab) prepare(in map[string]reference.Input, s driver.Stream) error {
+	if err := l.addTasks(in, s); err != nil {
+		return err
+	}
+	l.traffic = l.pulls()
+	if len(l.traffic) == 0 {
+		return nil
+	}
+	elements := int(slices.Max(l.traffic)/l.s.Type.Size()) * l.r.Size()
+	start, err := l.r.Arena().Stage(l.bytes(elements))
+	if err != nil {
+		return err
+	}
+	l.staging = l.r.Arena().Base(l.r.Rank()) + driver.Ptr(start[0])
+	if l.pulled, err = l.alloc(elements); err != nil {
+		return err
+	}
+	return l.r.kernels.make(l.staging, l.s.Type, reference.Input{Seed: l.r.o.seed, Real: true}, reference.Whole(elements), s)
+}
+
+// addPlan makes a plan and binds it.
+func (l *lab) addPlan(ctx context.Context, p *Program) error {
+	plan, err := l.tensors.plan(ctx, p)
+	if err == nil {
+		l.plans = append(l.plans, plan)
+	}
+	return err
 }
 
 func (l *lab) free(ctx context.Context) error {
@@ -82,14 +135,20 @@ func (l *lab) free(ctx context.Context) error {
 	return errors.Join(append(errs, l.tensors.free())...)
 }
 
-// variants are those to compare, the pure product first.
+// variants are those to compare, the pure products first.
 func (l *lab) variants(ctx context.Context) ([]variant, error) {
-	list := []variant{
-		{variantPure, false, func(s driver.Stream) error { return l.multiply(l.c, s) }},
-		{variantEager, true, l.plans[0].Enqueue},
-		{variantReplayed, true, l.plans[0].Replay},
-		{variantChunks, false, l.chunks},
-		{variantCopies, false, l.copies},
+	var list []variant
+	if len(l.tasks) > 0 {
+		list = append(list, variant{variantPure, nil, l.pure})
+	}
+	for i, p := range l.programs {
+		list = append(list, variant{variantEager, p, l.plans[i].Enqueue}, variant{variantReplayed, p, l.plans[i].Replay})
+	}
+	if l.chunked() {
+		list = append(list, variant{variantChunks, nil, l.chunks})
+	}
+	if len(l.traffic) > 0 {
+		list = append(list, variant{variantCopies, nil, l.copies})
 	}
 	if l.r.o.nosteps {
 		bare, err := l.withoutSteps(ctx)
@@ -98,25 +157,27 @@ func (l *lab) variants(ctx context.Context) ([]variant, error) {
 		}
 		list = append(list, bare...)
 	}
-	if l.p.Eager {
-		list = slices.DeleteFunc(list, func(v variant) bool { return strings.HasPrefix(v.name, variantReplayed) })
-	}
-	return list, nil
+	return slices.DeleteFunc(list, func(v variant) bool {
+		return v.plan() && v.program.Eager && strings.HasPrefix(v.name, variantReplayed)
+	}), nil
 }
 
-// withoutSteps are the variants of a plan that writes no step words.
-func (l *lab) withoutSteps(ctx context.Context) ([]variant, error) {
+// withoutSteps are the variants of plans that write no step words.
+func (l *lab) withoutSteps(ctx context.Context) (list []variant, err error) {
 	l.steps(false)
 	defer l.steps(true)
-	if err := l.addPlan(ctx); err != nil { // its graph is captured without the words
-		return nil, err
+	for _, p := range l.programs {
+		if err := l.addPlan(ctx, p); err != nil { // its graph is captured without the words
+			return nil, err
+		}
+		bare := l.plans[len(l.plans)-1]
+		list = append(list, variant{variantEager + withoutSteps, p, func(s driver.Stream) error {
+			l.steps(false)
+			defer l.steps(true)
+			return bare.Enqueue(s)
+		}}, variant{variantReplayed + withoutSteps, p, bare.Replay})
 	}
-	bare := l.plans[1]
-	return []variant{{variantEager + withoutSteps, true, func(s driver.Stream) error {
-		l.steps(false)
-		defer l.steps(true)
-		return bare.Enqueue(s)
-	}}, {variantReplayed + withoutSteps, true, bare.Replay}}, nil
+	return list, nil
 }
 
 // steps lets the writes of step words through, or not. Kernels that write them
@@ -131,30 +192,3 @@ func (l *lab) steps(on bool) {
 
 // stepBytes is the part of an arena, from its base, that holds step words.
 const stepBytes = 256 * 4
-
-// chunks are the products of a run, one after the other on one stream.
-func (l *lab) chunks(s driver.Stream) error {
-	for i := range l.r.Size() {
-		a := l.full + driver.Ptr(l.s.bytes(i*l.rows*l.s.K))
-		c := l.c + driver.Ptr(l.s.bytes(i*l.rows*l.s.N))
-		if err := l.r.drv.Matmul(l.chunk, c, a, l.b, l.bias, l.r.space, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// copies are the pulls of a run, from what the peers staged: as many bytes over
-// the same links as from their A.
-func (l *lab) copies(s driver.Stream) error {
-	me, n := l.r.Rank(), l.s.bytes(l.rows*l.s.K)
-	offset := l.staging - l.r.Arena().Base(me)
-	for i := 1; i < l.r.Size(); i++ {
-		from := (me + i) % l.r.Size()
-		dst, src := l.full+driver.Ptr(int64(from)*n), l.r.Arena().Base(from)+offset+driver.Ptr(int64(me)*n)
-		if err := l.r.drv.MemcpyDtoDAsync(dst, src, n, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}

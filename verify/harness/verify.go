@@ -7,12 +7,9 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/reference"
 )
-
-// onHost is the size of a product, in multiplications, up to which its reference
-// is made on the host; above, by one product of the device over the whole A.
-const onHost = 1 << 24
 
 // Ways to run a plan.
 const (
@@ -28,7 +25,7 @@ func (r *rank) verify(ctx context.Context) (right bool, err error) {
 	var rows []row
 	for _, p := range r.o.programs {
 		for _, typ := range r.o.typesOf(&p) {
-			for _, s := range r.o.shapesOf(typ, r.onGPU()) {
+			for _, s := range r.o.shapesOf(&p, typ, r.onGPU()) {
 				more, err := r.verifyShape(ctx, &p, s)
 				if err != nil {
 					return false, fmt.Errorf("verify %s, %s %s: %w", p.Name, s, s.Type, err)
@@ -46,7 +43,7 @@ func (r *rank) verify(ctx context.Context) (right bool, err error) {
 
 // checker verifies one shape of one program.
 type checker struct {
-	*tensors
+	*wanted
 	plan Plan
 	turn int // of the replayed runs
 }
@@ -57,25 +54,21 @@ func (r *rank) verifyShape(ctx context.Context, p *Program, s Shape) (rows []row
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.free()) }()
-	if !t.small() {
-		if t.whole, err = t.product(s.M); err != nil {
-			return nil, err
-		}
+	w, err := t.wanted()
+	if err != nil {
+		return nil, err
 	}
-	plan, err := p.New(ctx, r.Group, s)
+	plan, err := t.plan(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.closePlan(ctx, plan)) }()
-	if err := plan.Bind(ctx, t.buffers()); err != nil {
-		return nil, err
-	}
-	c := &checker{tensors: t, plan: plan}
+	c := &checker{wanted: w, plan: plan}
 	modes := []string{modeEager, modeReplayed}
 	if p.Eager {
 		modes[1] = modeOwn
 	}
-	if t.small() {
+	if t.small() && t.x.Op != schedule.Copy { // copies take reals anyway
 		modes = append(modes, modeReal)
 	}
 	for _, mode := range modes {
@@ -95,8 +88,6 @@ func (r *rank) closePlan(ctx context.Context, p Plan) error {
 	}
 	return nil
 }
-
-func (t *tensors) small() bool { return t.s.M*t.s.K*t.s.N <= onHost }
 
 // mode makes the runs of one mode and gathers what each rank found.
 func (c *checker) mode(ctx context.Context, mode string) (row, error) {
@@ -174,84 +165,4 @@ func (c *checker) disturb(run uint32, s driver.Stream) error {
 	}
 	own := reference.Hash(c.r.o.seed, int64(run)<<8|int64(c.r.Rank()))
 	return c.r.kernels.spinFor(s, time.Duration(own%200)*time.Microsecond)
-}
-
-// equal holds every element against the reference with ==.
-func (c *checker) equal(in reference.Product, s driver.Stream) (*mismatch, error) {
-	count := c.s.M * c.s.N
-	if c.small() {
-		want, largest := in.Integers()
-		if most := reference.Exact(c.s.Type); largest > most {
-			return nil, fmt.Errorf("sums reach %d and %s is exact to %d only (take another -seed)", largest, c.s.Type, most)
-		}
-		if err := c.r.drv.MemcpyHtoD(c.want, reference.Encode(c.s.Type, want)); err != nil {
-			return nil, err
-		}
-	} else if err := errors.Join(
-		c.r.kernels.make(c.full, c.s.Type, in.A, 0, c.s.M*c.s.K, s),
-		c.multiply(c.want, s)); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(c.r.kernels.judge(c.c, c.want, c.verdicts, c.s.Type, count, s), c.drained(s)); err != nil {
-		return nil, err
-	}
-	v, err := c.r.kernels.verdict(c.verdicts, count)
-	if err != nil {
-		return nil, err
-	}
-	if most := reference.Exact(c.s.Type); v.Largest > float32(most) {
-		return nil, fmt.Errorf("results reach %g and %s is exact to %d only (take another -seed)", v.Largest, c.s.Type, most)
-	}
-	if v.First < 0 {
-		return nil, nil
-	}
-	got, err := c.element(c.c, v.First)
-	want, wrong := c.element(c.want, v.First)
-	return c.mismatch(v.First, float64(got), float64(want), int(v.Differ)), errors.Join(err, wrong)
-}
-
-// near holds every element against float64, on the host.
-func (c *checker) near(in reference.Product) (*mismatch, error) {
-	raw := make([]byte, c.s.bytes(c.s.M*c.s.N))
-	if err := c.drained(c.r.stream.Handle()); err != nil {
-		return nil, err
-	}
-	if err := c.r.drv.MemcpyDtoH(raw, c.c); err != nil {
-		return nil, err
-	}
-	got, err := reference.Decode(c.s.Type, raw)
-	if err != nil {
-		return nil, err
-	}
-	want, bound := in.Float64()
-	var first *mismatch
-	for i, x := range got {
-		if d := float64(x) - want[i]; !(max(d, -d) <= bound[i]) { // NaN is wrong too
-			if first == nil {
-				first = c.mismatch(int64(i), float64(x), want[i], 0)
-			}
-			first.Differ++
-		}
-	}
-	return first, nil
-}
-
-// drained waits for the stream; the group's error says whether the result counts.
-func (c *checker) drained(s driver.Stream) error {
-	if err := c.r.drv.StreamSynchronize(s); err != nil {
-		return err
-	}
-	return c.r.Err()
-}
-
-func (c *checker) element(at driver.Ptr, i int64) (float32, error) {
-	raw := make([]byte, c.s.Type.Size())
-	if err := c.r.drv.MemcpyDtoH(raw, at+driver.Ptr(i*c.s.Type.Size())); err != nil {
-		return 0, err
-	}
-	x, err := reference.Decode(c.s.Type, raw)
-	if err != nil {
-		return 0, err
-	}
-	return x[0], nil
 }

@@ -18,30 +18,44 @@ func Hash(seed uint32, index int64) uint32 {
 	return uint32(x)
 }
 
-// Input is a tensor given by its seed. Its elements are integers in {-1, 0, 1},
-// or, if Real, uniform in [-1, 1) with 24 bits.
+// Input is a tensor given by its seed. Its elements are -Unit, 0 or Unit, or, if
+// Real, uniform in [-1, 1) with 24 bits.
 type Input struct {
 	Seed  uint32
-	Limit uint32 // of 1<<24: how many integers are not zero
+	Limit uint32  // of 1<<24: how many integers are not zero
+	Unit  float32 // a power of two; zero means 1
 	Real  bool
 }
 
 // At is the element with that global index, before rounding to a type.
 func (in Input) At(index int64) float32 {
 	x := Hash(in.Seed, index)
+	unit := in.Unit
+	if unit == 0 {
+		unit = 1
+	}
 	switch {
 	case in.Real:
 		return float32(x>>8)/(1<<23) - 1
 	case x>>8 >= in.Limit:
 		return 0
 	case x&1 == 1:
-		return 1
+		return unit
 	}
-	return -1
+	return -unit
 }
 
-// Whole is the Limit under which no integer is zero.
-const Whole = 1 << 24
+// Values are the elements [0, n) as the type holds them.
+func (in Input) Values(t driver.Type, n int) Values {
+	v := Values{Want: make([]float64, n)}
+	for i := range v.Want {
+		v.Want[i] = float64(Round(t, in.At(int64(i))))
+	}
+	return v
+}
+
+// Dense is the Limit under which no integer is zero.
+const Dense = 1 << 24
 
 // Exact is the largest magnitude up to which every integer is a value of t.
 func Exact(t driver.Type) int {
@@ -62,6 +76,7 @@ const sigmas = 8
 // which its partial sums stay exact in t: the sum of k products, each not zero
 // with probability q*q, deviates by q*sqrt(k).
 func Limit(k int, t driver.Type) uint32 {
-	q := float64(Exact(t)) / sigmas / math.Sqrt(float64(max(k, 1)))
-	return uint32(Whole * min(q, 1))
+	return limit(float64(Exact(t)) / sigmas / math.Sqrt(float64(max(k, 1))))
 }
+
+func limit(density float64) uint32 { return uint32(Dense * min(density, 1)) }

@@ -22,7 +22,7 @@ func TestHash(t *testing.T) {
 
 func TestInput(t *testing.T) {
 	const n = 1 << 16
-	in := Input{Seed: 3, Limit: Whole / 4}
+	in := Input{Seed: 3, Limit: Dense / 4}
 	var count [3]int
 	for i := range int64(n) {
 		count[int(in.At(i))+1]++
@@ -32,7 +32,7 @@ func TestInput(t *testing.T) {
 			t.Errorf("%d elements are %d, want about %d", count[v], v-1, want)
 		}
 	}
-	if v := (Input{Limit: Whole}).At(5); v == 0 {
+	if v := (Input{Limit: Dense}).At(5); v == 0 {
 		t.Error("an element is zero at the whole density")
 	}
 	if v := (Input{Seed: 1}).At(5); v != 0 {
@@ -89,22 +89,37 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// of computes a product of inputs.
+func of(p Product, a, b, bias Input) Values {
+	return p.Of(a.Values(p.Type, p.M*p.K), b.Values(p.Type, p.K*p.N), bias.Values(p.Type, p.N))
+}
+
+// TestProduct holds a product against one over indices written out.
 func TestProduct(t *testing.T) {
-	for _, transposed := range []bool{false, true} {
-		p := Product{M: 5, K: 37, N: 3, Type: driver.BF16, Transposed: transposed,
-			A: Input{Seed: 1, Limit: Whole}, B: Input{Seed: 2, Limit: Whole}, Bias: &Input{Seed: 3, Limit: Whole}}
-		got, largest := p.Integers()
-		want, bound := p.Float64()
-		for i := range want {
-			if float64(got[i]) != want[i] {
-				t.Errorf("transposed %v, element %d: %g in integers, %g in float64", transposed, i, got[i], want[i])
-			}
-			if bound[i] <= 0 || bound[i] > 0.5 {
-				t.Errorf("bound %g", bound[i])
+	a, b, bias := Input{Seed: 1, Limit: Dense}, Input{Seed: 2, Limit: Dense}, Input{Seed: 3, Limit: Dense}
+	for _, p := range []Product{{}, {Transposed: true}, {TransposedA: true}, {Transposed: true, TransposedA: true, Parts: 4}} {
+		p.M, p.K, p.N, p.Type = 5, 37, 3, driver.BF16
+		got := of(p, a, b, bias)
+		for i := range p.M {
+			for j := range p.N {
+				want := bias.At(int64(j))
+				for k := range p.K {
+					x, y := i*p.K+k, k*p.N+j
+					if p.TransposedA {
+						x = k*p.M + i
+					}
+					if p.Transposed {
+						y = j*p.K + k
+					}
+					want += a.At(int64(x)) * b.At(int64(y))
+				}
+				if got.Want[i*p.N+j] != float64(want) {
+					t.Errorf("%+v, row %d, column %d: %g, want %g", p, i, j, got.Want[i*p.N+j], want)
+				}
 			}
 		}
-		if largest == 0 || largest > Exact(p.Type) {
-			t.Errorf("largest sum is %d", largest)
+		if got.Largest == 0 || got.Largest > float64(Exact(p.Type)) {
+			t.Errorf("largest sum is %g", got.Largest)
 		}
 	}
 }
@@ -114,36 +129,57 @@ func TestLimit(t *testing.T) {
 		k    int
 		typ  driver.Type
 		want uint32
-	}{{1024, driver.BF16, Whole}, {4096, driver.BF16, Whole / 2}, {1 << 20, driver.FP16, Whole / 4}, {1 << 20, driver.FP32, Whole}} {
+	}{{1024, driver.BF16, Dense}, {4096, driver.BF16, Dense / 2}, {1 << 20, driver.FP16, Dense / 4}, {1 << 20, driver.FP32, Dense}} {
 		if got := Limit(c.k, c.typ); got != c.want {
 			t.Errorf("Limit(%d, %s) = %d, want %d", c.k, c.typ, got, c.want)
 		}
 	}
 }
 
-// TestBound holds a product in fp32, in another order, against float64: it is
-// within the bound, and a value of the type further off is not.
+// TestBound holds products in fp32 with partial sums rounded on the way, in another
+// order, against float64: they are within the bound, and results further off are not.
 func TestBound(t *testing.T) {
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
-		p := Product{M: 7, K: 53, N: 11, Type: typ, A: Input{Seed: 1, Real: true}, B: Input{Seed: 2, Real: true}, Bias: &Input{Seed: 3, Real: true}}
-		want, bound := p.Float64()
-		caught := 0
-		for i := range want {
-			row, column := i/p.N, i%p.N
-			sum := Round(typ, p.Bias.At(int64(column)))
-			for k := p.K - 1; k >= 0; k-- {
-				sum += Round(typ, p.A.At(int64(row*p.K+k))) * Round(typ, p.B.At(int64(k*p.N+column)))
+		for _, p := range []Product{{}, {Parts: 4}, {Gelu: true}} {
+			p.M, p.K, p.N, p.Type = 7, 52, 11, typ
+			a, b, bias := Input{Seed: 1, Real: true}, Input{Seed: 2, Real: true}, Input{Seed: 3, Real: true}
+			v := of(p, a, b, bias)
+			caught := 0
+			for i, want := range v.Want {
+				got := onWay(p, a, b, bias, i/p.N, i%p.N)
+				if d := math.Abs(float64(got) - want); d > v.Bound[i] {
+					t.Errorf("%s %+v: %g is %g from %g, the bound is %g", typ, p, got, d, want, v.Bound[i])
+				}
+				if math.Abs(float64(decode(typ, encode(typ, got)+3))-want) > v.Bound[i] {
+					caught++
+				}
 			}
-			got := Round(typ, sum)
-			if d := math.Abs(float64(got) - want[i]); d > bound[i] {
-				t.Errorf("%s: %g is %g from %g, the bound is %g", typ, got, d, want[i], bound[i])
+			if typ != driver.FP32 && p.Parts == 0 && !p.Gelu && caught < len(v.Want)*9/10 { // near zero the sum's error is larger than three units
+				t.Errorf("%s: %d of %d results three units off were caught", typ, caught, len(v.Want))
 			}
-			if bad := decode(typ, encode(typ, got)+3); math.Abs(float64(bad)-want[i]) > bound[i] {
-				caught++
-			}
-		}
-		if typ != driver.FP32 && caught != len(want) {
-			t.Errorf("%s: %d of %d results three units off were caught", typ, caught, len(want))
 		}
 	}
+}
+
+// onWay is an element as ranks make it that pass partial sums round a ring.
+func onWay(p Product, a, b, bias Input, row, column int) float32 {
+	parts := max(p.Parts, 1)
+	var sum float32
+	for part := parts - 1; part >= 0; part-- {
+		var partial float32
+		for k := p.K*(part+1)/parts - 1; k >= p.K*part/parts; k-- {
+			partial += Round(p.Type, a.At(int64(row*p.K+k))) * Round(p.Type, b.At(int64(k*p.N+column)))
+		}
+		if parts > 1 {
+			partial = Round(p.Type, partial)
+			sum = Round(p.Type, sum+partial)
+			continue
+		}
+		sum = partial
+	}
+	sum += Round(p.Type, bias.At(int64(column)))
+	if p.Gelu {
+		sum = float32(gelu(float64(sum)))
+	}
+	return Round(p.Type, sum)
 }

@@ -1,0 +1,241 @@
+//go:build !nosim
+
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/schedule"
+	"ovgen/verify/reference"
+)
+
+var (
+	rows     = schedule.Dim(schedule.M, schedule.DIDx(schedule.D))
+	columnsK = schedule.Dim(schedule.K, schedule.DIDx(schedule.D))
+	columnsF = schedule.Dim(schedule.F, schedule.DIDx(schedule.D))
+	each     = schedule.Dim(schedule.D, schedule.DIDx(schedule.D))
+	steps    = schedule.Dim(schedule.M, schedule.Stream(schedule.D))
+	chunked  = schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "8"}, schedule.DIDx(schedule.D))
+	inM      = schedule.Dim(schedule.M)
+	inK      = schedule.Dim(schedule.K)
+	inN      = schedule.Dim(schedule.N)
+	inN2     = schedule.Dim(schedule.N2)
+	inN3     = schedule.Dim(schedule.N3)
+)
+
+func tensor(name string, axes ...Axis) Tensor { return Tensor{Name: name, Axes: axes} }
+
+// operations are programs of every kind, carried out the plain way.
+var operations = []Program{
+	{Name: "gather", Op: "linear", Tensors: []Tensor{tensor("A", chunked, inK), tensor("B", inN, inK), tensor("Bias", inN), tensor("C", inM, inN)}},
+	{Name: "qkv", Op: "linear", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK), tensor("B2", inN2, inK), tensor("B3", inN3, inK),
+		tensor("C", steps, inN), tensor("C2", steps, inN2), tensor("C3", steps, inN3), tensor("Gathered", steps, inK)}},
+	{Name: "scatter", Op: "matmul", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", columnsK, inN), tensor("C", rows, inN)}},
+	{Name: "reduce", Op: "linear", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("Bias", inN), tensor("C", inM, inN)}},
+	{Name: "columngradient", Op: "gradient", Tensors: []Tensor{tensor("A", inM, inN), tensor("B", rows, inK), tensor("C", inN, inK)}},
+	{Name: "rowgradient", Op: "gradient", Tensors: []Tensor{tensor("A", rows, inN), tensor("B", inM, inK), tensor("C", inN, inK)}},
+	{Name: "mlp", Op: "mlp", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", columnsF, inK), tensor("Bias", columnsF), tensor("B2", inN, columnsF), tensor("C", rows, inN)}},
+	{Name: "allgather", Op: "copy", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", steps, inN)}},
+	{Name: "uneven", Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}), inN), tensor("C", inM, inN)}},
+	{Name: "alltoall", Op: "copy", Tensors: []Tensor{tensor("A", each, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), each, inM)}},
+	{Name: "permutation", Op: "copy", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), inN)}},
+	{Name: "broadcast", Op: "copy", Tensors: []Tensor{{Name: "A", Axes: []Axis{inM, inN}, Root: true}, tensor("C", inM, inN)}},
+	{Name: "reducescatter", Op: "sum", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", rows, inN)}},
+	{Name: "allreduce", Op: "sum", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", inM, inN)}},
+}
+
+// plain is a plan that brings all parts together on the host and multiplies the
+// whole on each rank. spoil may change the results before they are placed.
+type plain struct {
+	*tensors
+	group *group.Group
+	b     Buffers
+	spoil func(name string, whole []float32)
+	turn  int
+}
+
+func (p *Program) plain(spoil func(string, []float32)) *Program {
+	q := *p
+	q.Types = []driver.Type{driver.BF16, driver.FP16, driver.FP32}
+	q.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
+		r := &rank{o: &options{}, Group: g, drv: g.Driver()}
+		x, err := q.problem(s, g.Size())
+		t := &tensors{r: r, p: &q, s: s, x: x, parts: map[string]reference.Part{}}
+		for _, tensor := range q.Tensors {
+			part, wrong := x.Part(tensor.Name, g.Rank())
+			t.parts[tensor.Name], err = part, errors.Join(err, wrong)
+		}
+		return &plain{tensors: t, group: g, spoil: spoil}, err
+	}
+	return &q
+}
+
+func (p *plain) Bind(_ context.Context, b Buffers) error {
+	p.b, p.at = b, b.At
+	return nil
+}
+
+func (p *plain) Enqueue(s driver.Stream) error {
+	if err := p.r.drv.StreamSynchronize(s); err != nil {
+		return err
+	}
+	return p.Run(context.Background())
+}
+
+func (p *plain) Replay(s driver.Stream) error { return p.Enqueue(s) }
+
+func (p *plain) Close(context.Context) error { return p.free() }
+
+func (p *plain) Run(ctx context.Context) error {
+	whole := map[string][]float32{}
+	for _, tensor := range p.p.Tensors {
+		if reference.Result(tensor.Name) {
+			continue
+		}
+		v, err := p.together(ctx, tensor.Name)
+		if err != nil {
+			return err
+		}
+		whole[tensor.Name] = v
+	}
+	if err := p.compute(whole); err != nil {
+		return err
+	}
+	for _, name := range p.results() {
+		if p.spoil != nil {
+			p.spoil(name, whole[name])
+		}
+		part := make([]float32, p.parts[name].Count)
+		for i := range part {
+			part[i] = whole[name][p.parts[name].At(i)]
+		}
+		if err := p.r.drv.MemcpyHtoD(p.b.At[name], reference.Encode(p.s.Type, part)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// together is a whole tensor, each element from the first rank that has it; this
+// rank's own where it has all.
+func (p *plain) together(ctx context.Context, name string) ([]float32, error) {
+	mine, err := p.download(name)
+	if err != nil {
+		return nil, err
+	}
+	p.turn++
+	all, err := p.group.Gather(ctx, fmt.Sprint(name, p.turn), reference.Encode(p.s.Type, mine))
+	if err != nil || len(mine) == p.x.Elements(name) && !p.x.Tensor(name).Root {
+		return mine, err
+	}
+	whole := make([]float32, p.x.Elements(name))
+	for r := p.r.Size() - 1; r >= 0; r-- {
+		v, err := reference.Decode(p.s.Type, all[r])
+		if err != nil {
+			return nil, err
+		}
+		part, err := p.x.Part(name, r)
+		if err != nil {
+			return nil, err
+		}
+		for i, x := range v {
+			whole[part.At(i)] = x
+		}
+	}
+	return whole, nil
+}
+
+func (p *plain) compute(whole map[string][]float32) error {
+	switch p.x.Op {
+	case schedule.Copy:
+		whole["C"] = whole["A"]
+	case schedule.Sum:
+		c := make([]float32, p.x.Elements("C"))
+		for i, x := range whole["A"] {
+			c[i%len(c)] += x
+		}
+		whole["C"] = c
+	}
+	whole["Gathered"] = whole["A"]
+	for _, s := range p.x.Steps() {
+		if err := p.multiply(s, whole); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// multiply makes one product on the device.
+func (p *plain) multiply(s reference.Step, whole map[string][]float32) error {
+	h, err := p.product(s.Product, s.Bias != "")
+	if err != nil {
+		return err
+	}
+	space, err := p.alloc(driver.WorkspaceBytes / int(p.s.Type.Size()))
+	if err != nil {
+		return err
+	}
+	var at [4]driver.Ptr
+	for i, name := range []string{s.A, s.B, s.Bias, s.C} {
+		n := len(whole[name])
+		if name == s.C {
+			n = s.M * s.N
+		}
+		if at[i], err = p.alloc(n); err != nil {
+			return err
+		}
+		if err := p.r.drv.MemcpyHtoD(at[i], reference.Encode(p.s.Type, whole[name])); name != s.C && name != "" && err != nil {
+			return err
+		}
+	}
+	stream, err := p.r.drv.StreamCreateWithPriority(driver.Normal)
+	if err != nil {
+		return err
+	}
+	raw := make([]byte, p.bytes(s.M*s.N))
+	err = errors.Join(p.r.drv.Matmul(h, at[3], at[0], at[1], at[2], space, stream), p.r.drv.StreamSynchronize(stream),
+		p.r.drv.StreamDestroy(stream), p.r.drv.MemcpyDtoH(raw, at[3]), p.free())
+	if err != nil {
+		return err
+	}
+	whole[s.C], err = reference.Decode(p.s.Type, raw)
+	return err
+}
+
+// TestEveryOperation holds plain plans against the reference: placements, inputs
+// and results of every operation fit together.
+func TestEveryOperation(t *testing.T) {
+	for _, p := range operations {
+		t.Run(p.Name, func(t *testing.T) { TestProgram(t, *p.plain(nil)) })
+	}
+}
+
+// TestEveryResult changes the last element of one result.
+func TestEveryResult(t *testing.T) {
+	for _, p := range operations {
+		for _, name := range (&tensors{p: &p}).results() {
+			t.Run(p.Name+" "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					wrong := p.plain(func(result string, whole []float32) {
+						if result == name {
+							whole[len(whole)-1] += 32
+						}
+					})
+					s := wrong.verifyShapes(driver.BF16, 3, false)[1]
+					s.Type = driver.BF16
+					err := testShape(t.Context(), wrong, s, 3, 1)
+					if err == nil || !strings.Contains(err.Error(), name+", row ") {
+						t.Errorf("a wrong %s: %v", name, err)
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package reference
+
+import (
+	"fmt"
+	"strconv"
+
+	"ovgen/schedule"
+)
+
+// Extents are the values of the symbols in placements, D included.
+type Extents map[schedule.Extent]int
+
+// Of is the value of a symbol or constant.
+func (e Extents) Of(x schedule.Extent) (int, error) {
+	if v, ok := e[x]; ok {
+		return v, nil
+	}
+	v, err := strconv.Atoi(string(x))
+	if err != nil {
+		return 0, fmt.Errorf("extent %s has no value", x)
+	}
+	return v, nil
+}
+
+// Part says where the elements of one rank's part of a tensor lie in the whole:
+// element i of the part is element First + i/Run*Stride + i%Run. A tensor is
+// spread over the ranks at most once, so every part has this form.
+type Part struct {
+	First, Run, Stride int
+	Count              int // elements
+}
+
+// At is the index in the whole of the part's element i.
+func (p Part) At(i int) int { return p.First + i/p.Run*p.Stride + i%p.Run }
+
+// Whole is the part that holds n elements, all there are.
+func Whole(n int) Part { return Part{Run: max(n, 1), Stride: n, Count: n} }
+
+// PartOf is the rank's part of a tensor. counts are the extents of uneven parts,
+// one for each rank's.
+func PartOf(t schedule.Tensor, e Extents, rank int, counts []int) (Part, error) {
+	outer, run, stride, first, sharded := 1, 1, 1, 0, false
+	for _, a := range t.Axes {
+		c, err := cut(a, e, rank, counts)
+		if err != nil {
+			return Part{}, fmt.Errorf("place %s: %w", t.Name, err)
+		}
+		if c.sharded && sharded {
+			return Part{}, fmt.Errorf("place %s: it is spread over the ranks twice", t.Name)
+		}
+		if c.sharded {
+			outer, run, stride, first, sharded = outer*run*c.outer, c.run, c.stride, c.first, true
+			continue
+		}
+		run, stride, first = run*c.run, stride*c.run, first*c.run
+	}
+	return Part{First: first, Run: max(run, 1), Stride: stride, Count: outer * run}, nil
+}
+
+// slice is a rank's part of one axis: outer stretches of run, stride apart.
+type slice struct {
+	outer, run, stride, first int
+	sharded                   bool
+}
+
+func cut(a schedule.Axis, e Extents, rank int, counts []int) (slice, error) {
+	whole, err := e.Of(a.Extent)
+	if err != nil {
+		return slice{}, err
+	}
+	left := whole
+	s := slice{outer: 1, run: left, stride: left}
+	for _, o := range a.Outer {
+		n, err := e.Of(o.Count)
+		if err != nil {
+			return slice{}, err
+		}
+		if o.Uneven {
+			return uneven(left, a, o, rank, n, counts)
+		}
+		if n < 1 || left%n != 0 {
+			return slice{}, fmt.Errorf("extent %s: %d cannot be cut as %v", a.Extent, whole, schedule.Tensor{Axes: []schedule.Axis{a}})
+		}
+		left /= n
+		switch {
+		case o.Kind == schedule.DeviceX && s.sharded:
+			return slice{}, fmt.Errorf("extent %s is spread over the ranks twice", a.Extent)
+		case o.Kind == schedule.DeviceX:
+			part := ((rank-o.Shift)%n + n) % n
+			s = slice{outer: s.outer, run: left, stride: n * left, first: part * left, sharded: true}
+		case !s.sharded:
+			s.outer *= n
+		}
+	}
+	if !s.sharded {
+		s.outer = 1
+	}
+	return s, nil
+}
+
+func uneven(left int, a schedule.Axis, o schedule.Split, rank, ranks int, counts []int) (slice, error) {
+	sum := 0
+	for _, c := range counts {
+		sum += c
+	}
+	if len(a.Outer) != 1 || len(counts) != ranks || sum != left {
+		return slice{}, fmt.Errorf("extent %s: %d uneven parts %v of %d over %d ranks", a.Extent, len(counts), counts, left, ranks)
+	}
+	part := ((rank-o.Shift)%ranks + ranks) % ranks
+	s := slice{outer: 1, run: counts[part], stride: left, sharded: true}
+	for _, c := range counts[:part] {
+		s.first += c
+	}
+	return s, nil
+}
+
+// Elements is how many a tensor has in all.
+func Elements(t schedule.Tensor, e Extents) (int, error) {
+	n := 1
+	for _, a := range t.Axes {
+		v, err := e.Of(a.Extent)
+		if err != nil {
+			return 0, fmt.Errorf("size of %s: %w", t.Name, err)
+		}
+		n *= v
+	}
+	return n, nil
+}
+
+// Divisor is what an extent must be a multiple of, so that every axis that it
+// measures can be cut.
+func Divisor(x schedule.Extent, tensors []schedule.Tensor, e Extents) int {
+	divisor := 1
+	for _, t := range tensors {
+		for _, a := range t.Axes {
+			n := 1
+			for _, o := range a.Outer {
+				if v, err := e.Of(o.Count); err == nil && !o.Uneven {
+					n *= v
+				}
+			}
+			if a.Extent == x {
+				divisor = divisor / gcd(divisor, n) * n
+			}
+		}
+	}
+	return divisor
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
