@@ -18,7 +18,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	files := packages(t, program(t, "Plain", matmul()), program(t, "InTurn", inTurn()))
+	files := packages(t, program(t, "Plain", matmul()), program(t, "InTurn", inTurn()), wholesale())
 	for name, text := range files {
 		write(t, filepath.Join(dir, "made", filepath.FromSlash(name)), text)
 	}

@@ -1,0 +1,80 @@
+package emit
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule/hostir"
+)
+
+// wholesale launches every kind of kernel.
+func wholesale() Input {
+	own, gathered := hostir.View{Buffer: "A"}, hostir.View{Buffer: "Agathered", Index: from}
+	slots := []hostir.Terms{{View: hostir.View{Buffer: "slots", Index: hostir.Const(0)}}, {View: hostir.View{Buffer: "slots", Index: hostir.Const(1)}}}
+	sum := hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: slots}
+	ready, read := hostir.Wait{Stream: mainRef, Semaphore: "ready", Peer: from}, hostir.Post{Stream: mainRef, Semaphore: "read", Peer: from}
+	kernel := func(name string, body ...hostir.Node) hostir.Node {
+		return hostir.LaunchKernel{Stream: mainRef, Name: name, Body: body}
+	}
+	remote := own
+	remote.Peer = from
+	return Input{Doc: "Wholesale is a test.", Program: small("Wholesale",
+		hostir.Post{Stream: mainRef, Semaphore: "ready", Kernel: true},
+		loop(neighbour,
+			kernel("get", ready, hostir.Set{Stream: mainRef, Dst: gathered, Src: remote}, read),
+			kernel("put", hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, Src: own}, read)),
+		hostir.Wait{Stream: mainRef, Semaphore: "read", Kernel: true},
+		hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank}, Src: own, Kernel: true},
+		sum,
+		kernel("shot", hostir.Wait{Stream: mainRef, Semaphore: "read"}, sum))}
+}
+
+func TestKernelsFile(t *testing.T) {
+	files := packages(t, wholesale())
+	for _, name := range []string{"kernels.go", "wholesale.h"} {
+		golden := filepath.Join("testdata", "wholesale", name+".golden")
+		got := files[path.Join("wholesale", name)]
+		if *update {
+			write(t, golden, got)
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
+		}
+	}
+}
+
+// TestKinds: a kernel that waits, works and posts stands for its parts.
+func TestKinds(t *testing.T) {
+	all := wholesale().Program.Body
+	pick := func(nodes ...int) (list []hostir.Node) {
+		for _, n := range nodes {
+			list = append(list, all[n])
+		}
+		return list
+	}
+	for _, c := range []struct {
+		body []hostir.Node
+		want []string
+	}{
+		{all, allKinds},
+		{pick(0), []string{postKernel}},
+		{pick(1), []string{getKernel, putKernel}},
+		{pick(4), []string{reduceKernel}},
+		{pick(5), []string{shotKernel}},
+		{nil, []string{}},
+	} {
+		u := &unit{program: small("Kinds", c.body...)}
+		if got := u.kinds(); !slices.Equal(got, c.want) {
+			t.Errorf("kernels %v, want %v", got, c.want)
+		}
+	}
+}
