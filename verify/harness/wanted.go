@@ -104,7 +104,7 @@ func (w *wanted) make(in map[string]reference.Input, real bool, s driver.Stream)
 	if !w.small() {
 		return w.onDevice(in, s)
 	}
-	w.values = w.x.Results(in)
+	w.values = w.x.Results(in, real)
 	for name, v := range w.values {
 		if most := float64(reference.Exact(w.s.Type) * w.x.Unit()); !real && w.x.Op != schedule.Copy && v.Largest > most {
 			return fmt.Errorf("sums reach %g and %s is exact to %g only (take another -seed)", v.Largest, w.s.Type, most)

@@ -200,8 +200,9 @@ func (p *Problem) mlp(name string) (density uint32, factor float32) {
 	return limit(most * most * 2 / (hiddenVariance * f)), 1
 }
 
-// Results computes all results, whole, from the inputs of one rank.
-func (p *Problem) Results(inputs map[string]Input) map[string]Values {
+// Results computes all results, whole, from the inputs of one rank; bounded says
+// whether with bounds.
+func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Values {
 	v := map[string]Values{}
 	for name, in := range inputs {
 		v[name] = in.Values(p.Type, p.Elements(name))
@@ -211,9 +212,10 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 	case schedule.Copy:
 		out["C"] = v["A"]
 	case schedule.Sum:
-		out["C"] = p.sum(v["A"])
+		out["C"] = p.sum(v["A"], bounded)
 	}
 	for _, s := range p.steps {
+		s.Real = bounded
 		v[s.C] = s.Of(v[s.A], v[s.B], v[s.Bias])
 		if s.C != Hidden {
 			out[s.C] = v[s.C]
@@ -226,11 +228,11 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 }
 
 // sum is a product with ones.
-func (p *Problem) sum(a Values) Values {
+func (p *Problem) sum(a Values, bounded bool) Values {
 	d := p.Extents[schedule.D]
 	ones := Values{Want: make([]float64, d)}
 	for i := range ones.Want {
 		ones.Want[i] = 1
 	}
-	return Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: d}.Of(ones, a, Values{})
+	return Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: d, Real: bounded}.Of(ones, a, Values{})
 }

@@ -44,7 +44,7 @@ func TestExact(t *testing.T) {
 			if err := p.Check(); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			c := p.Results(inputs(p, false))["C"]
+			c := p.Results(inputs(p, false), false)["C"]
 			zeros := 0
 			for i, x := range c.Want {
 				if got := float64(Round(typ, float32(x))); got != x || math.Mod(x, float64(p.Unit())) != 0 {
@@ -91,7 +91,7 @@ func TestResults(t *testing.T) {
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
-	got := p.Results(inputs(p, false))
+	got := p.Results(inputs(p, false), false)
 	for name, want := range map[string]int{"C": 16 * 24, "C2": 16 * 8, "C3": 16 * 16, "Gathered": 16 * 1024} {
 		if len(got[name].Want) != want {
 			t.Errorf("%s has %d elements, want %d", name, len(got[name].Want), want)

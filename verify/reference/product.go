@@ -10,7 +10,7 @@ import (
 // far what a device makes may be from it (nil: it is exact).
 type Values struct {
 	Want, Bound []float64
-	// Largest magnitude of any sum on the way, and of the parts of it that travel.
+	// Largest magnitude that a sum of some of an element's partial sums can have.
 	Largest float64
 }
 
@@ -24,6 +24,7 @@ type Product struct {
 	// Parts of K whose sums are made on ranks of their own: these partial sums and
 	// the sums of some of them are rounded to the type before the last is added.
 	Parts int
+	Real  bool // with bounds
 }
 
 // Units of rounding to nearest, and what an fp16 result may lie off near zero.
@@ -37,7 +38,8 @@ const (
 // Of computes the product. Integers come out exact, whatever the order of sums,
 // while Largest is at most Exact of the type.
 //
-// The bound for reals, with u the type's unit of rounding, S = sum |a*b| + |bias|:
+// The bound, where Real asks for it, with u the type's unit of rounding and
+// S = sum |a*b| + |bias|:
 //   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and what A's
 //     own error brings in, sum |b| * A's bound;
 //   - partial sums p of Parts ranks that travel rounded: each is rounded once, and
@@ -48,72 +50,112 @@ const (
 //   - the result is rounded once: u * (|want| + all that), and an fp16 may lie
 //     2^-25 off near zero at each rounding.
 func (p Product) Of(a, b, bias Values) Values {
-	c := Values{Want: make([]float64, 0, p.M*p.N), Bound: make([]float64, 0, p.M*p.N), Largest: a.Largest}
-	aRow, aStep, bColumn, bStep := p.K, 1, 1, p.N
-	if p.TransposedA {
-		aRow, aStep = 1, p.M
-	}
+	c := Values{Want: make([]float64, 0, p.M*p.N), Largest: a.Largest}
 	if p.Transposed {
-		bColumn, bStep = p.K, 1
+		b.Want = transpose(b.Want, p.N, p.K)
 	}
+	step := 1
+	if p.TransposedA {
+		step = p.M
+	}
+	r := p.newRow()
 	for i := range p.M {
+		first := i * p.K
+		if p.TransposedA {
+			first = i
+		}
+		r.sum(a, first, step, b.Want)
 		for j := range p.N {
-			d := dot{parts: max(p.Parts, 1), k: p.K}
-			d.sum(a, b, i*aRow, aStep, j*bColumn, bStep)
-			if bias.Want != nil {
-				d.total += bias.Want[j]
-				d.size += math.Abs(bias.Want[j])
-				d.largest = max(d.largest, math.Abs(d.total), d.travel+math.Abs(bias.Want[j]))
+			want, bound := r.finish(j, bias)
+			c.Want, c.Largest = append(c.Want, want), max(c.Largest, r.travel[j])
+			if p.Real {
+				c.Bound = append(c.Bound, bound)
 			}
-			want, bound := p.finish(d)
-			c.Want, c.Bound, c.Largest = append(c.Want, want), append(c.Bound, bound), max(c.Largest, d.largest)
 		}
 	}
 	return c
 }
 
-// finish is an element and its bound.
-func (p Product) finish(d dot) (want, bound float64) {
-	u, n := unit[p.Type], float64(d.parts)
-	bound = d.inherited + float64(d.k+d.parts+1)*single*(d.size+d.inherited)
-	if d.parts > 1 {
-		bound += 2*n*u*(d.travel+bound) + 2*n*subnormal
+func transpose(v []float64, rows, columns int) []float64 {
+	t := make([]float64, len(v))
+	for i := range rows {
+		for j := range columns {
+			t[j*rows+i] = v[i*columns+j]
+		}
 	}
-	want = d.total
-	if p.Gelu {
+	return t
+}
+
+// row is one row of a product and what its bounds need, an entry a column.
+type row struct {
+	Product
+	partial   []float64 // the sum over one part
+	total     []float64
+	travel    []float64 // sum of the magnitudes of the partial sums, and of the bias
+	size      []float64 // sum of all magnitudes
+	inherited []float64 // what the error of A brings in
+}
+
+func (p Product) newRow() *row {
+	r := &row{Product: p}
+	for _, v := range []*[]float64{&r.partial, &r.total, &r.travel, &r.size, &r.inherited} {
+		*v = make([]float64, p.N)
+	}
+	r.Parts = max(p.Parts, 1)
+	return r
+}
+
+// sum multiplies the K elements of a, step apart, with b as [K,N].
+func (r *row) sum(a Values, at, step int, b []float64) {
+	for _, v := range [][]float64{r.total, r.travel, r.size, r.inherited} {
+		clear(v)
+	}
+	for part := range r.Parts {
+		clear(r.partial)
+		for k := r.K * part / r.Parts; k < r.K*(part+1)/r.Parts; k++ {
+			x, line := a.Want[at+k*step], b[k*r.N:(k+1)*r.N]
+			if x != 0 {
+				for j, y := range line {
+					r.partial[j] += x * y
+				}
+			}
+			if !r.Real {
+				continue
+			}
+			err := 0.0
+			if a.Bound != nil {
+				err = a.Bound[at+k*step]
+			}
+			for j, y := range line {
+				r.size[j] += math.Abs(x * y)
+				r.inherited[j] += err * math.Abs(y)
+			}
+		}
+		for j, x := range r.partial {
+			r.total[j] += x
+			r.travel[j] += math.Abs(x)
+		}
+	}
+}
+
+// finish is an element and its bound.
+func (r *row) finish(j int, bias Values) (want, bound float64) {
+	u, n := unit[r.Type], float64(r.Parts)
+	want = r.total[j]
+	if bias.Want != nil {
+		want += bias.Want[j]
+		r.size[j] += math.Abs(bias.Want[j])
+		r.travel[j] += math.Abs(bias.Want[j])
+	}
+	bound = r.inherited[j] + float64(r.K+r.Parts+1)*single*(r.size[j]+r.inherited[j])
+	if r.Parts > 1 {
+		bound += 2*n*u*(r.travel[j]+bound) + 2*n*subnormal
+	}
+	if r.Gelu {
 		bound = 1.13*bound + 0x1p-11*math.Abs(want)
 		want = gelu(want)
 	}
 	return want, bound + u*(math.Abs(want)+bound) + subnormal
-}
-
-// dot is a sum of products and what its bound needs.
-type dot struct {
-	parts, k  int
-	total     float64
-	size      float64 // sum of magnitudes
-	travel    float64 // sum of the magnitudes of the partial sums
-	inherited float64 // what the error of a brings in
-	largest   float64
-}
-
-func (d *dot) sum(a, b Values, ia, stepA, ib, stepB int) {
-	for part := range d.parts {
-		var partial float64
-		for range d.k*(part+1)/d.parts - d.k*part/d.parts {
-			x := a.Want[ia] * b.Want[ib]
-			partial += x
-			d.size += max(x, -x)
-			if a.Bound != nil {
-				d.inherited += a.Bound[ia] * math.Abs(b.Want[ib])
-			}
-			d.largest = max(d.largest, partial, -partial)
-			ia, ib = ia+stepA, ib+stepB
-		}
-		d.total += partial
-		d.travel += math.Abs(partial)
-	}
-	d.largest = max(d.largest, d.travel)
 }
 
 func gelu(x float64) float64 {

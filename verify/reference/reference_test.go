@@ -141,7 +141,7 @@ func TestLimit(t *testing.T) {
 func TestBound(t *testing.T) {
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
 		for _, p := range []Product{{}, {Parts: 4}, {Gelu: true}} {
-			p.M, p.K, p.N, p.Type = 7, 52, 11, typ
+			p.M, p.K, p.N, p.Type, p.Real = 7, 52, 11, typ, true
 			a, b, bias := Input{Seed: 1, Real: true}, Input{Seed: 2, Real: true}, Input{Seed: 3, Real: true}
 			v := of(p, a, b, bias)
 			caught := 0

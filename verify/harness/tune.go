@@ -1,0 +1,121 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"os"
+
+	"ovgen/runtime/plan"
+	"ovgen/schedule"
+)
+
+// families are the programs that compute the same from the same buffers, by the
+// operation's name: that of the first. Those that are slow on purpose are left out.
+func families(programs []Program) [][]*Program {
+	index := map[string]int{}
+	var all [][]*Program
+	for i := range programs {
+		p := &programs[i]
+		if p.Slow {
+			continue
+		}
+		key := schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}.Signature()
+		if _, ok := index[key]; !ok {
+			index[key] = len(all)
+			all = append(all, nil)
+		}
+		all[index[key]] = append(all[index[key]], p)
+	}
+	for _, f := range all {
+		slices.SortFunc(f, func(a, b *Program) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return all
+}
+
+// tune measures the schedules of each operation that was asked for against each
+// other and writes the fastest of each shape into the file.
+func (r *rank) tune(ctx context.Context) error {
+	table := &plan.Tuning{}
+	if have, err := plan.ReadTuning(r.o.out); err == nil {
+		table = have
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	if r.Rank() == 0 {
+		fmt.Fprintln(w, "operation\tshape\tschedule\tmode\tms\tahead of")
+	}
+	for _, f := range families(r.o.programs) {
+		for _, typ := range r.o.typesOf(f[0]) {
+			for _, s := range r.o.shapesOf(f[0], typ, r.onGPU()) {
+				m, next, err := r.fastest(ctx, f, s)
+				if err != nil {
+					return fmt.Errorf("tune %s, %s %s: %w", f[0].Name, s, s.Type, err)
+				}
+				table.Put(m)
+				if r.Rank() == 0 {
+					mode := variantEager
+					if m.Replayed {
+						mode = variantReplayed
+					}
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.4f\t%s\n", m.Operation, m.Shape, m.Program, mode, m.Milliseconds, next)
+				}
+			}
+		}
+	}
+	r.shown.clear()
+	if r.Rank() != 0 {
+		return nil
+	}
+	w.Flush()
+	if err := table.Write(r.o.out); err != nil {
+		return err
+	}
+	fmt.Printf("written to %s\n", r.o.out)
+	return nil
+}
+
+// fastest measures a family at one shape; next says what came second.
+func (r *rank) fastest(ctx context.Context, programs []*Program, s Shape) (m plan.Measured, next string, err error) {
+	l, err := r.newLab(ctx, programs, s)
+	if err != nil {
+		return m, "", err
+	}
+	defer func() { err = errors.Join(err, l.free(ctx)) }()
+	variants, err := l.variants(ctx)
+	if err != nil {
+		return m, "", err
+	}
+	var all []*series
+	for _, v := range variants {
+		if v.plan() {
+			all = append(all, &series{variant: v})
+		}
+	}
+	if all, err = l.measure(ctx, all); err != nil {
+		return m, "", err
+	}
+	list := l.figures(all)
+	slices.SortStableFunc(list, func(a, b figure) int {
+		if a.Median < b.Median {
+			return -1
+		}
+		return 1
+	})
+	best := list[0]
+	next = "nothing"
+	for _, f := range list[1:] {
+		if f.Program != best.Program {
+			next = fmt.Sprintf("%s by %.1f %%", f.Program, 100*(f.Median/best.Median-1))
+			break
+		}
+	}
+	return plan.Measured{Operation: programs[0].Name, GPU: r.drv.Properties().Name, Ranks: r.Size(), Shape: l.plans[0].Base().Shape(),
+		Program: best.Program, Replayed: best.Variant == variantReplayed, Milliseconds: best.Median}, next, nil
+}
