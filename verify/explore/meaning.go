@@ -166,5 +166,5 @@ func (m *meaning) total(tensor string, axis int, n int64, f func(i int64) Number
 // ordered says that a schedule promises to add partial results in the order of ranks.
 func ordered(s schedule.Schedule) bool {
 	r := s.WithDefaults().Pipeline.Reduction
-	return r == schedule.AtEnd || r == schedule.InSlot
+	return s.Reduces() && (r == schedule.AtEnd || r == schedule.InSlot)
 }

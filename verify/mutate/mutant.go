@@ -32,6 +32,19 @@ type Case struct {
 // Sizes of the mesh that mutants are tried with.
 var Sizes = []int{2, 3}
 
+// Right are the systems of a program without a mistake.
+func Right(p *hostir.Program) ([]Case, error) {
+	var list []Case
+	for _, d := range Sizes {
+		lists, err := unroll(p, d)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Case{Program: p, Shape: explore.ShapeOf(p, d), Right: lists, Lists: lists})
+	}
+	return list, nil
+}
+
 // All lists the mutants of a program. What leaves the operations of all ranks as
 // they are, or makes the same as another mutant, is none.
 func All(p *hostir.Program) ([]Mutant, error) {
