@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// row is what both benches print of one figure.
+type row struct {
+	Program string  `json:"program"`
+	Variant string  `json:"variant"`
+	Type    string  `json:"type"`
+	Gated   bool    `json:"gated"`
+	M       int     `json:"m"`
+	K       int     `json:"k"`
+	N       int     `json:"n"`
+	Ranks   int     `json:"ranks"`
+	Ms      float64 `json:"ms"`
+	Error   string  `json:"error"`
+}
+
+// Programs that are not ours.
+const (
+	torch   = "torch" // its product of the whole A
+	nccl    = "nccl"
+	symmMem = "symm_mem"
+)
+
+// models of the grid: the width of a layer's input and that in between.
+var models = []struct {
+	name string
+	h, f int
+}{{"8B", 4096, 14336}, {"70B", 8192, 28672}, {"405B", 16384, 53248}, {"GPT-3", 12288, 49152}}
+
+// place is a point of the grid.
+type place struct {
+	model, layer string
+	m            int
+}
+
+// point is what was measured at a place, in ms.
+type point struct {
+	place
+	ranks int
+	pure  float64
+	// best of each program: eager or replayed, whichever is faster, or what tuning chose.
+	best map[string]figure
+}
+
+type figure struct {
+	ms      float64
+	variant string
+}
+
+// read returns the lines of a file that are JSON; headings between them are skipped.
+func read(name string) ([]row, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read figures: %w", err)
+	}
+	var rows []row
+	number := 0
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		number++
+		line := bytes.TrimSpace(lines.Bytes())
+		if !bytes.HasPrefix(line, []byte("{")) {
+			continue
+		}
+		var r row
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Errorf("read figures: %s:%d: %w", name, number, err)
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// placeOf is where a row belongs.
+func placeOf(r row) (place, bool) {
+	for _, m := range models {
+		switch {
+		case r.Ranks > 0 && r.K == m.h && r.N == m.f/r.Ranks:
+			return place{m.name, "fc1", r.M}, true
+		case r.K == m.f && r.N == m.h:
+			return place{m.name, "fc2", r.M}, true
+		}
+	}
+	return place{}, false
+}
+
+// collect sorts rows by place. A later line replaces one of the same program, variant
+// and place.
+func collect(rows []row, typ string, gated bool) []*point {
+	type key struct {
+		place
+		program, variant string
+	}
+	last := map[key]row{}
+	for _, r := range rows {
+		if at, ok := placeOf(r); ok && r.Error == "" && r.Ms > 0 && r.Type == typ && r.Gated == gated {
+			last[key{at, r.Program, r.Variant}] = r
+		}
+	}
+	at := map[place]*point{}
+	for k, r := range last {
+		p := at[k.place]
+		if p == nil {
+			p = &point{place: k.place, best: map[string]figure{}}
+			at[k.place] = p
+		}
+		p.ranks = r.Ranks
+		p.add(r)
+	}
+	var list []*point
+	for _, p := range at {
+		if p.pure > 0 {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b *point) int {
+		return cmp.Or(cmp.Compare(order(a.model), order(b.model)), cmp.Compare(a.layer, b.layer), cmp.Compare(a.m, b.m))
+	})
+	return list
+}
+
+func order(model string) int {
+	for i, m := range models {
+		if m.name == model {
+			return i
+		}
+	}
+	return len(models)
+}
+
+// add takes a figure into account.
+func (p *point) add(r row) {
+	switch r.Variant {
+	case "pure":
+		if p.pure == 0 || r.Ms < p.pure {
+			p.pure = r.Ms
+		}
+	case "eager", "replayed", "tuned":
+		old, had := p.best[r.Program]
+		if !had || r.Ms < old.ms || r.Ms == old.ms && r.Variant < old.variant {
+			p.best[r.Program] = figure{r.Ms, r.Variant}
+		}
+	}
+}
+
+// ours is the fastest of our programs.
+func (p *point) ours() (program string, f figure, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(p.best)) {
+		if name == torch || name == nccl || name == symmMem {
+			continue
+		}
+		if !ok || p.best[name].ms < f.ms {
+			program, f, ok = name, p.best[name], true
+		}
+	}
+	return program, f, ok
+}
+
+// peer is the faster of the peers.
+func (p *point) peer() (program string, f figure, ok bool) {
+	for _, name := range []string{nccl, symmMem} {
+		if x, had := p.best[name]; had && (!ok || x.ms < f.ms) {
+			program, f, ok = name, x, true
+		}
+	}
+	return program, f, ok
+}
+
+// compare prints a line a point, and over all how much faster we are than the better
+// peer.
+func compare(w io.Writer, points []*point) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "point\tpure ms\tovgen ms\tefficiency\tprogram\tpeer ms\tefficiency\tpeer\tfaster by")
+	var ratios []float64
+	for _, p := range points {
+		name, f, ok := p.ours()
+		peer, g, both := p.peer()
+		fmt.Fprintf(t, "%s/%s/%d\t%.4f\t%s\t%s\t", p.model, p.layer, p.m, p.pure, p.show(f, ok), strings.TrimSpace(name+" "+f.variant))
+		fmt.Fprintf(t, "%s\t%s\t", p.show(g, both), peer)
+		if ok && both {
+			ratios = append(ratios, g.ms/f.ms)
+			fmt.Fprintf(t, "%.2f", g.ms/f.ms)
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(ratios) == 0 {
+		_, err := fmt.Fprintln(w, "no point has both ovgen and a peer")
+		return err
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	_, err := fmt.Fprintf(w, "%d points: at least %.2f and at the median %.2f times as fast as the better peer\n", n, ratios[0], (ratios[(n-1)/2]+ratios[n/2])/2)
+	return err
+}
+
+// show is a time and its efficiency, two cells.
+func (p *point) show(f figure, ok bool) string {
+	if !ok {
+		return "-\t-"
+	}
+	return fmt.Sprintf("%.4f\t%.2f", f.ms, p.pure/f.ms)
+}
