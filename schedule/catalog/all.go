@@ -35,5 +35,7 @@ func All() []Named {
 		{"ColumnInputGradient", ColumnInputGradient},
 		{"RowWeightGradient", RowWeightGradient},
 		{"RowInputGradient", RowInputGradient},
+		{"TensorParallelMLP", TensorParallelMLP},
+		{"TensorParallelMLPBatches", TensorParallelMLPBatches},
 	}
 }

@@ -34,4 +34,6 @@ var copyPipelines = []entry{
 // layerPipelines are those of backward passes and of whole layers.
 var layerPipelines = []entry{
 	{point{gatherSum, schedule.PointToPoint, schedule.Shift}, reads{}, gradientShift},
+	{point{gatherReduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, mlp},
+	{point{gatherReduce, schedule.Collective, schedule.Shift}, reads{protocols: puts}, mlp},
 }

@@ -57,5 +57,5 @@ var layerRules = []rule{
 	{communication{gatherReduce, "A"}, schedule.MLP, places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
 		"B2": "[N, DIDx(D), F/D]", "C": "[DIDx(D), M/D, N]"}},
 	{communication{gatherReduce, "A"}, schedule.MLP, places{"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
-		"B2": "[N, DIDx(D), F/D]", "C": "[S, DIDx(D), M/(S*D), N]"}},
+		"B2": "[N, DIDx(D), F/D]", "C": "[Stream(S), DIDx(D), M/(S*D), N]"}},
 }
