@@ -1,6 +1,7 @@
 package prove_test
 
 import (
+	"errors"
 	"testing"
 
 	"ovgen/schedule"
@@ -25,12 +26,16 @@ func program(t testing.TB, name string, s schedule.Schedule) *hostir.Program {
 	return p
 }
 
+// lossy are schedules of the catalog that are slow on purpose: a copy in them waits for
+// a product that it does not need.
+var lossy = map[string]bool{"AllGatherLinearStartInLoop": true}
+
 // The catalog is proven for its default mesh sizes, safe eager and captured, and loses
-// no overlap.
+// no overlap where it does not mean to.
 func TestCatalog(t *testing.T) {
-	for name, s := range schedules {
-		t.Run(name, func(t *testing.T) {
-			r, err := prove.Schedule(t.Context(), program(t, name, s), prove.Options{})
+	for _, c := range catalog.All() {
+		t.Run(c.Name, func(t *testing.T) {
+			r, err := prove.Schedule(t.Context(), program(t, c.Name, c.Schedule), prove.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,28 +43,41 @@ func TestCatalog(t *testing.T) {
 			if !r.Replay() {
 				t.Error("not serial-safe when captured")
 			}
+			warned := false
 			for _, size := range r.Sizes {
 				for _, w := range size.Warnings {
-					t.Error(w)
+					if warned = true; !lossy[c.Name] {
+						t.Error(w)
+					}
 				}
+			}
+			if lossy[c.Name] && !warned {
+				t.Error("no overlap is lost")
 			}
 		})
 	}
 }
 
-// A rank alone, and a rack of 72.
+// A rank alone, and one more run than is needed.
 func TestSizes(t *testing.T) {
-	for name, s := range schedules {
-		r, err := prove.Schedule(t.Context(), program(t, name, s), prove.Options{Ranks: []int{1, 9}, Runs: 3})
+	for _, c := range catalog.All() {
+		r, err := prove.Schedule(t.Context(), program(t, c.Name, c.Schedule), prove.Options{Ranks: []int{1, 9}, Runs: 3})
 		if err != nil || r.Sizes[0].Ranks != 1 || r.Sizes[1].Runs != 3 || !r.Replay() {
-			t.Errorf("%v: %v", r, err)
+			t.Errorf("%s: %v: %v", c.Name, r, err)
 		}
 	}
-	r, err := prove.Schedule(t.Context(), program(t, "AllGatherLinear", catalog.AllGatherLinear), prove.Options{Ranks: []int{72}})
-	if err != nil {
-		t.Fatal(err)
+}
+
+// A rack of 72.
+func TestRack(t *testing.T) {
+	for name, s := range map[string]schedule.Schedule{"AllGatherLinear": catalog.AllGatherLinear,
+		"LinearReduceScatterRing": catalog.LinearReduceScatterRing, "AllReduceOneShot": catalog.AllReduceOneShot} {
+		r, err := prove.Schedule(t.Context(), program(t, name, s), prove.Options{Ranks: []int{72}})
+		if err != nil {
+			t.Error(err)
+		}
+		t.Log(r)
 	}
-	t.Log(r)
 }
 
 // Every choice that is lowered is proven; signals in the step with a stream each for
@@ -89,4 +107,52 @@ func TestEveryChoice(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Nothing in a program of the catalog is superfluous: without any one of its copies,
+// products, sums, posts or waits it is refused.
+func TestEachNodeIsNeeded(t *testing.T) {
+	for _, c := range catalog.All() {
+		t.Run(c.Name, func(t *testing.T) {
+			p := program(t, c.Name, c.Schedule)
+			body := p.Body
+			for i := range count(body) {
+				var left hostir.Node
+				at := 0
+				p.Body = hostir.Map(body, func(n hostir.Node) []hostir.Node {
+					if !does(n) {
+						return []hostir.Node{n}
+					}
+					if at++; at-1 == i {
+						left = n
+						return nil
+					}
+					return []hostir.Node{n}
+				})
+				_, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 4}})
+				var wrong *prove.Counterexample
+				if !errors.As(err, &wrong) {
+					t.Errorf("proven without %T %+v", left, left)
+				}
+			}
+		})
+	}
+}
+
+// does says that a node moves, makes or signals something.
+func does(n hostir.Node) bool {
+	switch n.(type) {
+	case hostir.Set, hostir.Matmul, hostir.Linear, hostir.Gradient, hostir.Reduce, hostir.Post, hostir.Wait, hostir.Communication:
+		return true
+	}
+	return false
+}
+
+func count(body []hostir.Node) (n int) {
+	hostir.Walk(body, func(x hostir.Node) {
+		if does(x) {
+			n++
+		}
+	})
+	return n
 }

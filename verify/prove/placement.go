@@ -42,6 +42,44 @@ type axis struct {
 	global func(int64) int64
 }
 
+// ragged says that the tensor is cut to single indices of its first two axes, of which
+// the ranks spread one, and that each such part has a length of its own.
+func (p placement) ragged() bool {
+	i, j, ok := p.Sharded()
+	return ok && len(p.Axes) == 3 && i < 2 && p.Axes[i].Outer[j].Uneven && p.Axes[0].Extent == schedule.D && p.Axes[1].Extent == schedule.D
+}
+
+// raggedPart is part i of a rank's: its indices of the first two axes, and its length,
+// the count of the two in a row.
+func (p placement) raggedPart(rank, i int) (x, y, n int64, err error) {
+	shard, split, _ := p.Sharded()
+	x, y = p.part(p.Axes[shard].Outer[split], rank), int64(i)
+	if shard == 1 {
+		x, y = y, x
+	}
+	at := x*int64(p.ranks) + y
+	if at >= int64(len(p.Counts)) {
+		return 0, 0, 0, fmt.Errorf("%s %s has no count %d", p.Name, p.Tensor, at)
+	}
+	return x, y, p.Counts[at], nil
+}
+
+// raggedBox is the part that a range of elements is.
+func (p placement) raggedBox(rank int, lo, hi int64) (box, error) {
+	at := int64(0)
+	for i := range p.ranks {
+		x, y, n, err := p.raggedPart(rank, i)
+		if err != nil {
+			return box{}, err
+		}
+		if at == lo && at+n == hi && n > 0 {
+			return box{{x, x + 1}, {y, y + 1}, {0, n}}, nil
+		}
+		at += n
+	}
+	return box{}, fmt.Errorf("elements %d to %d of %s@%d %s are none of its parts", lo, hi, p.Name, rank, p.Tensor)
+}
+
 // axis gives rank's part of axis i. Memory holds the outer splits from the outside
 // in, without those over ranks; so local indices count through what the rank has.
 func (p placement) axis(i, rank int) (axis, error) {
@@ -122,6 +160,9 @@ func (p placement) has(rank int) bool { return !p.Root || rank == 0 }
 // have, are errors.
 func (p placement) box(rank int, lo, hi int64) (box, error) {
 	var b box
+	if p.ragged() {
+		return p.raggedBox(rank, lo, hi)
+	}
 	if len(p.Axes) > len(b) {
 		return b, fmt.Errorf("%s %s has %d axes", p.Name, p.Tensor, len(p.Axes))
 	}
@@ -174,6 +215,17 @@ func (p placement) axes(rank int) ([]axis, error) {
 
 // elements is how many a rank has.
 func (p placement) elements(rank int) (int64, error) {
+	if p.ragged() {
+		sum := int64(0)
+		for i := range p.ranks {
+			_, _, n, err := p.raggedPart(rank, i)
+			if err != nil {
+				return 0, err
+			}
+			sum += n
+		}
+		return sum, nil
+	}
 	axes, err := p.axes(rank)
 	n := int64(1)
 	for _, a := range axes {
