@@ -100,11 +100,27 @@ func TestPlaces(t *testing.T) {
 		{4096, 7168, 2, place{"8B", "fc1", 7}},
 		{14336, 4096, 4, place{"8B", "fc2", 7}},
 		{49152, 12288, 8, place{"GPT-3", "fc2", 7}},
-		{16384, 8192, 4, place{}},
+		{16384, 8192, 4, place{"DDLB", "fc1", 7}},
+		{16384, 8191, 4, place{}},
 		{4096, 3584, 0, place{}},
 	} {
 		if got, _ := placeOf(row{M: 7, K: test.k, N: test.n, Ranks: test.ranks}); got != test.want {
 			t.Errorf("k %d, n %d on %d: %v, want %v", test.k, test.n, test.ranks, got, test.want)
+		}
+	}
+}
+
+// What a row says of itself counts for more than its shape, then its program's name.
+func TestPlaceByName(t *testing.T) {
+	for _, test := range []struct {
+		r    row
+		want place
+	}{
+		{row{M: 7, K: 16384, N: 8192, Point: "DDLB/fc2/7", Program: nccl}, place{"DDLB", "fc2", 7}},
+		{row{M: 7, K: 16384, N: 8192, Program: "linearreducescatterget"}, place{"DDLB", "fc2", 7}},
+	} {
+		if got, ok := placeOf(test.r); !ok || got != test.want {
+			t.Errorf("%+v: %v, want %v", test.r, got, test.want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 // row is what both benches print of one figure.
 type row struct {
+	Point   string  `json:"point"` // of the peers alone
 	Program string  `json:"program"`
 	Variant string  `json:"variant"`
 	Type    string  `json:"type"`
@@ -84,8 +85,18 @@ func read(name string) ([]row, error) {
 	return rows, nil
 }
 
-// placeOf is where a row belongs.
+// DDLB's own point is the same shape for both layers.
+const (
+	ddlb           = "DDLB"
+	ddlbK, ddlbN   = 16384, 8192
+	scattersInName = "reducescatter"
+)
+
+// placeOf is where a row belongs: what it says itself, else what its shape is.
 func placeOf(r row) (place, bool) {
+	if parts := strings.Split(r.Point, "/"); len(parts) == 3 {
+		return place{parts[0], parts[1], r.M}, true
+	}
 	for _, m := range models {
 		switch {
 		case r.Ranks > 0 && r.K == m.h && r.N == m.f/r.Ranks:
@@ -94,7 +105,13 @@ func placeOf(r row) (place, bool) {
 			return place{m.name, "fc2", r.M}, true
 		}
 	}
-	return place{}, false
+	switch {
+	case r.K != ddlbK || r.N != ddlbN:
+		return place{}, false
+	case strings.Contains(r.Program, scattersInName):
+		return place{ddlb, "fc2", r.M}, true
+	}
+	return place{ddlb, "fc1", r.M}, true
 }
 
 // collect sorts rows by place. A later line replaces one of the same program, variant
