@@ -165,7 +165,7 @@ func results(p *reference.Problem, run int) map[string]reference.Values {
 			inputs[t.Name] = input(p, run, t.Name)
 		}
 	}
-	return p.Results(inputs)
+	return p.Results(inputs, false)
 }
 
 // open imports what peers own, but for their workspaces.
