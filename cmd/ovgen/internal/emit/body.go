@@ -18,6 +18,7 @@ type body struct {
 	used    map[string]bool // variables that the statements so far mention
 	aliases map[string]bool // names that Select has bound
 	loops   []string        // indices of the loops around
+	other   string          // what the program calls q
 	err     error           // the first
 }
 
@@ -35,7 +36,7 @@ func (u *unit) issue() ([]jen.Code, error) {
 	if err := u.findProducts(); err != nil {
 		return nil, err
 	}
-	b := &body{unit: u, aliases: map[string]bool{}}
+	b := &body{unit: u, aliases: map[string]bool{}, other: unused(u.program.Body, "j", "k", "l", "t")}
 	code, used := b.nodes(expand(u.program.Body))
 	var locals, values []jen.Code
 	for _, v := range []struct{ name, field string }{{"r", "rank"}, {"d", "ranks"}} {
@@ -115,7 +116,7 @@ func (b *body) node(n hostir.Node) item {
 	case hostir.If:
 		it.code = append(it.code, b.branch(n)...)
 	case hostir.Let:
-		it.defines = local(n.Name)
+		it.defines = b.local(n.Name)
 		it.code = append(it.code, jen.Id(it.defines).Op(":=").Add(b.expr(n.Value)))
 	case hostir.Select:
 		b.aliases[n.Name] = true
@@ -169,7 +170,7 @@ func (b *body) branch(n hostir.If) []jen.Code {
 
 // loop writes a for statement; its index is no variable of what is around.
 func (b *body) loop(index string, from, to hostir.Expr, inner func() []jen.Code) []jen.Code {
-	index = local(index)
+	index = b.local(index)
 	b.loops = append(b.loops, index)
 	code := inner()
 	b.loops = b.loops[:len(b.loops)-1]
@@ -235,21 +236,36 @@ func (b *body) stream(s hostir.StreamRef) jen.Code {
 // expr is an index expression, in ints.
 func (b *body) expr(e hostir.Expr) *jen.Statement {
 	return jen.Id(e.Text(func(name string) string {
-		name = local(name)
+		name = b.local(name)
 		b.used[name] = true
 		return name
 	}))
 }
 
-// local is the Go name of a variable of the program: q is the queue.
-func local(name string) string {
+// local is the Go name of a variable of the program. What it calls q gets a name that
+// no other variable has: q is the queue.
+func (b *body) local(name string) string {
 	switch name {
 	case string(schedule.D):
 		return "d"
 	case "q":
-		return "j"
+		return b.other
 	}
-	return name
+	return constant(name)
+}
+
+// unused is the first of some names that no loop or value of the program has.
+func unused(list []hostir.Node, names ...string) string {
+	taken := map[string]bool{}
+	hostir.Walk(list, func(n hostir.Node) {
+		switch n := n.(type) {
+		case hostir.For:
+			taken[n.Index] = true
+		case hostir.Let:
+			taken[n.Name] = true
+		}
+	})
+	return names[max(slices.IndexFunc(names, func(n string) bool { return !taken[n] }), 0)]
 }
 
 func (b *body) fail(format string, args ...any) {

@@ -80,6 +80,9 @@ var nodes = []*hostir.Program{
 			{View: hostir.View{Buffer: "slots", Peer: hostir.Var("q"), Index: hostir.Rank}, Index: "q", From: hostir.Const(0), To: hostir.Size}}},
 		hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: []hostir.Terms{
 			{View: hostir.View{Buffer: "C"}}, {View: hostir.View{Buffer: "slots", Index: hostir.Var("q")}, Index: "q", From: hostir.Const(1), To: hostir.Size}}}),
+	small("Inner", hostir.For{Index: "j", From: hostir.Const(0), To: hostir.Const(2), Body: []hostir.Node{
+		hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: []hostir.Terms{
+			{View: hostir.View{Buffer: "slots", Index: hostir.Add(hostir.Mul(hostir.Var("q"), hostir.Const(2)), hostir.Var("j"))}, Index: "q", From: hostir.Const(0), To: hostir.Size}}}}}),
 	small("Fused", loop(neighbour,
 		hostir.LaunchKernel{Stream: mainRef, Name: "get", Body: []hostir.Node{
 			hostir.Wait{Stream: mainRef, Semaphore: "ready", Peer: from},
@@ -97,7 +100,7 @@ var nodes = []*hostir.Program{
 
 // parts of a program.go that a program decides; issued are those that its nodes do.
 var (
-	chosen  = regexp.MustCompile(`(?ms)^	if s\.M.*?^	switch|^type Buffers struct.*?^}\n|^type Plan struct.*?^}\n|^	b := plan\.Build.*?^\n|^func \(p \*Plan\) issue.*?^}\n`)
+	chosen = regexp.MustCompile(`(?ms)^	if s\.M.*?^	switch|^type Buffers struct.*?^}\n|^type Plan struct.*?^}\n|^	b := plan\.Build.*?^\n|^func \(p \*Plan\) issue.*?^}\n`)
 	issued = regexp.MustCompile(`(?m)^	terms .*|^	p\.(a|gemm\w*) = b.*|^func \(p \*Plan\) issue(?s:.*?)^}\n`)
 )
 

@@ -113,6 +113,9 @@ func (u *unit) constructor(f *jen.File) {
 	used := map[string]bool{}
 	expr := func(e hostir.Expr) *jen.Statement {
 		return jen.Id(e.Text(func(name string) string {
+			if _, ok := u.program.Constants[name]; ok {
+				return constant(name)
+			}
 			name = strings.ToLower(name)
 			used[name] = true
 			return name

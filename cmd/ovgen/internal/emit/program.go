@@ -37,8 +37,12 @@ func (u *unit) programFile() ([]byte, error) {
 func (u *unit) identity(f *jen.File) {
 	sum := sha256.Sum256([]byte(hostir.Print(u.program)))
 	for _, name := range u.constants() {
-		f.Add(docf("%s is the number of streams that the steps take in turn.", name))
-		f.Const().Id(name).Op("=").Lit(int(u.program.Constants[name]))
+		what := "the number of streams that the steps take in turn"
+		if name == chunkCount {
+			what = name + ", the number of chunks that the work is cut in"
+		}
+		f.Add(docf("%s is %s.", constant(name), what))
+		f.Const().Id(constant(name)).Op("=").Lit(int(u.program.Constants[name]))
 		f.Line()
 	}
 	f.Add(doc("program is what the ranks compare before they run together."))
@@ -57,6 +61,17 @@ func (u *unit) identity(f *jen.File) {
 		values = append(values, jen.Id("Code").Op(":").Op("&").Id("code"))
 	}
 	f.Var().Id("program").Op("=").Qual(planPath, "Program").Custom(lineByLine, values...)
+}
+
+// chunkCount is what programs call the number of chunks.
+const chunkCount = "S"
+
+// constant is the Go name of what generation binds.
+func constant(name string) string {
+	if name == chunkCount {
+		return "chunks"
+	}
+	return name
 }
 
 // lineByLine writes the fields of a literal in their order.
