@@ -45,38 +45,34 @@ type lab struct {
 }
 
 // newLab allocates, fills everything with random reals, and makes the plans.
-func (r *rank) newLab(ctx context.Context, programs []*Program, s Shape) (l *lab, err error) {
+func (r *rank) newLab(ctx context.Context, programs []*Program, s Shape) (*lab, error) {
 	t, err := r.tensorsOf(programs[0], s)
 	if err != nil {
 		return nil, err
 	}
-	l = &lab{tensors: t, programs: programs}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, l.free(ctx))
-		}
-	}()
-	for _, p := range programs[1:] {
-		if err := l.alike(p); err != nil {
-			return nil, err
-		}
-	}
-	in, stream := t.inputs(0, true), r.stream.Handle()
-	if err := t.fill(in, stream); err != nil {
-		return nil, err
-	}
-	if err := l.prepare(in, stream); err != nil {
-		return nil, err
-	}
-	if err := r.drv.StreamSynchronize(stream); err != nil {
-		return nil, err
-	}
-	for _, p := range programs {
-		if err := l.addPlan(ctx, p); err != nil {
-			return nil, err
-		}
+	l := &lab{tensors: t, programs: programs}
+	if err := l.open(ctx); err != nil {
+		return nil, errors.Join(err, l.free(ctx))
 	}
 	return l, nil
+}
+
+func (l *lab) open(ctx context.Context) error {
+	for _, p := range l.programs[1:] {
+		if err := l.alike(p); err != nil {
+			return err
+		}
+	}
+	in, stream := l.inputs(0, true), l.r.stream.Handle()
+	if err := errors.Join(l.fill(in, stream), l.prepare(in, stream), l.r.drv.StreamSynchronize(stream)); err != nil {
+		return err
+	}
+	for _, p := range l.programs {
+		if err := l.addPlan(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // alike says why a program can't be measured beside the first.
