@@ -114,6 +114,7 @@ func (b *Builder) Streams(name string, first, n int, p driver.Priority) []*Strea
 	s := make([]*Stream, max(first, n))
 	for i := first; i < n; i++ {
 		s[i] = b.stream(name, i, p)
+		s[i].member = true
 	}
 	return s
 }

@@ -76,6 +76,7 @@ func (s *Semaphore) String() string {
 type Stream struct {
 	name      string
 	index     int
+	member    bool // of a set
 	priority  driver.Priority
 	handle    driver.Stream
 	own       driver.Stream // the pooled stream: handle, but for main
@@ -89,7 +90,7 @@ const unmarked = -1
 
 // String is the stream's name in host programs: "copy", "work[2]".
 func (s *Stream) String() string {
-	if s.index == 0 {
+	if !s.member {
 		return s.name
 	}
 	return fmt.Sprintf("%s[%d]", s.name, s.index)
