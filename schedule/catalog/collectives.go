@@ -83,3 +83,40 @@ var summed = []s.Tensor{
 	{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
 	{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 }
+
+// AllGatherV is AllGather of shards that differ in rows, by counts that all ranks know
+// and Bind takes: what a mixture of experts or sequences of unequal length leave. Each
+// shard travels as it is, so nothing is padded.
+var AllGatherV = s.Schedule{
+	Op: s.Copy,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, uneven), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+}
+
+// ReduceScatterV is ReduceScatter to ranks that keep different numbers of rows, by
+// counts that Bind takes. One kernel waits for the peers and sums the own rows as it
+// reads them over the link, which needs no slots, whose size the counts would decide.
+var ReduceScatterV = s.Schedule{
+	Op: s.Sum,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, uneven), s.Dim(s.N)}},
+	},
+	Pipeline:  s.Pipeline{Kind: s.OneShot},
+	Transport: fused,
+}
+
+// AllToAllV is AllToAll of parts that differ in length: count [p, q] is what rank p has
+// for rank q. It is what the dispatch and the combine of a mixture of experts need,
+// where the router's counts are known to all.
+var AllToAllV = s.Schedule{
+	Op: s.Copy,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.D, uneven), s.Dim(s.D), s.Dim(s.M)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.D), s.Dim(s.D, uneven), s.Dim(s.M)}},
+	},
+}
+
+var uneven = s.Split{Kind: s.DeviceX, Count: s.D, Uneven: true}

@@ -12,6 +12,10 @@ func gatherCopy(d *draft) error {
 	}
 	d.share("A")
 	d.cut("C", schedule.D)
+	if d.uneven("A") {
+		d.counted("A", hostir.Var(countRank))
+		d.counted("C", hostir.Var(countChunk))
+	}
 	return d.exchange(whole("A"), func(from hostir.Expr) hostir.View { return hostir.View{Buffer: "A", Peer: from} })
 }
 
@@ -23,6 +27,11 @@ func allToAllCopy(d *draft) error {
 	d.share("A")
 	d.cut("A", schedule.D)
 	d.cut("C", schedule.D)
+	if d.uneven("A") {
+		from, to := hostir.Var(countRank), hostir.Var(countChunk)
+		d.counted("A", hostir.Add(hostir.Mul(from, hostir.Size), to))
+		d.counted("C", hostir.Add(hostir.Mul(to, hostir.Size), from))
+	}
 	return d.exchange(slice("A", hostir.Rank), func(from hostir.Expr) hostir.View { return remote("A", from, hostir.Rank) })
 }
 

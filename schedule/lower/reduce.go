@@ -21,6 +21,7 @@ var reducePipelines = []entry{
 	{point{allBare, schedule.OneShot, schedule.Shift}, reads{fused: true}, oneShot},
 	{point{allBare, schedule.TwoShot, schedule.Shift}, reads{fused: true}, twoShot},
 	{point{reduceBare, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, scatterSum},
+	{point{reduceBare, schedule.OneShot, schedule.Shift}, reads{protocols: puts, fused: true}, scatterShot},
 }
 
 // copyPipelines place A otherwise.
