@@ -18,6 +18,12 @@ func (s Schedule) Signature() string {
 	return b.String()
 }
 
+// SlowOnPurpose says that the schedule makes a choice whose only use is to show what
+// it costs: it is never one that a tuning may take.
+func (s Schedule) SlowOnPurpose() bool {
+	return s.Streams.Start == InLoop || s.Streams.Handles == InLoop
+}
+
 // held is the tensor without the splits that leave each rank's part as it is: steps,
 // and whatever lies within a rank's part.
 func (t Tensor) held() Tensor {

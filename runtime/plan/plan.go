@@ -71,6 +71,9 @@ func (p *Plan) Steps() []group.Step {
 	return nil
 }
 
+// Shape is what New was called with, as text.
+func (p *Plan) Shape() string { return p.shape }
+
 // String is "plan 3 (allgatherlinear)".
 func (p *Plan) String() string { return fmt.Sprintf("plan %d (%s)", p.id, p.program.Name) }
 

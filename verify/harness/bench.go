@@ -55,34 +55,39 @@ func (r *rank) benchShape(ctx context.Context, programs []*Program, s Shape) (er
 	if err != nil {
 		return err
 	}
-	t, err := r.newTimer()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.close()) }()
 	var all []*series
 	for _, v := range variants {
 		all = append(all, &series{variant: v}, &series{variant: v, gated: true})
 	}
-	for i := range warmUp + r.o.rounds {
-		r.shown.show("%s %s %s: round %d of %d", l.names(), s, s.Type, i+1, warmUp+r.o.rounds)
+	merged, err := l.measure(ctx, all)
+	if err != nil || r.Rank() != 0 {
+		return err
+	}
+	l.print(merged)
+	return nil
+}
+
+// measure makes the rounds of all series in turn and merges the ranks' times.
+func (l *lab) measure(ctx context.Context, all []*series) (merged []*series, err error) {
+	t, err := l.r.newTimer()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	for i := range warmUp + l.r.o.rounds {
+		l.r.shown.show("%s %s %s: round %d of %d", l.names(), l.s, l.s.Type, i+1, warmUp+l.r.o.rounds)
 		for _, x := range all {
 			one, err := t.measure(x.variant.enqueue, x.gated)
 			if err != nil {
-				return fmt.Errorf("%s: %w", x.variant.name, err)
+				return nil, fmt.Errorf("%s: %w", x.variant.name, err)
 			}
 			if i >= warmUp {
 				x.rounds = append(x.rounds, one)
 			}
 		}
 	}
-	r.shown.clear()
-	merged, err := l.merge(ctx, all)
-	if err != nil || r.Rank() != 0 {
-		return err
-	}
-	l.print(merged)
-	return nil
+	l.r.shown.clear()
+	return l.merge(ctx, all)
 }
 
 // names of the programs that are measured together.

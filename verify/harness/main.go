@@ -108,8 +108,13 @@ func work(ctx context.Context, o *options, code *driver.Code) (right bool, err e
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
 	b.greet()
-	if o.command == "bench" {
+	switch o.command {
+	case "bench":
 		return true, b.bench(ctx)
+	case "tune":
+		return true, b.tune(ctx)
+	case "trace":
+		return true, b.trace(ctx)
 	}
 	return b.verify(ctx)
 }

@@ -15,6 +15,8 @@ import (
 
 const usage = `usage: run list
        run verify NAME...|all [flags]
+       run tune NAME...|all [flags]
+       run trace NAME... [flags]
        run bench NAME...|all [flags]      NAME,NAME: interleaved in one run, for programs
                                           of one operation and equal placements
 
@@ -34,6 +36,12 @@ verify:
 bench:
   -iters N       measured rounds after 3 to warm up (16)
   -nosteps       measure also without the step words that an abort reads
+tune: measures the schedules of each operation against each other
+  -iters N       as for bench
+  -o FILE        where the fastest of each shape are kept, for package tuned (tuning.json)
+trace: writes when each operation of a run was at work, for ui.perfetto.dev
+  -o FILE        (trace.json; of several programs NAME.trace.json)
+  -svg FILE      also a picture, the programs one below the other
 `
 
 // options are what the command line says.
@@ -53,6 +61,7 @@ type options struct {
 	straggler bool
 	rounds    int
 	nosteps   bool
+	out, svg  string
 }
 
 var errHelp = errors.New("help")
@@ -63,8 +72,8 @@ func parse(args []string, programs []Program) (*options, error) {
 		return nil, errHelp
 	}
 	o := &options{command: args[0]}
-	if !slices.Contains([]string{"list", "verify", "bench"}, o.command) {
-		return nil, fmt.Errorf("no command %q (list, verify or bench)", o.command)
+	if !slices.Contains([]string{"list", "verify", "bench", "tune", "trace"}, o.command) {
+		return nil, fmt.Errorf("no command %q (list, verify, bench, tune or trace)", o.command)
 	}
 	var one Shape
 	var shapes, types string
@@ -85,6 +94,8 @@ func parse(args []string, programs []Program) (*options, error) {
 	f.BoolVar(&o.delays, "delays", false, "")
 	f.BoolVar(&o.straggler, "straggler", false, "")
 	f.BoolVar(&o.nosteps, "nosteps", false, "")
+	f.StringVar(&o.out, "o", map[string]string{"tune": "tuning.json", "trace": "trace.json"}[o.command], "")
+	f.StringVar(&o.svg, "svg", "", "")
 	names, err := interleaved(f, args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return nil, errHelp

@@ -22,6 +22,7 @@ type Program struct {
 	Name  string // "allgatherlinear"
 	Proof string // its stamp: "unproven", or what was proven
 	Eager bool   // it can't be replayed as a graph
+	Slow  bool   // on purpose: no choice for tune
 	// Op and Tensors are those of the schedule: what is computed, and which part of
 	// each operand and result a rank holds.
 	Op      string

@@ -11,6 +11,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/verify/inject"
+	"ovgen/verify/trace"
 )
 
 // rank is this process as one rank of a verify or a bench.
@@ -19,6 +20,7 @@ type rank struct {
 	o       *options
 	drv     driver.Driver
 	filter  *inject.Filter // around the driver, if asked for
+	tracer  *trace.Driver  // likewise
 	kernels *kernels
 	stream  *device.Stream // the caller's
 	space   driver.Ptr     // workspace of the caller's own products
@@ -34,7 +36,13 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	if o.driver == "sim" {
 		c.Arena = o.staging(false) + arenaSlack
 	}
-	if o.delays || o.nosteps {
+	switch {
+	case o.command == "trace":
+		c.Decorate = func(d driver.Driver) driver.Driver {
+			r.tracer = trace.New(d)
+			return r.tracer
+		}
+	case o.delays || o.nosteps:
 		c.Decorate = func(d driver.Driver) driver.Driver {
 			r.filter = inject.New(d)
 			return r.filter

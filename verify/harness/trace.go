@@ -15,7 +15,8 @@ import (
 )
 
 // trace makes a few eager runs of each program and writes when each operation of the
-// last was at work on every rank.
+// last was at work on every rank. That run is queued before the ranks start, so that
+// the host's pace, slowed by the events, does not show.
 func (r *rank) trace(ctx context.Context) error {
 	var panels []timeline.Panel
 	for i := range r.o.programs {
@@ -88,20 +89,20 @@ func (r *rank) traced(ctx context.Context, p *Program, s Shape) (spans []timelin
 	}, true); err != nil {
 		return nil, err
 	}
-	mine, err := r.tracer.Stop(streamNames(l.plans[0].Base()))
+	mine, err := r.tracer.Stop(streamNames(base(l.plans[0])))
 	if err != nil {
 		return nil, err
 	}
-	trace.Name(mine, l.plans[0].Base().Steps())
+	trace.Name(mine, base(l.plans[0]).Steps())
 	return r.gatherSpans(ctx, mine)
 }
 
+// base is what a generated plan shares with the plans of all packages.
+func base(p Plan) *plan.Plan { return p.(interface{ Base() *plan.Plan }).Base() }
+
 // streamNames resolves the plan's streams; the caller's stands for main.
 func streamNames(p *plan.Plan) func(driver.Stream) string {
-	names := map[driver.Stream]string{}
-	for _, s := range p.Streams() {
-		names[s.Handle()] = s.String()
-	}
+	names := p.Streams()
 	return func(s driver.Stream) string {
 		if name, ok := names[s]; ok {
 			return name

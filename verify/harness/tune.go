@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"os"
 
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
@@ -116,6 +115,6 @@ func (r *rank) fastest(ctx context.Context, programs []*Program, s Shape) (m pla
 			break
 		}
 	}
-	return plan.Measured{Operation: programs[0].Name, GPU: r.drv.Properties().Name, Ranks: r.Size(), Shape: l.plans[0].Base().Shape(),
+	return plan.Measured{Operation: programs[0].Name, GPU: r.drv.Properties().Name, Ranks: r.Size(), Shape: base(l.plans[0]).Shape(),
 		Program: best.Program, Replayed: best.Variant == variantReplayed, Milliseconds: best.Median}, next, nil
 }

@@ -95,6 +95,9 @@ func (u *unit) entry() jen.Code {
 	if u.eager() {
 		fields = append(fields, jen.Id("Eager").Op(":").True())
 	}
+	if s.SlowOnPurpose() {
+		fields = append(fields, jen.Id("Slow").Op(":").True())
+	}
 	tensors := make([]jen.Code, len(s.Tensors))
 	for i, t := range s.Tensors {
 		tensors[i] = tensor(t)

@@ -4,8 +4,6 @@ import (
 	"path"
 
 	"github.com/dave/jennifer/jen"
-
-	"ovgen/schedule"
 )
 
 // tunedName is the package that chooses among the schedules of an operation.
@@ -22,7 +20,7 @@ func families(units []*unit) []family {
 	var all []family
 	for _, u := range units {
 		s := u.program.Schedule
-		if s.Streams.Start == schedule.InLoop || s.Streams.Handles == schedule.InLoop {
+		if s.SlowOnPurpose() {
 			continue
 		}
 		key := s.Signature()
