@@ -91,19 +91,21 @@ static void sums(unsigned type, unsigned terms, size_t shift, size_t count, int 
   EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
 }
 
-// Sums that the type can't hold, and NaN.
+// Sums that the type can't hold, NaN, and a zero that keeps its sign.
 static void limits()
 {
-  unsigned short a[4] = {0x7bff, 0x7e00, 0x0001, 0xfbff}, b[4] = {0x5000, 0x3c00, 0x0001, 0xd000}, out[4];
+  alignas(16) unsigned short a[8] = {0x7bff, 0x7e00, 0x0001, 0xfbff, 0x8000, 0x8000}, b[8] = {0x5000, 0x3c00, 0x0001, 0xd000, 0x8000}, out[8];
   struct check_reduce p = {};
   p.sum.terms[0] = (u64)a;
   p.sum.terms[1] = (u64)b;
   p.sum.dst = (u64)out;
-  p.sum.count = 4;
   p.sum.terms_count = 2;
   p.sum.element = 2;
-  EXPECT(run("check_reduce", &p, 1, 1) == 0);
-  EXPECT(out[0] == 0x7c00 && out[1] == 0x7fff && out[2] == 2 && out[3] == 0xfc00);
+  for (p.sum.count = 6; p.sum.count <= 8; p.sum.count += 2) {  // one by one, and as a unit
+    EXPECT(run("check_reduce", &p, 1, 1) == 0);
+    EXPECT(out[0] == 0x7c00 && out[1] == 0x7fff && out[2] == 2 && out[3] == 0xfc00 && out[4] == 0x8000 && out[5] == 0);
+    std::fill(out, out + 8, 0xeeee);
+  }
 }
 
 // A fused kernel of several blocks: nothing moves before every word is 1; then the work is
