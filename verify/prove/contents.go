@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"ovgen/schedule/hostir"
@@ -192,6 +193,9 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	if adds {
 		reads = reads[:len(reads)-1]
 	}
+	if !s.fits(o.Form, reads, to) {
+		return nil, s.wrong(n, "operands and result of these sizes are none of a product")
+	}
 	var made []expr
 	switch biased := o.Form == "linear" || o.Form == "linear gelu"; {
 	case o.Form == "gradient" && len(reads) == 2 && len(to.list) == 1 && len(reads[0].list) == len(reads[1].list):
@@ -221,6 +225,27 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		}
 	}
 	return made, nil
+}
+
+// fits says that operands and result are matrices of a product: with m rows of A, and
+// of C but for a gradient, which are as many as make the sizes [m,k], [k,n] and [m,n],
+// and which the chunks cut evenly.
+func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
+	if len(reads) < 2 {
+		return false
+	}
+	a, b, c := reads[0].Bytes/s.want.ElementSize, reads[1].Bytes/s.want.ElementSize, to.Bytes/s.want.ElementSize
+	if form == "gradient" {
+		b, c = c, b // C[n,k] takes the place of B[k,n]
+	}
+	if a == 0 || b == 0 || c == 0 || a*c%b != 0 {
+		return false
+	}
+	m := int64(math.Round(math.Sqrt(float64(a * c / b))))
+	if m*m != a*c/b || a%m != 0 || c%m != 0 || m%int64(len(reads[0].list)) != 0 {
+		return false
+	}
+	return len(reads) < 3 || reads[2].Bytes == c/m*s.want.ElementSize
 }
 
 // write stores chunks. An output's is written once a run, but by what reads it too.

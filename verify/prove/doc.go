@@ -20,9 +20,12 @@
 //	Signal, kernel   stream order; a thread for each       the same
 //	                 word: wait, then reset; the step
 //	                 word when all threads are done
-//	Copy             stream order                          source read, destination written
+//	Copy, Sum        stream order                          sources read, destination written
 //	Product          stream order                          A, B, Bias read, C and the stream's
-//	                                                       workspace written
+//	                                                       workspace written; C read as well
+//	                                                       where it accumulates
+//	fused kernel     stream order; what it waits for,      as its parts
+//	                 does and posts, in that order
 //	Done             stream order of main                  nothing
 //	caller, other    behind the rank's Done, ahead of      everything that is the rank's, its
 //	plans            its next After                        words left out: written
@@ -78,7 +81,12 @@
 // and Done; words are shared by no two plans and 0 between runs. So the plans of a group,
 // in one sequence, are as safe together as each is alone, and may share staging.
 //
-// Shapes. Indices, bounds, peers and branches are checked not to mention M, K or N, and
+// Shapes. Indices, bounds, peers and branches are checked not to mention extents, and
 // every use is whole chunks: so operations at one shape are those at any other, in units
-// of chunks, and so are all overlaps.
+// of chunks, and so are all overlaps. Where chunks are uneven that holds for all counts,
+// as offsets are sums of the counts before; some samples of counts are followed as well.
+//
+// Contents. A chunk is used as one, so all its elements have one history: an expression
+// over chunks of the inputs. Outputs are compared with what the schedule's operation and
+// placements say, as sums of the same terms.
 package prove

@@ -241,7 +241,7 @@ func samples(p *hostir.Program, d int) [][]int64 {
 	}
 	equal, ramp, hole, one := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	for i := range n {
-		equal[i], ramp[i], hole[i] = 2, int64(i%d+1), 3
+		equal[i], ramp[i], hole[i] = 2, int64(i+1), 3
 	}
 	hole[n/2], one[n-1] = 0, 3
 	return [][]int64{equal, ramp, hole, one}
