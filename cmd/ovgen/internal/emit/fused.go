@@ -24,11 +24,10 @@ func fill(list string) jen.Code {
 
 // sharedWrappers are what the wrappers of several kinds use.
 func (u *unit) sharedWrappers(f *jen.File) {
-	if u.copies() {
-		geometry(f, "copy", 16, "Launch geometry of copies: few enough blocks to leave the multiprocessors to the products, enough to fill the link.")
+	if u.copies() || u.sums() {
+		u.geometry(f)
 	}
 	if u.sums() {
-		geometry(f, "sum", 32, "Launch geometry of sums: as that of copies, for several streams of loads at a time.")
 		u.sumParams(f)
 	}
 	if u.fused() {
@@ -36,10 +35,40 @@ func (u *unit) sharedWrappers(f *jen.File) {
 	}
 }
 
-func geometry(f *jen.File, what string, blocks int, comment string) {
+// most are the blocks that a kind is launched with where there is enough to do. One
+// that may have to wait leaves the multiprocessors to the products; 16 fill the link. A
+// sum that waits for nothing takes what the memory can deliver, and is short.
+var most = []struct {
+	name   string
+	blocks int
+	kinds  []string
+}{
+	{"copyBlocks", 16, []string{copyKernel, getKernel, putKernel}},
+	{"reduceBlocks", 96, []string{reduceKernel}},
+	{"shotBlocks", 32, []string{shotKernel}},
+}
+
+// geometry is how kernels that move bytes are launched.
+func (u *unit) geometry(f *jen.File) {
 	f.Line()
-	f.Add(doc(comment))
-	f.Const().Defs(jen.Id(what+"Blocks").Op("=").Lit(blocks), jen.Id(what+"Threads").Op("=").Lit(512))
+	f.Add(doc("Launch geometry: the threads of a block, and the most blocks of a kind, few enough to leave the multiprocessors to the products where the kernel may wait."))
+	f.Const().DefsFunc(func(g *jen.Group) {
+		g.Id("threads").Op("=").Lit(512)
+		for _, m := range most {
+			if u.has(m.kinds...) {
+				g.Id(m.name).Op("=").Lit(m.blocks)
+			}
+		}
+	})
+	f.Line()
+	f.Add(doc("blocks is how many blocks so many bytes take, 16 bytes a thread."))
+	f.Func().Id("blocks").Params(jen.Id("bytes").Int64(), jen.Id("most").Uint32()).Uint32().Block(
+		jen.Return(jen.Uint32().Call(jen.Min(jen.Id("bytes").Op("/").Parens(jen.Lit(16).Op("*").Id("threads")).Op("+").Lit(1), jen.Int64().Call(jen.Id("most"))))))
+}
+
+// launchFor is the launch of a kernel that moves bytes.
+func launchFor(kind, most string) jen.Code {
+	return launch(kind, jen.Id("blocks").Call(jen.Id("bytes"), jen.Id(most)), jen.Id("threads"))
 }
 
 // sumParams are the parameters of a sum, and what it touches.
@@ -119,7 +148,7 @@ func (u *unit) moveWrapper(f *jen.File, kind string) {
 	wrapper(f, kind+" waits for from's post, copies bytes from src to dst, and posts to the rank to."+signalsComment, kind, append(params, s[2:]...)...).Block(
 		jen.Id("p").Op(":=").Add(u.params(kind)).Custom(lineByLine, signalsOf(kind),
 			set("dst", ulong(jen.Id("dst"))), set("src", ulong(jen.Id("src"))), set("bytes", ulong(jen.Id("bytes")))),
-		launch(kind, jen.Id("copyBlocks"), jen.Id("copyThreads")))
+		launchFor(kind, "copyBlocks"))
 	bytes := func() jen.Code { return jen.Int64().Call(field("bytes")) }
 	u.touchesFunc(f, kind, "is what a launch of "+kind+" touches.",
 		jen.Id("to").Op("=").Append(
@@ -142,7 +171,7 @@ func (u *unit) reduceWrapper(f *jen.File) {
 	wrapper(f, "reduce sets dst, of so many bytes, to the sum of the terms in their order.", reduceKernel,
 		jen.Id("dst").Add(ptr()), jen.Id("bytes").Int64(), terms()).Block(
 		jen.Id("p").Op(":=").Add(u.params(reduceKernel)).Values(sumOf()),
-		launch(reduceKernel, jen.Id("sumBlocks"), jen.Id("sumThreads")))
+		launchFor(reduceKernel, "reduceBlocks"))
 	u.touchesFunc(f, reduceKernel, "is what a launch of reduce touches.",
 		jen.Return(jen.Id("sumTouched").Call(jen.Op("&").Add(field("sum")), jen.Id("to"))))
 }
@@ -153,7 +182,7 @@ func (u *unit) shotWrapper(f *jen.File) {
 	params = append(append(params, s[2:]...), terms())
 	wrapper(f, "shot waits for from's post, sets dst, of so many bytes, to the sum of the terms in their order, and posts to the rank to."+signalsComment, shotKernel, params...).Block(
 		jen.Id("p").Op(":=").Add(u.params(shotKernel)).Values(signalsOf(shotKernel), sumOf()),
-		launch(shotKernel, jen.Id("sumBlocks"), jen.Id("sumThreads")))
+		launchFor(shotKernel, "shotBlocks"))
 	part := func(name string) jen.Code { return jen.Op("&").Add(field(name)) }
 	u.touchesFunc(f, shotKernel, "is what a launch of shot touches.",
 		jen.Id("to").Op("=").Id("beforeTouched").Call(part("signals"), jen.Id("to")),

@@ -52,7 +52,7 @@ func (u *unit) copyWrapper(f *jen.File) {
 			jen.Id("dst").Op(":").Qual("C", "ulonglong").Call(jen.Id("dst")),
 			jen.Id("src").Op(":").Qual("C", "ulonglong").Call(jen.Id("src")),
 			jen.Id("bytes").Op(":").Qual("C", "ulonglong").Call(jen.Id("bytes"))),
-		launch(copyKernel, jen.Id("copyBlocks"), jen.Id("copyThreads")),
+		launchFor(copyKernel, "copyBlocks"),
 	)
 	u.touchesFunc(f, copyKernel, "is what a launch of copy touches.",
 		jen.Return(jen.Append(jen.Id("to"),
