@@ -33,6 +33,87 @@ var AllGatherLinearKernels = s.Schedule{
 	Transport: s.Transport{Copy: s.CopyKernel, Signal: s.SignalKernel},
 }
 
+// AllGatherLinearPut pushes instead: each rank writes its shard into every peer's
+// gathered tensor, in the order r-1, r-2, ... so that all links are used at once, and a
+// product waits for the word that comes behind its shard. A push is 5 to 20 % faster
+// than a pull on NVLink, most for small shards; it costs the owner's word that its
+// memory may be written. Choose it below four thousand rows.
+var AllGatherLinearPut = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{Protocol: s.Put},
+}
+
+// AllGatherLinearParts lets each shard travel in two parts with a product each, so that
+// the first product of a peer's rows starts after half a copy. It pays where shards are
+// large and few, as with two ranks; smaller products fill the device less well, so it
+// costs below four thousand rows. CUTLASS and PyTorch's pipelines have the same choice.
+var AllGatherLinearParts = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{Parts: 2},
+}
+
+// AllGatherLinearCopied copies the own shard beside the others and multiplies it there,
+// as nvFuser's pipelines and Flux do. The copy costs a shard's traffic in device memory
+// ahead of the first product; choose it to compare with them.
+var AllGatherLinearCopied = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{OwnShard: s.Copied},
+}
+
+// AllGatherLinearGrouped multiplies the own shard, then the shards behind it as one
+// product when the last of them is there, then those before it: three products instead
+// of D. Fewer and larger products waste less of the device in their last wave; choose
+// it where a shard's product fills the device badly and the copies are short beside it
+// (Transformer Engine's aggregate takes two shards at a time).
+var AllGatherLinearGrouped = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{Products: s.Grouped},
+}
+
+// AllGatherLinearFused is for small shards: one kernel waits for a peer's shard, copies
+// it and says that it was read, on the stream of the product that needs it, so that a
+// step is two launches and no event. Pulls from all peers run at once, which is best
+// where latency bounds the copy, below about a megabyte a shard.
+var AllGatherLinearFused = s.Schedule{
+	Op:        s.Linear,
+	Tensors:   linearTensors,
+	Transport: s.Transport{Copy: s.CopyKernel, Signal: s.SignalKernel, Steps: s.Fused},
+	Streams:   s.Streams{Copy: s.WithStep},
+}
+
+// AllGatherLinearBroadcast takes a root a step: in step i rank i pushes its shard to
+// all peers, and every rank multiplies the shards in the order of ranks. It is
+// nvFuser's pipeline without an index offset. All ranks multiply rows 0 first, so all
+// wait for the same root, which has D-1 copies to make; choose it to compare, or where
+// a broadcast is cheap.
+var AllGatherLinearBroadcast = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{Kind: s.Broadcast, Protocol: s.Put},
+}
+
+// AllGatherLinearStartInLoop makes each step's streams wait for the caller's stream
+// inside the loop, which has already joined the step before: nothing overlaps. Never
+// choose it: it shows what nvFuser's pull request 4217 found and repaired.
+var AllGatherLinearStartInLoop = s.Schedule{
+	Op:      s.Linear,
+	Tensors: linearTensors,
+	Streams: s.Streams{Start: s.InLoop},
+}
+
+// AllGatherLinearHandlesInLoop exchanges IPC handles in each step, where nvFuser has
+// it: a cache hit after the first run, so the results and nearly the times are those of
+// AllGatherLinear, and counters show the hits.
+var AllGatherLinearHandlesInLoop = s.Schedule{
+	Op:      s.Linear,
+	Tensors: linearTensors,
+	Streams: s.Streams{Handles: s.InLoop},
+}
+
 var linearTensors = []s.Tensor{
 	{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
 	{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},

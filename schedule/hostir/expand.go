@@ -56,7 +56,8 @@ func (n Wait) expand() []Node {
 const peerIndex = "q"
 
 // expand: a collective is a get from every peer, r+1 first, between the posts that
-// say that this rank's part may be read and has been.
+// say that this rank's part may be read and has been. One that names no semaphores is
+// the gets alone: the program has seen to the rest.
 func (n Communication) expand() []Node {
 	q := Var(peerIndex)
 	from := Mod(Add(Rank, q), Size)
@@ -68,13 +69,16 @@ func (n Communication) expand() []Node {
 	}
 	remote := n.In
 	remote.Peer, remote.Alias = from, ""
-	return []Node{
-		Post{Origin: n.Origin, Stream: n.Stream, Semaphore: n.Ready, Index: n.Index, Kernel: n.Kernel},
-		Set{Stream: n.Stream, Dst: part(Rank), Src: n.In},
-		For{Index: peerIndex, From: Const(1), To: Size, Body: []Node{
-			Wait{Stream: n.Stream, Semaphore: n.Ready, Index: n.Index, Peer: from, Kernel: n.Kernel},
-			Set{Stream: n.Stream, Dst: part(from), Src: remote, Kernel: n.CopyKernel},
-		}},
-		Post{Stream: n.Stream, Semaphore: n.Done, Index: n.Index, Kernel: n.Kernel},
+	nodes := []Node{Set{Origin: n.Origin, Stream: n.Stream, Dst: part(Rank), Src: n.In}}
+	get := Set{Origin: n.Origin, Stream: n.Stream, Dst: part(from), Src: remote, Kernel: n.CopyKernel}
+	gets := For{Index: peerIndex, From: Const(1), To: Size, Body: []Node{get}}
+	if n.Ready != "" {
+		nodes = append([]Node{Post{Origin: n.Origin, Stream: n.Stream, Semaphore: n.Ready, Index: n.Index, Kernel: n.Kernel}}, nodes...)
+		gets.Body = []Node{Wait{Origin: n.Origin, Stream: n.Stream, Semaphore: n.Ready, Index: n.Index, Peer: from, Kernel: n.Kernel}, get}
 	}
+	nodes = append(nodes, gets)
+	if n.Done != "" {
+		nodes = append(nodes, Post{Origin: n.Origin, Stream: n.Stream, Semaphore: n.Done, Index: n.Index, Kernel: n.Kernel})
+	}
+	return nodes
 }

@@ -103,7 +103,7 @@ type Communication struct {
 	Stream      StreamRef
 	Kind        string // Allgather
 	In, Out     View   // In: this rank's part; Out: D chunks from Index on
-	Ready, Done string // semaphores as in P2PCommunication, under get
+	Ready, Done string // semaphores as in P2PCommunication, under get; empty where the program signals
 	Index       Expr
 	CopyKernel  bool
 	Kernel      bool // posts and waits by emitted kernels

@@ -1,6 +1,7 @@
 package hostir
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ func Print(p *Program) string {
 		}
 	}
 	w.setup(p.Setup)
+	w.names(p.Body, "")
 	w.columns(p.Body, "", columnWidth)
 	return w.out.String()
 }
@@ -56,27 +58,38 @@ func (w *printer) setup(nodes []Node) {
 
 // columns prints nodes headed by their stream.
 func (w *printer) columns(nodes []Node, indent string, width int) {
+	nodes = slices.DeleteFunc(slices.Clone(nodes), named)
 	for i := 0; i < len(nodes); i++ {
-		if l, ok := nodes[i].(For); ok {
-			for i+1 < len(nodes) && l.same(nodes[i+1]) {
+		switch n := nodes[i].(type) {
+		case For:
+			for i+1 < len(nodes) && n.same(nodes[i+1]) {
 				i++
-				l.Body = append(slices.Clone(l.Body), nodes[i].(For).Body...)
+				n.Body = append(slices.Clone(n.Body), nodes[i].(For).Body...)
 			}
-			w.loop(l, indent)
+			w.loop(n, indent)
 			continue
-		}
-		if b, ok := nodes[i].(If); ok {
-			w.either(b, indent)
+		case If:
+			for i+1 < len(nodes) && n.same(nodes[i+1]) {
+				i++
+				next := nodes[i].(If)
+				n.Then, n.Else = append(slices.Clone(n.Then), next.Then...), append(slices.Clone(n.Else), next.Else...)
+			}
+			w.choice(n, indent, func(list []Node, indent string) {
+				w.names(list, indent)
+				w.columns(list, indent, width)
+			})
 			continue
 		}
 		head := heading(nodes[i])
 		parts, remark := []string{w.text(nodes[i], false)}, nodes[i].Source().Remark
 		for i+1 < len(nodes) && heading(nodes[i+1]) == head && joined(nodes[i], nodes[i+1]) {
-			i++
-			parts = append(parts, w.text(nodes[i], false))
-			if r := nodes[i].Source().Remark; r != "" {
-				remark = r
+			next := nodes[i+1].Source().Remark
+			if next != "" && remark != "" && next != remark {
+				break
 			}
+			i++
+			remark = cmp.Or(remark, next)
+			parts = append(parts, w.text(nodes[i], false))
 		}
 		if head != "" {
 			head = fmt.Sprintf("%-*s", width, head+":")
@@ -88,13 +101,42 @@ func (w *printer) columns(nodes []Node, indent string, width int) {
 	}
 }
 
-// either prints a branch of the columns form.
-func (w *printer) either(n If, indent string) {
+// names prints the names that a list of nodes gives, ahead of it and on one line.
+func (w *printer) names(nodes []Node, indent string) {
+	var parts []string
+	seen := map[string]bool{}
+	for _, n := range nodes {
+		if let, ok := n.(Let); ok && !seen[let.Name] && used(let.Name, nodes) {
+			seen[let.Name] = true
+			parts = append(parts, w.text(let, false))
+		}
+	}
+	if len(parts) > 0 {
+		w.line(indent+strings.Join(parts, ";  "), "")
+	}
+}
+
+// named says that a node gives a name: this form has those ahead, or in loops' heads.
+func named(n Node) bool {
+	switch n.(type) {
+	case Let, Select:
+		return true
+	}
+	return false
+}
+
+// choice prints both branches of an If, or the one that does something.
+func (w *printer) choice(n If, indent string, branch func(list []Node, indent string)) {
+	if len(n.Then) == 0 {
+		w.line(fmt.Sprintf("%sif %s != %s:", indent, n.X, n.Y), n.Remark)
+		branch(n.Else, indent+"  ")
+		return
+	}
 	w.line(fmt.Sprintf("%sif %s == %s:", indent, n.X, n.Y), n.Remark)
-	w.columns(n.Then, indent+"  ", columnWidth)
+	branch(n.Then, indent+"  ")
 	if len(n.Else) > 0 {
 		w.line(indent+"else:", "")
-		w.columns(n.Else, indent+"  ", columnWidth)
+		branch(n.Else, indent+"  ")
 	}
 }
 
@@ -105,11 +147,22 @@ func joined(a, b Node) bool {
 	case Synchronize, For, If:
 		return false
 	}
-	if _, ok := a.(Post); ok {
-		_, wait := b.(Wait)
-		return wait
+	if post, ok := a.(Post); ok {
+		switch b := b.(type) {
+		case Post:
+			return true
+		case Wait:
+			return post.Semaphore == b.Semaphore
+		}
+		return false
 	}
 	return true
+}
+
+// same says that n is a choice of the same kind, whose branches print as one.
+func (c If) same(n Node) bool {
+	o, ok := n.(If)
+	return ok && o.X.Equal(c.X) && o.Y.Equal(c.Y)
 }
 
 // same says that n is a loop over the same range, which this form prints with it:
@@ -122,43 +175,49 @@ func (l For) same(n Node) bool {
 // loop prints a loop of the columns form; values bound at its head stand in its line.
 func (w *printer) loop(l For, indent string) {
 	head := fmt.Sprintf("%sfor %s in %s:", indent, l.Index, bounds(l.From, l.To))
-	var rest []Node
 	seen := map[string]bool{}
 	width := columnWidth
 	for _, n := range l.Body {
-		if let, ok := n.(Let); ok {
-			if used(let.Name, l.Body) && !seen[let.Name] {
-				seen[let.Name] = true
-				head += "  " + w.text(let, false)
-			}
-			continue
+		if let, ok := n.(Let); ok && !seen[let.Name] && used(let.Name, l.Body) {
+			seen[let.Name] = true
+			head += "  " + w.text(let, false)
 		}
-		if _, ok := n.(Select); ok {
-			continue
-		}
+	}
+	Walk(l.Body, func(n Node) {
 		if h := heading(n); !strings.Contains(h, ",") {
 			width = max(width, len(h)+2)
 		}
-		rest = append(rest, n)
-	}
+	})
 	w.line(head, l.Remark)
-	w.columns(rest, indent+"  ", width)
+	w.columns(l.Body, indent+"  ", width)
 }
 
 // used says whether a name bound by Let occurs in what the columns form shows.
 func used(name string, body []Node) bool {
 	found := false
-	see := func(e Expr) {
-		e.Vars(func(v string) { found = found || v == name })
+	see := func(list ...Expr) {
+		for _, e := range list {
+			e.Vars(func(v string) { found = found || v == name })
+		}
 	}
 	views := func(list ...View) {
 		for _, v := range list {
-			see(v.Index)
-			see(v.Peer)
+			see(v.Index, v.Count, v.Peer)
 		}
 	}
 	Walk(body, func(n Node) {
+		for _, s := range Streams(n) {
+			see(s.Index, s.From, s.To)
+		}
 		switch n := n.(type) {
+		case Let:
+			see(n.Value)
+		case Select:
+			views(n.Of)
+		case For:
+			see(n.From, n.To)
+		case If:
+			see(n.X, n.Y)
 		case Set:
 			views(n.Dst, n.Src)
 		case Matmul:
@@ -171,20 +230,25 @@ func used(name string, body []Node) bool {
 			views(n.Dst)
 			for _, t := range n.Terms {
 				views(t.View)
+				see(t.From, t.To)
 			}
+		case ShareMemHandles:
+			if n.Send != nil {
+				see(n.Send.Peer, n.Recv.Peer)
+			}
+		case Communication:
+			views(n.In, n.Out)
+			see(n.Index)
 		case Wait:
-			see(n.Peer)
+			see(n.Peer, n.Index)
 			if n.Comm != nil {
 				see(n.Comm.Peer)
 			}
 		case Post:
-			see(n.Peer)
+			see(n.Peer, n.Index)
 			if n.Comm != nil {
 				see(n.Comm.Peer)
 			}
-		case If:
-			see(n.X)
-			see(n.Y)
 		}
 	})
 	return found
@@ -217,7 +281,7 @@ func (s StreamRef) String() string {
 	case !s.Index.IsZero():
 		return s.Set + "[" + s.Index.String() + "]"
 	case !s.To.IsZero():
-		return s.Set + "[" + s.From.String() + ".." + s.To.String() + "-1]"
+		return s.Set + "[" + span(s.From, s.To) + "]"
 	}
 	return s.Set
 }

@@ -12,13 +12,14 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// The texts in testdata are the programs that the project was specified by: the
-// one nvFuser runs, and the one ovgen runs by default.
+// The texts in testdata are the programs that the project was specified by: the two
+// that nvFuser runs, the first over IPC, and the one ovgen runs by default.
 func TestPrint(t *testing.T) {
 	nvfuser := catalog.AllGatherLinear
 	nvfuser.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
 	nvfuser.Streams = schedule.Streams{Compute: 4, Copy: schedule.WithStep, Handles: schedule.InLoop}
 	for file, s := range map[string]schedule.Schedule{
+		"program1.txt": catalog.AllGatherLinearCollective8,
 		"program2.txt": nvfuser,
 		"program3.txt": catalog.AllGatherLinear,
 	} {

@@ -3,73 +3,126 @@ package hostir
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+
+	"ovgen/schedule"
 )
 
 // current prints nodes in nvFuser's form: SetCurrentStream where the stream
-// changes, slices by Select.
-func (w *printer) current(nodes []Node, indent, stream string) {
+// changes, slices by Select. A collective's signals are its backend's, not shown.
+// It returns the stream that is current behind them.
+func (w *printer) current(nodes []Node, indent, stream string) string {
 	for i := 0; i < len(nodes); i++ {
-		switch n := nodes[i].(type) {
+		n := nodes[i]
+		if w.hidden(n) || unused(n, nodes) {
+			continue
+		}
+		switch n := n.(type) {
 		case For:
-			w.currentLoop(n, indent)
+			stream = w.currentLoop(n, indent)
+			continue
 		case If:
 			w.branch(n, indent, stream)
-		case Synchronize:
-			text := w.text(n, true)
-			if s := n.Streams[0].anonymous(); s != stream {
-				stream, text = s, "SetCurrentStream("+s+");  "+text
-			}
-			w.line(indent+text, n.Remark)
-		default:
-			parts, remark := []string{w.text(n, true)}, n.Source().Remark
-			for i+1 < len(nodes) && together(n, nodes[i+1]) {
-				i++
-				parts = append(parts, w.text(nodes[i], true))
-			}
-			w.line(indent+strings.Join(parts, ";  "), remark)
+			continue
 		}
+		set := ""
+		if s := first(n); s != "" && s != stream {
+			stream, set = s, "SetCurrentStream("+s+");  "
+		}
+		parts, remark := []string{set + w.text(n, true)}, n.Source().Remark
+		for i+1 < len(nodes) && together(n, nodes[i+1]) && (first(nodes[i+1]) == "" || first(nodes[i+1]) == stream) {
+			i++
+			if n = nodes[i]; !unused(n, nodes) {
+				parts = append(parts, w.text(n, true))
+			}
+		}
+		w.line(indent+strings.Join(parts, ";  "), remark)
 	}
+	return stream
+}
+
+// unused says that a node names what nothing around it uses.
+func unused(n Node, around []Node) bool {
+	let, ok := n.(Let)
+	return ok && !used(let.Name, around)
+}
+
+// first is the stream a node is issued on, empty for one that enqueues nothing.
+func first(n Node) string {
+	list := Streams(n)
+	if len(list) == 0 || list[0].Set == "" {
+		return ""
+	}
+	return list[0].anonymous()
+}
+
+// hidden says that a node signals for the program's collectives.
+func (w *printer) hidden(n Node) bool {
+	collective := false
+	Walk(w.program.Body, func(n Node) {
+		if _, ok := n.(Communication); ok {
+			collective = true
+		}
+	})
+	switch n := n.(type) {
+	case Post:
+		return collective && n.Comm == nil
+	case Wait:
+		return collective && n.Comm == nil
+	}
+	return false
 }
 
 // currentLoop prints a loop that starts by making its steps' stream current.
-func (w *printer) currentLoop(l For, indent string) {
+func (w *printer) currentLoop(l For, indent string) string {
 	head := fmt.Sprintf("%sfor %s in %s:", indent, l.Index, bounds(l.From, l.To))
 	stream := ""
 	Walk(l.Body, func(n Node) {
-		if s := heading(n); stream == "" && s != "" {
-			stream = strings.TrimSuffix(strings.TrimPrefix(s, poolName+"["), "]")
+		if s := first(n); stream == "" && s != "" {
+			stream = s
 		}
 	})
 	set := "SetCurrentStream(" + stream + ")"
-	if len(l.Body) == 1 {
+	if _, choice := l.Body[0].(If); len(l.Body) == 1 && !choice {
 		w.line(head+"   "+set+";  "+w.text(l.Body[0], true), l.Remark)
-		return
+		return stream
 	}
 	w.line(head, l.Remark)
 	w.line(indent+"  "+set, "")
-	w.current(l.Body, indent+"  ", stream)
+	return w.current(l.Body, indent+"  ", stream)
 }
 
+// branch prints both ways of an If, one node in the line of its condition.
 func (w *printer) branch(n If, indent, stream string) {
-	head := fmt.Sprintf("%sif %s == %s:", indent, n.X, n.Y)
-	if len(n.Then) == 1 {
-		w.line(head+"   "+w.text(n.Then[0], true), n.Then[0].Source().Remark)
-	} else {
-		w.line(head, "")
-		w.current(n.Then, indent+"  ", stream)
+	if len(n.Then) != 1 {
+		w.choice(n, indent, func(list []Node, indent string) { w.current(list, indent, stream) })
+		return
 	}
+	w.line(fmt.Sprintf("%sif %s == %s:   %s", indent, n.X, n.Y, w.text(n.Then[0], true)), n.Then[0].Source().Remark)
 	if len(n.Else) > 0 {
 		w.line(indent+"else:", "")
 		w.current(n.Else, indent+"  ", stream)
 	}
 }
 
-// together says whether nodes of the same kind share a line in nvFuser's form.
+// together says whether nodes share a line in nvFuser's form: those of one kind, a
+// collective and its wait, a copy and its wait, a slice and its product.
 func together(a, b Node) bool {
 	switch a.(type) {
-	case Allocate, Let, Post, Wait:
+	case Allocate, Let, Post:
 		return reflect.TypeOf(a) == reflect.TypeOf(b)
+	case Wait:
+		_, set := b.(Set)
+		return set || reflect.TypeOf(a) == reflect.TypeOf(b)
+	case Communication:
+		_, ok := b.(Wait)
+		return ok
+	case Select:
+		switch b.(type) {
+		case Select, Matmul, Linear, Gradient:
+			return true
+		}
 	}
 	return false
 }
@@ -87,13 +140,13 @@ func (w *printer) text(n Node, selects bool) string {
 	switch n := n.(type) {
 	case Allocate:
 		b, _ := w.program.Buffer(n.Buffer)
-		return n.Buffer + " = Allocate " + b.Tensor.String()
+		return n.Buffer + " = Allocate " + allocated(b.Tensor).String()
 	case GetCurrentStream:
 		return n.Name + " = GetCurrentStream"
 	case Let:
 		return n.Name + " = " + n.Value.String()
 	case Select:
-		return n.Name + " = " + n.Of.text(true)
+		return n.Name + " = " + View{Buffer: n.Of.Buffer, Index: n.Of.Index, Count: n.Of.Count}.text(true)
 	case Synchronize:
 		var parts []string
 		for _, s := range n.On {
@@ -135,25 +188,41 @@ func (w *printer) text(n Node, selects bool) string {
 		}
 		return text + ")"
 	}
-	return sumText(n)
+	return w.rareText(n, selects)
 }
 
-// sumText is a node that adds, or a kernel that does what others do.
-func sumText(n Node) string {
+// rareText is a node that few programs have.
+func (w *printer) rareText(n Node, selects bool) string {
 	switch n := n.(type) {
 	case Reduce:
 		return n.text()
 	case Gradient:
 		return fmt.Sprintf("Gradient(%s%s%s, %s)", n.C.alias(false), into(n.Accumulate), n.A.alias(false), n.B.alias(false))
 	case LaunchKernel:
-		w := &printer{}
 		var parts []string
 		for _, b := range n.Body {
-			parts = append(parts, strings.TrimSuffix(w.text(b, false), by(true)))
+			parts = append(parts, strings.TrimSuffix(w.text(b, selects), by(true)))
 		}
 		return n.Name + "{" + strings.Join(parts, ";  ") + "}"
+	case Communication:
+		return fmt.Sprintf("Communication(%s, team = all, in = %s, out = %s, backend = IPC)%s", n.Kind, n.In.alias(selects), n.Out.alias(selects), by(n.CopyKernel))
 	}
 	return fmt.Sprintf("%T", n)
+}
+
+// allocated is a tensor as memory: of several splits of an axis none is the steps'.
+func allocated(t schedule.Tensor) schedule.Tensor {
+	t.Axes = slices.Clone(t.Axes)
+	for i, a := range t.Axes {
+		if len(a.Outer) > 1 {
+			a.Outer = slices.Clone(a.Outer)
+			for j := range a.Outer {
+				a.Outer[j].Kind = schedule.Plain
+			}
+			t.Axes[i] = a
+		}
+	}
+	return t
 }
 
 // text is Reduce(C, slots[0..D-1]).
@@ -177,14 +246,20 @@ func (n Reduce) text() string {
 }
 
 // span is 0..D-1.
-func span(from, to Expr) string { return from.String() + ".." + last(to) }
+func span(from, to Expr) string { return compact(from) + ".." + last(to) }
 
-// last is the value before an end: D-1, or D-2 before D - 1.
+// compact is an expression without blanks.
+func compact(e Expr) string { return strings.ReplaceAll(e.String(), " ", "") }
+
+// last is the value before an end: 1 before 2, D-1, or D-2 before D - 1.
 func last(to Expr) string {
+	if to.op == 'c' {
+		return Const(to.num - 1).String()
+	}
 	if to.op == '-' && to.y.op == 'c' {
 		return fmt.Sprintf("%s-%d", to.x, to.y.num+1)
 	}
-	return to.String() + "-1"
+	return compact(to) + "-1"
 }
 
 // into stands between a result and the operands that it is made of or added to by.
@@ -211,6 +286,8 @@ func waitText(n Wait) string {
 	switch {
 	case n.Comm != nil && n.Comm.Send:
 		return "Wait(send)" + by(n.Kernel)
+	case n.Comm != nil && n.Comm.Peer.IsZero():
+		return "Wait" // for a collective, by its stream
 	case n.Comm != nil:
 		return "Wait(recv)" + by(n.Kernel)
 	case !n.Index.IsZero() && n.Peer.IsZero():
@@ -255,21 +332,44 @@ func (v View) alias(selects bool) string {
 	return v.text(selects)
 }
 
-// text is Select(C, 0, from) or, in the columns form, g[from], A@from or A.
+// text is Select(C, 0, from) or, in the columns form, g[from], A@from, A or C[0..r-1].
 func (v View) text(selects bool) string {
 	name := v.Buffer
-	switch {
-	case v.Index.IsZero() && v.Peer.IsZero():
-		return name
-	case !v.Peer.IsZero() && v.Index.IsZero():
-		return name + "@" + v.Peer.String()
-	case !v.Peer.IsZero():
-		return name + "@" + v.Peer.String() + "[" + v.Index.String() + "]"
-	case selects:
-		return "Select(" + name + ", 0, " + v.Index.String() + ")"
-	}
-	if v.Alias != "" {
+	if !v.Peer.IsZero() {
+		name += "@" + v.Peer.String()
+	} else if v.Alias != "" && !selects && !v.Index.IsZero() {
 		name = v.Alias
 	}
-	return name + "[" + v.Index.String() + "]"
+	if v.Index.IsZero() {
+		return name
+	}
+	index := v.Index.String()
+	if !v.Count.IsZero() {
+		if of, ok := v.Index.Without(v.Count); ok {
+			index = of.String() // one of slices of that many chunks
+		} else {
+			index = v.chunks()
+		}
+	}
+	if selects && v.Peer.IsZero() {
+		return "Select(" + name + ", 0, " + index + ")"
+	}
+	return name + "[" + index + "]"
+}
+
+// chunks are the first and the last of a view of several: 0..r-1.
+func (v View) chunks() string {
+	end := Add(v.Index, v.Count)
+	switch {
+	case v.Index.Equal(Const(0)):
+		end = v.Count
+	case v.Index.op == '+' && v.Index.y.op == 'c' && v.Count.op == '-':
+		if y := v.Count.y; y.Equal(*v.Index.x) { // x + c, and n - x of them
+			end = Add(*v.Count.x, *v.Index.y)
+		}
+	}
+	if end.op == '+' && end.y.op == 'c' && end.x.op == '-' && end.x.y.Equal(*end.y) {
+		end = *end.x.x
+	}
+	return span(v.Index, end)
 }

@@ -8,6 +8,11 @@ import (
 // gatherShift is a loop over the ranks' shards: step i takes the shard of rank r+i,
 // by an exchange or, at i = 0, by a local copy, and multiplies it.
 func gatherShift(d *draft) error {
+	gathered, err := d.gatherTensors()
+	if err != nil {
+		return err
+	}
+	d.share("A")
 	i := hostir.Var(stepIndex)
 	from, to := hostir.Var("from"), hostir.Var("to")
 	g := hostir.View{Buffer: gathered, Index: from, Alias: "g"}
@@ -29,11 +34,6 @@ func gatherShift(d *draft) error {
 			}},
 	}
 	body = append(body, products(d.schedule, hostir.Origin{Field: "Op"}, slice("C", from), g)...)
-	if err := d.tensors(); err != nil {
-		return err
-	}
-	d.gathered()
-	d.share("A")
 	d.program.Semaphores = []hostir.Semaphore{{Name: ready}, {Name: read}}
 	d.program.Body = []hostir.Node{
 		hostir.Allocate{Buffer: gathered},
@@ -42,21 +42,4 @@ func gatherShift(d *draft) error {
 		hostir.For{Index: stepIndex, From: hostir.Const(0), To: hostir.Size, Body: body},
 	}
 	return nil
-}
-
-// gathered declares the plan's buffer for all shards of A.
-func (d *draft) gathered() {
-	a, _ := d.schedule.Tensor("A")
-	g := schedule.Tensor{Name: gathered, Axes: append([]schedule.Axis{}, a.Axes...)}
-	g.Axes[0] = schedule.Dim(a.Axes[0].Extent, schedule.Stream(schedule.D))
-	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: gathered, Tensor: g, Owner: hostir.Plan, Elements: elements(g, true), Chunk: chunk(g)})
-}
-
-// share lets peers use a buffer that the caller owns.
-func (d *draft) share(name string) {
-	for i := range d.program.Buffers {
-		if d.program.Buffers[i].Name == name {
-			d.program.Buffers[i].Shared = true
-		}
-	}
 }

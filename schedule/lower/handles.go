@@ -9,7 +9,7 @@ import (
 // caller's, and the arena, which holds all else, are shared once, ahead of the first
 // run.
 func handles(d *draft) error {
-	if d.schedule.Streams.Handles != schedule.Hoisted {
+	if d.schedule.Streams.Handles != schedule.Hoisted || d.comm.moves == gatherChunks {
 		return nil
 	}
 	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {

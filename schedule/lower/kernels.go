@@ -26,6 +26,9 @@ func kernels(d *draft) error {
 		case hostir.Wait:
 			n.Kernel = words
 			return []hostir.Node{n}
+		case hostir.Communication:
+			n.Kernel, n.CopyKernel = words, copies
+			return []hostir.Node{n}
 		}
 		return []hostir.Node{n}
 	})

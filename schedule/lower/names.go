@@ -18,6 +18,8 @@ const (
 	copyName   = "copy"
 	workName   = "work"
 	poolName   = "streams"
+	getKernel  = "get" // a wait, a copy from a peer, a post
+	putKernel  = "put" // the same to a peer
 )
 
 // extent is the expression of a symbol or constant.

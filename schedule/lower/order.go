@@ -10,22 +10,29 @@ import (
 // microseconds to enqueue, which the next copy would wait for, and a captured graph
 // launches its nodes in the order of capture.
 func order(d *draft) error {
-	if d.placed() || d.schedule.Streams.Copy != schedule.Apart || d.schedule.Streams.Start != schedule.Hoisted {
+	c := d.schedule
+	if d.placed() || c.Streams.Start != schedule.Hoisted || c.Streams.Copy != schedule.Apart && c.Pipeline.Signals != schedule.Batched {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {
 		copies, products := l, l
 		copies.Body, products.Body = nil, nil
+		multiplied := false
 		for _, n := range l.Body {
 			switch n.(type) {
 			case hostir.Let, hostir.Select:
 				copies.Body = append(copies.Body, n)
 				products.Body = append(products.Body, n)
-			case hostir.Matmul, hostir.Linear:
+				continue
+			}
+			if multiplied = multiplied || isProduct(n); multiplied {
 				products.Body = append(products.Body, n)
-			default:
+			} else {
 				copies.Body = append(copies.Body, n)
 			}
+		}
+		if len(products.Body) == 0 { // a loop of forks
+			return []hostir.Node{copies}
 		}
 		return []hostir.Node{copies, products}
 	})

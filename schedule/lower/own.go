@@ -20,7 +20,16 @@ func own(d *draft) error {
 			}
 			return []hostir.Node{n}
 		})
-		return append(first, l)
+		return append(append(first, l), gatheredOwn(d)...)
 	})
 	return nil
+}
+
+// gatheredOwn copies the own shard beside the others, behind them, where the caller
+// wants all.
+func gatheredOwn(d *draft) []hostir.Node {
+	if _, ok := d.schedule.Tensor("Gathered"); !ok {
+		return nil
+	}
+	return list[hostir.Node](hostir.Set{Origin: hostir.Origin{Remark: "the caller gets all shards", Field: "Tensors"}, Dst: slice("Gathered", hostir.Rank), Src: whole("A")})
 }

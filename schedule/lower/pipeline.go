@@ -47,9 +47,18 @@ var pipelines = slices.Concat(gatherPipelines, reducePipelines, copyPipelines, l
 
 // gatherPipelines gather A and multiply it.
 var gatherPipelines = []entry{
-	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{
-		ownShards: list(schedule.InPlace, schedule.Copied), signals: list(schedule.Batched, schedule.InStep), withStep: true, inLoop: true}, gatherShift},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: list(schedule.InPlace, schedule.Copied),
+		signals: list(schedule.Batched, schedule.InStep), withStep: true, fused: true, inLoop: true, gathered: true}, gatherShift},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{protocols: list(schedule.Put), parts: true, fused: true}, gatherPut},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{parts: true}, gatherParts},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{products: list(schedule.Grouped)}, gatherGrouped},
+	{point{gather, schedule.PointToPoint, schedule.Ring}, reads{directions: everyWay, withStep: true}, gatherRing},
+	{point{gather, schedule.PointToPoint, schedule.Ring}, reads{directions: everyWay, protocols: list(schedule.Put)}, gatherRingPut},
+	{point{gather, schedule.Broadcast, schedule.Shift}, reads{protocols: list(schedule.Put)}, gatherBroadcast},
+	{point{gatherChunks, schedule.Collective, schedule.Shift}, reads{withStep: true}, gatherCollective},
 }
+
+var everyWay = list(schedule.Forward, schedule.Backward, schedule.Both)
 
 func list[T any](choices ...T) []T { return choices }
 

@@ -14,29 +14,33 @@ func signals(d *draft) error {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {
-		l.Body = hostir.Map(l.Body, batched)
+		l.Body = hostir.Map(l.Body, d.batched)
 		return []hostir.Node{l}
 	})
 	field := "Pipeline.Signals"
 	d.program.Body = append([]hostir.Node{
 		hostir.Post{Origin: hostir.Origin{Remark: "one batch, before the forks", Field: field}, Semaphore: ready},
 	}, d.program.Body...)
-	d.program.Body = append(d.program.Body,
-		hostir.Post{Origin: hostir.Origin{Remark: "A may be overwritten afterwards", Field: field}, Semaphore: read},
-		hostir.Wait{Origin: hostir.Origin{Field: field}, Semaphore: read},
-	)
+	overwrite := hostir.Origin{Remark: "A may be overwritten afterwards", Field: field}
+	if d.schedule.Transport.Steps != schedule.Fused {
+		d.add(hostir.Post{Origin: overwrite, Semaphore: read})
+	}
+	d.add(hostir.Wait{Origin: overwrite, Semaphore: read})
 	return nil
 }
 
-// batched keeps of an exchange what needs its step: the wait for the peer's shard
-// and the copy.
-func batched(n hostir.Node) []hostir.Node {
+// batched keeps of an exchange what needs its step: the wait for the peer's shard and
+// the copy; and the post behind it, where one kernel does all three.
+func (d *draft) batched(n hostir.Node) []hostir.Node {
 	switch n := n.(type) {
 	case hostir.Post:
 		if n.Comm == nil || n.Comm.Send {
 			return nil
 		}
 		n.Remark = ""
+		if d.schedule.Transport.Steps == schedule.Fused {
+			return list[hostir.Node](hostir.LaunchKernel{Origin: hostir.Origin{Field: "Transport.Steps"}, Name: getKernel, Body: hostir.Expand(n)})
+		}
 		return hostir.Expand(n)[:2]
 	case hostir.Wait:
 		if n.Comm != nil {

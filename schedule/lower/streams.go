@@ -60,19 +60,26 @@ func workStreams(d *draft) hostir.StreamSet {
 
 // poolRef is the compute stream of step i.
 func poolRef(d *draft) hostir.StreamRef {
-	index := hostir.Var(stepIndex)
+	return hostir.StreamRef{Set: workStreams(d).Name, Index: poolIndex(d, hostir.Var(stepIndex))}
+}
+
+// poolIndex is the number of a step's compute stream.
+func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
 	if d.schedule.Streams.Compute > 0 {
-		index = hostir.Mod(index, hostir.Var(poolName))
+		return hostir.Mod(step, hostir.Var(poolName))
 	}
-	return hostir.StreamRef{Set: workStreams(d).Name, Index: index}
+	return step
 }
 
 // apart forks copy and work streams off main ahead of the first product and joins
-// them at the end.
+// them at the end. In the loop, work streams are forked and joined in each step.
 func (a assignment) apart(d *draft) {
 	inLoop := d.schedule.Streams.Start == schedule.InLoop
+	if inLoop {
+		a.forked = a.forked[:1]
+	}
 	var body []hostir.Node
-	forked, looped := inLoop, false
+	forked, looped := false, false
 	for _, n := range d.program.Body {
 		switch l := n.(type) {
 		case hostir.GetCurrentStream:
@@ -80,7 +87,7 @@ func (a assignment) apart(d *draft) {
 		case hostir.For:
 			looped = true
 			body = append(body, a.fork(&forked)...)
-			l.Body = hostir.Map(l.Body, a.inStep)
+			l.Body = a.inStep(l.Body)
 			if inLoop {
 				l.Body = append([]hostir.Node{hostir.Synchronize{Origin: forkAt, Streams: []hostir.StreamRef{a.copy, a.work}, On: []hostir.StreamRef{mainRef}}}, l.Body...)
 				l.Body = append(l.Body, hostir.Synchronize{Origin: joinAt, Streams: []hostir.StreamRef{mainRef}, On: []hostir.StreamRef{a.work}})
@@ -98,11 +105,7 @@ func (a assignment) apart(d *draft) {
 		}
 		body = append(body, n)
 	}
-	last := a.forked
-	if inLoop {
-		last = []hostir.StreamRef{a.copy}
-	}
-	d.program.Body = append(body, hostir.Synchronize{Origin: joinAt, Streams: []hostir.StreamRef{mainRef}, On: last})
+	d.program.Body = append(body, hostir.Synchronize{Origin: joinAt, Streams: []hostir.StreamRef{mainRef}, On: a.forked})
 }
 
 // fork returns the start synchronisation, once.
@@ -114,34 +117,69 @@ func (a assignment) fork(done *bool) []hostir.Node {
 	return []hostir.Node{hostir.Synchronize{Origin: forkAt, Streams: a.forked, On: []hostir.StreamRef{mainRef}}}
 }
 
-// inStep places a node of the loop: products on the step's stream behind its copy.
-func (a assignment) inStep(n hostir.Node) []hostir.Node {
-	switch n.(type) {
-	case hostir.Matmul, hostir.Linear:
-		return []hostir.Node{hostir.Synchronize{Origin: hostir.Origin{Field: "Streams.Copy"}, Streams: []hostir.StreamRef{a.work}, On: []hostir.StreamRef{a.copy}}, on(n, a.work)}
+// inStep places the nodes of the loop: products on the step's stream, the first of
+// them behind the step's copy.
+func (a assignment) inStep(nodes []hostir.Node) []hostir.Node {
+	var placed []hostir.Node
+	started := false
+	for _, n := range nodes {
+		if !isProduct(n) {
+			placed = append(placed, on(n, a.copy))
+			continue
+		}
+		if !started {
+			placed = append(placed, hostir.Synchronize{Origin: hostir.Origin{Field: "Streams.Copy"}, Streams: []hostir.StreamRef{a.work}, On: []hostir.StreamRef{a.copy}})
+		}
+		started = true
+		placed = append(placed, on(n, a.work))
 	}
-	return []hostir.Node{on(n, a.copy)}
+	return placed
 }
 
-// withStep puts all of a step on one stream, forks in a loop of its own (or, slow,
-// in the loop) and joins at the end of each step.
+// withStep puts all of a step on one stream, forks ahead of the first product in a
+// loop of its own (or, slow, in the loop) and joins at the end of each step.
 func (a assignment) withStep(d *draft) {
+	start := hostir.Synchronize{Origin: forkAt, Streams: []hostir.StreamRef{a.work}, On: []hostir.StreamRef{mainRef}}
+	forked := d.schedule.Streams.Start == schedule.InLoop
+	var body []hostir.Node
 	for i, n := range d.program.Body {
-		if _, ok := n.(hostir.For); !ok {
-			d.program.Body[i] = on(n, mainRef)
+		l, isLoop := n.(hostir.For)
+		if (isLoop || isProduct(n)) && !forked {
+			forked = true
+			body = append(body, a.forks(d.program.Body[i:], start))
 		}
-	}
-	d.loop(func(l hostir.For) []hostir.Node {
-		start := hostir.Synchronize{Origin: forkAt, Streams: []hostir.StreamRef{a.work}, On: []hostir.StreamRef{mainRef}}
-		l.Body = hostir.Map(l.Body, func(n hostir.Node) []hostir.Node { return []hostir.Node{on(n, a.work)} })
+		if !isLoop {
+			body = append(body, on(n, mainRef))
+			continue
+		}
+		for j := range l.Body {
+			l.Body[j] = on(l.Body[j], a.work)
+		}
 		l.Body = append(l.Body, hostir.Synchronize{Origin: hostir.Origin{Field: "Streams"}, Streams: []hostir.StreamRef{mainRef}, On: []hostir.StreamRef{a.work}})
 		if d.schedule.Streams.Start == schedule.InLoop {
 			l.Body = append([]hostir.Node{start}, l.Body...)
-			return []hostir.Node{l}
 		}
-		first := hostir.For{Index: l.Index, From: l.From, To: l.To, Body: []hostir.Node{start}}
-		return []hostir.Node{first, l}
-	})
+		body = append(body, l)
+	}
+	d.program.Body = body
+}
+
+// forks is the loop over the steps with their start only.
+func (a assignment) forks(nodes []hostir.Node, start hostir.Node) hostir.Node {
+	for _, n := range nodes {
+		if l, ok := n.(hostir.For); ok {
+			return hostir.For{Index: l.Index, From: l.From, To: l.To, Body: []hostir.Node{start}}
+		}
+	}
+	return start
+}
+
+func isProduct(n hostir.Node) bool {
+	switch n.(type) {
+	case hostir.Matmul, hostir.Linear, hostir.Gradient:
+		return true
+	}
+	return false
 }
 
 // on puts a node on a stream.
@@ -162,6 +200,26 @@ func on(n hostir.Node, s hostir.StreamRef) hostir.Node {
 	case hostir.Linear:
 		n.Stream = s
 		return n
+	case hostir.Gradient:
+		n.Stream = s
+		return n
+	case hostir.Reduce:
+		n.Stream = s
+		return n
+	case hostir.If:
+		n.Then, n.Else = placed(n.Then, s), placed(n.Else, s)
+		return n
+	case hostir.LaunchKernel:
+		n.Stream, n.Body = s, placed(n.Body, s)
+		return n
 	}
 	return n
+}
+
+// placed puts nodes on a stream.
+func placed(nodes []hostir.Node, s hostir.StreamRef) []hostir.Node {
+	for i, n := range nodes {
+		nodes[i] = on(n, s)
+	}
+	return nodes
 }

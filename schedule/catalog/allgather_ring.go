@@ -1,0 +1,43 @@
+package catalog
+
+import s "ovgen/schedule"
+
+// AllGatherLinearRingGet is a forwarding ring by pulls, as in nvFuser's test of pull
+// request 5429: each step says to the next rank that its shard is there, multiplies it
+// on the same stream and lets the next stream pull what the rank before has; nothing
+// waits for sends or receives in the loop. Every shard takes as many hops as it has
+// ranks to pass, 7 us of latency each on NVLink; choose a ring only where ranks are
+// not all joined to each other, as over PCIe.
+var AllGatherLinearRingGet = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{Order: s.Ring},
+	Streams:  s.Streams{Copy: s.WithStep},
+}
+
+// AllGatherLinearRingPut is the ring by pushes, Transformer Engine's all-gather: what
+// arrived in the step before is pushed on into the next rank's gathered tensor while it
+// is multiplied, over the buffers of this step and the last.
+var AllGatherLinearRingPut = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Put},
+}
+
+// AllGatherLinearRingBackward is AllGatherLinearRingPut the other way round: shards
+// arrive in the order r+1, r+2, ... Choose it where another ring runs forward.
+var AllGatherLinearRingBackward = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Put, Direction: s.Backward},
+}
+
+// AllGatherLinearRingBoth sends one half of each shard forward and the other backward
+// round the ring. Both directions of each link are used by one gather, which halves its
+// time where links go to neighbours only (XLA's bidirectional collective matmul); with
+// a switch between all ranks it gains nothing.
+var AllGatherLinearRingBoth = s.Schedule{
+	Op:       s.Linear,
+	Tensors:  linearTensors,
+	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Put, Direction: s.Both},
+}

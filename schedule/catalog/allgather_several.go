@@ -1,0 +1,35 @@
+package catalog
+
+import s "ovgen/schedule"
+
+// AllGatherQKV gathers A once for three products: query, key and value of an attention
+// layer under tensor and sequence parallelism, where key and value have fewer columns
+// than query when heads are grouped. Choose it over one product of three weights laid
+// side by side where the three are wanted apart.
+var AllGatherQKV = s.Schedule{
+	Op: s.Linear,
+	Tensors: []s.Tensor{
+		sharded, weight("B", s.N), weight("B2", s.N2), weight("B3", s.N3),
+		result("C", s.N), result("C2", s.N2), result("C3", s.N3),
+	},
+}
+
+// AllGatherGateUp gathers A once for the two products of a gated layer, gate and up,
+// and leaves the gathered A in the caller's memory, where the backward pass wants it.
+var AllGatherGateUp = s.Schedule{
+	Op: s.Linear,
+	Tensors: []s.Tensor{
+		sharded, weight("B", s.N), weight("B2", s.N2),
+		result("C", s.N), result("C2", s.N2), result("Gathered", s.K),
+	},
+}
+
+var sharded = s.Tensor{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}}
+
+func weight(name string, columns s.Extent) s.Tensor {
+	return s.Tensor{Name: name, Axes: []s.Axis{s.Dim(columns), s.Dim(s.K)}}
+}
+
+func result(name string, columns s.Extent) s.Tensor {
+	return s.Tensor{Name: name, Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(columns)}}
+}

@@ -1,0 +1,42 @@
+package lower
+
+import "ovgen/schedule/hostir"
+
+// gatherGrouped pulls shards in the order r+1, r+2, ... and multiplies them as two
+// blocks: the shards behind the own one, r+1 to D-1, when the last of them is there,
+// and then those before it, 0 to r-1.
+func gatherGrouped(d *draft) error {
+	g, err := d.gatherTensors()
+	if err != nil {
+		return err
+	}
+	d.share("A")
+	d.semaphore(ready, count(1))
+	d.semaphore(read, count(1))
+	r, last := hostir.Rank, hostir.Sub(hostir.Size, hostir.Const(1))
+	set := hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)}
+	work := func(i int64) hostir.StreamRef { return hostir.StreamRef{Set: workName, Index: hostir.Const(i)} }
+	pull := func(from, to, rank hostir.Expr) hostir.For {
+		return hostir.For{Index: stepIndex, From: from, To: to, Body: list[hostir.Node](
+			let("from", rank),
+			wait(copyRef, ready, hostir.Var("from")),
+			move(copyRef, slice(g, hostir.Var("from")), hostir.View{Buffer: "A", Peer: hostir.Var("from")}))}
+	}
+	block := func(i int64, none, first, count hostir.Expr) hostir.If {
+		view := func(b string) hostir.View { return hostir.View{Buffer: b, Index: first, Count: count} }
+		return hostir.If{X: r, Y: none, Else: d.multiplied(work(i), view("C"), view(g))}
+	}
+	d.add(described(post(mainRef, ready, every), "one batch, before the forks"), d.fork(copySet, set))
+	d.add(d.ownShard(slice("C", r))...)
+	d.add(
+		pull(hostir.Const(1), hostir.Sub(hostir.Size, r), hostir.Add(r, step)),
+		after(work(0), copyRef),
+		pull(hostir.Sub(hostir.Size, r), hostir.Size, hostir.Sub(hostir.Add(r, step), hostir.Size)),
+		after(work(1), copyRef),
+		block(0, last, hostir.Add(r, hostir.Const(1)), hostir.Sub(last, r)),
+		block(1, hostir.Const(0), hostir.Const(0), r),
+		described(post(copyRef, read, every), "A may be overwritten afterwards"),
+		wait(copyRef, read, every),
+		join(copySet, set))
+	return nil
+}

@@ -1,0 +1,199 @@
+package lower
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// lane is one way round the ring: a rank passes on to its neighbour what it got in
+// the step before.
+type lane struct {
+	next, prev   hostir.Expr   // the neighbours
+	to, from     hostir.Expr   // their names in the loop
+	got, had     hostir.Expr   // the shard that arrives in a step, and in the one before
+	lets         []hostir.Node // of the names
+	shares, part int64         // in how many parts shards travel, one a lane, and this lane's
+}
+
+// lanes are one, or two with half of each shard.
+func (d *draft) lanes() []lane {
+	next, prev, one := ahead(hostir.Const(1)), behind(hostir.Const(1)), hostir.Const(1)
+	forward := lane{next: next, prev: prev, to: hostir.Var("to"), from: hostir.Var("from"), got: hostir.Var("got"), had: hostir.Var("had"), shares: 1}
+	backward := forward
+	backward.next, backward.prev = prev, next
+	forward.lets = list[hostir.Node](let("to", next), let("from", prev), let("got", behind(step)), let("had", hostir.Mod(hostir.Add(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), step), one), hostir.Size)))
+	ahead := func(got, had string) []hostir.Node {
+		return list[hostir.Node](let(got, ahead(step)), let(had, hostir.Mod(hostir.Sub(hostir.Add(hostir.Rank, step), one), hostir.Size)))
+	}
+	switch d.schedule.Pipeline.Direction {
+	case schedule.Backward:
+		backward.lets = append(list[hostir.Node](let("to", prev), let("from", next)), ahead("got", "had")...)
+		return list(backward)
+	case schedule.Both:
+		backward.to, backward.from = forward.from, forward.to
+		backward.got, backward.had, backward.lets = hostir.Var("gotBack"), hostir.Var("hadBack"), ahead("gotBack", "hadBack")
+		forward.shares, backward.shares, backward.part = 2, 2, 1
+		return list(forward, backward)
+	}
+	return list(forward)
+}
+
+// chunk is the index of this lane's part of a shard.
+func (l lane) chunk(shard hostir.Expr) hostir.Expr {
+	if l.shares == 1 {
+		return shard
+	}
+	index := hostir.Mul(hostir.Const(l.shares), shard)
+	if l.part == 0 {
+		return index
+	}
+	return hostir.Add(index, hostir.Const(l.part))
+}
+
+// of is this lane's part of A, or of a peer's.
+func (l lane) of(peer hostir.Expr) hostir.View {
+	v := hostir.View{Buffer: "A", Peer: peer}
+	if l.shares > 1 {
+		v.Index = hostir.Const(l.part)
+	}
+	return v
+}
+
+// member of a semaphore with one for each lane.
+func (l lane) member() hostir.Expr {
+	if l.shares == 1 {
+		return hostir.Expr{}
+	}
+	return hostir.Const(l.part)
+}
+
+// ring is what both protocols have in common.
+type ring struct {
+	*draft
+	lanes []lane
+	g     string // the gathered tensor
+	set   hostir.StreamSet
+	work  hostir.StreamRef
+}
+
+func (d *draft) ring(signals, once string) (ring, error) {
+	g, err := d.gatherTensors()
+	r := ring{draft: d, lanes: d.lanes(), g: g, set: workStreams(d), work: poolRef(d)}
+	n := int64(len(r.lanes))
+	members := hostir.Size
+	if n > 1 {
+		members = hostir.Mul(hostir.Const(n), hostir.Size)
+	}
+	d.semaphore(signals, members)
+	d.semaphore(once, count(n))
+	return r, err
+}
+
+// every lane's nodes, one lane after the other.
+func (r ring) each(f func(l lane) []hostir.Node) (nodes []hostir.Node) {
+	for _, l := range r.lanes {
+		nodes = append(nodes, f(l)...)
+	}
+	return nodes
+}
+
+// first chooses between the first exchange, which takes A, and the others.
+func first(then, others []hostir.Node) hostir.If {
+	return hostir.If{X: step, Y: hostir.Const(1), Then: then, Else: others}
+}
+
+// multiply are the products of what has arrived.
+func (r ring) multiply() []hostir.Node {
+	return r.each(func(l lane) []hostir.Node {
+		return r.multiplied(r.work, slice("C", l.chunk(l.got)), slice(r.g, l.chunk(l.got)))
+	})
+}
+
+// steps is the loop over the hops.
+func (r ring) steps(body ...hostir.Node) hostir.For {
+	return steps(append(r.each(func(l lane) []hostir.Node { return l.lets }), body...)...)
+}
+
+// rows are those of this rank's shard in C.
+func (r ring) rows() hostir.View {
+	return shards{int64(len(r.lanes))}.rows("C", hostir.Rank)
+}
+
+// gatherRingPut pushes on to the next rank what has arrived, out of the gathered
+// tensor's slots into its: over the buffer of this step and that of the one before.
+func gatherRingPut(d *draft) error {
+	r, err := d.ring(arrived, free)
+	if err != nil {
+		return err
+	}
+	push := func(l lane, shard hostir.Expr, src hostir.View) []hostir.Node {
+		return list[hostir.Node](
+			move(copyRef, remote(r.g, l.to, l.chunk(shard)), src),
+			postAt(copyRef, arrived, l.chunk(step), l.to))
+	}
+	d.add(withPeers(r.each(func(l lane) []hostir.Node {
+		return list[hostir.Node](postAt(mainRef, free, l.member(), l.prev))
+	})...), d.fork(copySet, r.set))
+	d.add(d.ownShard(r.rows())...)
+	hop := list[hostir.Node](first(
+		r.each(func(l lane) []hostir.Node {
+			return append(list[hostir.Node](waitAt(copyRef, free, l.member(), l.to)), push(l, hostir.Rank, l.of(hostir.Expr{}))...)
+		}),
+		r.each(func(l lane) []hostir.Node { return push(l, l.had, slice(r.g, l.chunk(l.had))) })))
+	hop = append(hop, r.each(func(l lane) []hostir.Node {
+		return list[hostir.Node](waitAt(copyRef, arrived, l.chunk(step), l.from))
+	})...)
+	d.add(r.steps(append(hop, after(r.work, copyRef))...), r.steps(r.multiply()...), join(copySet, r.set))
+	return nil
+}
+
+// gatherRing pulls from the rank before what that has got in the step before, and says
+// to the next when it is there. Whether copies have a stream of their own or share
+// those of the steps, a step waits behind its own post, so the ring can't hold itself.
+func gatherRing(d *draft) error {
+	r, err := d.ring(ready, read)
+	if err != nil {
+		return err
+	}
+	d.share("A")
+	d.add(withPeers(r.each(func(l lane) []hostir.Node {
+		return list[hostir.Node](postAt(mainRef, ready, l.chunk(hostir.Const(1)), l.next))
+	})...))
+	if d.schedule.Streams.Copy == schedule.Apart {
+		d.add(d.fork(copySet, r.set))
+		d.add(d.ownShard(r.rows())...)
+		d.add(r.steps(r.pull(copyRef, copyRef), after(r.work, copyRef)), r.steps(r.multiply()...), r.acknowledge(copyRef), join(copySet, r.set))
+		return nil
+	}
+	d.fork(r.set)
+	last := r.work
+	last.Index = poolIndex(d, hostir.Sub(step, hostir.Const(1)))
+	d.add(steps(hostir.Synchronize{Origin: forkAt, Streams: list(r.work), On: list(mainRef)}))
+	d.add(d.ownShard(r.rows())...)
+	d.add(r.steps(r.pull(r.work, last)), r.steps(append(r.multiply(), after(mainRef, r.work))...), r.acknowledge(mainRef))
+	return nil
+}
+
+// pull is a step's exchange on a stream; last is that of the step before.
+func (r ring) pull(s, last hostir.StreamRef) hostir.Node {
+	get := func(src func(l lane) hostir.View) []hostir.Node {
+		return r.each(func(l lane) []hostir.Node {
+			return list[hostir.Node](waitAt(s, ready, l.chunk(step), l.from), move(s, slice(r.g, l.chunk(l.got)), src(l)))
+		})
+	}
+	others := r.each(func(l lane) []hostir.Node {
+		return list[hostir.Node](postAt(last, ready, l.chunk(step), l.to))
+	})
+	if !s.Index.IsZero() {
+		others = append(others, after(s, last))
+	}
+	return first(get(func(l lane) hostir.View { return l.of(l.from) }),
+		append(others, get(func(l lane) hostir.View { return remote(r.g, l.from, l.chunk(l.got)) })...))
+}
+
+// acknowledge says that the rank before has been read, and waits for the next.
+func (r ring) acknowledge(s hostir.StreamRef) hostir.Node {
+	return withPeers(append(
+		r.each(func(l lane) []hostir.Node { return list[hostir.Node](postAt(s, read, l.member(), l.prev)) }),
+		r.each(func(l lane) []hostir.Node { return list[hostir.Node](waitAt(s, read, l.member(), l.next)) })...)...)
+}
