@@ -16,10 +16,10 @@ import (
 type body struct {
 	unit    *unit
 	used    map[string]bool // variables that the statements so far mention
-	aliases map[string]bool // names that Select has bound
+	aliases map[string]bool // names that Select has bound here and around
 	loops   []string        // indices of the loops around
-	other   string          // what the program calls q
-	err     error           // the first
+	renamed map[string]string
+	err     error // the first
 }
 
 // item is what became of one node. One that only gives a name is dropped when
@@ -36,7 +36,7 @@ func (u *unit) issue() ([]jen.Code, error) {
 	if err := u.findProducts(); err != nil {
 		return nil, err
 	}
-	b := &body{unit: u, aliases: map[string]bool{}, other: unused(u.program.Body, "j", "k", "l", "t")}
+	b := &body{unit: u, aliases: map[string]bool{}, renamed: rename(u.program.Body)}
 	code, used := b.nodes(expand(u.program.Body))
 	var locals, values []jen.Code
 	for _, v := range []struct{ name, field string }{{"r", "rank"}, {"d", "ranks"}} {
@@ -59,6 +59,8 @@ func (u *unit) issue() ([]jen.Code, error) {
 func (b *body) nodes(list []hostir.Node) ([]jen.Code, map[string]bool) {
 	items := make([]item, len(list))
 	outer := b.used
+	defer func(around map[string]bool) { b.aliases = around }(b.aliases)
+	b.aliases = maps.Clone(b.aliases)
 	for i, n := range list {
 		b.used = map[string]bool{}
 		items[i] = b.node(n)
@@ -119,9 +121,11 @@ func (b *body) node(n hostir.Node) item {
 		it.defines = b.local(n.Name)
 		it.code = append(it.code, jen.Id(it.defines).Op(":=").Add(b.expr(n.Value)))
 	case hostir.Select:
-		b.aliases[n.Name] = true
+		of := n.Of
+		of.Alias = ""
 		it.defines = n.Name
-		it.code = append(it.code, jen.Id(n.Name).Op(":=").Add(b.address(n.Of)))
+		it.code = append(it.code, jen.Id(n.Name).Op(":=").Add(b.address(of)))
+		b.aliases[n.Name] = true
 	case hostir.Synchronize:
 		it.code = append(it.code, b.synchronize(n)...)
 	case hostir.ShareMemHandles:
@@ -242,20 +246,20 @@ func (b *body) expr(e hostir.Expr) *jen.Statement {
 	}))
 }
 
-// local is the Go name of a variable of the program. What it calls q gets a name that
-// no other variable has: q is the queue.
+// local is the Go name of a variable of the program.
 func (b *body) local(name string) string {
-	switch name {
-	case string(schedule.D):
+	if other, ok := b.renamed[name]; ok {
+		return other
+	}
+	if name == string(schedule.D) {
 		return "d"
-	case "q":
-		return b.other
 	}
 	return constant(name)
 }
 
-// unused is the first of some names that no loop or value of the program has.
-func unused(list []hostir.Node, names ...string) string {
+// rename finds names for the variables of a program that it calls as issue calls the
+// plan or the queue.
+func rename(list []hostir.Node) map[string]string {
 	taken := map[string]bool{}
 	hostir.Walk(list, func(n hostir.Node) {
 		switch n := n.(type) {
@@ -265,7 +269,12 @@ func unused(list []hostir.Node, names ...string) string {
 			taken[n.Name] = true
 		}
 	})
-	return names[max(slices.IndexFunc(names, func(n string) bool { return !taken[n] }), 0)]
+	names := map[string]string{}
+	for name, free := range map[string][]string{"p": {"part", "piece"}, "q": {"j", "k", "l", "t"}} {
+		i := slices.IndexFunc(free, func(n string) bool { return !taken[n] })
+		names[name] = free[max(i, 0)]
+	}
+	return names
 }
 
 func (b *body) fail(format string, args ...any) {
