@@ -51,14 +51,14 @@ func (p *Program) problem(s Shape, ranks int) (*reference.Problem, error) {
 }
 
 func (p *Program) uneven() bool {
-	for _, t := range p.Tensors {
-		for _, a := range t.Axes {
-			if slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Uneven }) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Tensors, unevenly)
+}
+
+// unevenly says that the ranks' parts of a tensor differ in size.
+func unevenly(t Tensor) bool {
+	return slices.ContainsFunc(t.Axes, func(a Axis) bool {
+		return slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Uneven })
+	})
 }
 
 // counts are parts of m that differ: every second rank has up to three more than

@@ -33,13 +33,22 @@ func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
 		part, err := x.Part(tensor.Name, r.Rank())
 		if err == nil {
 			t.parts[tensor.Name] = part
-			t.at[tensor.Name], err = t.alloc(part.Count)
+			t.at[tensor.Name], err = t.alloc(room(x, tensor, part))
 		}
 		if err != nil {
 			return nil, errors.Join(err, t.free())
 		}
 	}
 	return t, nil
+}
+
+// room is what a plan wants of a rank's part: all, where counts that only Bind knows
+// may leave one rank all.
+func room(x *reference.Problem, t Tensor, part reference.Part) int {
+	if unevenly(t) {
+		return x.Elements(t.Name)
+	}
+	return part.Count
 }
 
 // alloc makes room for so many elements, in whole words that can be poisoned.

@@ -25,7 +25,7 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 		if step.C == reference.Hidden {
 			p.N /= ranks
 		}
-		if p.Parts > 1 {
+		if p.Parts > 1 && l.x.Reduces() {
 			p.K /= ranks
 		}
 		w := task{Product: p}

@@ -112,13 +112,19 @@ func (p *Problem) Reduces() bool {
 	return p.Op == schedule.Sum
 }
 
+// accumulates says that what is contracted arrives in shards, so that a rank may add
+// their products one after the other to its result, which is rounded each time.
+func (p *Problem) accumulates() bool {
+	return p.Op == schedule.Gradient && (sharded(p.Tensor("A")) || sharded(p.Tensor("B")))
+}
+
 // Steps are the products that lead to the results; a copy and a sum have none.
 func (p *Problem) Steps() []Step { return p.steps }
 
 func (p *Problem) way() ([]Step, error) {
 	m, k, n, f := p.Extents[schedule.M], p.Extents[schedule.K], p.Extents[schedule.N], p.Extents[schedule.F]
 	one := Product{M: m, K: k, N: n, Type: p.Type}
-	if p.Reduces() {
+	if p.Reduces() || p.accumulates() {
 		one.Parts = p.Extents[schedule.D]
 	}
 	switch p.Op {
