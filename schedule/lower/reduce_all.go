@@ -7,10 +7,10 @@ import (
 
 // Names of all-reduces.
 const (
-	reduced   = "reduced" // this rank's part of the sum, which peers read
-	summed    = "summed"  // a rank's part of the sum is there
-	gather2   = "gather"  // the stream of sums and of the copies of other ranks' parts
-	partIndex = "j"
+	reduced    = "reduced" // this rank's part of the sum, which peers read
+	summed     = "summed"  // a rank's part of the sum is there
+	gatherName = "gather"  // the stream of sums and of the copies of other ranks' parts
+	partIndex  = "j"
 )
 
 // allReduceShift is a reduce-scatter and an all-gather of what it left, in parts: the
@@ -37,8 +37,8 @@ func allReduceShift(d *draft) error {
 	p := parted{parts: parts}
 	d.program.Semaphores = []hostir.Semaphore{{Name: free}, p.semaphore(arrived), p.semaphore(summed), {Name: read}}
 
-	sums := hostir.StreamSet{Name: gather2, High: true}
-	sumRef := hostir.StreamRef{Set: gather2}
+	sums := hostir.StreamSet{Name: gatherName, High: true}
+	sumRef := hostir.StreamRef{Set: gatherName}
 	set, work := workStreams(d), poolRef(d)
 	to, from := hostir.Var("to"), hostir.Var("from")
 	rows := func(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Node {
