@@ -1,6 +1,9 @@
 package cost
 
-import "container/heap"
+import (
+	"container/heap"
+	"slices"
+)
 
 // engine runs things at moments of a virtual clock, those of one moment in the order
 // in which they were asked for.
@@ -46,8 +49,9 @@ func (q *moments) Pop() any {
 
 // pool is the multiprocessors of one GPU. A block keeps one from its start to its
 // end; blocks that find none wait, those of a stream of high priority ahead, else in
-// the order of launches.
+// the order of launches, those of one moment as they were enqueued.
 type pool struct {
+	*engine
 	free    int
 	waiting []*claim
 }
@@ -55,19 +59,27 @@ type pool struct {
 // claim is the blocks of a launch that have not started.
 type claim struct {
 	high   bool
+	order  int // in which the host enqueued it
+	at     float64
 	blocks int
 	start  func(blocks int) // some of them have a multiprocessor each
 }
 
 func (p *pool) take(c *claim) {
+	c.at = p.now
 	i := len(p.waiting)
-	for c.high && i > 0 && !p.waiting[i-1].high {
+	for i > 0 && c.before(p.waiting[i-1]) {
 		i--
 	}
-	p.waiting = append(p.waiting, nil)
-	copy(p.waiting[i+1:], p.waiting[i:])
-	p.waiting[i] = c
-	p.grant()
+	p.waiting = slices.Insert(p.waiting, i, c)
+	p.after(0, p.grant) // behind others of this moment
+}
+
+func (c *claim) before(o *claim) bool {
+	if c.high != o.high {
+		return c.high
+	}
+	return c.at == o.at && c.order < o.order
 }
 
 func (p *pool) give(blocks int) {

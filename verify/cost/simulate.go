@@ -69,7 +69,7 @@ type rank struct {
 // add a rank and the streams that its operations name.
 func (s *simulation) add(number int, list []ops.Op, enqueued []float64, high func(string) bool) {
 	r := &rank{number: number, list: list, enqueued: enqueued, record: make([]int, len(list)),
-		ended: map[int]float64{}, waiting: map[int][]func(){}, pool: pool{free: s.m.SMs}}
+		ended: map[int]float64{}, waiting: map[int][]func(){}, pool: pool{engine: &s.engine, free: s.m.SMs}}
 	last := map[int]int{}
 	named := map[string]*stream{}
 	for i, o := range list {
@@ -215,7 +215,7 @@ func (st *stream) multiply(i int, o ops.Op) {
 		})
 	}
 	s.after(st.latency(), func() {
-		st.rank.pool.take(&claim{high: st.high, blocks: c.blocks, start: func(n int) {
+		st.rank.pool.take(&claim{high: st.high, order: i, blocks: c.blocks, start: func(n int) {
 			began = min(began, s.now)
 			longer := min(n, more)
 			more -= longer
@@ -246,7 +246,7 @@ func (st *stream) launch(i int, o ops.Op) {
 	st.running = l
 	st.s.after(st.latency(), func() {
 		first := true
-		st.rank.pool.take(&claim{high: st.high, blocks: l.blocks, start: func(n int) {
+		st.rank.pool.take(&claim{high: st.high, order: i, blocks: l.blocks, start: func(n int) {
 			l.held += n
 			switch {
 			case first:
