@@ -26,9 +26,9 @@ func program(t testing.TB, name string, s schedule.Schedule) *hostir.Program {
 	return p
 }
 
-// lossy are schedules of the catalog that are slow on purpose: a copy in them waits for
-// a product that it does not need.
-var lossy = map[string]bool{"AllGatherLinearStartInLoop": true}
+// lossy are schedules of the catalog in which a copy waits for a product that it does not
+// need: slow on purpose, or, as nvFuser has it, with fewer streams than steps.
+var lossy = map[string]bool{"AllGatherLinearStartInLoop": true, "AllGatherLinearCollective8": true}
 
 // The catalog is proven for its default mesh sizes, safe eager and captured, and loses
 // no overlap where it does not mean to.
@@ -143,7 +143,7 @@ func TestEachNodeIsNeeded(t *testing.T) {
 func does(n hostir.Node) bool {
 	switch n.(type) {
 	case hostir.Set, hostir.Matmul, hostir.Linear, hostir.Gradient, hostir.Reduce, hostir.Post, hostir.Wait, hostir.Communication:
-		return true
+		return len(hostir.Expand(n)) > 0
 	}
 	return false
 }

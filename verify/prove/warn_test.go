@@ -1,11 +1,13 @@
 package prove_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
 	"ovgen/verify/prove"
 )
 
@@ -30,7 +32,6 @@ func TestWarnings(t *testing.T) {
 			s.Pipeline.OwnShard = schedule.Copied
 			s.Streams = schedule.Streams{Compute: 2, Copy: schedule.WithStep}
 		}, []string{"they share a stream"}},
-		{"own shard ahead of the forks", func(s *schedule.Schedule) { s.Streams.Copy = schedule.WithStep }, []string{"fork ahead of it"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := catalog.AllGatherLinear
@@ -49,6 +50,23 @@ func TestWarnings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Copies that are forked behind the own shard's product wait for it.
+func TestForkedTooLate(t *testing.T) {
+	s := catalog.AllGatherLinear
+	s.Streams.Copy = schedule.WithStep
+	p := program(t, "ForkedTooLate", s)
+	i := slices.IndexFunc(p.Body, func(n hostir.Node) bool { _, ok := n.(hostir.Linear); return ok })
+	own := p.Body[i]
+	p.Body = append([]hostir.Node{own}, slices.Delete(p.Body, i, i+1)...)
+	report, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := report.Sizes[0].Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "fork ahead of it") {
+		t.Errorf("warnings %v", w)
 	}
 }
 

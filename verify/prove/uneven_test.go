@@ -1,0 +1,57 @@
+package prove_test
+
+import (
+	"testing"
+
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/verify/prove"
+)
+
+// Uneven parts are proven for counts that differ, so mistakes in whose count is whose
+// show, and parts of nothing are no obstacle.
+func TestUneven(t *testing.T) {
+	q, c := hostir.Var("q"), hostir.Var("c")
+	counts := func(buffer string, index hostir.Expr) func(*hostir.Program) {
+		return func(p *hostir.Program) {
+			for i := range p.Buffers {
+				if p.Buffers[i].Name == buffer {
+					p.Buffers[i].Counts = index
+				}
+			}
+		}
+	}
+	source := func(index hostir.Expr) func(*hostir.Program) {
+		return change(func(n *hostir.Set) {
+			if !n.Src.Peer.IsZero() {
+				n.Src.Index = index
+			}
+		})
+	}
+	for _, test := range []struct {
+		name    string
+		program *hostir.Program
+		edit    func(*hostir.Program)
+		want    prove.Property
+	}{
+		{"gather: parts in another order", program(t, "X", catalog.AllGatherV), counts("C", hostir.Mod(hostir.Add(c, one), d)), prove.Bounds},
+		{"gather: parts in another order, as the program has it", program(t, "X", catalog.AllGatherV), func(p *hostir.Program) {
+			last := hostir.Sub(d, one)
+			counts("C", hostir.Sub(last, c))(p)
+			change(func(n *hostir.Set) { n.Dst.Index = hostir.Sub(last, n.Dst.Index) })(p)
+		}, prove.Contents},
+		{"gather: another rank's count", program(t, "X", catalog.AllGatherV), counts("A", hostir.Mod(hostir.Add(q, one), d)), prove.Race},
+		{"gather: a count that the shape chooses", program(t, "X", catalog.AllGatherV), counts("A", m), prove.Shapes},
+		{"scatter: parts in another order", program(t, "X", catalog.ReduceScatterV), counts("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
+		{"scatter: another rank's part", program(t, "X", catalog.ReduceScatterV), change(func(n *hostir.Reduce) { n.Terms[0].View.Index = zero }), prove.Contents},
+		{"exchange: counts of the other direction", program(t, "X", catalog.AllToAllV), counts("C", hostir.Add(hostir.Mul(q, d), c)), prove.Contents},
+		{"exchange: another rank's part", program(t, "X", catalog.AllToAllV), source(zero), prove.Contents},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.edit(test.program)
+			if wrong := refuted(t, test.program, 3); wrong.Property != test.want {
+				t.Errorf("property %q, want %q", wrong.Property, test.want)
+			}
+		})
+	}
+}
