@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +23,8 @@ var modes = map[string]func(rank int, dir string){}
 
 func TestMain(m *testing.M) {
 	mode, dir, _ := strings.Cut(os.Getenv(rankMode), "|")
-	rank, _ := strconv.Atoi(os.Getenv(EnvRank))
+	place, _ := Placed() // a program that launches has none
+	rank := place.Rank
 	switch {
 	case mode == "":
 		os.Exit(m.Run())
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	fmt.Printf("out of %d\n", rank)
 	fmt.Fprintf(os.Stderr, "err of %d\n", rank)
 	if dir != "" {
-		note := fmt.Sprintf("%d %s %s", os.Getpid(), os.Getenv(EnvSize), os.Getenv(EnvJob))
+		note := fmt.Sprintf("%d %d %s", os.Getpid(), place.Size, place.Job)
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(rank)), []byte(note), 0o600); err != nil {
 			panic(err)
 		}
