@@ -242,7 +242,7 @@ func (st *stream) launch(i int, o ops.Op) {
 		body()
 		return
 	}
-	l := &launch{kernel: o.Kernel, step: o.Step, blocks: st.blocks(o)}
+	l := &launch{kernel: o.Kernel, step: o.Step, blocks: max(1, st.s.m.Blocks[o.Kernel])}
 	st.running = l
 	st.s.after(st.latency(), func() {
 		first := true
@@ -266,102 +266,6 @@ func (st *stream) goesOn(o ops.Op) bool {
 	}
 	n := st.rank.list[st.list[st.next+1]]
 	return n.Kernel == o.Kernel && n.Step == o.Step && n.Kind != ops.Record
-}
-
-// blocks of the launch that begins with an operation.
-func (st *stream) blocks(o ops.Op) int {
-	n := 1
-	for k := st.next; k < len(st.list); k++ {
-		x := st.rank.list[st.list[k]]
-		if x.Kernel != o.Kernel || x.Step != o.Step {
-			break
-		}
-		switch x.Kind {
-		case ops.Copy:
-			n = max(n, st.s.m.CopyBlocks)
-		case ops.Sum:
-			n = max(n, st.s.m.SumBlocks)
-		}
-	}
-	return n
-}
-
-// carry does what a kernel that runs is for.
-func (st *stream) carry(o ops.Op, done func()) {
-	switch o.Kind {
-	case ops.Signal:
-		st.signal(o.Words, done)
-	case ops.Copy, ops.Sum:
-		st.move(o, done)
-	default:
-		done()
-	}
-}
-
-// move is a copy or a sum by kernel: each block moves an equal share, as fast as
-// memory or the links let it, and leaves its multiprocessor.
-func (st *stream) move(o ops.Op, done func()) {
-	s, l := st.s, st.running
-	left := l.blocks
-	l.share = func(n int) {
-		parts := 1
-		part := func() {
-			if parts--; parts > 0 {
-				return
-			}
-			l.held -= n
-			if left -= n; left == 0 {
-				l.share = nil
-				done()
-			}
-			st.rank.pool.give(n)
-		}
-		fraction := float64(n) / float64(l.blocks)
-		var local float64
-		for _, u := range o.Uses {
-			if u.At.Rank == st.rank.number {
-				local += float64(u.Bytes)
-				continue
-			}
-			from, to := u.At.Rank, st.rank.number
-			if u.Write {
-				from, to = to, from
-			}
-			parts++
-			s.links.add(&transfer{from: from, to: to, left: float64(u.Bytes) * fraction, limit: s.m.KernelLink * fraction, done: part})
-		}
-		s.after(s.l.Visible+local/s.m.Memory, part)
-	}
-	l.share(l.held)
-}
-
-// copyEngine is a copy that takes no multiprocessor.
-func (st *stream) copyEngine(o ops.Op, done func()) {
-	s, me := st.s, st.rank.number
-	from, to, bytes := me, me, 0.0
-	for _, u := range o.Uses {
-		bytes = float64(u.Bytes)
-		if u.Write {
-			to = u.At.Rank
-		} else {
-			from = u.At.Rank
-		}
-	}
-	curve := s.m.Get
-	if from == me {
-		curve = s.m.Put
-	}
-	alone, start := curve.At(bytes), curve[0].Y
-	switch {
-	case from == to:
-		s.after(start+bytes/s.m.LocalCopy, done)
-	case alone <= start:
-		s.after(alone, done)
-	default:
-		s.after(start, func() {
-			s.links.add(&transfer{from: from, to: to, left: bytes, limit: bytes / (alone - start), done: done})
-		})
-	}
 }
 
 // signal writes and awaits words in order.
