@@ -212,8 +212,10 @@ type Code struct {
 type Kernel struct {
 	Name   string
 	Params int // size of its parameter struct in bytes
-	// Touches appends what a launch with these parameters reads and writes:
-	// the simulator checks races by it, the recorder compares runs by it.
+	// Touches appends what a launch with these parameters reads and writes, in the
+	// order in which it does: the simulator checks races by it, the recorder compares
+	// runs by it. A kernel that waits, works and posts lists its waits, reads, writes,
+	// resets of the words awaited, the step word, and its posts.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
 
