@@ -265,7 +265,7 @@ def measure_point(job, point, dtype, rounds):
             pure[gated] = ms
         flop = 2 * m * n * k / (1 if layer == "fc1" else job.ranks)
         row = dict(base, program=PROGRAMS[variant], variant="pure" if variant == "pure" else "eager", gated=gated, ms=round(ms, 5),
-                   min=round(min(slowest), 5), max=round(max(slowest), 5), tflops=round(flop / ms / 1e9, 1),
+                   min=round(min(slowest), 5), max=round(max(slowest), 5), tflops=round(flop / ms / 1e9, 1), total=round(job.ranks * flop / ms / 1e9, 1),
                    host_us=round(statistics.median(host), 1), rounds=rounds)
         if gated in pure:
             row["efficiency"] = round(pure[gated] / ms, 4)

@@ -148,6 +148,8 @@ func TestParts(t *testing.T) {
 	}{
 		{"a get of 16 MiB at 344 GB/s and its start", []ops.Op{get(16 << 20)}, 48.8 + m.Replayed.Copy, 0.01},
 		{"two gets in a row", []ops.Op{get(1 << 20), get(1 << 20)}, 2 * (6.35 + m.Replayed.Copy), 0.01},
+		{"a product of no rows", []ops.Op{product(0, 512, 512)}, m.Replayed.Launch, 0.01},
+		{"a get of nothing", []ops.Op{get(0)}, 2.8 + m.Replayed.Copy, 0.01},
 		{"pure of 512,4096,3584", []ops.Op{product(512, 4096, 3584)}, 25.5, 0.1},
 		{"pure of 1024,4096,3584", []ops.Op{product(1024, 4096, 3584)}, 43.6, 0.1},
 		{"pure of 2048,8192,3584", []ops.Op{product(2048, 8192, 3584)}, 172.7, 0.1},

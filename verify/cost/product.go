@@ -63,6 +63,9 @@ func (c cut) time() float64 {
 
 // cut is the fastest cut of a product. slow stretches its arithmetic.
 func (m *Machine) cut(p product, slow float64) cut {
+	if p.flop() == 0 {
+		return cut{blocks: 1, units: 1}
+	}
 	var best cut
 	for _, t := range m.Tiles {
 		tiles := math.Ceil(p.rows/float64(t.Rows)) * math.Ceil(p.columns/float64(t.Columns))
