@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -21,9 +22,13 @@ type atoms struct {
 	sizes []int // elements of each
 }
 
-// span is the range of a use; memory without a size, a workspace, is one byte.
+// span is the range of a use; a workspace, which has no size, is one byte.
 func span(u ops.Use) (place, int64, int64) {
-	return place{u.At.Rank, u.At.Buffer}, u.At.Offset, u.At.Offset + max(u.Bytes, 1)
+	bytes := u.Bytes
+	if bytes == 0 && strings.HasPrefix(u.At.Buffer, "workspace[") {
+		bytes = 1
+	}
+	return place{u.At.Rank, u.At.Buffer}, u.At.Offset, u.At.Offset + bytes
 }
 
 // cut makes the atoms of a list of uses.

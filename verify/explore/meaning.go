@@ -18,7 +18,7 @@ type meaning struct {
 // memory, numbered row by row.
 func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
 	list := []int64{0}
-	for _, axis := range t.Axes {
+	for n, axis := range t.Axes {
 		extent, err := m.shape.extent(axis.Extent)
 		if err != nil {
 			return nil, fmt.Errorf("place %s: %w", t.Name, err)
@@ -29,7 +29,11 @@ func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
 		}
 		var next []int64
 		for _, outer := range list {
-			for _, i := range held {
+			part := held
+			if ragged(t) && n == 2 { // outer numbers a pair of ranks
+				part = held[:m.shape.Counts[outer]]
+			}
+			for _, i := range part {
 				next = append(next, outer*extent+i)
 			}
 		}
@@ -38,10 +42,19 @@ func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
 	return list, nil
 }
 
+// ragged says that a tensor has a part for each two ranks, of a length of its own.
+func ragged(t schedule.Tensor) bool {
+	axis, split, ok := t.Sharded()
+	return ok && t.Axes[axis].Outer[split].Uneven && t.Axes[axis].Extent == schedule.D && len(t.Axes) == 3
+}
+
 // held are the indices of an axis that the rank holds.
 func (m *meaning) held(axis schedule.Axis, extent int64) ([]int64, error) {
 	list, inner := []int64{0}, extent
 	for _, s := range axis.Outer {
+		if s.Uneven && axis.Extent != schedule.D {
+			return m.counted(s), nil
+		}
 		count, err := m.shape.extent(s.Count)
 		if err != nil {
 			return nil, err
@@ -68,6 +81,21 @@ func (m *meaning) held(axis schedule.Axis, extent int64) ([]int64, error) {
 		}
 	}
 	return all, nil
+}
+
+// counted are the indices of an axis in uneven parts that the rank holds.
+func (m *meaning) counted(s schedule.Split) []int64 {
+	var list []int64
+	from := int64(0)
+	for part, n := range m.shape.Counts {
+		if (part+s.Shift)%m.shape.Ranks == m.rank {
+			for i := range n {
+				list = append(list, from+i)
+			}
+		}
+		from += n
+	}
+	return list
 }
 
 // input is an element of an input tensor in a run: the same on all ranks that hold it.

@@ -23,9 +23,31 @@ type Shape struct {
 // from each other, so that no two dimensions can be taken for one another.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
 	d, pipe := int64(ranks), p.Schedule.Pipeline
-	return Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d,
+	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d,
 		M:       2 * d * int64(max(pipe.Chunks, 1)*max(pipe.Parts, 1)),
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
+	for _, t := range p.Schedule.Tensors {
+		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
+			s.uneven(ragged(t))
+			break
+		}
+	}
+	return s
+}
+
+// uneven gives parts counts that differ, nothing among them, and makes M their sum: one
+// for each rank, or for each two ranks.
+func (s *Shape) uneven(pairs bool) {
+	n := s.Ranks
+	if pairs {
+		n *= s.Ranks
+	}
+	s.M = 0
+	for i := range n {
+		count := []int64{2, 1, 0, 3}[i%4]
+		s.Counts = append(s.Counts, count)
+		s.M += count
+	}
 }
 
 // Case is the shape as a rank unrolls a program for it.
@@ -99,12 +121,16 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 		if err != nil {
 			return err
 		}
+		if !b.Counts.IsZero() && int64(len(places)) <= n {
+			n = int64(len(places)) // room is made for more
+			memory.Bytes, use.Bytes = n*shape.ElementSize, n*shape.ElementSize
+		}
 		if int64(len(places)) != n {
 			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name, rank, n, t, len(places))
 		}
 		if memory.Input = !output(b.Name); memory.Input {
 			memory.Values = func(run int) []Number { return m.inputs(run, b.Name, places) }
-		} else {
+		} else if n > 0 {
 			s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, b.Name, places) }})
 		}
 	}

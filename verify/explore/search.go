@@ -35,6 +35,7 @@ type search struct {
 	seen     map[string]bool
 	matched  map[int32]int32 // the post that ended each wait
 	path     []int32
+	closing  *closure
 	verdict  Verdict
 }
 

@@ -7,13 +7,18 @@ package explore
 // its wait. Then no order of other steps can touch what the set does.
 func (x *search) stubborn(s *state, enabled []int32) []int32 {
 	best := enabled
+	if x.closing == nil {
+		x.closing = &closure{search: x, in: newMarks(len(x.steps)), yes: newMarks(len(x.steps)), no: newMarks(len(x.steps))}
+	}
+	c := x.closing
+	c.state = s
 	for _, t := range enabled {
-		c := closure{search: x, state: s, in: map[int32]bool{}, known: map[int32]int8{}}
+		c.clear()
 		c.include(t)
 		if c.able < len(best) {
 			best = nil
 			for _, e := range enabled {
-				if c.in[e] {
+				if c.in.has(e) {
 					best = append(best, e)
 				}
 			}
@@ -29,18 +34,44 @@ func (x *search) stubborn(s *state, enabled []int32) []int32 {
 type closure struct {
 	*search
 	*state
-	in    map[int32]bool
-	known map[int32]int8 // what covered found: 1 yes, -1 no, while the set stays as it is
-	able  int
+	in      marks
+	yes, no marks // what covered found while the set stays as it is
+	able    int
 }
+
+// clear empties the set.
+func (c *closure) clear() {
+	c.in.clear()
+	c.forget()
+	c.able = 0
+}
+
+func (c *closure) forget() {
+	c.yes.clear()
+	c.no.clear()
+}
+
+// marks is a set of steps that is emptied at once.
+type marks struct {
+	when []int32
+	now  int32
+}
+
+func newMarks(n int) marks { return marks{make([]int32, n), 1} }
+
+func (m *marks) has(i int32) bool { return m.when[i] == m.now }
+
+func (m *marks) put(i int32) { m.when[i] = m.now }
+
+func (m *marks) clear() { m.now++ }
 
 // include puts a step into the set, and all that it needs.
 func (c *closure) include(i int32) {
-	if c.in[i] {
+	if c.in.has(i) {
 		return
 	}
-	c.in[i] = true
-	clear(c.known)
+	c.in.put(i)
+	c.forget()
 	if c.machine.able(c.state, i) {
 		c.able++
 		for _, j := range c.steps[i].conflicts {
@@ -65,17 +96,18 @@ func (c *closure) include(i int32) {
 
 // covered says that a step can't be taken before one of the set is.
 func (c *closure) covered(i int32) bool {
-	if c.in[i] {
+	switch {
+	case c.in.has(i) || c.yes.has(i):
 		return true
+	case c.no.has(i):
+		return false
 	}
-	if k := c.known[i]; k != 0 {
-		return k > 0
+	c.no.put(i) // met again on the way: no help
+	if !c.blocked(i) {
+		return false
 	}
-	c.known[i] = -1 // met again on the way: no help
-	if c.blocked(i) {
-		c.known[i] = 1
-	}
-	return c.known[i] > 0
+	c.yes.put(i)
+	return true
 }
 
 func (c *closure) blocked(i int32) bool {

@@ -48,7 +48,7 @@ func Right(p *hostir.Program) ([]Case, error) {
 // All lists the mutants of a program. What leaves the operations of all ranks as
 // they are, or makes the same as another mutant, is none.
 func All(p *hostir.Program) ([]Mutant, error) {
-	m := &maker{program: expanded(p), right: map[int][][]ops.Op{}, seen: map[[32]byte]bool{}}
+	m := &maker{program: expanded(p), right: map[int][][]ops.Op{}, seen: map[[32]byte]bool{}, names: map[string]int{}}
 	for _, d := range Sizes {
 		lists, err := unroll(p, d)
 		if err != nil {
@@ -66,6 +66,7 @@ type maker struct {
 	program *hostir.Program
 	right   map[int][][]ops.Op
 	seen    map[[32]byte]bool
+	names   map[string]int
 	list    []Mutant
 }
 
@@ -73,6 +74,9 @@ type maker struct {
 // where that fails there is no program, so no mutant.
 func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 	x := Mutant{Schedule: m.program.Name, Kind: kind, Text: what}
+	if m.names[x.Name()]++; m.names[x.Name()] > 1 {
+		x.Text += fmt.Sprintf(" (%d)", m.names[x.Name()])
+	}
 	for _, d := range Sizes {
 		l, err := lists(d)
 		if err != nil || m.seen[text(d, l)] {

@@ -4,36 +4,49 @@ import (
 	"strings"
 	"testing"
 
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
 	"ovgen/verify/mutate"
 )
 
-// No mutant of a schedule survives; each is judged once, and for a reason.
+// No mutant of a schedule survives; each is judged once, and for a reason. The command
+// judges the whole catalog.
 func TestSchedule(t *testing.T) {
-	list, err := mutate.Schedule("AllGatherLinear", catalog.AllGatherLinear, mutate.Prove)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := map[string]bool{}
-	kinds := map[string]int{}
-	for _, j := range list {
-		kinds[j.Kind]++
-		if names[j.Name()] {
-			t.Errorf("two mutants are %s", j.Name())
+	for _, c := range []struct {
+		name  string
+		s     schedule.Schedule
+		kinds []string
+	}{
+		{"AllGatherLinear", catalog.AllGatherLinear, []string{"drop", "double", "move", "swap", "swap the order", "drop a fork", "drop a join", "drop an item",
+			"turn round", "shift an index", "share a word", "share a workspace", "other stream", "drop the acknowledgement", "reuse a buffer early", "shorten a loop", "drop the bias"}},
+		{"LinearReduceScatter", catalog.LinearReduceScatter, []string{"drop a term", "double a term", "accumulate or not"}},
+		{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
+		{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},
+	} {
+		list, err := mutate.Schedule(c.name, c.s, mutate.Prove)
+		if err != nil {
+			t.Fatal(err)
 		}
-		names[j.Name()] = true
-		if len(j.Why) == 0 {
-			t.Errorf("%s for no reason: %s", j.Class, j.Name())
+		names := map[string]bool{}
+		kinds := map[string]int{}
+		for _, j := range list {
+			kinds[j.Kind]++
+			if names[j.Name()] {
+				t.Errorf("two mutants are %s", j.Name())
+			}
+			names[j.Name()] = true
+			if len(j.Why) == 0 {
+				t.Errorf("%s for no reason: %s", j.Class, j.Name())
+			}
+			if j.Class == mutate.Survivor {
+				t.Errorf("survivor: %s\n%s", j.Name(), strings.Join(j.Why, "\n"))
+			}
 		}
-		if j.Class == mutate.Survivor {
-			t.Errorf("survivor: %s\n%s", j.Name(), strings.Join(j.Why, "\n"))
-		}
-	}
-	for _, kind := range []string{"drop", "double", "move", "swap", "swap the order", "drop a fork", "drop a join", "drop an item", "turn round",
-		"shift an index", "share a word", "share a workspace", "other stream", "drop the acknowledgement", "reuse a buffer early"} {
-		if kinds[kind] == 0 {
-			t.Errorf("no mutant of kind %q", kind)
+		for _, kind := range c.kinds {
+			if kinds[kind] == 0 {
+				t.Errorf("%s has no mutant of kind %q", c.name, kind)
+			}
 		}
 	}
 }

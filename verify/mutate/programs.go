@@ -55,10 +55,8 @@ func (m *maker) inner(n hostir.Node, whole func(hostir.Node) []hostir.Node) {
 		m.bodies(n.Body, func(b []hostir.Node) []hostir.Node { c := n; c.Body = b; return whole(c) })
 		first, last := n, n
 		first.From, last.To = hostir.Add(n.From, hostir.Const(1)), hostir.Sub(n.To, hostir.Const(1))
-		loop := n
-		loop.Body = nil
-		m.node("shorten a loop", loop, " from "+first.From.String(), whole(first))
-		m.node("shorten a loop", loop, " to "+last.To.String(), whole(last))
+		m.node("shorten a loop", n, " from "+first.From.String(), whole(first))
+		m.node("shorten a loop", n, " to "+last.To.String(), whole(last))
 	case hostir.If:
 		m.bodies(n.Then, func(b []hostir.Node) []hostir.Node { c := n; c.Then = b; return whole(c) })
 		m.bodies(n.Else, func(b []hostir.Node) []hostir.Node { c := n; c.Else = b; return whole(c) })
