@@ -16,7 +16,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-//go:embed api.h testdata
+//go:embed api.h blas.h testdata
 var fakeSource embed.FS
 
 // buildFake compiles a libcuda.so.1 that answers without a GPU.

@@ -1,0 +1,67 @@
+/* A fake libcublasLt: a description and a layout are what was set of them, and a product
+   is written to stderr. */
+#include "blas.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct op { int transa, transb, epilogue; const void *bias; };
+struct layout { uint64_t rows, columns; int64_t stride; };
+
+cublasStatus_t cublasLtCreate(void **h) { return *h = malloc(1), 0; }
+cublasStatus_t cublasLtDestroy(void *h) { return free(h), 0; }
+cublasStatus_t cublasLtMatmulDescCreate(void **op, int compute, int scale) {
+  (void)compute, (void)scale;
+  return *op = calloc(1, sizeof(struct op)), 0;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(void *op) { return free(op), 0; }
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(struct op *op, int attribute, const void *value, size_t size) {
+  switch (attribute) {
+  case 3: memcpy(&op->transa, value, size); return 0;
+  case 4: memcpy(&op->transb, value, size); return 0;
+  case 7: memcpy(&op->epilogue, value, size); return 0;
+  case 8: memcpy(&op->bias, value, size); return 0;
+  }
+  return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(struct layout **l, int type, uint64_t rows, uint64_t columns, int64_t stride) {
+  (void)type;
+  *l = malloc(sizeof **l);
+  **l = (struct layout){rows, columns, stride};
+  return 0;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(void *l) { return free(l), 0; }
+cublasStatus_t cublasLtMatmulPreferenceCreate(void **p) { return *p = malloc(1), 0; }
+cublasStatus_t cublasLtMatmulPreferenceDestroy(void *p) { return free(p), 0; }
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void *value, size_t size) {
+  (void)p, (void)attribute, (void)value, (void)size;
+  return 0;
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(void *h, void *op, void *a, void *b, void *c, void *d, void *pref, int asked,
+                                              cublasLtMatmulHeuristicResult_t *results, int *found) {
+  (void)h, (void)op, (void)a, (void)b, (void)c, (void)d, (void)pref, (void)asked;
+  memset(results, 0, sizeof *results);
+  return *found = 1, 0;
+}
+
+static void say(const char *name, const struct layout *l) {
+  dprintf(2, " %s %llux%llu/%lld", name, (unsigned long long)l->rows, (unsigned long long)l->columns, (long long)l->stride);
+}
+
+cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, const void *a, const struct layout *la,
+                              const void *b, const struct layout *lb, const float *beta, const void *c,
+                              const struct layout *lc, void *d, const struct layout *ld, const void *algo,
+                              void *workspace, size_t bytes, void *stream) {
+  (void)h, (void)algo, (void)workspace, (void)bytes, (void)stream;
+  dprintf(2, "product op %d %d epilogue %d bias %p alpha %g beta %g", op->transa, op->transb, op->epilogue, op->bias, *alpha, *beta);
+  say("a", la), say("b", lb), say("c", lc);
+  dprintf(2, " at %p %p %s\n", a, b, c == d && lc == ld ? "in place" : "elsewhere");
+  return 0;
+}
+
+const char *cublasLtGetStatusName(cublasStatus_t s) { return s ? "CUBLAS_STATUS_FAKE" : "CUBLAS_STATUS_SUCCESS"; }
+const char *cublasLtGetStatusString(cublasStatus_t s) { return s ? "made up" : "none"; }
