@@ -9,12 +9,17 @@ PART=${1:-all}
 mkdir -p "$OUT"
 failed=0
 
+# heading says when and on what.
+heading() {
+  echo "$(date -u +%Y-%m-%d), $(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | sed 's/^ *//'), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)"
+}
+
 # part NAME COMMAND...: runs a command, keeps what it prints under a heading.
 part() {
   local name=$1
   shift
   {
-    echo "$(date -u +%Y-%m-%d), $(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | sed 's/^ *//'), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)"
+    heading
     echo "\$ $*"
     "$@" 2>&1
   } >"$OUT/$name.txt"
@@ -41,6 +46,7 @@ there() {
 # compared is measured within minutes. Lines of JSON, for bench/plot.
 grid() {
   local model layer programs shapes
+  heading
   for model in $MODELS; do
     echo "# peers, $model"
     timeout 240 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/peers.py \
