@@ -25,6 +25,9 @@ type draft struct {
 	schedule schedule.Schedule // with defaults
 	program  *hostir.Program
 	comm     communication
+	// placed says that the pipeline has put its nodes on streams itself, so that the
+	// passes that do that are left out.
+	placed bool
 }
 
 // Lower returns the host program of a schedule. Its errors are those of Validate,

@@ -8,7 +8,7 @@ import (
 // own takes step 0 out of the loop: the own shard is multiplied first, straight
 // from A, and the loop keeps the exchanges.
 func own(d *draft) error {
-	if d.placed() || d.schedule.Pipeline.OwnShard != schedule.InPlace {
+	if d.placed || d.schedule.Pipeline.OwnShard != schedule.InPlace {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {

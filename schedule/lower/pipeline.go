@@ -73,7 +73,9 @@ func pipeline(d *draft) error {
 		}
 		errs := e.refuses(d.schedule)
 		if len(errs) == 0 {
-			return e.write(d)
+			err := e.write(d)
+			d.placed = len(d.program.Streams) > 0
+			return err
 		}
 		if refused == nil || len(errs) < len(refused) {
 			refused = errs
@@ -151,10 +153,6 @@ func oneOf[T ~string](errs *refusals, path string, got, usual T, read []T) {
 			Hint: fmt.Sprintf("use one of %q", read)})
 	}
 }
-
-// placed says that the pipeline has put its nodes on streams itself, so that the
-// passes that do that are left out.
-func (d *draft) placed() bool { return len(d.program.Streams) > 0 }
 
 // product is the schedule's operation on one chunk.
 func product(s schedule.Schedule, o hostir.Origin, c, a hostir.View) hostir.Node {

@@ -10,7 +10,7 @@ import (
 // own shard's readers are waited for too. Posting ahead of the forks also makes the
 // program serial-safe: no wait needs an operation of its own rank that comes later.
 func signals(d *draft) error {
-	if d.placed() || d.schedule.Pipeline.Signals != schedule.Batched {
+	if d.placed || d.schedule.Pipeline.Signals != schedule.Batched {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {
@@ -21,11 +21,14 @@ func signals(d *draft) error {
 	d.program.Body = append([]hostir.Node{
 		hostir.Post{Origin: hostir.Origin{Remark: "one batch, before the forks", Field: field}, Semaphore: ready},
 	}, d.program.Body...)
+	wait := hostir.Wait{Origin: hostir.Origin{Field: field}, Semaphore: read}
 	overwrite := hostir.Origin{Remark: "A may be overwritten afterwards", Field: field}
-	if d.schedule.Transport.Steps != schedule.Fused {
+	if d.schedule.Transport.Steps == schedule.Fused {
+		wait.Origin = overwrite // the kernels have posted
+	} else {
 		d.add(hostir.Post{Origin: overwrite, Semaphore: read})
 	}
-	d.add(hostir.Wait{Origin: overwrite, Semaphore: read})
+	d.add(wait)
 	return nil
 }
 

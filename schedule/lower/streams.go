@@ -10,7 +10,7 @@ import (
 // on a low-priority one, started by its copy. With the step, exchange and product
 // share a stream, and steps take the streams in turn.
 func streams(d *draft) error {
-	if d.placed() {
+	if d.placed {
 		return nil
 	}
 	a := assignment{work: poolRef(d), copy: hostir.StreamRef{Set: mainName}}
