@@ -228,11 +228,13 @@ func TestCommands(t *testing.T) {
 		want   []string
 	}{
 		{"list", 0, []string{"allgatherlinear ", "proven for D = 2..8"}},
-		{"verify all -driver sim -ranks 3 -iters 2", 0, []string{"driver sim (asked for)", "allgathermatmul: proven for D = 2..8", "39,67,35", "real ", "within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
+		{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0, []string{"driver sim (asked for)", "allgathermatmul: proven for D = 2..8", "78,67,35", "real ", "within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
 		{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0, []string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
 		{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0, []string{"bit-exact: 2 runs"}},
 		{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0, []string{"pure, gated", "replayed, nosteps, gated", "efficiency, better of eager and replayed"}},
-		{"bench all -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8 -json", 0, []string{`"variant":"copies","gated":true`}},
+		{"bench allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8 -json", 0, []string{`"variant":"copies","gated":true`}},
+		{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0, []string{"allgatherlinear replayed, gated", "allgatherlinearkernels: efficiency"}},
+		{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2, []string{"allgatherlinear and allgathermatmul are not the same operation"}},
 		{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
 	} {
 		out, err := exec.Command(run, strings.Fields(x.args)...).CombinedOutput()

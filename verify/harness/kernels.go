@@ -132,16 +132,19 @@ func (l *kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part ref
 }
 
 func (l *kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32, s driver.Stream) error {
-	p := fillParams{At: at, First: int64(part.First), Count: int64(part.Count), Run: int64(part.Run), Stride: int64(part.Stride),
-		Seed: in.Seed, Limit: in.Limit, Type: uint32(t), Unit: in.Unit, Add: add}
+	p := fillParams{Seed: in.Seed, Limit: in.Limit, Type: uint32(t), Unit: in.Unit, Add: add}
 	if in.Real {
 		p.Real = 1
 	}
 	if p.Unit == 0 {
 		p.Unit = 1
 	}
-	if err := l.drv.LaunchKernel(l.fill, blocks(part.Count), block, s, unsafe.Pointer(&p)); err != nil {
-		return fmt.Errorf("fill %d elements: %w", part.Count, err)
+	for _, x := range part.Pieces {
+		p.At, p.First, p.Count, p.Run, p.Stride = at, int64(x.First), int64(x.Count), int64(x.Run), int64(x.Stride)
+		if err := l.drv.LaunchKernel(l.fill, blocks(x.Count), block, s, unsafe.Pointer(&p)); err != nil {
+			return fmt.Errorf("fill %d elements: %w", x.Count, err)
+		}
+		at += driver.Ptr(int64(x.Count) * t.Size())
 	}
 	return nil
 }
@@ -151,13 +154,13 @@ func verdictBytes(count int) int64 {
 	return int64(blocks(count).X) * blockThreads * int64(unsafe.Sizeof(verdict{}))
 }
 
-// judge compares a part with what lies in its place of a whole tensor; read the
-// verdicts once the stream is there.
-func (l *kernels) judge(got, whole, out driver.Ptr, t driver.Type, part reference.Part, s driver.Stream) error {
-	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(part.First)*t.Size()), Out: out,
-		Count: int64(part.Count), Run: int64(part.Run), Stride: int64(part.Stride), Type: uint32(t)}
-	if err := l.drv.LaunchKernel(l.compare, blocks(part.Count), block, s, unsafe.Pointer(&p)); err != nil {
-		return fmt.Errorf("compare %d elements: %w", part.Count, err)
+// judge compares a piece of a part with what lies in its place of a whole tensor;
+// read the verdicts once the stream is there.
+func (l *kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.Piece, s driver.Stream) error {
+	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(x.First)*t.Size()), Out: out,
+		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Type: uint32(t)}
+	if err := l.drv.LaunchKernel(l.compare, blocks(x.Count), block, s, unsafe.Pointer(&p)); err != nil {
+		return fmt.Errorf("compare %d elements: %w", x.Count, err)
 	}
 	return nil
 }

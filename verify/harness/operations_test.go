@@ -21,6 +21,7 @@ var (
 	columnsK = schedule.Dim(schedule.K, schedule.DIDx(schedule.D))
 	columnsF = schedule.Dim(schedule.F, schedule.DIDx(schedule.D))
 	each     = schedule.Dim(schedule.D, schedule.DIDx(schedule.D))
+	unevenD  = schedule.Dim(schedule.D, Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true})
 	steps    = schedule.Dim(schedule.M, schedule.Stream(schedule.D))
 	chunked  = schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "8"}, schedule.DIDx(schedule.D))
 	inM      = schedule.Dim(schedule.M)
@@ -45,6 +46,7 @@ var operations = []Program{
 	{Name: "allgather", Op: "copy", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", steps, inN)}},
 	{Name: "uneven", Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}), inN), tensor("C", inM, inN)}},
 	{Name: "alltoall", Op: "copy", Tensors: []Tensor{tensor("A", each, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), each, inM)}},
+	{Name: "alltoallv", Op: "copy", Tensors: []Tensor{tensor("A", unevenD, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), unevenD, inM)}},
 	{Name: "permutation", Op: "copy", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), inN)}},
 	{Name: "broadcast", Op: "copy", Tensors: []Tensor{{Name: "A", Axes: []Axis{inM, inN}, Root: true}, tensor("C", inM, inN)}},
 	{Name: "reducescatter", Op: "sum", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", rows, inN)}},
@@ -213,11 +215,22 @@ func (p *plain) multiply(s reference.Step, whole map[string][]float32) error {
 // and results of every operation fit together.
 func TestEveryOperation(t *testing.T) {
 	for _, p := range operations {
-		t.Run(p.Name, func(t *testing.T) { TestProgram(t, *p.plain(nil)) })
+		for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
+			for i, s := range p.verifyShapes(typ, 3, false) {
+				s.Type = typ
+				t.Run(fmt.Sprintf("%s %s %s", p.Name, s, typ), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						if err := testShape(t.Context(), p.plain(nil), s, 3, uint64(i)); err != nil {
+							t.Error(err)
+						}
+					})
+				})
+			}
+		}
 	}
 }
 
-// TestEveryResult changes the last element of one result.
+// TestEveryResult changes one result.
 func TestEveryResult(t *testing.T) {
 	for _, p := range operations {
 		for _, name := range (&tensors{p: &p}).results() {
@@ -225,7 +238,9 @@ func TestEveryResult(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					wrong := p.plain(func(result string, whole []float32) {
 						if result == name {
-							whole[len(whole)-1] += 32
+							for i := range whole { // not every element is in some part
+								whole[i] += 32
+							}
 						}
 					})
 					s := wrong.verifyShapes(driver.BF16, 3, false)[1]

@@ -46,6 +46,9 @@ func (p *Program) problem(s Shape, ranks int) (*reference.Problem, error) {
 	x := &reference.Problem{Op: schedule.Op(p.Op), Tensors: p.Tensors, Extents: s.extents(ranks), Type: s.Type}
 	if p.uneven() {
 		x.Counts = counts(s.M, ranks)
+		if _, ok := reference.Ragged(x.Tensor("A")); ok {
+			x.Counts = pairs(x.Counts)
+		}
 	}
 	return x, x.Check()
 }
@@ -74,6 +77,17 @@ func counts(m, ranks int) []int {
 		}
 	}
 	list[ranks-1] += m % ranks
+	return list
+}
+
+// pairs are counts for each pair of ranks, of which every rank sends and receives as
+// much as the given ones hold.
+func pairs(counts []int) (list []int) {
+	for from := range counts {
+		for to := range counts {
+			list = append(list, counts[(to-from+len(counts))%len(counts)])
+		}
+	}
 	return list
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/reference"
 )
 
@@ -45,6 +46,9 @@ func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
 // room is what a plan wants of a rank's part: all, where counts that only Bind knows
 // may leave one rank all.
 func room(x *reference.Problem, t Tensor, part reference.Part) int {
+	if _, ok := reference.Ragged(t); ok {
+		return x.Extents[schedule.M]
+	}
 	if unevenly(t) {
 		return x.Elements(t.Name)
 	}

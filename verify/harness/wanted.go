@@ -155,11 +155,9 @@ func (w *wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 // addUp adds the ranks' tensors, which is exact for small integers.
 func (w *wanted) addUp(a reference.Input, s driver.Stream) error {
 	n, k := w.x.Elements("C"), w.r.kernels
-	part := reference.Whole(n)
-	err := k.make(w.full["C"], w.s.Type, a, part, s)
-	for range w.x.Extents[schedule.D] - 1 {
-		part.First += n
-		err = errors.Join(err, k.add(w.full["C"], w.s.Type, a, part, s))
+	err := k.make(w.full["C"], w.s.Type, a, reference.Whole(n), s)
+	for r := 1; r < w.x.Extents[schedule.D]; r++ {
+		err = errors.Join(err, k.add(w.full["C"], w.s.Type, a, reference.Stretch(r*n, n), s))
 	}
 	return err
 }
@@ -184,22 +182,37 @@ func (w *wanted) equal(in map[string]reference.Input, s driver.Stream) (*mismatc
 	return nil, nil
 }
 
-// same holds this rank's part of a tensor against the whole.
-func (w *wanted) same(name string, whole driver.Ptr, s driver.Stream) (*mismatch, float32, error) {
-	part := w.parts[name]
-	if part.Count == 0 {
-		return nil, 0, nil
+// same holds this rank's part of a tensor against the whole, and says how large that is.
+func (w *wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *mismatch, largest float32, err error) {
+	done := 0
+	for _, x := range w.parts[name].Pieces {
+		if x.Count == 0 {
+			continue
+		}
+		at := w.at[name] + driver.Ptr(w.bytes(done))
+		if err := errors.Join(w.r.kernels.judge(at, whole, w.verdicts, w.s.Type, x, s), w.drained(s)); err != nil {
+			return nil, 0, err
+		}
+		v, err := w.r.kernels.verdict(w.verdicts, x.Count)
+		if err != nil {
+			return nil, 0, err
+		}
+		largest = max(largest, v.Largest)
+		if v.First >= 0 && first == nil {
+			i := done + int(v.First)
+			got, err := w.element(w.at[name], i)
+			want, wrong := w.element(whole, w.parts[name].At(i))
+			if err := errors.Join(err, wrong); err != nil {
+				return nil, 0, err
+			}
+			first = w.mismatch(name, i, float64(got), float64(want), 0)
+		}
+		if first != nil {
+			first.Differ += int(v.Differ)
+		}
+		done += x.Count
 	}
-	if err := errors.Join(w.r.kernels.judge(w.at[name], whole, w.verdicts, w.s.Type, part, s), w.drained(s)); err != nil {
-		return nil, 0, err
-	}
-	v, err := w.r.kernels.verdict(w.verdicts, part.Count)
-	if err != nil || v.First < 0 {
-		return nil, v.Largest, err
-	}
-	got, err := w.element(w.at[name], v.First)
-	want, wrong := w.element(whole, int64(part.At(int(v.First))))
-	return w.mismatch(name, int(v.First), float64(got), float64(want), int(v.Differ)), v.Largest, errors.Join(err, wrong)
+	return first, largest, nil
 }
 
 // untouched holds the inputs against themselves, made again: a run reads them only.
@@ -273,9 +286,9 @@ func (t *tensors) drained(s driver.Stream) error {
 	return t.r.Err()
 }
 
-func (t *tensors) element(at driver.Ptr, i int64) (float32, error) {
+func (t *tensors) element(at driver.Ptr, i int) (float32, error) {
 	raw := make([]byte, t.s.Type.Size())
-	if err := t.r.drv.MemcpyDtoH(raw, at+driver.Ptr(i*t.s.Type.Size())); err != nil {
+	if err := t.r.drv.MemcpyDtoH(raw, at+driver.Ptr(t.bytes(i))); err != nil {
 		return 0, err
 	}
 	x, err := reference.Decode(t.s.Type, raw)

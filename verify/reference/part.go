@@ -23,22 +23,50 @@ func (e Extents) Of(x schedule.Extent) (int, error) {
 }
 
 // Part says where the elements of one rank's part of a tensor lie in the whole:
-// element i of the part is element First + i/Run*Stride + i%Run. A tensor is
-// spread over the ranks at most once, so every part has this form.
+// those of the first piece first. Where parts are even there is one piece.
 type Part struct {
-	First, Run, Stride int
-	Count              int // elements
+	Pieces []Piece
+	Count  int // elements of all pieces
 }
 
+// Piece is Count elements, runs of a whole tensor: element i is element
+// First + i/Run*Stride + i%Run.
+type Piece struct{ First, Run, Stride, Count int }
+
 // At is the index in the whole of the part's element i.
-func (p Part) At(i int) int { return p.First + i/p.Run*p.Stride + i%p.Run }
+func (p Part) At(i int) int {
+	for _, x := range p.Pieces {
+		if i < x.Count {
+			return x.First + i/x.Run*x.Stride + i%x.Run
+		}
+		i -= x.Count
+	}
+	return -1
+}
+
+// Stretch is the part that holds n elements from one on.
+func Stretch(first, n int) Part {
+	return part(Piece{First: first, Run: max(n, 1), Stride: n, Count: n})
+}
 
 // Whole is the part that holds n elements, all there are.
-func Whole(n int) Part { return Part{Run: max(n, 1), Stride: n, Count: n} }
+func Whole(n int) Part { return Stretch(0, n) }
 
-// PartOf is the rank's part of a tensor. counts are the extents of uneven parts,
-// one for each rank's.
+func part(pieces ...Piece) Part {
+	p := Part{Pieces: pieces}
+	for _, x := range pieces {
+		p.Count += x.Count
+	}
+	return p
+}
+
+// PartOf is the rank's part of a tensor. counts are the extents of uneven parts, one
+// for each rank's; of a tensor [D, D, M], one for each pair of ranks, and M is the
+// most that any pair may have.
 func PartOf(t schedule.Tensor, e Extents, rank int, counts []int) (Part, error) {
+	if axis, ok := Ragged(t); ok {
+		return ragged(t, axis, e, rank, counts)
+	}
 	outer, run, stride, first, sharded := 1, 1, 1, 0, false
 	for _, a := range t.Axes {
 		c, err := cut(a, e, rank, counts)
@@ -54,7 +82,37 @@ func PartOf(t schedule.Tensor, e Extents, rank int, counts []int) (Part, error) 
 		}
 		run, stride, first = run*c.run, stride*c.run, first*c.run
 	}
-	return Part{First: first, Run: max(run, 1), Stride: stride, Count: outer * run}, nil
+	return part(Piece{First: first, Run: max(run, 1), Stride: stride, Count: outer * run}), nil
+}
+
+// Ragged says that a tensor [D, D, ...] has parts of its own size for each pair of
+// ranks, and which of the two axes is spread over the ranks.
+func Ragged(t schedule.Tensor) (axis int, ok bool) {
+	axis, split, ok := t.Sharded()
+	return axis, ok && t.Axes[axis].Extent == schedule.D && t.Axes[axis].Outer[split].Uneven
+}
+
+func ragged(t schedule.Tensor, axis int, e Extents, rank int, counts []int) (Part, error) {
+	ranks := e[schedule.D]
+	if len(t.Axes) != 3 || axis > 1 || t.Axes[1-axis].Extent != schedule.D || len(counts) != ranks*ranks {
+		return Part{}, fmt.Errorf("place %s: uneven parts %v of %s over %d ranks (a tensor [D, D, M] with a count for each pair is known)", t.Name, counts, t, ranks)
+	}
+	most, err := e.Of(t.Axes[2].Extent)
+	if err != nil {
+		return Part{}, err
+	}
+	var pieces []Piece
+	for other := range ranks {
+		pair := rank*ranks + other
+		if axis == 1 {
+			pair = other*ranks + rank
+		}
+		if counts[pair] > most {
+			return Part{}, fmt.Errorf("place %s: a count of %d, and %d are the most", t.Name, counts[pair], most)
+		}
+		pieces = append(pieces, Stretch(pair*most, counts[pair]).Pieces...)
+	}
+	return part(pieces...), nil
 }
 
 // slice is a rank's part of one axis: outer stretches of run, stride apart.

@@ -38,6 +38,17 @@ func TestPart(t *testing.T) {
 			t.Errorf("%s: %v, want %v (%v)", x.name, got, x.want, err)
 		}
 	}
+	pair := schedule.Tensor{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(schedule.D, uneven), schedule.Dim(schedule.N)}}
+	p, err := PartOf(pair, e, 1, []int{1, 2, 3, 1})
+	if got := indices(p); err != nil || !slices.Equal(got, []int{3, 4, 9}) {
+		t.Errorf("of each pair: %v (%v)", got, err)
+	}
+	if _, err := PartOf(pair, e, 1, []int{1, 4, 3, 1}); err == nil || !strings.Contains(err.Error(), "a count of 4, and 3 are the most") {
+		t.Error(err)
+	}
+	if _, err := PartOf(pair, e, 1, []int{1, 1}); err == nil || !strings.Contains(err.Error(), "a count for each pair") {
+		t.Error(err)
+	}
 	bad := Extents{schedule.M: 7, schedule.D: 2}
 	for want, axes := range map[string][]schedule.Axis{
 		"extent M: 7 cannot be cut as [DIDx(D), M/D]": {schedule.Dim(schedule.M, schedule.DIDx(schedule.D))},
