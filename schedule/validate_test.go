@@ -10,11 +10,8 @@ import (
 )
 
 func TestCatalogIsValid(t *testing.T) {
-	for name, s := range map[string]schedule.Schedule{
-		"AllGatherMatmul":        catalog.AllGatherMatmul,
-		"AllGatherLinear":        catalog.AllGatherLinear,
-		"AllGatherLinearKernels": catalog.AllGatherLinearKernels,
-	} {
+	for _, n := range catalog.All() {
+		name, s := n.Name, n.Schedule
 		if err := s.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -64,6 +61,24 @@ func TestValidate(t *testing.T) {
 			s.Streams = schedule.Streams{Compute: -1, Start: "late"}
 			s.Types = []schedule.Type{schedule.BF16, "fp8"}
 		}), []string{"Pipeline.Kind", "Pipeline.Order", "Transport.Copy", "Streams.Start", "Types[1]", "Pipeline.Chunks", "Streams.Compute"}},
+		{"second result missing", with(func(s *schedule.Schedule) {
+			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.K), schedule.Dim(schedule.N2)}})
+		}), []string{"Tensors"}},
+		{"uneven steps", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{a, b, {Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.StreamAxis, Count: schedule.D, Uneven: true}), schedule.Dim(schedule.N)}}}
+		}), []string{"Tensors[2].Axes[0].Outer[0]"}},
+		{"fused without kernels", with(func(s *schedule.Schedule) {
+			s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Steps: schedule.Fused}
+		}), []string{"Transport.Steps"}},
+		{"direction of a shift", with(func(s *schedule.Schedule) { s.Pipeline.Direction = schedule.Both }), []string{"Pipeline.Direction"}},
+		{"parts of a ring", with(func(s *schedule.Schedule) { s.Pipeline = schedule.Pipeline{Order: schedule.Ring, Parts: 2} }), []string{"Pipeline.Parts"}},
+		{"parts of groups", with(func(s *schedule.Schedule) {
+			s.Pipeline = schedule.Pipeline{Products: schedule.Grouped, Parts: 2}
+		}), []string{"Pipeline.Parts"}},
+		{"parts below none", with(func(s *schedule.Schedule) { s.Pipeline.Parts = -1 }), []string{"Pipeline.Parts"}},
+		{"ring of collectives", with(func(s *schedule.Schedule) {
+			s.Pipeline = schedule.Pipeline{Kind: schedule.Collective, Chunks: 2, Order: schedule.Ring}
+		}), []string{"Pipeline.Order"}},
 		{"collective without chunks", with(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Collective }), []string{"Pipeline.Chunks"}},
 	}
 	for _, test := range tests {

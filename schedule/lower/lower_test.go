@@ -1,6 +1,7 @@
 package lower_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,27 @@ func TestRefused(t *testing.T) {
 		s     schedule.Schedule
 		paths []string
 	}{
+		{"put in the step", linear(func(s *schedule.Schedule) {
+			s.Pipeline.Protocol, s.Pipeline.Signals = schedule.Put, schedule.InStep
+		}), []string{"Pipeline.Protocol"}},
+		{"broadcast by pulls", linear(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Broadcast }), []string{"Pipeline.Protocol"}},
+		{"one-shot", linear(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.OneShot }), []string{"Pipeline.Kind"}},
+		{"start in the loop of a ring", linear(func(s *schedule.Schedule) {
+			s.Pipeline.Order, s.Streams.Start = schedule.Ring, schedule.InLoop
+		}), []string{"Streams.Start"}},
+		{"fused ring", linear(func(s *schedule.Schedule) {
+			s.Pipeline.Order = schedule.Ring
+			s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Signal: schedule.SignalKernel, Steps: schedule.Fused}
+		}), []string{"Transport.Steps"}},
+		{"gathered by pushes", linear(func(s *schedule.Schedule) {
+			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))})
+			s.Pipeline.Protocol = schedule.Put
+		}), []string{"Pipeline.Protocol"}},
+		{"chunks of another number", func() schedule.Schedule {
+			s := catalog.AllGatherLinearCollective8
+			s.Pipeline.Chunks = 4
+			return s
+		}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
 		{"choices of a reduction", linear(func(s *schedule.Schedule) { s.Pipeline.Own, s.Pipeline.Reduction = schedule.Last, schedule.InSlot }), []string{"Pipeline.Own", "Pipeline.Reduction"}},
 		{"collective", linear(func(s *schedule.Schedule) { s.Pipeline.Kind, s.Pipeline.Chunks = schedule.Collective, 2 }), []string{"Pipeline.Kind"}},
 		{"invalid", linear(func(s *schedule.Schedule) { s.Op = "" }), []string{"Op"}},
@@ -87,5 +109,42 @@ func TestStreamsOfEveryChoice(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What is inferred from the placements of A and C, beside what nvFuser's lowering
+// infers, and that the error for others says what is nearest.
+func TestCommunications(t *testing.T) {
+	dims := func(axes ...schedule.Axis) []schedule.Axis { return axes }
+	m, n := schedule.Dim(schedule.M), schedule.Dim(schedule.N)
+	rows, columns := schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.N, schedule.DIDx(schedule.D))
+	shifted := schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1})
+	tests := []struct {
+		what  string
+		a, c  []schedule.Axis
+		root  bool
+		kind  schedule.PipelineKind
+		wrong string // the tensor that has no communication
+	}{
+		{what: "DID to none is an all-gather", a: dims(rows, n), c: dims(m, n)},
+		{what: "root to none is a broadcast", a: dims(m, n), c: dims(m, n), root: true, kind: schedule.Broadcast},
+		{what: "DID to DID of another rank is a permutation", a: dims(rows, n), c: dims(shifted, n)},
+		{what: "none to none is nothing", a: dims(m, n), c: dims(m, n), wrong: "Tensors[0]"},
+		{what: "none to DID is nothing", a: dims(m, n), c: dims(rows, n), wrong: "Tensors[0]"},
+		{what: "DID of columns", a: dims(m, columns), c: dims(m, n), wrong: "Tensors[0]"},
+		{what: "DID to columns", a: dims(rows, n), c: dims(m, columns), wrong: "Tensors[1]"},
+	}
+	for _, test := range tests {
+		t.Run(test.what, func(t *testing.T) {
+			_, err := lower.Lower("X", schedule.Schedule{Op: schedule.Copy, Pipeline: schedule.Pipeline{Kind: test.kind},
+				Tensors: []schedule.Tensor{{Name: "A", Axes: test.a, Root: test.root}, {Name: "C", Axes: test.c}}})
+			if test.wrong == "" && err == nil {
+				return
+			}
+			list := schedule.FieldErrors(err)
+			if len(list) != 1 || list[0].Path != test.wrong || !strings.Contains(list[0].Msg, "no communication leads from A") || !strings.HasPrefix(list[0].Hint, "nearest is the ") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

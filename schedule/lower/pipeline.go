@@ -47,8 +47,9 @@ var pipelines = slices.Concat(gatherPipelines, reducePipelines, copyPipelines, l
 
 // gatherPipelines gather A and multiply it.
 var gatherPipelines = []entry{
-	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: list(schedule.InPlace, schedule.Copied),
-		signals: list(schedule.Batched, schedule.InStep), withStep: true, fused: true, inLoop: true, gathered: true}, gatherShift},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, signals: list(schedule.Batched, schedule.InStep),
+		withStep: true, inLoop: true, gathered: true}, gatherShift},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, fused: true, withStep: true, inLoop: true, gathered: true}, gatherShift},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{protocols: list(schedule.Put), parts: true, fused: true}, gatherPut},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{parts: true}, gatherParts},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{products: list(schedule.Grouped)}, gatherGrouped},
@@ -57,6 +58,8 @@ var gatherPipelines = []entry{
 	{point{gather, schedule.Broadcast, schedule.Shift}, reads{protocols: list(schedule.Put)}, gatherBroadcast},
 	{point{gatherChunks, schedule.Collective, schedule.Shift}, reads{withStep: true}, gatherCollective},
 }
+
+var eitherShard = list(schedule.InPlace, schedule.Copied)
 
 var everyWay = list(schedule.Forward, schedule.Backward, schedule.Both)
 
