@@ -99,6 +99,14 @@ func TestProperties(t *testing.T) {
 			})},
 
 		{name: "remote write to C", ranks: []string{"main S[0:8] = A", "main C@0[0:8] = A"}, want: prove.Bounds},
+		{name: "adds to its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"}},
+		{name: "adds beside its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"}, want: prove.Bounds, text: []string{"both uses and writes"},
+			edit: set(1, func(o *ops.Op) { o.Uses[2].At.Offset, o.Uses[2].Bytes = 2, 4 })},
+		{name: "a sum over its term", ranks: []string{"main S[0:8] = A; main S[0:8] = S[0:8] + A"}, want: prove.Bounds, text: []string{"both uses and writes"}},
+		{name: "a sum of a peer's memory that is not shared", ranks: []string{"main S[0:4] = A[0:4] + B@1", "main S[0:8] = A"}, want: prove.Bounds, text: []string{"not shared"}},
+		{name: "a product into a peer's result", ranks: []string{"main C@1[0:4] = A[0:4] * B", "main S[0:8] = A"}, want: prove.Bounds},
+		{name: "a product into a peer's staging, unasked", ranks: []string{"main S@1[0:4] = A[0:4] * B", "main S[0:8] = A"}, want: prove.Window},
+		{name: "a sum into a peer's input", ranks: []string{"main A@1 = S[0:8] + T[0:8]", "main S[0:8] = A"}, want: prove.Remote},
 		{name: "remote write to A", ranks: []string{"main S[0:8] = A", "main A@0 = S[0:8]"}, want: prove.Remote},
 		{name: "write to an input", ranks: []string{"main A = S[0:8]"}, want: prove.Remote, text: []string{"input"}},
 
@@ -114,6 +122,15 @@ func TestProperties(t *testing.T) {
 	} {
 		t.Run(c.name, c.run)
 	}
+}
+
+// What only rank 0 has is used nowhere else.
+func TestRoot(t *testing.T) {
+	model.Buffers[0].Root = true
+	defer func() { model.Buffers[0].Root = false }()
+	get := "main wait ready 0; main S[0:8] = A@0; main post read 0"
+	listCase{ranks: []string{"main post ready 1; main wait read 1", get}}.run(t)
+	listCase{ranks: []string{"main post ready 1; main wait read 1", get + "; main T[0:8] = A"}, want: prove.Bounds, text: []string{"only rank 0 has A"}}.run(t)
 }
 
 func TestWords(t *testing.T) {
