@@ -26,13 +26,21 @@ type binding struct {
 // have, and captures the plan's graph. The memory of the Bind before may be freed
 // once Bind has returned. After an error the plan is not bound.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
+	return p.BindCounts(ctx, nil, addr...)
+}
+
+// BindCounts is Bind of a program with uneven parts, which the counts give their
+// sizes; other counts are another Bind.
+func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("bind %s: %w", p, err)
 	}
 	defer p.leave()
-	to, wrong := p.inspect(addr)
+	recounted, wrong := p.count(counts)
+	to, unfit := p.inspect(addr)
+	wrong = errors.Join(wrong, unfit)
 	changed := p.changed(to)
-	if wrong == nil && p.bound && len(changed) == 0 {
+	if wrong == nil && p.bound && len(changed) == 0 && !recounted {
 		return nil
 	}
 	p.bound = false
@@ -85,8 +93,8 @@ func (p *Plan) examine(f *Buffer, at driver.Ptr) (driver.PointerAttributes, erro
 	if err != nil {
 		return a, fmt.Errorf("look at %#x: %w", at, err)
 	}
-	if have := size - int64(at-base); have < f.bytes {
-		return a, fmt.Errorf("%d bytes wanted, and the allocation of %#x has %d from there", f.bytes, at, have)
+	if have := size - int64(at-base); have < f.size(p.Rank()) {
+		return a, fmt.Errorf("%d bytes wanted, and the allocation of %#x has %d from there", f.size(p.Rank()), at, have)
 	}
 	return a, nil
 }
@@ -131,7 +139,10 @@ func (p *Plan) rebind(ctx context.Context, to []binding, changed []string, wrong
 	}
 	err = errors.Join(err, ipc.CloseImports(p.imports))
 	p.imports = imports
-	_, err = p.agree(ctx, what+" ready", nil, err)
+	all, err := p.agree(ctx, what+" ready", p.countsBlob(), err)
+	if err == nil {
+		err = sameCounts(all)
+	}
 	_ = closeExports(p.exports, true)
 	p.exports = exports
 	return err
@@ -147,7 +158,7 @@ func (p *Plan) export(to []binding, wrong error) ([]*ipc.Export, error) {
 		if !f.exchanged() || !f.present(p.Rank()) {
 			continue
 		}
-		e, err := p.group.Imports().Export(to[i].at, f.bytes)
+		e, err := p.group.Imports().Export(to[i].at, f.size(p.Rank()))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", f.name, err), closeExports(exports, true))
 		}
@@ -182,7 +193,7 @@ func (p *Plan) adopt(to []binding, imports [][]*ipc.Import) error {
 				continue
 			}
 			n := next[r]
-			if n >= len(imports[r]) || imports[r][n].Bytes() != f.bytes {
+			if n >= len(imports[r]) || imports[r][n].Bytes() != f.size(r) {
 				return fmt.Errorf("rank %d shared other buffers than this rank at %s", r, f.name)
 			}
 			f.at[r] = imports[r][n].Ptr()

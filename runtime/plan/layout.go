@@ -17,8 +17,8 @@ func (p *Plan) Layout() []Region {
 	for _, buffers := range [][]*Buffer{p.bindable, p.staged} {
 		for _, b := range buffers {
 			for r, at := range b.at {
-				if at != 0 {
-					list = append(list, Region{b.name, r, at, b.bytes})
+				if at != 0 && b.present(r) {
+					list = append(list, Region{b.name, r, at, b.size(r)})
 				}
 			}
 		}

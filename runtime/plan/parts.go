@@ -17,6 +17,7 @@ type Buffer struct {
 	root   bool // rank 0 alone has it
 	rank   int
 	at     []driver.Ptr // by rank, as mapped here; zero where it is not
+	uneven *uneven      // its chunks differ; nil where they don't
 	id     uint64       // BufferID of what it was last bound to
 	// imports by rank, as Share has exchanged them; of an InLoop buffer only.
 	imports []*ipc.Import
@@ -32,8 +33,8 @@ func (b *Buffer) Peer(rank int, off int64) driver.Ptr { return b.at[rank] + driv
 // exchanged says that Bind hands the buffer to the peers.
 func (b *Buffer) exchanged() bool { return b.shared && !b.inLoop }
 
-// present says whether a rank has the buffer.
-func (b *Buffer) present(rank int) bool { return rank == 0 || !b.root }
+// present says whether a rank has anything of the buffer.
+func (b *Buffer) present(rank int) bool { return b.size(rank) > 0 }
 
 // Semaphore is one word for each peer in each rank's arena. The poster writes 1
 // into the waiter's arena, the waiter waits for 1 and writes 0.

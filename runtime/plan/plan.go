@@ -27,6 +27,7 @@ type Plan struct {
 	main       *Stream
 	bindable   []*Buffer // in the order of Bind's addresses
 	staged     []*Buffer
+	counts     []int // of uneven parts, as Bind was called with
 	semaphores []*semaphores
 	streams    []*Stream
 	products   []*Product

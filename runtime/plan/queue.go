@@ -143,7 +143,7 @@ func (q *Queue) collect(wait bool, sem *Semaphore, peers []int) {
 
 // Set copies bytes by the copy engine; none is a step that leaves the stream as it is.
 func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
-	if bytes == 0 {
+	if bytes == 0 && !q.numbering() { // sizes may not be known yet
 		q.nothing(s, "Set of no bytes")
 		return
 	}

@@ -72,11 +72,34 @@ func shape(p *hostir.Program, d int) ops.Case {
 			env[c.Extent] *= by
 		}
 	}
-	at := ops.Case{Ranks: d, M: env[schedule.M], K: env[schedule.K], N: env[schedule.N], ElementSize: 4, Extents: map[string]int64{}}
+	counts := counts(p, d)
+	if counts != nil {
+		env[schedule.M] = 0
+		for _, n := range counts {
+			env[schedule.M] += n
+		}
+	}
+	at := ops.Case{Ranks: d, Counts: counts, M: env[schedule.M], K: env[schedule.K], N: env[schedule.N], ElementSize: 4, Extents: map[string]int64{}}
 	for _, e := range []schedule.Extent{schedule.N2, schedule.N3, schedule.F} {
 		at.Extents[string(e)] = env[e]
 	}
 	return at
+}
+
+// counts of the program's uneven parts, each another than the one before.
+func counts(p *hostir.Program, d int) []int64 {
+	var list []int64
+	for _, b := range p.Buffers {
+		for q := range int64(d) {
+			for c := range int64(d) {
+				i, err := b.Counts.Eval(hostir.Env{"q": q, "c": c, "D": int64(d)})
+				for err == nil && int64(len(list)) <= i {
+					list = append(list, int64(1+len(list)%3))
+				}
+			}
+		}
+	}
+	return list
 }
 
 // bytes of a buffer on every rank.
@@ -96,6 +119,9 @@ func (s *subject) plan(ctx context.Context, g *group.Group) (p harness.Plan, mem
 		return nil, nil, err
 	}
 	to := harness.Buffers{At: map[string]driver.Ptr{}}
+	for _, n := range s.at.Counts {
+		to.Counts = append(to.Counts, int(n))
+	}
 	for _, b := range s.Buffers {
 		if b.Owner != hostir.Caller || b.Tensor.Root && g.Rank() != 0 {
 			continue

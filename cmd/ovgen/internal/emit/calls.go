@@ -44,7 +44,11 @@ func (u *unit) semaphore(name string) (hostir.Semaphore, bool) {
 
 // set is a copy.
 func (b *body) set(n hostir.Set) jen.Code {
-	return b.call("Set", n.Kernel, []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.address(n.Src), b.bytes(n.Dst)})
+	of := n.Dst
+	if !b.unit.counted(of) && b.unit.counted(n.Src) {
+		of = n.Src
+	}
+	return b.call("Set", n.Kernel, []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.address(n.Src), b.bytes(of)})
 }
 
 // call is a call of the queue, or of the kernel that does the same.
@@ -191,6 +195,9 @@ func (b *body) address(v hostir.View) jen.Code {
 		b.used[v.Alias] = true
 		return jen.Id(v.Alias)
 	}
+	if b.unit.counted(v) {
+		return b.part(v)
+	}
 	offset := jen.Lit(0)
 	if !v.Index.IsZero() && !v.Index.Equal(hostir.Const(0)) {
 		offset = b.times(v.Index, b.chunk(v))
@@ -204,10 +211,48 @@ func (b *body) address(v hostir.View) jen.Code {
 
 // bytes is the size of a view.
 func (b *body) bytes(v hostir.View) jen.Code {
+	if b.unit.counted(v) {
+		return b.partOf("Size", v)
+	}
 	if v.Count.IsZero() {
 		return b.chunk(v)
 	}
 	return b.times(v.Count, b.chunk(v))
+}
+
+// counted says that a view is a chunk among others that differ from it.
+func (u *unit) counted(v hostir.View) bool {
+	x, _ := u.program.Buffer(v.Buffer)
+	return !x.Counts.IsZero()
+}
+
+// part is where an uneven chunk starts.
+func (b *body) part(v hostir.View) jen.Code {
+	if !v.Index.IsZero() {
+		return b.partOf("Part", v)
+	}
+	buffer := jen.Id("p").Dot(unexported(v.Buffer))
+	if v.Peer.IsZero() {
+		return buffer.Dot("At").Call(jen.Lit(0))
+	}
+	return buffer.Dot("Peer").Call(b.expr(v.Peer), jen.Lit(0))
+}
+
+// partOf is the call that finds an uneven chunk: Part, Size, or PeerPart, PeerSize of
+// a peer's.
+func (b *body) partOf(call string, v hostir.View) jen.Code {
+	if !v.Count.IsZero() && !v.Count.Equal(hostir.Const(1)) {
+		b.fail("%s has uneven chunks: a view takes one of them", v.Buffer)
+	}
+	chunk := jen.Lit(0)
+	if !v.Index.IsZero() {
+		chunk = b.expr(v.Index)
+	}
+	buffer := jen.Id("p").Dot(unexported(v.Buffer))
+	if v.Peer.IsZero() {
+		return buffer.Dot(call).Call(chunk)
+	}
+	return buffer.Dot("Peer"+call).Call(b.expr(v.Peer), chunk)
 }
 
 // chunk is the field with the size that a view counts in.

@@ -169,10 +169,17 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		code = append(code, field(c.field).Op("=").Id("bytes").Call(expr(c.elements)))
 	}
 	code = append(code, jen.Line(), jen.Id("b").Op(":=").Qual(planPath, "Build").Call(jen.Id("g"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call()))
+	if n, _ := u.counts(); n != nil {
+		code = append(code, b().Dot("Counts").Call(n))
+	}
 	for _, x := range u.program.Buffers {
 		make := b().Dot(u.builder(x)).Call(jen.Lit(x.Name), jen.Id("bytes").Call(expr(x.Elements)))
 		if x.Tensor.Root {
 			make = b().Dot("Root").Call(make)
+		}
+		if !x.Counts.IsZero() {
+			code = append(code, field(x.Name).Op("=").Add(make), u.uneven(x, field(x.Name), jen.Id("bytes").Call(expr(x.Chunk))))
+			continue
 		}
 		code = append(code, field(x.Name).Op("=").Add(make))
 	}
@@ -252,12 +259,15 @@ func (u *unit) methods(f *jen.File) {
 	}
 	ctx := jen.Id("ctx").Qual("context", "Context")
 	inner := func(name string, args ...jen.Code) jen.Code { return jen.Id("p").Dot("plan").Dot(name).Call(args...) }
-	bound := []jen.Code{jen.Id("ctx")}
+	bind, bound := "Bind", []jen.Code{jen.Id("ctx")}
+	if n, _ := u.counts(); n != nil {
+		bind, bound = "BindCounts", append(bound, jen.Id("x").Dot("Counts"))
+	}
 	for _, b := range u.owned(hostir.Caller) {
 		bound = append(bound, jen.Id("x").Dot(b.Name))
 	}
 	method("Bind sets the memory that runs work on. It is collective; with the buffers of the last Bind it does nothing, and sends nothing.",
-		"Bind", []jen.Code{ctx, jen.Id("x").Id("Buffers")}, inner("Bind", bound...))
+		"Bind", []jen.Code{ctx, jen.Id("x").Id("Buffers")}, inner(bind, bound...))
 	method("Enqueue enqueues one run behind what the stream holds, without waiting on the host; every rank of the group enqueues its own. A stream that is being captured gets the run as part of its graph. A failure after Enqueue is learnt from the group's Done and Err.",
 		"Enqueue", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Enqueue", jen.Id("s")))
 	method("Replay is Enqueue by one launch of a graph that Bind captured: the host spends a few microseconds, however many the ranks. The stream must not be being captured.",

@@ -247,6 +247,9 @@ func (u *unit) buffers(f *jen.File) {
 		for _, b := range u.owned(hostir.Caller) {
 			g.Id(b.Name).Qual(devicePath, "Ptr").Comment(b.Tensor.String() + share(b))
 		}
+		if n, remark := u.counts(); n != nil {
+			g.Id("Counts").Index().Int().Comment(remark)
+		}
 	})
 }
 

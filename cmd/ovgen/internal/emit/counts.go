@@ -1,0 +1,54 @@
+package emit
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"ovgen/schedule/hostir"
+)
+
+// counts is how many counts of uneven parts Bind takes: none, a rank each, or a pair
+// of ranks each.
+func (u *unit) counts() (n *jen.Statement, remark string) {
+	const ranks = 7 // any would do
+	last := int64(-1)
+	for _, b := range u.program.Buffers {
+		for q := range int64(ranks) {
+			for c := range int64(ranks) {
+				if i, err := b.Counts.Eval(hostir.Env{"q": q, "c": c, "D": ranks}); err == nil {
+					last = max(last, i)
+				}
+			}
+		}
+	}
+	switch {
+	case last < 0:
+		return nil, ""
+	case last < ranks:
+		return jen.Id("g").Dot("Size").Call(), "of the uneven parts, one for each rank; the same on all ranks"
+	}
+	return jen.Id("g").Dot("Size").Call().Op("*").Id("g").Dot("Size").Call(),
+		"of the uneven parts: what rank q has for rank c is number q*D+c; the same on all ranks"
+}
+
+// uneven wraps the declaration of a buffer whose chunks have counts. One whose count
+// does not depend on the chunk is a chunk on each rank.
+func (u *unit) uneven(x hostir.Buffer, declared jen.Code, unit jen.Code) jen.Code {
+	ofRank, ofChunk := "_", "_"
+	index := x.Counts.Text(func(name string) string {
+		switch name {
+		case "q":
+			ofRank = name
+		case "c":
+			ofChunk = name
+		case "D":
+			return "g.Size()"
+		}
+		return name
+	})
+	chunks := jen.Lit(1)
+	if ofChunk != "_" {
+		chunks = jen.Id("g").Dot("Size").Call()
+	}
+	return jen.Id("b").Dot("Uneven").Call(declared, unit, chunks,
+		jen.Func().Params(jen.List(jen.Id(ofRank), jen.Id(ofChunk)).Int()).Int().Block(jen.Return(jen.Id(index))))
+}

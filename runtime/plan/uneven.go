@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"ovgen/runtime/driver"
+)
+
+// uneven is a buffer whose chunks differ: where each begins, by rank and chunk, as
+// the counts of the last Bind have it.
+type uneven struct {
+	unit    int64 // bytes that a count counts
+	chunks  int
+	index   func(rank, chunk int) int
+	offsets [][]int64 // with the end
+}
+
+// Counts says that Bind takes n counts, the same on all ranks.
+func (b *Builder) Counts(n int) { b.plan.counts = make([]int, n) }
+
+// Uneven says that a buffer's chunks differ: chunk c of rank q has unit bytes times
+// the index(q, c)-th count. What the buffer was declared with is the most that the
+// chunks of a rank may have.
+func (b *Builder) Uneven(f *Buffer, unit int64, chunks int, index func(rank, chunk int) int) {
+	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, offsets: make([][]int64, b.plan.Size())}
+	for r := range f.uneven.offsets {
+		f.uneven.offsets[r] = make([]int64, chunks+1)
+	}
+}
+
+// Part is the address of a chunk of this rank's buffer.
+func (b *Buffer) Part(chunk int) driver.Ptr { return b.PeerPart(b.rank, chunk) }
+
+// PeerPart is the address of a chunk of that rank's buffer, as mapped here.
+func (b *Buffer) PeerPart(rank, chunk int) driver.Ptr {
+	return b.Peer(rank, b.uneven.offsets[rank][chunk])
+}
+
+// Size is the bytes of a chunk of this rank's buffer.
+func (b *Buffer) Size(chunk int) int64 { return b.PeerSize(b.rank, chunk) }
+
+// PeerSize is the bytes of a chunk of that rank's buffer.
+func (b *Buffer) PeerSize(rank, chunk int) int64 {
+	at := b.uneven.offsets[rank]
+	return at[chunk+1] - at[chunk]
+}
+
+// size is what a rank has of the buffer.
+func (b *Buffer) size(rank int) int64 {
+	switch {
+	case b.root && rank != 0:
+		return 0
+	case b.uneven != nil:
+		return b.uneven.offsets[rank][b.uneven.chunks]
+	}
+	return b.bytes
+}
+
+// count takes the counts of a Bind and says whether they are new.
+func (p *Plan) count(counts []int) (changed bool, err error) {
+	if len(counts) != len(p.counts) {
+		return true, fmt.Errorf("%d counts, and the program has %d uneven parts", len(counts), len(p.counts))
+	}
+	for i, n := range counts {
+		if n < 0 {
+			return true, fmt.Errorf("count %d is %d", i, n)
+		}
+	}
+	if slices.Equal(counts, p.counts) {
+		return false, nil
+	}
+	copy(p.counts, counts)
+	for _, buffers := range [][]*Buffer{p.bindable, p.staged} {
+		for _, f := range buffers {
+			if f.uneven == nil {
+				continue
+			}
+			if err := f.lay(counts); err != nil {
+				return true, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// lay sets the offsets of the chunks.
+func (b *Buffer) lay(counts []int) error {
+	for r, at := range b.uneven.offsets {
+		for c := range b.uneven.chunks {
+			at[c+1] = at[c] + b.uneven.unit*int64(counts[b.uneven.index(r, c)])
+		}
+		if end := at[b.uneven.chunks]; end > b.bytes {
+			return fmt.Errorf("%s: the counts give rank %d %d bytes, and the shape has room for %d", b.name, r, end, b.bytes)
+		}
+	}
+	return nil
+}
+
+// sameCounts compares the counts that the ranks have come with.
+func sameCounts(all [][]byte) error {
+	values := make([]string, len(all))
+	for r, b := range all {
+		values[r] = string(b)
+	}
+	if len(slices.Compact(slices.Clone(values))) > 1 {
+		return &DisagreementError{What: "counts", Values: values, Do: "call Bind with the counts of all ranks, the same on each"}
+	}
+	return nil
+}
+
+// countsBlob is the counts as ranks compare them; empty without any.
+func (p *Plan) countsBlob() []byte {
+	if len(p.counts) == 0 {
+		return nil
+	}
+	b, _ := json.Marshal(p.counts)
+	return b
+}
