@@ -12,7 +12,8 @@ const remarkColumn = 75
 
 // Print writes the program as a person would on a whiteboard: a line for each run
 // of nodes on one stream, headed by the stream; or, where steps take anonymous
-// streams in turn, in nvFuser's order of current streams.
+// streams in turn, in nvFuser's order of current streams. There a collective is one
+// node, and the posts and waits around it are its backend's and not shown.
 func Print(p *Program) string {
 	w := &printer{program: p}
 	for _, s := range p.Streams {

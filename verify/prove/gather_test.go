@@ -1,6 +1,7 @@
 package prove_test
 
 import (
+	"strings"
 	"testing"
 
 	"ovgen/schedule"
@@ -67,5 +68,33 @@ func TestEveryGather(t *testing.T) {
 	try(catalog.AllGatherLinear, choices)
 	if proven < 90 {
 		t.Errorf("only %d combinations are lowered", proven)
+	}
+}
+
+// A matmul takes every pipeline that a linear layer does.
+func TestMatmulGathers(t *testing.T) {
+	for _, n := range catalog.All() {
+		s := n.Schedule
+		if s.Op != schedule.Linear || s.Reduces() {
+			continue
+		}
+		s.Op, s.Tensors = schedule.Matmul, nil
+		for _, x := range n.Schedule.Tensors {
+			switch {
+			case strings.HasPrefix(x.Name, "Bias"):
+				continue
+			case strings.HasPrefix(x.Name, "B"):
+				x.Axes = []schedule.Axis{x.Axes[1], x.Axes[0]}
+			}
+			s.Tensors = append(s.Tensors, x)
+		}
+		p, err := lower.Lower(n.Name, s)
+		if err != nil {
+			t.Errorf("%s: %v", n.Name, err)
+			continue
+		}
+		if r, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3}}); err != nil || !r.Replay() {
+			t.Errorf("%s: %v: %v", n.Name, r, err)
+		}
 	}
 }
