@@ -31,7 +31,7 @@ type figure struct {
 // figures are those of all series, the pure products' first.
 func (l *lab) figures(all []*series) []figure {
 	pure := map[bool]float64{}
-	c, bare := l.collective()
+	c, bare := l.collective(l.r.Size())
 	var list []figure
 	for _, x := range all {
 		device, host := x.sorted()
@@ -85,7 +85,7 @@ func (l *lab) print(all []*series) {
 		}
 		return
 	}
-	c, bare := l.collective()
+	c, bare := l.collective(l.r.Size())
 	what, units := l.s.String(), fmt.Sprintf("%8s %8s %6s", "TFLOP/s", "total", "eff")
 	if bare {
 		what, units = fmt.Sprintf("%s of %d bytes", c.name, c.bytes), fmt.Sprintf("%8s %8s", "GB/s", "bus")

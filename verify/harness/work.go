@@ -165,9 +165,9 @@ type collective struct {
 }
 
 // collective of the program; false for one that also computes.
-func (l *lab) collective() (collective, bool) {
+func (l *lab) collective(ranks int) (collective, bool) {
 	a, c := l.parts["A"], l.parts["C"]
-	d := float64(l.r.Size())
+	d := float64(ranks)
 	others := (d - 1) / d
 	axisA, _, sharded := l.x.Tensor("A").Sharded()
 	axisC, _, scattered := l.x.Tensor("C").Sharded()
