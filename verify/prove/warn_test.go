@@ -28,10 +28,7 @@ func TestWarnings(t *testing.T) {
 			s.Pipeline.OwnShard = schedule.Copied
 			s.Streams = schedule.Streams{Start: schedule.InLoop, Copy: schedule.WithStep}
 		}, []string{"set Streams.Start to hoisted"}},
-		{"two streams in turn", func(s *schedule.Schedule) {
-			s.Pipeline.OwnShard = schedule.Copied
-			s.Streams = schedule.Streams{Compute: 2, Copy: schedule.WithStep}
-		}, []string{"they share a stream"}},
+		{"four streams in turn", func(s *schedule.Schedule) { *s = catalog.AllGatherLinearCollective8 }, []string{"they share a stream"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := catalog.AllGatherLinear
