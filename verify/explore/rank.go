@@ -180,6 +180,9 @@ func (b *rankBuilder) signal(o *ops.Op) {
 
 func (b *rankBuilder) item(o *ops.Op, w ops.Word) int32 {
 	if isStep(w.At) {
+		if w.At.Rank != b.rank || w.At.Buffer != "step["+o.Stream+"]" {
+			b.report(WellFormed, "rank %d: %s notes no step of its stream: %s", b.rank, w, o)
+		}
 		at := ops.Use{Write: true, At: w.At, Bytes: 4}
 		return b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.stepAtom(at)})
 	}

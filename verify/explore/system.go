@@ -77,7 +77,7 @@ const (
 	Owned      Property = "plan-owned"  // peers write no caller's memory, and read what is shared
 	Capturable Property = "capturable"  // a run forks from main and joins it
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
-	WellFormed Property = "well formed" // ranks exist; a wait is followed by its reset at once
+	WellFormed Property = "well formed" // ranks and memory exist; a wait is followed by its reset at once; a stream notes its own steps
 )
 
 // Violation is a property that does not hold, and an order of steps that shows it.

@@ -64,7 +64,7 @@ func (r *rank) allocate(lists [][]ops.Op) (err error) {
 	r.products, r.scratch = map[driver.MatmulDesc]driver.Product{}, map[string]driver.Ptr{}
 	bytes := extents(slices.Concat(lists, r.Right), r.number)
 	for _, name := range slices.Sorted(maps.Keys(bytes)) {
-		if r.own[name], err = r.MemAlloc(bytes[name]); err != nil {
+		if r.own[name], err = r.MemAlloc(max(bytes[name], 4)); err != nil {
 			return err
 		}
 	}
