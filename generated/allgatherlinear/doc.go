@@ -38,5 +38,5 @@
 // Copies go by the copy engine and signals by stream memory operations: there
 // is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp 8fe003c8dc755dbc.
+// Proof: proven for D = 2..8, stamp 5db02de0fa161ed6.
 package allgatherlinear

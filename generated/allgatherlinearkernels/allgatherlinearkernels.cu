@@ -38,45 +38,8 @@ static __device__ __forceinline__ void store_release(unsigned *word, unsigned va
 #endif
 
 // ----------------------------------------------------------------------------
-// wait holds its stream until each word is 1 and takes the words back to 0. Then it
-// notes in the stream's step word how far the stream has come, for whoever has to
-// explain a run that hangs.
-// Launch: one block, a thread for each word.
-
-extern "C" {
-__global__ void allgatherlinearkernels_wait(const __grid_constant__ struct allgatherlinearkernels_wait p)
-{
-  if (threadIdx.x < p.count) {
-    unsigned *word = (unsigned *)p.words[threadIdx.x];
-    OVGEN_WAIT_EQ(word, 1u);
-    *(volatile unsigned *)word = 0;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0 && p.step != 0) {
-    *(volatile unsigned *)p.step = p.value;
-  }
-}
-}
-
-// ----------------------------------------------------------------------------
-// post sets one word at each peer to 1. The fence makes what this stream did before,
-// resets of its own words included, visible ahead of that.
-// Launch: one block, a thread for each word.
-
-extern "C" {
-__global__ void allgatherlinearkernels_post(const __grid_constant__ struct allgatherlinearkernels_post p)
-{
-  if (threadIdx.x < p.count) {
-    __threadfence_system();
-    OVGEN_ST_RELEASE_SYS((unsigned *)p.words[threadIdx.x], 1u);
-  }
-}
-}
-
-// ----------------------------------------------------------------------------
-// copy moves bytes, from a peer's memory as well as from its own. A thread keeps four
-// loads in flight, since a load over NVLink takes a microsecond.
-// Launch: any grid and block of one dimension; 16 blocks of 512 fill the link.
+// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps
+// four loads in flight, since a load over NVLink takes a microsecond.
 
 // copy_as moves units of T, for which dst and src must be aligned alike, and the bytes
 // ahead of the first unit and behind the last one by one.
@@ -116,20 +79,66 @@ static __device__ __forceinline__ void copy_as(char *dst, const char *src, unsig
   }
 }
 
+// copy_bytes is the launch's part in a copy by all of its threads.
+static __device__ __forceinline__ void copy_bytes(unsigned long long to, unsigned long long from, unsigned long long bytes)
+{
+  char *dst = (char *)to;
+  const char *src = (const char *)from;
+  const unsigned long long apart = to ^ from;  // where both are aligned alike, low bits are 0
+  if (apart % 16 == 0) {
+    copy_as<uint4>(dst, src, bytes);
+  } else if (apart % 4 == 0) {
+    copy_as<unsigned>(dst, src, bytes);
+  } else if (apart % 2 == 0) {
+    copy_as<unsigned short>(dst, src, bytes);
+  } else {
+    copy_as<char>(dst, src, bytes);
+  }
+}
+
+// ----------------------------------------------------------------------------
+// wait holds its stream until each word is 1 and takes the words back to 0. Then it
+// notes in the stream's step word how far the stream has come, for whoever has to
+// explain a run that hangs.
+// Launch: one block, a thread for each word.
+
+extern "C" {
+__global__ void allgatherlinearkernels_wait(const __grid_constant__ struct allgatherlinearkernels_wait p)
+{
+  if (threadIdx.x < p.count) {
+    unsigned *word = (unsigned *)p.words[threadIdx.x];
+    OVGEN_WAIT_EQ(word, 1u);
+    *(volatile unsigned *)word = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && p.step != 0) {
+    *(volatile unsigned *)p.step = p.value;
+  }
+}
+}
+
+// ----------------------------------------------------------------------------
+// post sets one word at each peer to 1. The fence makes what this stream did before,
+// resets of its own words included, visible ahead of that.
+// Launch: one block, a thread for each word.
+
+extern "C" {
+__global__ void allgatherlinearkernels_post(const __grid_constant__ struct allgatherlinearkernels_post p)
+{
+  if (threadIdx.x < p.count) {
+    __threadfence_system();
+    OVGEN_ST_RELEASE_SYS((unsigned *)p.words[threadIdx.x], 1u);
+  }
+}
+}
+
+// ----------------------------------------------------------------------------
+// copy moves bytes.
+// Launch: any grid and block of one dimension; 16 blocks of 512 fill the link.
+
 extern "C" {
 __global__ void allgatherlinearkernels_copy(const __grid_constant__ struct allgatherlinearkernels_copy p)
 {
-  char *dst = (char *)p.dst;
-  const char *src = (const char *)p.src;
-  const unsigned long long apart = p.dst ^ p.src;  // where both are aligned alike, low bits are 0
-  if (apart % 16 == 0) {
-    copy_as<uint4>(dst, src, p.bytes);
-  } else if (apart % 4 == 0) {
-    copy_as<unsigned>(dst, src, p.bytes);
-  } else if (apart % 2 == 0) {
-    copy_as<unsigned short>(dst, src, p.bytes);
-  } else {
-    copy_as<char>(dst, src, p.bytes);
-  }
+  copy_bytes(p.dst, p.src, p.bytes);
 }
 }

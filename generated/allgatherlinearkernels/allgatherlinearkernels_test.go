@@ -3,12 +3,10 @@
 package allgatherlinearkernels_test
 
 import (
-	"context"
 	"testing"
 
 	"ovgen/generated/allgatherlinearkernels"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/group"
 	"ovgen/verify/harness"
 )
 
@@ -17,7 +15,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp e356964e3b49dc17",
+		Proof: "proven for D = 2..8, stamp 272f71ab0002d2c1",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -26,24 +24,6 @@ func TestProgram(t *testing.T) {
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   newAllGatherLinearKernels,
+		New:   harness.Adapt(allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind),
 	})
-}
-
-// allGatherLinearKernelsPlan is an AllGatherLinearKernels as the harness drives
-// it.
-type allGatherLinearKernelsPlan struct {
-	*allgatherlinearkernels.Plan
-}
-
-func newAllGatherLinearKernels(ctx context.Context, g *group.Group, s harness.Shape) (harness.Plan, error) {
-	p, err := allgatherlinearkernels.New(ctx, g, allgatherlinearkernels.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
-	if err != nil {
-		return nil, err
-	}
-	return allGatherLinearKernelsPlan{p}, nil
-}
-
-func (p allGatherLinearKernelsPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgatherlinearkernels.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
 }

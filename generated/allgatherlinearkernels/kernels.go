@@ -47,6 +47,19 @@ func (k *kernels) build(b *plan.Builder) {
 	k.copyKernel = b.Kernel("allgatherlinearkernels_copy")
 }
 
+// Launch geometry: the threads of a block, and the most blocks of a kind, few
+// enough to leave the multiprocessors to the products where the kernel may
+// wait.
+const (
+	threads    = 512
+	copyBlocks = 16
+)
+
+// blocks is how many blocks so many bytes take, 16 bytes a thread.
+func blocks(bytes int64, most uint32) uint32 {
+	return uint32(min(bytes/(16*threads)+1, int64(most)))
+}
+
 // wait makes the stream wait for the posts of the peers, of all where none is
 // named.
 func (k *kernels) wait(q *plan.Queue, s *plan.Stream, sem *plan.Semaphore, peers ...int) {
@@ -93,17 +106,10 @@ func postTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 	return to
 }
 
-// Launch geometry of copy: few enough blocks to leave the multiprocessors to
-// the products, enough to fill the link.
-const (
-	copyBlocks  = 16
-	copyThreads = 512
-)
-
 // set copies bytes from src to dst.
 func (k *kernels) set(q *plan.Queue, s *plan.Stream, dst, src driver.Ptr, bytes int64) {
 	p := C.struct_allgatherlinearkernels_copy{dst: C.ulonglong(dst), src: C.ulonglong(src), bytes: C.ulonglong(bytes)}
-	q.Launch(s, k.copyKernel, driver.Dim3{X: copyBlocks, Y: 1, Z: 1}, driver.Dim3{X: copyThreads, Y: 1, Z: 1}, unsafe.Pointer(&p))
+	q.Launch(s, k.copyKernel, driver.Dim3{X: blocks(bytes, copyBlocks), Y: 1, Z: 1}, driver.Dim3{X: threads, Y: 1, Z: 1}, unsafe.Pointer(&p))
 }
 
 // copyTouches is what a launch of copy touches.

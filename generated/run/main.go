@@ -5,111 +5,12 @@
 package main
 
 import (
-	"context"
 	"os"
 
-	"ovgen/generated/allgatherlinear"
-	"ovgen/generated/allgatherlinearkernels"
-	"ovgen/generated/allgathermatmul"
-	"ovgen/runtime/driver"
-	"ovgen/runtime/group"
+	"ovgen/generated/programs"
 	"ovgen/verify/harness"
 )
 
 func main() {
-	os.Exit(harness.Main(programs, &code))
-}
-
-// programs are the generated packages by name.
-var programs = []harness.Program{
-	{
-		Name:  "allgatherlinear",
-		Proof: "proven for D = 2..8, stamp 8fe003c8dc755dbc",
-		Op:    "linear",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
-			{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   newAllGatherLinear,
-	},
-	{
-		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp e356964e3b49dc17",
-		Op:    "linear",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
-			{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   newAllGatherLinearKernels,
-	},
-	{
-		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp 26266fbded47f5a9",
-		Op:    "matmul",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   newAllGatherMatmul,
-	},
-}
-
-// allGatherLinearPlan is an AllGatherLinear as the harness drives it.
-type allGatherLinearPlan struct {
-	*allgatherlinear.Plan
-}
-
-func newAllGatherLinear(ctx context.Context, g *group.Group, s harness.Shape) (harness.Plan, error) {
-	p, err := allgatherlinear.New(ctx, g, allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
-	if err != nil {
-		return nil, err
-	}
-	return allGatherLinearPlan{p}, nil
-}
-
-func (p allGatherLinearPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgatherlinear.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
-}
-
-// allGatherLinearKernelsPlan is an AllGatherLinearKernels as the harness drives
-// it.
-type allGatherLinearKernelsPlan struct {
-	*allgatherlinearkernels.Plan
-}
-
-func newAllGatherLinearKernels(ctx context.Context, g *group.Group, s harness.Shape) (harness.Plan, error) {
-	p, err := allgatherlinearkernels.New(ctx, g, allgatherlinearkernels.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
-	if err != nil {
-		return nil, err
-	}
-	return allGatherLinearKernelsPlan{p}, nil
-}
-
-func (p allGatherLinearKernelsPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgatherlinearkernels.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
-}
-
-// allGatherMatmulPlan is an AllGatherMatmul as the harness drives it.
-type allGatherMatmulPlan struct {
-	*allgathermatmul.Plan
-}
-
-func newAllGatherMatmul(ctx context.Context, g *group.Group, s harness.Shape) (harness.Plan, error) {
-	p, err := allgathermatmul.New(ctx, g, allgathermatmul.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
-	if err != nil {
-		return nil, err
-	}
-	return allGatherMatmulPlan{p}, nil
-}
-
-func (p allGatherMatmulPlan) Bind(ctx context.Context, b harness.Buffers) error {
-	return p.Plan.Bind(ctx, allgathermatmul.Buffers{A: b.At["A"], B: b.At["B"], C: b.At["C"]})
+	os.Exit(harness.Main(programs.All, &code))
 }

@@ -45,12 +45,14 @@ struct Fiber {
   unsigned value;
   unsigned barrier;  // that it waits for
   bool parked;
+  bool first;  // no thread is started while it waits
 };
 
 struct Block {
   unsigned arrived;   // threads at the current barrier
   unsigned finished;  // threads that have returned
   unsigned barrier;   // barriers that have opened
+  unsigned done;      // threads that have come to block_done
 };
 
 struct Launch {
@@ -153,14 +155,38 @@ bool ready(Launch *l, Fiber *f)
 // ----------------------------------------------------------------------------
 // What kernels call
 
-[[maybe_unused]] void wait_eq(unsigned *word, unsigned value)
+void wait_eq(unsigned *word, unsigned value, bool first)
 {
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
     Fiber *f = current->current;
     f->word = word;
     f->value = value;
+    f->first = first;
     park(f);
   }
+}
+
+// Every thread awaits the words itself. The first that has to wait keeps all behind it
+// from starting, so that a launch of many blocks waits on one fiber.
+[[maybe_unused]] void block_await(const unsigned long long *words, unsigned count)
+{
+  for (unsigned i = 0; i < count; i++) {
+    wait_eq(reinterpret_cast<unsigned *>(words[i]), 1, true);
+  }
+}
+
+// Nothing that a thread does comes after this, so those before the last need not wait.
+[[maybe_unused]] bool block_done()
+{
+  Launch *l = current;
+  return ++l->blocks[l->current->thread / l->threads].done == l->threads;
+}
+
+[[maybe_unused]] unsigned increment(unsigned *word, unsigned last)
+{
+  const unsigned old = *word;
+  *word = old >= last ? 0 : old + 1;
+  return old;
 }
 
 [[maybe_unused]] void sync_threads()
@@ -174,6 +200,7 @@ bool ready(Launch *l, Fiber *f)
   if (b->barrier == barrier) {
     f->word = nullptr;
     f->barrier = barrier;
+    f->first = false;
     park(f);
   }
 }
@@ -194,6 +221,37 @@ template <typename To, typename From>
   return to;
 }
 
+[[maybe_unused]] float widen_half(unsigned bits)
+{
+  const unsigned sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31u, fraction = bits & 0x3ffu;
+  if (exponent == 0) {
+    return same_bits<float>(same_bits<unsigned>(fraction * 5.9604644775390625e-08f) | sign);
+  }
+  return same_bits<float>(sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13);
+}
+
+// To nearest, ties to even; NaN becomes the one that GPUs write.
+[[maybe_unused]] unsigned round_to_half(float x)
+{
+  const unsigned all = same_bits<unsigned>(x), sign = all >> 16 & 0x8000u, bits = all & 0x7fffffffu;
+  if (bits > 0x7f800000u) {
+    return 0x7fffu;
+  }
+  if (bits >= 0x477ff000u) {  // halfway above the greatest
+    return sign | 0x7c00u;
+  }
+  if (bits < 0x38800000u) {  // below 2^-14: floats from 0.5 on are as far apart as subnormals
+    return sign | (same_bits<unsigned>(same_bits<float>(bits) + 0.5f) - 0x3f000000u);
+  }
+  return sign | (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1u)) >> 13;
+}
+
+[[maybe_unused]] unsigned round_to_bfloat(float x)
+{
+  const unsigned bits = same_bits<unsigned>(x);
+  return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
@@ -208,7 +266,14 @@ struct alignas(16) uint4 {
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define __float_as_uint(x) same_bits<unsigned>(static_cast<float>(x))
 #define __uint_as_float(x) same_bits<float>(static_cast<unsigned>(x))
-#define OVGEN_WAIT_EQ(word, value) wait_eq(word, value)
+#define OVGEN_WAIT_EQ(word, value) wait_eq(word, value, false)
+#define OVGEN_BLOCK_AWAIT(words, count) block_await(words, count)
+#define OVGEN_BLOCK_DONE() block_done()
+#define OVGEN_INC_ACQ_REL_GPU(word, last) increment(word, last)
+#define OVGEN_ST_RELAXED_SYS(word, value) __atomic_store_n(word, value, __ATOMIC_RELAXED)
+#define OVGEN_HALF_TO_FLOAT(bits) widen_half(bits)
+#define OVGEN_FLOAT_TO_HALF(x) round_to_half(x)
+#define OVGEN_FLOAT_TO_BFLOAT(x) round_to_bfloat(x)
 #define OVGEN_LD_ACQUIRE_SYS(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
 #define OVGEN_ST_RELEASE_SYS(word, value) __atomic_store_n(word, value, __ATOMIC_RELEASE)
 #define OVGEN_GLOBALTIMER() monotonic()
@@ -256,6 +321,7 @@ int resume(void *launch, unsigned long long *addr, unsigned *value)
   for (bool moved = true; moved;) {
     moved = false;
     Fiber *idle = nullptr;
+    bool hold = false;
     for (size_t i = 0; i < l->fibers.size(); i++) {
       Fiber *f = l->fibers[i];
       if (f->parked && ready(l, f)) {
@@ -265,9 +331,11 @@ int resume(void *launch, unsigned long long *addr, unsigned *value)
       }
       if (!f->parked) {
         idle = f;
+      } else if (f->first) {
+        hold = true;
       }
     }
-    if (l->next < l->total) {
+    if (l->next < l->total && !hold) {
       enter(l, idle != nullptr ? idle : new_fiber(l));
       moved = true;
     }
