@@ -71,15 +71,17 @@ type sizes struct{ m, k, n, f int64 }
 // shape is a shape that New accepts, with about that many rows a part.
 func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops.Case {
 	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f, schedule.N2: s.n + 1, schedule.N3: s.n + 2}
+	parts := map[schedule.Extent]int64{}
+	for _, check := range p.Checks {
+		parts[check.Extent] = multiple(max(parts[check.Extent], 1), divisor(check, int64(d)))
+	}
+	for e, n := range parts {
+		extents[e] *= n
+	}
 	if counts != nil {
 		extents[schedule.M] = 0
 		for _, n := range counts {
 			extents[schedule.M] += n
-		}
-	}
-	for _, check := range p.Checks {
-		if n, ok := extents[check.Extent]; ok {
-			extents[check.Extent] = multiple(n, divisor(check, int64(d)))
 		}
 	}
 	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N], ElementSize: element, Counts: counts,
