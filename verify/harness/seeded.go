@@ -73,7 +73,7 @@ func testShape(ctx context.Context, p *Program, s Shape, ranks int, seed uint64)
 }
 
 // testSlack is room for an arena's words and for what alignment takes.
-const testSlack = 512 << 10
+const testSlack = 288 << 10
 
 func testJoined(ctx context.Context, w *sim.World, network store.Network, r, ranks int, p *Program, s Shape, seed uint32) error {
 	x, err := p.problem(s, ranks)
