@@ -63,8 +63,11 @@ func (p *Prediction) Exposed() float64 { return p.Link + p.Memory + p.Latency }
 
 // Predict runs a program for a case.
 func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
-	if err := check(p, c, m); err != nil {
+	if err := c.Check(p); err != nil {
 		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
+	}
+	if m.Rate[c.ElementSize] == 0 {
+		return nil, fmt.Errorf("predict %s: %s has no rate for elements of %d bytes", p.Name, m.Name, c.ElementSize)
 	}
 	lists := make([][]ops.Op, c.Ranks)
 	for r := range lists {
@@ -89,19 +92,16 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	return out, nil
 }
 
-// check that the case is one that New would take.
-func check(p *hostir.Program, c Case, m *Machine) error {
+// Check that the case is one that New would take.
+func (c Case) Check(p *hostir.Program) error {
 	if c.Ranks < 2 {
 		return fmt.Errorf("%d ranks: at least 2", c.Ranks)
-	}
-	if m.Rate[c.ElementSize] == 0 {
-		return fmt.Errorf("%s has no rate for elements of %d bytes", m.Name, c.ElementSize)
 	}
 	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N, "D": int64(c.Ranks)}
 	for name, x := range c.Extents {
 		env[name] = x
 	}
-	for _, name := range symbols(p) {
+	for _, name := range Symbols(p) {
 		switch x, given := env[name]; {
 		case !given:
 			return fmt.Errorf("it needs the extent %s", name)
@@ -127,8 +127,8 @@ func check(p *hostir.Program, c Case, m *Machine) error {
 	return nil
 }
 
-// symbols that the tensors of a program are extended by, D left out.
-func symbols(p *hostir.Program) []string {
+// Symbols that the tensors of a program are extended by, D left out.
+func Symbols(p *hostir.Program) []string {
 	var list []string
 	for _, t := range p.Schedule.Tensors {
 		for _, a := range t.Axes {

@@ -46,7 +46,10 @@ type call struct {
 	ranks  string   // -ranks
 	trace  string   // -trace
 	hb     bool     // -hb
+	shape  shapeFlags
 	price  costFlags
+	rank   int // -rank
+	verb   *verb
 }
 
 // verb is one thing that ovgen does.
@@ -59,12 +62,13 @@ type verb struct {
 	emits    bool // it has the flags of generation
 	proves   bool // it has the flags of a proof
 	draws    bool // it has the flags of a drawing
+	explains bool // it has the flags of an explanation
 	least    int  // arguments it needs
 	most     int  // arguments it takes
 	run      func(*call) error
 }
 
-var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb}
+var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb, explainVerb}
 
 // errDrift is the end of a diff that found something.
 var errDrift = errors.New("drift")
@@ -115,7 +119,7 @@ func run(ctx context.Context, env Env, stdout, stderr io.Writer, args []string) 
 	if v == nil {
 		return &usageError{msg: fmt.Sprintf("unknown verb %q", name)}
 	}
-	c := &call{ctx: ctx, env: env, stdout: stdout, stderr: stderr}
+	c := &call{verb: v, ctx: ctx, env: env, stdout: stdout, stderr: stderr}
 	err := c.parse(v, args)
 	if errors.Is(err, flag.ErrHelp) {
 		v.help(stdout)
@@ -153,7 +157,13 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	if v.draws {
 		f.BoolVar(&c.hb, "hb", false, "print the happens-before graph of one run as graphviz dot instead")
 		f.StringVar(&c.ranks, "ranks", "", "the mesh `size` of that graph (2) or prediction (4)")
+		c.shape.bind(f)
 		c.price.bind(f)
+	}
+	if v.explains {
+		f.StringVar(&c.ranks, "ranks", "", "the mesh `size` (4)")
+		f.IntVar(&c.rank, "rank", 0, "the `rank` whose steps are told")
+		c.shape.bind(f)
 	}
 	return f
 }

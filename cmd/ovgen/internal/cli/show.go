@@ -61,13 +61,30 @@ func (c *call) oneSize(otherwise, what string) (int, error) {
 }
 
 func show(c *call) error {
-	name := c.args[0]
-	if len(c.args) == 1 {
-		c.args = append(c.args, catalog)
-	}
-	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: c.args[1]})
+	p, err := c.named()
 	if err != nil {
 		return err
+	}
+	switch {
+	case c.hb:
+		return c.graph(p)
+	case c.price.on || c.price.timeline != "":
+		return c.cost(p)
+	}
+	_, err = io.WriteString(c.stdout, hostir.Print(p))
+	return err
+}
+
+// named is the program of the schedule that the first argument names, in the package
+// of the second.
+func (c *call) named() (*hostir.Program, error) {
+	name, pattern := c.args[0], catalog
+	if len(c.args) > 1 {
+		pattern = c.args[1]
+	}
+	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: pattern})
+	if err != nil {
+		return nil, err
 	}
 	var known []string
 	for _, d := range pkg.Declarations {
@@ -77,16 +94,9 @@ func show(c *call) error {
 		}
 		p, err := lower.Lower(d.Name, d.Schedule)
 		if err != nil {
-			return d.Mistake(err)
+			return nil, d.Mistake(err)
 		}
-		if c.hb {
-			return c.graph(p)
-		}
-		if c.price.on {
-			return c.cost(p)
-		}
-		_, err = io.WriteString(c.stdout, hostir.Print(p))
-		return err
+		return p, nil
 	}
-	return fmt.Errorf("show: %s has no schedule %s (it has %s)", pkg.Path, name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name, strings.Join(known, ", "))
 }

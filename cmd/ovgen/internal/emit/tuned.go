@@ -102,7 +102,7 @@ func (u *unit) candidate(base *unit, opt Options) jen.Code {
 	}
 	ctx := func() jen.Code { return jen.Id("ctx").Qual("context", "Context") }
 	bind := func() *jen.Statement { return jen.Func().Params(ctx(), jen.Id("x").Qual(shared, "Buffers")).Error() }
-	return jen.Values(jen.Lit(u.name), jen.Func().Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Qual(shared, "Shape")).
+	return jen.Custom(lineByLine, jen.Id("Program").Op(":").Lit(u.name), jen.Id("New").Op(":").Func().Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Qual(shared, "Shape")).
 		Params(jen.Qual(planPath, "Runner"), jen.Func().Params(jen.Qual("context", "Context"), jen.Qual(shared, "Buffers")).Error(), jen.Error()).
 		Block(
 			jen.List(jen.Id("p"), jen.Err()).Op(":=").Qual(own, "New").Call(jen.Id("ctx"), jen.Id("g"), convert("Shape", "s")),

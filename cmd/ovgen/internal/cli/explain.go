@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"ovgen/cmd/ovgen/internal/explain"
+	"ovgen/schedule/hostir"
+)
+
+var explainVerb = &verb{
+	name:  "explain",
+	args:  "NAME [PACKAGE]",
+	short: "say in words what a rank does, step by step",
+	long: `explain lists what one rank does in one run of the schedule NAME, in words: grouped by
+stream and numbered in the order in which the host enqueues, with the bytes that move,
+and for each wait which post, of which rank, it waits for. A number in brackets is that
+of a step in the list of the rank that it names. PACKAGE is ` + catalog + `
+unless it is given. A shape that is not given is ` + fmt.Sprint(rowsOfARank) + ` a rank in each extent.`,
+	explains: true,
+	examples: []string{
+		"ovgen explain AllGatherLinear",
+		"ovgen explain -ranks 8 -rank 3 LinearReduceScatter -m 16384 -k 8192 -n 8192",
+		"ovgen explain Layer ./schedules",
+	},
+	least: 1, most: 2,
+	run: explained,
+}
+
+// explained is what explain does.
+func explained(c *call) error {
+	p, err := c.named()
+	if err != nil {
+		return err
+	}
+	wrong := func(err error) error { return &usageError{c.verb, err.Error()} }
+	ranks, err := c.oneSize("4", "an explanation")
+	if err != nil {
+		return err
+	}
+	if c.rank < 0 || c.rank >= ranks {
+		return wrong(fmt.Errorf("-rank %d: the ranks are 0 to %d", c.rank, ranks-1))
+	}
+	x, err := c.shape.of(ranks)
+	if err != nil {
+		return wrong(err)
+	}
+	x = filled(x, p)
+	if err := x.Check(p); err != nil {
+		return wrong(err)
+	}
+	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, ranks, equation(p))
+	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0\n", shapeText(x, p, c.shape.typ))
+	return explain.Write(c.stdout, p, listOf(x, c.rank))
+}
+
+// equation is "linear, A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]".
+func equation(p *hostir.Program) string {
+	parts := []string{string(p.Schedule.Op)}
+	for _, t := range p.Schedule.Tensors {
+		parts = append(parts, t.Name+" "+t.String())
+	}
+	return strings.Join(parts, ", ")
+}

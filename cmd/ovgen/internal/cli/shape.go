@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ovgen/schedule/hostir"
+	"ovgen/verify/cost"
+	"ovgen/verify/ops"
+)
+
+// shapeFlags are the shape of one run.
+type shapeFlags struct {
+	m, k, n int64
+	typ     string
+	extents string
+	counts  string
+}
+
+func (s *shapeFlags) bind(f *flag.FlagSet) {
+	f.Int64Var(&s.m, "m", 0, "`rows` of A and C, over all ranks")
+	f.Int64Var(&s.k, "k", 0, "the contracted `extent`, over all ranks")
+	f.Int64Var(&s.n, "n", 0, "`columns` of C")
+	f.StringVar(&s.typ, "type", "bf16", "the element `type`: bf16, fp16 or fp32")
+	f.StringVar(&s.extents, "extents", "", "other `extents` of the schedule: F=28672,N2=1024")
+	f.StringVar(&s.counts, "counts", "", "the `counts` of uneven parts: 3,0,5,8")
+}
+
+// elementSizes are the bytes of an element.
+var elementSizes = map[string]int64{"bf16": 2, "fp16": 2, "fp32": 4}
+
+// of is the case that the flags describe, on so many ranks.
+func (s *shapeFlags) of(ranks int) (cost.Case, error) {
+	x := cost.Case{Ranks: ranks, M: s.m, K: s.k, N: s.n, ElementSize: elementSizes[s.typ], Extents: map[string]int64{}}
+	if x.ElementSize == 0 {
+		return x, fmt.Errorf("no type %q (bf16, fp16 or fp32)", s.typ)
+	}
+	for _, part := range fields(s.extents) {
+		name, text, _ := strings.Cut(part, "=")
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || name == "" {
+			return x, fmt.Errorf("-extents %s: %q is not NAME=NUMBER", s.extents, part)
+		}
+		x.Extents[name] = v
+	}
+	for _, part := range fields(s.counts) {
+		v, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || v < 0 {
+			return x, fmt.Errorf("-counts %s: %q is no count", s.counts, part)
+		}
+		x.Counts = append(x.Counts, v)
+	}
+	return x, nil
+}
+
+// rowsOfARank are those of a shape that nobody named.
+const rowsOfARank = 2048
+
+// filled gives a program's symbols that have no value one that all its checks take,
+// and uneven parts counts that differ.
+func filled(x cost.Case, p *hostir.Program) cost.Case {
+	usual := rowsOfARank * int64(x.Ranks)
+	x.M, x.K, x.N = cmp.Or(x.M, usual), cmp.Or(x.K, usual), cmp.Or(x.N, usual)
+	for _, name := range cost.Symbols(p) {
+		if x.Extents[name] == 0 && name != "M" && name != "K" && name != "N" {
+			x.Extents[name] = usual
+		}
+	}
+	if !uneven(p) || len(x.Counts) > 0 {
+		return x
+	}
+	for i := range x.Ranks * x.Ranks { // a count for each rank, or for each pair
+		x.Counts = append(x.Counts, rowsOfARank/int64(1+i%3))
+	}
+	few := x
+	if few.Counts = x.Counts[:x.Ranks]; enough(few, p) {
+		return few
+	}
+	return x
+}
+
+// enough says that a case has all the counts that its ranks look up.
+func enough(x cost.Case, p *hostir.Program) bool {
+	for r := range x.Ranks {
+		if _, err := ops.Unroll(p, listOf(x, r)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// listOf is the case of one rank's list of operations.
+func listOf(x cost.Case, rank int) ops.Case {
+	return ops.Case{Ranks: x.Ranks, Rank: rank, M: x.M, K: x.K, N: x.N, ElementSize: x.ElementSize, Extents: x.Extents, Counts: x.Counts}
+}
+
+func uneven(p *hostir.Program) bool {
+	for _, b := range p.Buffers {
+		if !b.Counts.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// shapeText is "m 8192, k 8192, n 8192, bf16", of the symbols that the program has.
+func shapeText(x cost.Case, p *hostir.Program, typ string) string {
+	values := map[string]int64{"M": x.M, "K": x.K, "N": x.N}
+	var parts []string
+	for _, name := range cost.Symbols(p) {
+		v, ok := values[name]
+		if !ok {
+			v = x.Extents[name]
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", strings.ToLower(name), v))
+	}
+	if uneven(p) {
+		parts = append(parts, fmt.Sprintf("counts %v", x.Counts))
+	}
+	return strings.Join(append(parts, typ), ", ")
+}
+
+func fields(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}

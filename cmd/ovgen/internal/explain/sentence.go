@@ -1,0 +1,243 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// sentence is what an item does.
+func (t *teller) sentence(i *item) string {
+	if i.list[0].Kind == ops.WaitEvent {
+		return t.join(i)
+	}
+	var parts []string
+	for _, o := range i.list {
+		parts = append(parts, t.clause(i, o))
+	}
+	text := strings.Join(parts, ";\n       ")
+	switch kernel := i.list[0].Kernel; {
+	case len(i.list) > 1:
+		text = "one kernel: " + text
+	case kernel != "":
+		text += ", by a kernel"
+	}
+	return text
+}
+
+// join is a wait for other streams of the same rank.
+func (t *teller) join(i *item) string {
+	var parts []string
+	for _, on := range i.on {
+		if on.number == 0 {
+			parts = append(parts, on.stream)
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d)", on.stream, on.number))
+	}
+	return "waits for " + and(parts)
+}
+
+// clause is what one operation does.
+func (t *teller) clause(i *item, o ops.Op) string {
+	switch o.Kind {
+	case ops.After:
+		return "waits for the group's run before this one"
+	case ops.Done:
+		return "ends the run: the group's next one starts behind this"
+	case ops.Signal:
+		return t.signal(i, o)
+	case ops.Copy:
+		return t.copied(o)
+	case ops.Product:
+		return t.product(o)
+	case ops.Sum:
+		return t.sum(o)
+	}
+	return o.Kind.String()
+}
+
+// signal is a wait for posts, or a post.
+func (t *teller) signal(i *item, o ops.Op) string {
+	var peers []peer
+	name, wait := "", false
+	for _, w := range o.Words {
+		wait = wait || !w.Write
+	}
+	for _, w := range o.Words {
+		if w.Write == wait || isStep(w) {
+			continue
+		}
+		name = t.member(w.At)
+		if wait {
+			peers = append(peers, peer{int(w.At.Offset/4) % t.c.Ranks, t.posts[w.At]})
+		} else {
+			peers = append(peers, peer{w.At.Rank, t.waits[w.At]})
+		}
+	}
+	if wait {
+		return fmt.Sprintf("waits for %q from %s", name, from(peers, "said"))
+	}
+	return fmt.Sprintf("says %q to %s", name, from(peers, "awaited"))
+}
+
+// member is the name of a word's semaphore, with its index where it is one of a set.
+func (t *teller) member(at ops.Loc) string {
+	for _, s := range t.program.Semaphores {
+		if s.Name == at.Buffer && !s.Count.IsZero() {
+			return fmt.Sprintf("%s[%d]", s.Name, int(at.Offset/4)/t.c.Ranks)
+		}
+	}
+	return at.Buffer
+}
+
+// peer is a rank and its item at the other end of a word.
+type peer struct {
+	rank int
+	item *item
+}
+
+// from is the peers and where in their own lists the word's other end is.
+func from(peers []peer, how string) string {
+	var ranks, each []string
+	same := true
+	first := peers[0].item
+	for _, p := range peers {
+		ranks = append(ranks, fmt.Sprint(p.rank))
+		if p.item == nil {
+			return "rank " + fmt.Sprint(p.rank) + ", which never does" // an unproven program
+		}
+		same = same && p.item.stream == first.stream && p.item.number == first.number
+		each = append(each, fmt.Sprintf("rank %d (%s by its %s, %d)", p.rank, how, p.item.stream, p.item.number))
+	}
+	switch {
+	case len(peers) == 1:
+		return each[0]
+	case same:
+		return fmt.Sprintf("ranks %s (%s by the %s of each, %d)", and(ranks), how, first.stream, first.number)
+	}
+	return and(each)
+}
+
+func (t *teller) copied(o ops.Op) string {
+	src, dst := o.Uses[0], o.Uses[1]
+	return fmt.Sprintf("copies %s of %s into %s%s", size(src.Bytes), t.place(src), t.place(dst), t.over(o))
+}
+
+// over says that an operation's bytes cross a link.
+func (t *teller) over(o ops.Op) string {
+	for _, u := range o.Uses {
+		if u.At.Rank != t.c.Rank {
+			return ", over the link"
+		}
+	}
+	return ""
+}
+
+func (t *teller) product(o ops.Op) string {
+	var reads []ops.Use
+	var result ops.Use
+	for _, u := range o.Uses {
+		switch {
+		case !u.Write:
+			reads = append(reads, u)
+		case result.Bytes == 0:
+			result = u
+		}
+	}
+	left, right := t.place(reads[0]), t.place(reads[1])
+	form, gelu := strings.CutSuffix(o.Form, " gelu")
+	switch form {
+	case "linear":
+		right += " transposed"
+	case "gradient":
+		left += " transposed"
+	}
+	text := fmt.Sprintf("multiplies %s by %s", left, right)
+	into := "into"
+	for _, u := range reads[2:] {
+		if u.At == result.At {
+			into = "and adds it to"
+		} else {
+			text += ", adds " + t.place(u)
+		}
+	}
+	if gelu {
+		text += ", takes the GELU"
+	}
+	return fmt.Sprintf("%s, %s %s: %s%s", text, into, t.place(result), flops(t.flops(o)), t.over(o))
+}
+
+// flops of a product: its operands and its result are m*k, k*n and m*n elements.
+func (t *teller) flops(o ops.Op) float64 {
+	product, n := 1.0, 0
+	for _, u := range o.Uses {
+		if n < 2 && !u.Write || n == 2 && u.Write {
+			product *= float64(u.Bytes) / float64(t.c.ElementSize)
+			n++
+		}
+	}
+	return 2 * math.Sqrt(product)
+}
+
+// sum lists terms, neighbours in one buffer as one.
+func (t *teller) sum(o ops.Op) string {
+	var terms []string
+	uses := o.Uses[:len(o.Uses)-1]
+	for i := 0; i < len(uses); i++ {
+		u := uses[i]
+		for i+1 < len(uses) && uses[i+1].At.Buffer == u.At.Buffer && uses[i+1].At.Rank == u.At.Rank && uses[i+1].At.Offset == u.At.Offset+u.Bytes {
+			i++
+			u.Bytes += uses[i].Bytes
+		}
+		terms = append(terms, t.place(u))
+	}
+	result := o.Uses[len(o.Uses)-1]
+	return fmt.Sprintf("sums %s, into %s of %s%s", and(terms), t.place(result), size(result.Bytes), t.over(o))
+}
+
+// place is "its A", "part 2 of its Agathered" or "part 0 of rank 3's slots".
+func (t *teller) place(u ops.Use) string {
+	whose := "its "
+	if u.At.Rank != t.c.Rank {
+		whose = fmt.Sprintf("rank %d's ", u.At.Rank)
+	}
+	whole := whose + u.At.Buffer
+	b, _ := t.program.Buffer(u.At.Buffer)
+	if !b.Counts.IsZero() {
+		return fmt.Sprintf("%s from %s on", whole, size(u.At.Offset))
+	}
+	total, chunk := t.bytes(b.Elements, u.At.Rank), t.bytes(b.Chunk, u.At.Rank)
+	if u.Bytes >= total || chunk == 0 || u.Bytes == 0 {
+		return whole
+	}
+	first, count := u.At.Offset/chunk, u.Bytes/chunk
+	if count == 1 {
+		return fmt.Sprintf("part %d of %s", first, whole)
+	}
+	return fmt.Sprintf("parts %d to %d of %s", first, first+count-1, whole)
+}
+
+// bytes of so many elements on a rank.
+func (t *teller) bytes(elements hostir.Expr, rank int) int64 {
+	env := t.env(rank)
+	n, err := elements.Eval(env)
+	if err != nil && t.err == nil {
+		t.err = err
+	}
+	return n * t.c.ElementSize
+}
+
+func (t *teller) env(rank int) hostir.Env {
+	env := hostir.Env{"r": int64(rank), "D": int64(t.c.Ranks), "M": t.c.M, "K": t.c.K, "N": t.c.N}
+	for name, x := range t.c.Extents {
+		env[name] = x
+	}
+	for name, x := range t.program.Constants {
+		env[name] = x
+	}
+	return env
+}
