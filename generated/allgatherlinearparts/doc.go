@@ -41,5 +41,5 @@
 // Copies go by the copy engine and signals by stream memory operations: there
 // is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp 0d1c0b2737cc921c.
+// Proof: proven for D = 2..8, stamp 9d5231e2ed298ea7.
 package allgatherlinearparts

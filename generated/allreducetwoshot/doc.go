@@ -34,5 +34,5 @@
 // Copies go by kernels and signals by kernels. The kernels are in
 // allreducetwoshot.cu.
 //
-// Proof: proven for D = 2..8, stamp 2b2d96183698b2be.
+// Proof: proven for D = 2..8, stamp ced6bb345a1472c6.
 package allreducetwoshot

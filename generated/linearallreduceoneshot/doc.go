@@ -35,5 +35,5 @@
 // Copies go by kernels and signals by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp cf9f66e144e032d6.
+// Proof: proven for D = 2..8, stamp 6032b8184233b17b.
 package linearallreduceoneshot

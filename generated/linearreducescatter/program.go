@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "linearreducescatter",
 	Hash:  "e1e2e2f85fdd67191773153582ce23aaebb124042a5aab8aebd61cbe7dc3bc52",
-	Proof: "proven for D = 2..8, stamp 6deb53ad44919e64",
+	Proof: "proven for D = 2..8, stamp cd1793cf825aa3d2",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

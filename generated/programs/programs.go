@@ -57,7 +57,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:  "allgather",
-		Proof: "proven for D = 2..8, stamp 04f28dd2e0d92a63",
+		Proof: "proven for D = 2..8, stamp 5a4147fdeb4973d9",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -68,7 +68,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathergateup",
-		Proof: "proven for D = 2..8, stamp 077e84558ba0b7ec",
+		Proof: "proven for D = 2..8, stamp a90948903958bae2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -83,7 +83,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinear",
-		Proof: "proven for D = 2..8, stamp 5db02de0fa161ed6",
+		Proof: "proven for D = 2..8, stamp aa3857813ab35ab2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -96,7 +96,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearbroadcast",
-		Proof: "proven for D = 2..8, stamp 6ff6b21bdc1d0dec",
+		Proof: "proven for D = 2..8, stamp 8b4552b7d1f25d2a",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -109,7 +109,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective1",
-		Proof: "proven for D = 2..8, stamp 97555c08069908e8",
+		Proof: "proven for D = 2..8, stamp 73a92bb02ac56117",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -122,7 +122,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective2",
-		Proof: "proven for D = 2..8, stamp 18f1a596fe524d59",
+		Proof: "proven for D = 2..8, stamp f1580d1150b0da69",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -135,7 +135,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective8",
-		Proof: "proven for D = 2..8, stamp 47987f756dba4585",
+		Proof: "proven for D = 2..8, stamp e9b367bcc3f197d3",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -148,7 +148,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcopied",
-		Proof: "proven for D = 2..8, stamp 1ffdd92b11f12ea2",
+		Proof: "proven for D = 2..8, stamp 4a4a793c2e7317be",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -161,7 +161,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearfused",
-		Proof: "proven for D = 2..8, stamp fcfb71a05caee6a4",
+		Proof: "proven for D = 2..8, stamp d6bef65e293374b4",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -174,7 +174,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlineargrouped",
-		Proof: "proven for D = 2..8, stamp f4ab6468bf5020e3",
+		Proof: "proven for D = 2..8, stamp faa60e0dd7a38b6e",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -187,7 +187,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearhandlesinloop",
-		Proof: "proven for D = 2..8, stamp dba17f72ab3ca00a, eager only: it exchanges handles in the loop",
+		Proof: "proven for D = 2..8, stamp 075faf78baf8959d, eager only: it exchanges handles in the loop",
 		Eager: true,
 		Slow:  true,
 		Op:    "linear",
@@ -202,7 +202,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp 272f71ab0002d2c1",
+		Proof: "proven for D = 2..8, stamp 7eee2b0f8c45f679",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -215,7 +215,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearparts",
-		Proof: "proven for D = 2..8, stamp 0d1c0b2737cc921c",
+		Proof: "proven for D = 2..8, stamp 9d5231e2ed298ea7",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -228,7 +228,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearput",
-		Proof: "proven for D = 2..8, stamp f9e8979fd005fdb6",
+		Proof: "proven for D = 2..8, stamp bd16789cbb98e411",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -241,7 +241,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringbackward",
-		Proof: "proven for D = 2..8, stamp d8d92f34657ce92d",
+		Proof: "proven for D = 2..8, stamp 0e142c40f0b627ab",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -254,7 +254,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringboth",
-		Proof: "proven for D = 2..8, stamp 101a79ffb3d84f44",
+		Proof: "proven for D = 2..8, stamp 7c8426d1380ca4da",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -267,7 +267,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringget",
-		Proof: "proven for D = 2..8, stamp d1f311b8fddc263b",
+		Proof: "proven for D = 2..8, stamp f24b2dd308d27790",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -280,7 +280,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringput",
-		Proof: "proven for D = 2..8, stamp bd7b75110d0492f9",
+		Proof: "proven for D = 2..8, stamp 48a66bf5619ef985",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -293,7 +293,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearstartinloop",
-		Proof: "proven for D = 2..8, stamp ca4e2f7d80997311",
+		Proof: "proven for D = 2..8, stamp 59a77ed08ece98ed",
 		Slow:  true,
 		Op:    "linear",
 		Tensors: []harness.Tensor{
@@ -307,7 +307,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp e82b84baa27c8430",
+		Proof: "proven for D = 2..8, stamp 42cdb7f795f8456a",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -319,7 +319,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherqkv",
-		Proof: "proven for D = 2..8, stamp b05d6f949fbd7000",
+		Proof: "proven for D = 2..8, stamp 54ae5d284211a3c6",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -357,7 +357,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreducetwoshot",
-		Proof: "proven for D = 2..8, stamp 2b2d96183698b2be",
+		Proof: "proven for D = 2..8, stamp ced6bb345a1472c6",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -401,7 +401,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 8ca114b252e049c6",
+		Proof: "proven for D = 2..8, stamp 4b6862a6b5aba322",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -413,7 +413,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columnweightgradient",
-		Proof: "proven for D = 2..8, stamp 3a232870375589cf",
+		Proof: "proven for D = 2..8, stamp 3cee5c165fdb92b2",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -425,7 +425,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp 10d08abb09707fbb",
+		Proof: "proven for D = 2..8, stamp ca9ea8bfb813ade9",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -437,7 +437,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduceoneshot",
-		Proof: "proven for D = 2..8, stamp cf9f66e144e032d6",
+		Proof: "proven for D = 2..8, stamp 6032b8184233b17b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -449,7 +449,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreducetwoshot",
-		Proof: "proven for D = 2..8, stamp 7e4e72d303534793",
+		Proof: "proven for D = 2..8, stamp d23f5147e3d1efc6",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -461,7 +461,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp 6deb53ad44919e64",
+		Proof: "proven for D = 2..8, stamp cd1793cf825aa3d2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -473,7 +473,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterget",
-		Proof: "proven for D = 2..8, stamp f9342695de687ac0",
+		Proof: "proven for D = 2..8, stamp c94f598ff880c8bb",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -485,7 +485,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp c24916120177a585",
+		Proof: "proven for D = 2..8, stamp c60b5f4ac4f726d9",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -497,7 +497,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterring",
-		Proof: "proven for D = 2..8, stamp 1d4f00e0e2e2b5a4",
+		Proof: "proven for D = 2..8, stamp 5a7220912811d0c6",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -509,7 +509,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterringkernel",
-		Proof: "proven for D = 2..8, stamp c0d41f1ffd17ac48",
+		Proof: "proven for D = 2..8, stamp c5bed77289522581",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -521,7 +521,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp 8a30fb6d6908d67d",
+		Proof: "proven for D = 2..8, stamp 6cc3229716c852ea",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -533,7 +533,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "permutation",
-		Proof: "proven for D = 2..8, stamp 2dbd99d52ccebf28",
+		Proof: "proven for D = 2..8, stamp 14f28bfae4ba1b70",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -544,7 +544,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatter",
-		Proof: "proven for D = 2..8, stamp 110c7625205689ec",
+		Proof: "proven for D = 2..8, stamp d851dbcce23e0049",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -566,7 +566,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowinputgradient",
-		Proof: "proven for D = 2..8, stamp 6c47f0b37e0387d9",
+		Proof: "proven for D = 2..8, stamp ef26474f2387339b",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -578,7 +578,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp 5183e635cbcac0ef",
+		Proof: "proven for D = 2..8, stamp c13990d82eeb2f70",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -590,7 +590,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp 2646a528b1c94f97",
+		Proof: "proven for D = 2..8, stamp d261cb9e4eca0a01",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -604,7 +604,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp c886306ca5472ec4",
+		Proof: "proven for D = 2..8, stamp d33667716a1f20cb",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

@@ -36,5 +36,5 @@
 // Copies go by the copy engine and signals by stream memory operations. The
 // kernels are in reducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp 110c7625205689ec.
+// Proof: proven for D = 2..8, stamp d851dbcce23e0049.
 package reducescatter

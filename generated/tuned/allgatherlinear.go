@@ -35,82 +35,121 @@ func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s a
 
 // allGatherLinear are the schedules to choose from.
 var allGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
-	{"allgatherlinear", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinear.New(ctx, g, s)
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, x)
-		}, err
-	}},
-	{"allgatherlinearbroadcast", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearbroadcast.New(ctx, g, allgatherlinearbroadcast.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearbroadcast.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearcollective1", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearcollective1.New(ctx, g, allgatherlinearcollective1.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearcollective1.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearcopied", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearcopied.New(ctx, g, allgatherlinearcopied.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearcopied.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearfused", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearfused.New(ctx, g, allgatherlinearfused.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearfused.Buffers(x))
-		}, err
-	}},
-	{"allgatherlineargrouped", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlineargrouped.New(ctx, g, allgatherlineargrouped.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlineargrouped.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearkernels", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearkernels.New(ctx, g, allgatherlinearkernels.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearkernels.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearparts", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearparts.New(ctx, g, allgatherlinearparts.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearparts.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearput", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearput.New(ctx, g, allgatherlinearput.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearput.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearringbackward", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearringbackward.New(ctx, g, allgatherlinearringbackward.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearringbackward.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearringboth", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearringboth.New(ctx, g, allgatherlinearringboth.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearringboth.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearringget", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearringget.New(ctx, g, allgatherlinearringget.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearringget.Buffers(x))
-		}, err
-	}},
-	{"allgatherlinearringput", func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-		p, err := allgatherlinearringput.New(ctx, g, allgatherlinearringput.Shape(s))
-		return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-			return p.Bind(ctx, allgatherlinearringput.Buffers(x))
-		}, err
-	}},
+	{
+		Program: "allgatherlinear",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinear.New(ctx, g, s)
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, x)
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearbroadcast",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearbroadcast.New(ctx, g, allgatherlinearbroadcast.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearbroadcast.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearcollective1",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearcollective1.New(ctx, g, allgatherlinearcollective1.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearcollective1.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearcopied",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearcopied.New(ctx, g, allgatherlinearcopied.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearcopied.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearfused",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearfused.New(ctx, g, allgatherlinearfused.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearfused.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlineargrouped",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlineargrouped.New(ctx, g, allgatherlineargrouped.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlineargrouped.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearkernels",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearkernels.New(ctx, g, allgatherlinearkernels.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearkernels.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearparts",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearparts.New(ctx, g, allgatherlinearparts.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearparts.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearput",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearput.New(ctx, g, allgatherlinearput.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearput.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearringbackward",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearringbackward.New(ctx, g, allgatherlinearringbackward.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearringbackward.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearringboth",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearringboth.New(ctx, g, allgatherlinearringboth.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearringboth.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearringget",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearringget.New(ctx, g, allgatherlinearringget.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearringget.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "allgatherlinearringput",
+		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
+			p, err := allgatherlinearringput.New(ctx, g, allgatherlinearringput.Shape(s))
+			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
+				return p.Bind(ctx, allgatherlinearringput.Buffers(x))
+			}, err
+		},
+	},
 }

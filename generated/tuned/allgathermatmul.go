@@ -24,16 +24,22 @@ func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s a
 
 // allGatherMatmul are the schedules to choose from.
 var allGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgathermatmul.Buffers]{
-	{"allgathermatmul", func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
-		p, err := allgathermatmul.New(ctx, g, s)
-		return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
-			return p.Bind(ctx, x)
-		}, err
-	}},
-	{"rowinputgradient", func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
-		p, err := rowinputgradient.New(ctx, g, rowinputgradient.Shape(s))
-		return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
-			return p.Bind(ctx, rowinputgradient.Buffers(x))
-		}, err
-	}},
+	{
+		Program: "allgathermatmul",
+		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
+			p, err := allgathermatmul.New(ctx, g, s)
+			return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
+				return p.Bind(ctx, x)
+			}, err
+		},
+	},
+	{
+		Program: "rowinputgradient",
+		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
+			p, err := rowinputgradient.New(ctx, g, rowinputgradient.Shape(s))
+			return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
+				return p.Bind(ctx, rowinputgradient.Buffers(x))
+			}, err
+		},
+	},
 }

@@ -24,16 +24,22 @@ func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning, s 
 
 // allReduceOneShot are the schedules to choose from.
 var allReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
-	{"allreduceoneshot", func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
-		p, err := allreduceoneshot.New(ctx, g, s)
-		return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
-			return p.Bind(ctx, x)
-		}, err
-	}},
-	{"allreducetwoshot", func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
-		p, err := allreducetwoshot.New(ctx, g, allreducetwoshot.Shape(s))
-		return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
-			return p.Bind(ctx, allreducetwoshot.Buffers(x))
-		}, err
-	}},
+	{
+		Program: "allreduceoneshot",
+		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
+			p, err := allreduceoneshot.New(ctx, g, s)
+			return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
+				return p.Bind(ctx, x)
+			}, err
+		},
+	},
+	{
+		Program: "allreducetwoshot",
+		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
+			p, err := allreducetwoshot.New(ctx, g, allreducetwoshot.Shape(s))
+			return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
+				return p.Bind(ctx, allreducetwoshot.Buffers(x))
+			}, err
+		},
+	},
 }

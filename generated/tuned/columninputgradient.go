@@ -24,16 +24,22 @@ func NewColumnInputGradient(ctx context.Context, g *group.Group, t *plan.Tuning,
 
 // columnInputGradient are the schedules to choose from.
 var columnInputGradient = []plan.Candidate[columninputgradient.Shape, columninputgradient.Buffers]{
-	{"columninputgradient", func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {
-		p, err := columninputgradient.New(ctx, g, s)
-		return p, func(ctx context.Context, x columninputgradient.Buffers) error {
-			return p.Bind(ctx, x)
-		}, err
-	}},
-	{"matmulreducescatter", func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {
-		p, err := matmulreducescatter.New(ctx, g, matmulreducescatter.Shape(s))
-		return p, func(ctx context.Context, x columninputgradient.Buffers) error {
-			return p.Bind(ctx, matmulreducescatter.Buffers(x))
-		}, err
-	}},
+	{
+		Program: "columninputgradient",
+		New: func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {
+			p, err := columninputgradient.New(ctx, g, s)
+			return p, func(ctx context.Context, x columninputgradient.Buffers) error {
+				return p.Bind(ctx, x)
+			}, err
+		},
+	},
+	{
+		Program: "matmulreducescatter",
+		New: func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {
+			p, err := matmulreducescatter.New(ctx, g, matmulreducescatter.Shape(s))
+			return p, func(ctx context.Context, x columninputgradient.Buffers) error {
+				return p.Bind(ctx, matmulreducescatter.Buffers(x))
+			}, err
+		},
+	},
 }

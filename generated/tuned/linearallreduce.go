@@ -25,22 +25,31 @@ func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s l
 
 // linearAllReduce are the schedules to choose from.
 var linearAllReduce = []plan.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
-	{"linearallreduce", func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
-		p, err := linearallreduce.New(ctx, g, s)
-		return p, func(ctx context.Context, x linearallreduce.Buffers) error {
-			return p.Bind(ctx, x)
-		}, err
-	}},
-	{"linearallreduceoneshot", func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
-		p, err := linearallreduceoneshot.New(ctx, g, linearallreduceoneshot.Shape(s))
-		return p, func(ctx context.Context, x linearallreduce.Buffers) error {
-			return p.Bind(ctx, linearallreduceoneshot.Buffers(x))
-		}, err
-	}},
-	{"linearallreducetwoshot", func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
-		p, err := linearallreducetwoshot.New(ctx, g, linearallreducetwoshot.Shape(s))
-		return p, func(ctx context.Context, x linearallreduce.Buffers) error {
-			return p.Bind(ctx, linearallreducetwoshot.Buffers(x))
-		}, err
-	}},
+	{
+		Program: "linearallreduce",
+		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
+			p, err := linearallreduce.New(ctx, g, s)
+			return p, func(ctx context.Context, x linearallreduce.Buffers) error {
+				return p.Bind(ctx, x)
+			}, err
+		},
+	},
+	{
+		Program: "linearallreduceoneshot",
+		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
+			p, err := linearallreduceoneshot.New(ctx, g, linearallreduceoneshot.Shape(s))
+			return p, func(ctx context.Context, x linearallreduce.Buffers) error {
+				return p.Bind(ctx, linearallreduceoneshot.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "linearallreducetwoshot",
+		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
+			p, err := linearallreducetwoshot.New(ctx, g, linearallreducetwoshot.Shape(s))
+			return p, func(ctx context.Context, x linearallreduce.Buffers) error {
+				return p.Bind(ctx, linearallreducetwoshot.Buffers(x))
+			}, err
+		},
+	},
 }

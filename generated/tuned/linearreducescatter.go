@@ -27,34 +27,49 @@ func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning,
 
 // linearReduceScatter are the schedules to choose from.
 var linearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
-	{"linearreducescatter", func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-		p, err := linearreducescatter.New(ctx, g, s)
-		return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-			return p.Bind(ctx, x)
-		}, err
-	}},
-	{"linearreducescatterget", func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-		p, err := linearreducescatterget.New(ctx, g, linearreducescatterget.Shape(s))
-		return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-			return p.Bind(ctx, linearreducescatterget.Buffers(x))
-		}, err
-	}},
-	{"linearreducescatterinslot", func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-		p, err := linearreducescatterinslot.New(ctx, g, linearreducescatterinslot.Shape(s))
-		return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-			return p.Bind(ctx, linearreducescatterinslot.Buffers(x))
-		}, err
-	}},
-	{"linearreducescatterring", func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-		p, err := linearreducescatterring.New(ctx, g, linearreducescatterring.Shape(s))
-		return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-			return p.Bind(ctx, linearreducescatterring.Buffers(x))
-		}, err
-	}},
-	{"linearreducescatterringkernel", func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-		p, err := linearreducescatterringkernel.New(ctx, g, linearreducescatterringkernel.Shape(s))
-		return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-			return p.Bind(ctx, linearreducescatterringkernel.Buffers(x))
-		}, err
-	}},
+	{
+		Program: "linearreducescatter",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatter.New(ctx, g, s)
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, x)
+			}, err
+		},
+	},
+	{
+		Program: "linearreducescatterget",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatterget.New(ctx, g, linearreducescatterget.Shape(s))
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, linearreducescatterget.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "linearreducescatterinslot",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatterinslot.New(ctx, g, linearreducescatterinslot.Shape(s))
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, linearreducescatterinslot.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "linearreducescatterring",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatterring.New(ctx, g, linearreducescatterring.Shape(s))
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, linearreducescatterring.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "linearreducescatterringkernel",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatterringkernel.New(ctx, g, linearreducescatterringkernel.Shape(s))
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, linearreducescatterringkernel.Buffers(x))
+			}, err
+		},
+	},
 }
