@@ -12,4 +12,10 @@
 // still do after any step that is independent of both and of that order; so the
 // reduced search meets every race, and every deadlock, that the full one meets.
 // System.Full leaves the reduction out; the tests hold the two against each other.
+//
+// Contents are numbers of a prime field, drawn at random for each element of an input
+// and each run, and operations compute with them: exactly, in whatever order and cut.
+// What a result has to be is computed from the definition of the schedule's operation
+// and the placements of its tensors. A sum that is promised to be made in the order of
+// ranks is a polynomial of its terms instead, and GELU a function like no other.
 package explore

@@ -174,6 +174,9 @@ func (r *rank) create(o ops.Op) (err error) {
 		descs = append(descs, d)
 	case ops.Sum:
 		d := addition(o)
+		if d.N == 0 {
+			return nil
+		}
 		more := d
 		more.Accumulate = true
 		descs = append(descs, d, more)
@@ -211,6 +214,9 @@ func addition(o ops.Op) driver.MatmulDesc {
 func (r *rank) sum(s driver.Stream, o ops.Op) error {
 	terms, to := slices.Clone(o.Uses[:len(o.Uses)-1]), o.Uses[len(o.Uses)-1]
 	desc := addition(o)
+	if desc.N == 0 {
+		return nil
+	}
 	if i := slices.IndexFunc(terms, func(u ops.Use) bool { return u.At == to.At }); i >= 0 {
 		terms, desc.Accumulate = slices.Delete(terms, i, i+1), true
 	}
