@@ -20,9 +20,15 @@ const (
 )
 
 // verify runs every program in every type and shape, in each mode, and prints
-// the table.
+// the table; of one that fails, what came before it too.
 func (r *rank) verify(ctx context.Context) (right bool, err error) {
 	var rows []row
+	defer func() {
+		r.shown.clear()
+		if len(rows) > 0 {
+			right = r.report(rows) && err == nil
+		}
+	}()
 	for _, p := range r.o.programs {
 		for _, typ := range r.o.typesOf(&p) {
 			for _, s := range r.o.shapesOf(&p, typ, r.onGPU()) {
@@ -34,11 +40,10 @@ func (r *rank) verify(ctx context.Context) (right bool, err error) {
 			}
 		}
 	}
-	r.shown.clear()
 	if len(rows) == 0 {
 		return false, errors.New("nothing to verify: no program takes these types")
 	}
-	return r.report(rows), nil
+	return false, nil
 }
 
 // checker verifies one shape of one program.
