@@ -14,8 +14,6 @@
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
 //	pipeline        broadcast
-//	order           shift
-//	protocol        put
 //	own shard       first, in place
 //	signals         batched
 //	copy by         copy engine

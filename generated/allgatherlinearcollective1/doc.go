@@ -13,8 +13,7 @@
 //	  Bias [N]
 //	  C    [Stream(1), D, M/(1*D), N]
 //	pipeline        collective
-//	order           shift
-//	protocol        get
+//	steps           1 chunks
 //	own shard       first, in place
 //	signals         batched
 //	copy by         copy engine

@@ -11,8 +11,7 @@
 //	  Bias [N]
 //	  C    [Stream(2), D, M/(2*D), N]
 //	pipeline        collective
-//	order           shift
-//	protocol        get
+//	steps           2 chunks
 //	own shard       first, in place
 //	signals         batched
 //	copy by         copy engine

@@ -14,8 +14,7 @@
 //	  Bias [N]
 //	  C    [Stream(8), D, M/(8*D), N]
 //	pipeline        collective
-//	order           shift
-//	protocol        get
+//	steps           8 chunks
 //	own shard       first, in place
 //	signals         batched
 //	copy by         copy engine

@@ -20,6 +20,7 @@
 //	signals         batched
 //	copy by         kernel
 //	signal by       kernel
+//	launches        fused
 //	copy stream     with step
 //	start           hoisted
 //	handles         hoisted

@@ -17,6 +17,7 @@
 //	pipeline        point-to-point
 //	order           shift
 //	protocol        get
+//	products        grouped
 //	own shard       first, in place
 //	signals         batched
 //	copy by         copy engine

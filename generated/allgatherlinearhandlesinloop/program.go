@@ -132,22 +132,21 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 }
 
 // Enqueue enqueues one run behind what the stream holds, without waiting on the
-// host; every rank of the group enqueues its own. A stream that is being
-// captured gets the run as part of its graph. A failure after Enqueue is learnt
-// from the group's Done and Err.
+// host; every rank of the group enqueues its own. The stream must not be being
+// captured. The first run after a Bind is collective: on the host the ranks
+// exchange the handles of what they share, which later runs look up. A failure
+// after Enqueue is learnt from the group's Done and Err.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	return p.plan.Enqueue(s)
 }
 
-// Replay is Enqueue by one launch of a graph that Bind captured: the host
-// spends a few microseconds, however many the ranks. The stream must not be
-// being captured.
+// Replay returns plan.ErrEager: the program must not be captured into a graph.
 func (p *Plan) Replay(s driver.Stream) error {
 	return p.plan.Replay(s)
 }
 
-// Run launches one run on a stream of its own, from a graph captured by Bind,
-// and waits until it is done, ctx ends or the group is aborted.
+// Run enqueues one run on a stream of its own and waits until it is done, ctx
+// ends or the group is aborted.
 func (p *Plan) Run(ctx context.Context) error {
 	return p.plan.Run(ctx)
 }
@@ -184,7 +183,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		to := (d + r - i) % d
 		g := p.agathered.At(int64(from) * p.chunkA)
 
-		// a cache hit after the first run.
+		// A cache hit after the first run.
 		q.Share(p.a, to, from)
 		q.Wait(p.copy, p.ready, from)
 		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)

@@ -16,6 +16,7 @@
 //	pipeline        point-to-point
 //	order           shift
 //	protocol        get
+//	shards          2 parts
 //	own shard       first, in place
 //	signals         batched
 //	copy by         copy engine

@@ -11,12 +11,12 @@
 //	  A    [DIDx(D), M, N]
 //	  C    [M, N]
 //	pipeline        one-shot
-//	order           shift
-//	protocol        put
+//	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
 //	copy by         kernel
 //	signal by       kernel
+//	launches        fused
 //	copy stream     apart
 //	start           hoisted
 //	handles         hoisted
@@ -29,8 +29,8 @@
 //	main:   Post ready -> every peer by kernel                                 # peers may read A
 //	main:   shot{Wait ready[every peer];  Reduce(C, A@0..D-1);  Post read -> every peer};  Wait read[every peer] by kernel
 //
-// Copies go by kernels and signals by kernels. The kernels are in
-// allreduceoneshot.cu.
+// Copies go by kernels and signals by kernels. Sums are made by kernels. The
+// kernels are in allreduceoneshot.cu.
 //
 // Proof: proven for D = 2..8, stamp 43e8328c57b17fab.
 package allreduceoneshot

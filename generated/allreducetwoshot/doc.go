@@ -10,12 +10,12 @@
 //	  A    [DIDx(D), M, N]
 //	  C    [M, N]
 //	pipeline        two-shot
-//	order           shift
-//	protocol        put
+//	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
 //	copy by         kernel
 //	signal by       kernel
+//	launches        fused
 //	copy stream     apart
 //	start           hoisted
 //	handles         hoisted
@@ -31,8 +31,8 @@
 //	  main:   get{Wait summed[from];  Set(C[from], reduced@from)}
 //	main:   Post read -> every peer by kernel;  Wait read[every peer] by kernel
 //
-// Copies go by kernels and signals by kernels. The kernels are in
-// allreducetwoshot.cu.
+// Copies go by kernels and signals by kernels. Sums are made by kernels. The
+// kernels are in allreducetwoshot.cu.
 //
 // Proof: proven for D = 2..8, stamp ced6bb345a1472c6.
 package allreducetwoshot

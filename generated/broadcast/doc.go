@@ -10,8 +10,6 @@
 //	  A    [M, N]
 //	  C    [M, N]
 //	pipeline        broadcast
-//	order           shift
-//	protocol        get
 //	own shard       first, in place
 //	signals         batched
 //	copy by         copy engine

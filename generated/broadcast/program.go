@@ -62,7 +62,7 @@ func (s Shape) String() string {
 // keeps them until Bind has replaced them or Close has returned on all ranks;
 // memory that peers read must be memory that CUDA IPC can export.
 type Buffers struct {
-	A device.Ptr // [M, N]: of rank 0, absent on the others, which the peers read
+	A device.Ptr // [M, N]: rank 0's, which the peers read; zero on the others
 	C device.Ptr // [M, N]
 }
 

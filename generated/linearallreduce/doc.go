@@ -18,6 +18,8 @@
 //	pipeline        point-to-point
 //	order           shift
 //	protocol        put
+//	reduction       at the end
+//	shards          2 parts
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine
@@ -47,8 +49,8 @@
 //	gather: Post read -> every peer;  Wait read[every peer]
 //	main:   Synchronize(copy), Synchronize(gather), Synchronize(work[1..D-1])  # join
 //
-// Copies go by the copy engine and signals by stream memory operations. The
-// kernels are in linearallreduce.cu.
+// Copies go by the copy engine and signals by stream memory operations. Sums
+// are made by kernels. The kernels are in linearallreduce.cu.
 //
 // Proof: proven for D = 2..8, stamp ca9ea8bfb813ade9.
 package linearallreduce

@@ -87,8 +87,7 @@ type Plan struct {
 	a, b, c, partial, slots, reduced *plan.Buffer
 	free, read                       *plan.Semaphore
 	arrived, summed                  []*plan.Semaphore
-	copy                             *plan.Stream
-	gather                           *plan.Stream
+	copy, gather                     *plan.Stream
 	work                             []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          kernels

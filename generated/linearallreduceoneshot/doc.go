@@ -14,12 +14,12 @@
 //	  B    [N, DIDx(D), K/D]
 //	  C    [M, N]
 //	pipeline        one-shot
-//	order           shift
-//	protocol        put
+//	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
 //	copy by         kernel
 //	signal by       kernel
+//	launches        fused
 //	copy stream     apart
 //	start           hoisted
 //	handles         hoisted
@@ -32,8 +32,8 @@
 //	main:   Linear(partial, A);  Post ready -> every peer by kernel            # peers may read partial
 //	main:   shot{Wait ready[every peer];  Reduce(C, partial@0..D-1);  Post read -> every peer};  Wait read[every peer] by kernel
 //
-// Copies go by kernels and signals by kernels. The kernels are in
-// linearallreduceoneshot.cu.
+// Copies go by kernels and signals by kernels. Sums are made by kernels. The
+// kernels are in linearallreduceoneshot.cu.
 //
 // Proof: proven for D = 2..8, stamp 6032b8184233b17b.
 package linearallreduceoneshot

@@ -13,12 +13,12 @@
 //	  B    [N, DIDx(D), K/D]
 //	  C    [M, N]
 //	pipeline        two-shot
-//	order           shift
-//	protocol        put
+//	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
 //	copy by         kernel
 //	signal by       kernel
+//	launches        fused
 //	copy stream     apart
 //	start           hoisted
 //	handles         hoisted
@@ -34,8 +34,8 @@
 //	  main:   get{Wait summed[from];  Set(C[from], reduced@from)}
 //	main:   Post read -> every peer by kernel;  Wait read[every peer] by kernel
 //
-// Copies go by kernels and signals by kernels. The kernels are in
-// linearallreducetwoshot.cu.
+// Copies go by kernels and signals by kernels. Sums are made by kernels. The
+// kernels are in linearallreducetwoshot.cu.
 //
 // Proof: proven for D = 2..8, stamp d23f5147e3d1efc6.
 package linearallreducetwoshot

@@ -15,6 +15,7 @@
 //	pipeline        point-to-point
 //	order           shift
 //	protocol        get
+//	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine
@@ -37,8 +38,8 @@
 //	main:   Synchronize(copy), Synchronize(work[0..streams-1])                 # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
-// Copies go by the copy engine and signals by stream memory operations. The
-// kernels are in linearreducescatterget.cu.
+// Copies go by the copy engine and signals by stream memory operations. Sums
+// are made by kernels. The kernels are in linearreducescatterget.cu.
 //
 // Proof: proven for D = 2..8, stamp c94f598ff880c8bb.
 package linearreducescatterget

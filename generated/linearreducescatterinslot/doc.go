@@ -16,6 +16,7 @@
 //	pipeline        point-to-point
 //	order           shift
 //	protocol        put
+//	reduction       in slots
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine
@@ -37,8 +38,8 @@
 //	main:   Synchronize(work[1..D-1]);  Wait arrived[every peer]               # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
-// Copies go by the copy engine and signals by stream memory operations. The
-// kernels are in linearreducescatterinslot.cu.
+// Copies go by the copy engine and signals by stream memory operations. Sums
+// are made by kernels. The kernels are in linearreducescatterinslot.cu.
 //
 // Proof: proven for D = 2..8, stamp c60b5f4ac4f726d9.
 package linearreducescatterinslot

@@ -16,6 +16,7 @@
 //	pipeline        point-to-point
 //	order           ring
 //	protocol        get
+//	reduction       in the product
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine

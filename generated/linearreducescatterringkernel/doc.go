@@ -15,6 +15,7 @@
 //	pipeline        point-to-point
 //	order           ring
 //	protocol        get
+//	reduction       by a kernel
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine
@@ -43,8 +44,8 @@
 //	  main:   Synchronize(copy)
 //	main:   Synchronize(work[1..D-1])                                          # join
 //
-// Copies go by the copy engine and signals by stream memory operations. The
-// kernels are in linearreducescatterringkernel.cu.
+// Copies go by the copy engine and signals by stream memory operations. Sums
+// are made by kernels. The kernels are in linearreducescatterringkernel.cu.
 //
 // Proof: proven for D = 2..8, stamp c5bed77289522581.
 package linearreducescatterringkernel

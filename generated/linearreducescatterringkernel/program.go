@@ -88,8 +88,8 @@ type Plan struct {
 	a, b, c, ring, partial *plan.Buffer
 	read                   *plan.Semaphore
 	ready                  []*plan.Semaphore
-	work                   []*plan.Stream
 	copy                   *plan.Stream
+	work                   []*plan.Stream
 	gemm                   *plan.Product
 	kernels                kernels
 

@@ -12,6 +12,7 @@
 //	pipeline        point-to-point
 //	order           shift
 //	protocol        put
+//	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine
@@ -35,8 +36,8 @@
 //	main:   Synchronize(copy);  Wait arrived[every peer];  Reduce(C, slots[0..D-1])  # once, in the order of ranks
 //	main:   Synchronize(work[1..D-1])                                          # join
 //
-// Copies go by the copy engine and signals by stream memory operations. The
-// kernels are in matmulreducescatter.cu.
+// Copies go by the copy engine and signals by stream memory operations. Sums
+// are made by kernels. The kernels are in matmulreducescatter.cu.
 //
 // Proof: proven for D = 2..8, stamp 6cc3229716c852ea.
 package matmulreducescatter

@@ -13,6 +13,7 @@
 //	pipeline        point-to-point
 //	order           shift
 //	protocol        put
+//	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine
@@ -33,8 +34,8 @@
 //	main:   Synchronize(copy);  Wait arrived[every peer]                       # join
 //	main:   Reduce(C, slots[0..r-1], A[r], slots[r+1..D-1])                    # once, in the order of ranks
 //
-// Copies go by the copy engine and signals by stream memory operations. The
-// kernels are in reducescatter.cu.
+// Copies go by the copy engine and signals by stream memory operations. Sums
+// are made by kernels. The kernels are in reducescatter.cu.
 //
 // Proof: proven for D = 2..8, stamp d851dbcce23e0049.
 package reducescatter

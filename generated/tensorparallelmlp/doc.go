@@ -21,6 +21,7 @@
 //	pipeline        point-to-point
 //	order           shift
 //	protocol        put
+//	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine
@@ -48,8 +49,8 @@
 //	put:    Synchronize(copy);  Wait read[every peer]
 //	main:   Synchronize(put), Synchronize(work[1..D-1])                        # join
 //
-// Copies go by the copy engine and signals by stream memory operations. The
-// kernels are in tensorparallelmlp.cu.
+// Copies go by the copy engine and signals by stream memory operations. Sums
+// are made by kernels. The kernels are in tensorparallelmlp.cu.
 //
 // Proof: proven for D = 2..8, stamp d261cb9e4eca0a01.
 package tensorparallelmlp

@@ -89,8 +89,7 @@ type Plan struct {
 
 	a, b, bias, b2, c, agathered, h, partial, slots *plan.Buffer
 	ready, free, arrived, read                      *plan.Semaphore
-	copy                                            *plan.Stream
-	put                                             *plan.Stream
+	copy, put                                       *plan.Stream
 	work                                            []*plan.Stream
 	gemmH, gemmPartial                              *plan.Product
 	kernels                                         kernels

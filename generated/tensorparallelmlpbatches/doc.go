@@ -16,8 +16,8 @@
 //	  B2   [N, DIDx(D), F/D]
 //	  C    [Stream(2), DIDx(D), M/(2*D), N]
 //	pipeline        collective
-//	order           shift
-//	protocol        put
+//	reduction       at the end
+//	steps           2 chunks
 //	own shard       last, in place
 //	signals         batched
 //	copy by         copy engine
@@ -48,8 +48,8 @@
 //	put:    Synchronize(copy);  Wait read[every peer]
 //	main:   Synchronize(put), Synchronize(work[1..D-1])                        # join
 //
-// Copies go by the copy engine and signals by stream memory operations. The
-// kernels are in tensorparallelmlpbatches.cu.
+// Copies go by the copy engine and signals by stream memory operations. Sums
+// are made by kernels. The kernels are in tensorparallelmlpbatches.cu.
 //
 // Proof: proven for D = 2..8, stamp d33667716a1f20cb.
 package tensorparallelmlpbatches

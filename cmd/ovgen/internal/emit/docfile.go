@@ -50,7 +50,11 @@ func (u *unit) carriers() string {
 	if t.Signal == schedule.SignalKernel {
 		signals = "kernels"
 	}
-	return fmt.Sprintf("Copies go by %s and signals by %s. The kernels are in %s.cu.", copies, signals, u.name)
+	text := fmt.Sprintf("Copies go by %s and signals by %s. ", copies, signals)
+	if u.sums() {
+		text += "Sums are made by kernels. "
+	}
+	return text + "The kernels are in " + u.name + ".cu."
 }
 
 // describe is a schedule as text: the operation, the placements, and what differs
@@ -63,15 +67,28 @@ func describe(s schedule.Schedule) string {
 	}
 	d := schedule.Schedule{}.WithDefaults()
 	b.WriteString("\n")
+	exchanges := s.Pipeline.Kind == schedule.PointToPoint
+	when := func(does bool, choice string) string {
+		if does {
+			return choice
+		}
+		return ""
+	}
+	count := func(what string, n int) string { return when(n > 0, fmt.Sprintf("%d %s", n, what)) }
 	for _, c := range []struct{ what, got, usual string }{
 		{"pipeline", string(s.Pipeline.Kind), ""},
-		{"order", string(s.Pipeline.Order), ""},
-		{"protocol", string(s.Pipeline.Protocol), ""},
+		{"order", when(exchanges, string(s.Pipeline.Order)), ""},
+		{"protocol", when(exchanges, string(s.Pipeline.Protocol)), ""},
 		{"direction", string(s.Pipeline.Direction), string(d.Pipeline.Direction)},
+		{"products", string(s.Pipeline.Products), string(d.Pipeline.Products)},
+		{"reduction", when(s.Reduces(), string(s.Pipeline.Reduction)), ""},
+		{"steps", count("chunks", s.Pipeline.Chunks), ""},
+		{"shards", count("parts", s.Pipeline.Parts), ""},
 		{"own shard", string(s.Pipeline.Own) + ", " + string(s.Pipeline.OwnShard), ""},
 		{"signals", string(s.Pipeline.Signals), ""},
 		{"copy by", string(s.Transport.Copy), ""},
 		{"signal by", string(s.Transport.Signal), ""},
+		{"launches", string(s.Transport.Steps), string(d.Transport.Steps)},
 		{"copy stream", string(s.Streams.Copy), ""},
 		{"start", string(s.Streams.Start), ""},
 		{"handles", string(s.Streams.Handles), ""},

@@ -85,7 +85,7 @@ func article(name string) string {
 // A variable that it starts with stays as it is.
 func sentence(remark string) string {
 	s := remark
-	if word, _, _ := strings.Cut(remark, " "); len(word) > 1 {
+	if word, _, _ := strings.Cut(remark, " "); len(word) > 1 || word == "a" {
 		r, n := utf8.DecodeRuneInString(remark)
 		s = string(unicode.ToUpper(r)) + remark[n:]
 	}

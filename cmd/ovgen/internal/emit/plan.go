@@ -29,13 +29,7 @@ func (u *unit) planType(f *jen.File) {
 		g.Line()
 		g.Add(fields(names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer"))
 		u.semaphoreFields(g)
-		for _, s := range u.sideStreams() {
-			field := jen.Id(unexported(s.Name))
-			if !s.Count.IsZero() {
-				field.Index()
-			}
-			g.Add(field.Op("*").Qual(planPath, "Stream"))
-		}
+		u.streamFields(g)
 		if len(u.gemms) > 0 {
 			g.Add(fields(names(u.gemms, func(p gemm) string { return p.field }), "Product"))
 		}
@@ -50,7 +44,7 @@ func (u *unit) planType(f *jen.File) {
 	})
 }
 
-// semaphoreFields declares single semaphores on one line, sets on another.
+// semaphoreFields declares the semaphores.
 func (u *unit) semaphoreFields(g *jen.Group) {
 	var single, sets []string
 	for _, s := range u.program.Semaphores {
@@ -60,11 +54,29 @@ func (u *unit) semaphoreFields(g *jen.Group) {
 			sets = append(sets, s.Name)
 		}
 	}
+	singleAndSets(g, single, sets, "Semaphore")
+}
+
+// streamFields declares the streams but main.
+func (u *unit) streamFields(g *jen.Group) {
+	var single, sets []string
+	for _, s := range u.sideStreams() {
+		if s.Count.IsZero() {
+			single = append(single, s.Name)
+		} else {
+			sets = append(sets, s.Name)
+		}
+	}
+	singleAndSets(g, single, sets, "Stream")
+}
+
+// singleAndSets declares single ones on one line, sets of them on another.
+func singleAndSets(g *jen.Group, single, sets []string, typ string) {
 	if len(single) > 0 {
-		g.Add(fields(single, "Semaphore"))
+		g.Add(fields(single, typ))
 	}
 	if len(sets) > 0 {
-		g.Add(ids(sets).Index().Op("*").Qual(planPath, "Semaphore"))
+		g.Add(ids(sets).Index().Op("*").Qual(planPath, typ))
 	}
 }
 
@@ -268,12 +280,23 @@ func (u *unit) methods(f *jen.File) {
 	}
 	method("Bind sets the memory that runs work on. It is collective; with the buffers of the last Bind it does nothing, and sends nothing.",
 		"Bind", []jen.Code{ctx, jen.Id("x").Id("Buffers")}, inner(bind, bound...))
-	method("Enqueue enqueues one run behind what the stream holds, without waiting on the host; every rank of the group enqueues its own. A stream that is being captured gets the run as part of its graph. A failure after Enqueue is learnt from the group's Done and Err.",
+	enqueue := "Enqueue enqueues one run behind what the stream holds, without waiting on the host; every rank of the group enqueues its own. "
+	replay := "Replay is Enqueue by one launch of a graph that Bind captured: the host spends a few microseconds, however many the ranks. The stream must not be being captured."
+	run := "Run launches one run on a stream of its own, from a graph captured by Bind, and waits until it is done, ctx ends or the group is aborted."
+	if u.eager() {
+		enqueue += "The stream must not be being captured. "
+		replay = "Replay returns plan.ErrEager: the program must not be captured into a graph."
+		run = "Run enqueues one run on a stream of its own and waits until it is done, ctx ends or the group is aborted."
+	} else {
+		enqueue += "A stream that is being captured gets the run as part of its graph. "
+	}
+	if len(u.inLoop()) > 0 {
+		enqueue += "The first run after a Bind is collective: on the host the ranks exchange the handles of what they share, which later runs look up. "
+	}
+	method(enqueue+"A failure after Enqueue is learnt from the group's Done and Err.",
 		"Enqueue", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Enqueue", jen.Id("s")))
-	method("Replay is Enqueue by one launch of a graph that Bind captured: the host spends a few microseconds, however many the ranks. The stream must not be being captured.",
-		"Replay", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Replay", jen.Id("s")))
-	method("Run launches one run on a stream of its own, from a graph captured by Bind, and waits until it is done, ctx ends or the group is aborted.",
-		"Run", []jen.Code{ctx}, inner("Run", jen.Id("ctx")))
+	method(replay, "Replay", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Replay", jen.Id("s")))
+	method(run, "Run", []jen.Code{ctx}, inner("Run", jen.Id("ctx")))
 	method("Close is collective and frees what the plan owns. It is bounded by ctx also when a peer is gone, and a second call does nothing.",
 		"Close", []jen.Code{ctx}, inner("Close", jen.Id("ctx")))
 	f.Line()

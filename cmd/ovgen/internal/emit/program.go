@@ -259,17 +259,21 @@ func share(b hostir.Buffer) string {
 	var what []string
 	switch {
 	case b.Tensor.Root:
-		what = append(what, "of rank 0, absent on the others")
+		what = append(what, "rank 0's")
 	case sharded:
 		what = append(what, "this rank's part")
 	}
 	if b.Shared {
 		what = append(what, "which the peers read")
 	}
-	if len(what) == 0 {
+	text := strings.Join(what, ", ")
+	if b.Tensor.Root {
+		text += "; zero on the others"
+	}
+	if text == "" {
 		return ""
 	}
-	return ": " + strings.Join(what, ", ")
+	return ": " + text
 }
 
 // owned are the buffers of one owner.
