@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -96,6 +97,7 @@ func (c *Client) enter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.config.Timeout, &RendezvousError{
 		Job: c.config.Job, Size: c.config.Size, Missing: []int{0}, After: c.config.Timeout})
 	defer cancel()
+	var heard error
 	for {
 		conn, err := c.config.Network.Dial(ctx, c.config.Job)
 		if err == nil {
@@ -105,6 +107,9 @@ func (c *Client) enter(ctx context.Context) error {
 			}
 			conn.Close()
 			c.conn = nil
+			if !errors.Is(heard, ErrFrame) { // nonsense says more than the end of the wait for more of it
+				heard = err
+			}
 		}
 		if errors.As(err, new(*RefusedError)) || errors.Is(err, ErrForeign) {
 			return err
@@ -112,9 +117,19 @@ func (c *Client) enter(ctx context.Context) error {
 		select { // not there yet, or too busy to take us
 		case <-time.After(dialAgain):
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return c.absentee(context.Cause(ctx), heard)
 		}
 	}
+}
+
+// absentee adds to a rendezvous without rank 0 what was heard where it should be:
+// nonsense or silence, but not that it was too busy and hung up.
+func (c *Client) absentee(err, heard error) error {
+	var r *RendezvousError
+	if errors.As(err, &r) && (errors.Is(heard, ErrFrame) || errors.Is(heard, os.ErrDeadlineExceeded)) {
+		r.Notes = append(r.Notes, fmt.Sprintf("a process is there, but does not answer as rank 0 does: %v", heard))
+	}
+	return err
 }
 
 // hello asks rank 0 for membership.
@@ -129,11 +144,14 @@ func (c *Client) hello(ctx context.Context) error {
 	case err != nil:
 		return err
 	case k == refused:
-		return &RefusedError{Reason: body.text()}
-	case k != accepted:
-		return errFrame
+		r := &RefusedError{Reason: body.text()}
+		if body.end() == nil {
+			return r
+		}
+	case k == accepted:
+		return body.end()
 	}
-	return nil
+	return ErrFrame
 }
 
 // await reads whether all ranks came. The timeout is rank 0's here, which alone
@@ -154,15 +172,35 @@ func (c *Client) await(ctx context.Context) error {
 	case limit.Err() != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return fmt.Errorf("wait for the other ranks: %w", &GoneError{Rank: 0})
-	case k == absent:
-		return &RendezvousError{Job: c.config.Job, Size: c.config.Size, Missing: f.numbers(), After: c.config.Timeout, Notes: f.texts()}
-	case k == gone:
-		return &GoneError{Rank: f.number()}
-	case k != welcome:
-		return fmt.Errorf("wait for the other ranks: %w", errFrame)
+		return fmt.Errorf("wait for the other ranks: %w", ended(err))
 	}
-	return nil
+	return c.config.outcome(k, f)
+}
+
+// outcome reads what rank 0 says of the rendezvous; nil is that all have come.
+func (c Config) outcome(k kind, f *fields) error {
+	var err error
+	switch k {
+	case welcome:
+	case absent:
+		err = &RendezvousError{Job: c.Job, Size: c.Size, Missing: f.ranks(c.Size), After: c.Timeout, Notes: f.texts()}
+	case gone:
+		err = &GoneError{Rank: f.rank(c.Size)}
+	default:
+		err = ErrFrame
+	}
+	if f.end() != nil || err == ErrFrame {
+		return fmt.Errorf("wait for the other ranks: %w", ended(ErrFrame))
+	}
+	return err
+}
+
+// ended says why nothing more can be read of rank 0.
+func ended(err error) error {
+	if errors.Is(err, ErrFrame) {
+		return fmt.Errorf("rank 0 sent a %w", ErrFrame)
+	}
+	return &GoneError{Rank: 0}
 }
 
 // interrupt makes reads and writes fail when ctx ends; call the result after.
@@ -183,25 +221,12 @@ func (c *Client) read() {
 	for {
 		k, f, err := receive(c.conn, c.config.Size*(MaxBlob+4)+2*maxText)
 		if err != nil {
-			c.ended = &GoneError{Rank: 0}
+			c.ended = ended(err)
 			return
 		}
-		var a answer
-		switch k {
-		case gone:
-			c.ended = &GoneError{Rank: f.number()}
-			return
-		case result:
-			for n := f.count(); n > 0; n-- {
-				a.blobs = append(a.blobs, f.bytes())
-			}
-		case mismatch:
-			a.err = &MismatchError{Keys: f.texts()}
-		case missing:
-			a.err = &MissingError{Key: f.text(), Came: f.numbers(), Missing: f.numbers(), Why: f.text()}
-		}
-		if f.end() != nil || a.err == nil && len(a.blobs) != c.config.Size {
-			c.ended = fmt.Errorf("rank 0 sent a %w", errFrame)
+		a, err := readAnswer(k, f, c.config.Size)
+		if err != nil {
+			c.ended = err
 			return
 		}
 		select {
@@ -209,6 +234,36 @@ func (c *Client) read() {
 		default: // nobody waits: a failure told to all
 		}
 	}
+}
+
+// readAnswer reads what rank 0 says to a Gather of size ranks; the error is what
+// ends the membership.
+func readAnswer(k kind, f *fields, size int) (a answer, err error) {
+	switch k {
+	case gone:
+		err = &GoneError{Rank: f.rank(size)}
+	case result:
+		if f.count() != size {
+			return answer{}, ended(ErrFrame)
+		}
+		for range size {
+			a.blobs = append(a.blobs, f.bytes())
+		}
+	case mismatch:
+		keys := f.texts()
+		if len(keys) != size {
+			return answer{}, ended(ErrFrame)
+		}
+		a.err = &MismatchError{Keys: keys}
+	case missing:
+		a.err = &MissingError{Key: f.text(), Came: f.ranks(size), Missing: f.ranks(size), Why: f.text()}
+	default:
+		return answer{}, ended(ErrFrame)
+	}
+	if f.end() != nil {
+		return answer{}, ended(ErrFrame)
+	}
+	return a, err
 }
 
 // Gather returns every rank's blob, by rank, when all ranks have come with the
@@ -234,6 +289,7 @@ func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte,
 	defer limit.Stop()
 	c.conn.SetWriteDeadline(time.Now().Add(c.config.Timeout))
 	if err := newFrame(gather).text(key).bytes(blob).send(c.conn); err != nil {
+		c.broken = err // half a frame may be on its way
 		return nil, fmt.Errorf("%s: %w", key, c.why())
 	}
 	select {

@@ -16,6 +16,9 @@ var ErrClosed = errors.New("store is closed")
 // ErrGone is what every GoneError is.
 var ErrGone = errors.New("a rank is gone")
 
+// ErrFrame says that the process at the other end does not speak the protocol.
+var ErrFrame = errors.New("malformed frame")
+
 // GoneError says that a rank's connection ended.
 type GoneError struct{ Rank int }
 

@@ -21,11 +21,11 @@ const (
 // writer for each connection talk to it over channels.
 type server struct {
 	Config
-	listener  net.Listener
-	events    chan event
-	quit      chan struct{}
-	wg        sync.WaitGroup
-	strangers chan struct{} // slots for connections that have not said hello
+	listener net.Listener
+	events   chan event
+	quit     chan struct{}
+	wg       sync.WaitGroup
+	slots    chan struct{} // one a connection, so that nobody opens any number
 
 	members []*member
 	notes   []string
@@ -63,7 +63,7 @@ func listen(c Config) (*server, error) {
 		return nil, err
 	}
 	s := &server{Config: c, listener: l, events: make(chan event), quit: make(chan struct{}),
-		strangers: make(chan struct{}, 2*c.Size+16), members: make([]*member, c.Size)}
+		slots: make(chan struct{}, 3*c.Size+16), members: make([]*member, c.Size)}
 	s.wg.Add(2)
 	go s.accept()
 	go s.serve()
@@ -94,7 +94,7 @@ func (s *server) accept() {
 			}
 		}
 		select {
-		case s.strangers <- struct{}{}:
+		case s.slots <- struct{}{}:
 			s.wg.Add(1)
 			go s.read(c)
 		default:
@@ -118,21 +118,12 @@ func (s *server) read(c net.Conn) {
 		case <-stop:
 		}
 	}()
-	k, f, err := receive(c, maxHello)
-	<-s.strangers
-	if err != nil || k != hello {
-		c.Close()
+	g, err := readGreeting(c)
+	if err != nil {
+		s.hangUp(c)
 		return
 	}
 	m := &member{conn: c, out: make(chan frame, 16)}
-	g := greeting{version: f.number()}
-	if g.version == version { // other versions may say more, or less
-		g.rank, g.size, g.job = f.number(), f.number(), f.text()
-		if f.end() != nil {
-			c.Close()
-			return
-		}
-	}
 	c.SetReadDeadline(time.Time{})
 	select { // in case it was cut short just before
 	case <-s.quit:
@@ -153,17 +144,47 @@ func (s *server) read(c net.Conn) {
 	}
 }
 
+// readGreeting reads a connection's first frame.
+func readGreeting(r io.Reader) (greeting, error) {
+	k, f, err := receive(r, maxHello)
+	if err != nil {
+		return greeting{}, err
+	}
+	if k != hello {
+		return greeting{}, ErrFrame
+	}
+	g := greeting{version: f.number()}
+	if g.version != version && !f.bad {
+		return g, nil // other versions may say more, or less
+	}
+	g.rank, g.size, g.job = f.number(), f.number(), f.text()
+	return g, f.end()
+}
+
 // next reads one frame of a member.
 func (s *server) next(m *member) event {
-	k, f, err := receive(m.conn, MaxBlob+2*maxText)
-	if err != nil {
-		return event{from: m, err: err}
-	}
-	e := event{from: m, kind: k, key: f.text(), blob: f.bytes()}
-	if f.end() != nil || k != gather && k != giveUp {
-		e.err = errFrame
-	}
+	e, err := readRequest(m.conn)
+	e.from, e.err = m, err
 	return e
+}
+
+// readRequest reads what a member sends after its greeting.
+func readRequest(r io.Reader) (event, error) {
+	k, f, err := receive(r, MaxBlob+2*maxText)
+	if err != nil {
+		return event{}, err
+	}
+	e := event{kind: k, key: f.text(), blob: f.bytes()}
+	if f.end() != nil || k != gather && k != giveUp || len(e.key) > maxText || len(e.blob) > MaxBlob {
+		return event{}, ErrFrame
+	}
+	return e, nil
+}
+
+// hangUp ends a connection and frees its slot.
+func (s *server) hangUp(c net.Conn) {
+	c.Close()
+	<-s.slots
 }
 
 // tell hands an event to serve; false when the server ends.
@@ -186,7 +207,7 @@ func (s *server) write(m *member) {
 			err = f.send(m.conn)
 		}
 	}
-	m.conn.Close()
+	s.hangUp(m.conn)
 }
 
 // serve owns the state until close.
@@ -243,6 +264,7 @@ func (s *server) greet(m *member, g greeting) {
 		m.rank = -1
 		s.note("refused " + why)
 		m.out <- newFrame(refused).text(why)
+		s.drop(m)
 		return
 	}
 	m.rank = g.rank

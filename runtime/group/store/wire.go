@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -35,8 +34,6 @@ const (
 	missing                  // server: key, who came, who did not, why
 	gone                     // server: rank
 )
-
-var errFrame = errors.New("malformed frame")
 
 // frame builds a message: length of what follows, kind, fields.
 type frame []byte
@@ -77,7 +74,8 @@ func (f frame) send(c net.Conn) error {
 	return err
 }
 
-// receive reads one frame of at most limit bytes.
+// receive reads one frame of at most limit bytes. An end between two frames is an
+// io.EOF; a length out of bounds is an ErrFrame.
 func receive(r io.Reader, limit int) (kind, *fields, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -85,11 +83,11 @@ func receive(r io.Reader, limit int) (kind, *fields, error) {
 	}
 	n := int64(binary.LittleEndian.Uint32(head[:]))
 	if n < 1 || n > int64(limit) {
-		return 0, nil, fmt.Errorf("%w: %d bytes", errFrame, n)
+		return 0, nil, fmt.Errorf("%w: %d bytes", ErrFrame, n)
 	}
 	body := make([]byte, n-1)
 	if _, err := io.ReadFull(r, body); err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", errFrame, err)
+		return 0, nil, fmt.Errorf("read a frame of %d bytes: %w", n, err)
 	}
 	return kind(head[4]), &fields{rest: body}, nil
 }
@@ -123,10 +121,21 @@ func (f *fields) bytes() []byte {
 
 func (f *fields) text() string { return string(f.bytes()) }
 
-func (f *fields) numbers() []int {
+// rank is a number below size.
+func (f *fields) rank(size int) int {
+	n := f.number()
+	if n >= size {
+		f.rest, f.bad = nil, true
+		return 0
+	}
+	return n
+}
+
+// ranks is a list of numbers below size.
+func (f *fields) ranks(size int) []int {
 	var list []int
 	for n := f.count(); n > 0 && !f.bad; n-- {
-		list = append(list, f.number())
+		list = append(list, f.rank(size))
 	}
 	return list
 }
@@ -139,10 +148,11 @@ func (f *fields) texts() []string {
 	return list
 }
 
-// count is the length of a list that has at least one byte an item.
+// count is the length of a list, whose items have at least the four bytes of a
+// number each.
 func (f *fields) count() int {
 	n := f.number()
-	if n > len(f.rest) {
+	if n > len(f.rest)/4 {
 		f.rest, f.bad = nil, true
 		return 0
 	}
@@ -152,7 +162,7 @@ func (f *fields) count() int {
 // end fails unless the payload was exactly what was read.
 func (f *fields) end() error {
 	if f.bad || len(f.rest) > 0 {
-		return errFrame
+		return ErrFrame
 	}
 	return nil
 }
