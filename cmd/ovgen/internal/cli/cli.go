@@ -36,20 +36,21 @@ func (e Env) lookup(key string) string {
 
 // call is one run of a verb.
 type call struct {
-	ctx    context.Context
-	env    Env
-	stdout io.Writer
-	stderr io.Writer
-	args   []string // behind the flags
-	output string   // -o
-	nvrtc  string   // -nvrtc
-	ranks  string   // -ranks
-	trace  string   // -trace
-	hb     bool     // -hb
-	shape  shapeFlags
-	price  costFlags
-	rank   int // -rank
-	verb   *verb
+	ctx     context.Context
+	env     Env
+	stdout  io.Writer
+	stderr  io.Writer
+	args    []string // behind the flags
+	output  string   // -o
+	nvrtc   string   // -nvrtc
+	library string   // -c
+	ranks   string   // -ranks
+	trace   string   // -trace
+	hb      bool     // -hb
+	shape   shapeFlags
+	price   costFlags
+	rank    int // -rank
+	verb    *verb
 }
 
 // verb is one thing that ovgen does.
@@ -147,6 +148,7 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	if v.emits {
 		f.StringVar(&c.output, "o", "generated", "the `folder` of the generated packages, in a Go module")
 		f.StringVar(&c.nvrtc, "nvrtc", "", "the `path` of a libnvrtc.so to compile device code with; by default $OVGEN_NVRTC, then .toolchain in this folder or one above")
+		f.StringVar(&c.library, "c", "", "the `folder` of a C library of the schedules, in the same module: its header ovgen.h and a main to build with -buildmode=c-shared; by default none")
 	}
 	if v.emits || v.proves {
 		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 2..8 or 2,4,72; by default 2..8")

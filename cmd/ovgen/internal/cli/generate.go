@@ -92,6 +92,9 @@ func (c *call) options(g *generation) (emit.Options, error) {
 	if opt.Existing, err = output.Read(g.dir); err != nil {
 		return opt, err
 	}
+	if err := c.libraryFolder(g.dir, &opt); err != nil {
+		return opt, err
+	}
 	named := c.nvrtc
 	if named == "" {
 		named = c.env.lookup("OVGEN_NVRTC")
@@ -116,6 +119,23 @@ func (c *call) options(g *generation) (emit.Options, error) {
 	}
 	opt.Report = func(line string) { g.kernels = append(g.kernels, line) }
 	return opt, nil
+}
+
+// libraryFolder is where the C library goes, and what is there.
+func (c *call) libraryFolder(packages string, opt *emit.Options) error {
+	if c.library == "" {
+		return nil
+	}
+	dir := c.library
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.env.Dir, dir)
+	}
+	rel, err := filepath.Rel(packages, dir)
+	if err != nil {
+		return fmt.Errorf("find the folder of the C library: %w", err)
+	}
+	opt.Library = filepath.ToSlash(rel)
+	return output.ReadFolder(dir, opt.Library, opt.Existing)
 }
 
 // importPath of the folder that packages go to: that of its module and what is below.

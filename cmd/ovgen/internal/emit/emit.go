@@ -25,6 +25,9 @@ type Options struct {
 	// Existing files of that folder by name, from which a current PTX is kept when
 	// there is no Compiler.
 	Existing map[string][]byte
+	// Library is the folder of the C library, relative to that of the packages and with
+	// slashes: ../c. Empty for none.
+	Library string
 	// Compiler makes PTX from CUDA C++; nil keeps what is current.
 	Compiler Compiler
 	// Missing says why Compiler is nil and what to do; part of the error when a
@@ -95,6 +98,11 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	}
 	if err := emitTuned(units, opt, files); err != nil {
 		return nil, fmt.Errorf("package %s: %w", tunedName, err)
+	}
+	if opt.Library != "" {
+		if err := emitLibrary(units, opt, files); err != nil {
+			return nil, fmt.Errorf("the C library: %w", err)
+		}
 	}
 	return files, errors.Join(missing...)
 }

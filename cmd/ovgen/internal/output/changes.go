@@ -45,24 +45,35 @@ func Read(dir string) (map[string][]byte, error) {
 		if !p.IsDir() {
 			continue
 		}
-		entries, err := os.ReadDir(filepath.Join(dir, p.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("read what is generated: %w", err)
-		}
-		for _, e := range entries {
-			if !e.Type().IsRegular() {
-				continue
-			}
-			text, err := os.ReadFile(filepath.Join(dir, p.Name(), e.Name()))
-			if err != nil {
-				return nil, fmt.Errorf("read what is generated: %w", err)
-			}
-			if Generated(text) {
-				files[path.Join(p.Name(), e.Name())] = text
-			}
+		if err := ReadFolder(filepath.Join(dir, p.Name()), p.Name(), files); err != nil {
+			return nil, err
 		}
 	}
 	return files, nil
+}
+
+// ReadFolder adds the generated files of one folder under the name that it has.
+func ReadFolder(dir, name string, files map[string][]byte) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read what is generated: %w", err)
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return fmt.Errorf("read what is generated: %w", err)
+		}
+		if Generated(text) {
+			files[path.Join(name, e.Name())] = text
+		}
+	}
+	return nil
 }
 
 // Compare lists by name where the files have differ from those wanted. Those named by

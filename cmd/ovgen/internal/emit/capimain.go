@@ -1,0 +1,83 @@
+package emit
+
+import "github.com/dave/jennifer/jen"
+
+// libraryMain is the file of what all schedules share.
+func libraryMain() *jen.File {
+	f := libraryFile()
+	f.PackageComment("// Command main is the C library of all schedules: build it with -buildmode=c-shared. What\n// its functions do, who owns what and which thread may call them is said in ovgen.h.")
+	f.Func().Id("main").Params().Block()
+	f.Line()
+	f.Add(doc("answer makes a call and hands its error to C as a status and a text of the C heap."))
+	f.Func().Id("answer").Params(jen.Id("text").Op("**").Add(ctype("char")), jen.Id("call").Func().Params().Error()).Add(ctype("int")).Block(
+		jen.List(jen.Id("status"), jen.Id("said")).Op(":=").Add(capi("Do", jen.Id("call"))),
+		jen.If(jen.Id("text").Op("!=").Nil()).Block(
+			jen.Op("*").Id("text").Op("=").Nil(),
+			jen.If(jen.Id("status").Op("!=").Qual(capiPath, "OK")).Block(
+				jen.Op("*").Id("text").Op("=").Qual("C", "CString").Call(jen.Id("said")))),
+		jen.Return(ctype("int").Call(jen.Id("status"))))
+	f.Line()
+	f.Comment("//export ovgen_free")
+	f.Func().Id("ovgen_free").Params(jen.Id("text").Op("*").Add(ctype("char"))).Block(
+		ctype("free").Call(jen.Qual("unsafe", "Pointer").Call(jen.Id("text"))))
+	exportGroup(f)
+	exportPlan(f)
+	exportMemory(f)
+	return f
+}
+
+// exportGroup writes join, place, err, abort and close.
+func exportGroup(f *jen.File) {
+	export(f, "ovgen_join", []parameter{pointer("c", "struct_ovgen_config"), timeIn, pointer("g", "ovgen_group")}, []string{"g"},
+		jen.Var().Id("config").Qual(capiPath, "Config"),
+		jen.If(jen.Id("c").Op("!=").Nil()).Block(
+			jen.Id("config").Op("=").Qual(capiPath, "Config").Values(jen.Dict{
+				jen.Id("Rank"):    jen.Int().Call(member("c", "rank")),
+				jen.Id("Size"):    jen.Int().Call(member("c", "size")),
+				jen.Id("Job"):     goString(member("c", "job")),
+				jen.Id("Backend"): goString(member("c", "backend")),
+				jen.Id("Context"): jen.Uintptr().Call(member("c", "context")),
+				jen.Id("Arena"):   jen.Int64().Call(member("c", "arena_bytes")),
+				jen.Id("Timeout"): jen.Int64().Call(member("c", "timeout_ms")),
+			}),
+			jen.If(jen.Id("c").Dot("device").Op("!=").Nil()).Block(
+				jen.Id("device").Op(":=").Int().Call(jen.Op("*").Id("c").Dot("device")),
+				jen.Id("config").Dot("Device").Op("=").Op("&").Id("device"))),
+		jen.List(jen.Id("h"), jen.Err()).Op(":=").Add(capi("Join", jen.Id("config"), int64Of("ms"))),
+		assign("g", "ovgen_group").Call(jen.Id("h")),
+		jen.Return(jen.Err()))
+	export(f, "ovgen_place", []parameter{groupIn, pointer("rank", "int"), pointer("size", "int")}, []string{"rank", "size"},
+		jen.List(jen.Id("r"), jen.Id("n"), jen.Err()).Op(":=").Add(capi("Place", handle("g"))),
+		jen.List(jen.Op("*").Id("rank"), jen.Op("*").Id("size")).Op("=").List(ctype("int").Call(jen.Id("r")), ctype("int").Call(jen.Id("n"))),
+		jen.Return(jen.Err()))
+	export(f, "ovgen_err", []parameter{groupIn}, nil, jen.Return(capi("Err", handle("g"))))
+	export(f, "ovgen_abort", []parameter{groupIn, pointer("reason", "char")}, nil,
+		jen.Return(capi("Abort", handle("g"), goString(jen.Id("reason")))))
+	export(f, "ovgen_close", []parameter{groupIn, timeIn}, nil, jen.Return(capi("Close", handle("g"), int64Of("ms"))))
+}
+
+// exportPlan writes what the plans of all schedules share.
+func exportPlan(f *jen.File) {
+	export(f, "ovgen_enqueue", []parameter{planIn, streamIn}, nil, jen.Return(capi("Enqueue", handle("p"), handle("s"))))
+	export(f, "ovgen_replay", []parameter{planIn, streamIn}, nil, jen.Return(capi("Replay", handle("p"), handle("s"))))
+	export(f, "ovgen_run", []parameter{planIn, timeIn}, nil, jen.Return(capi("Run", handle("p"), int64Of("ms"))))
+	export(f, "ovgen_plan_close", []parameter{planIn, timeIn}, nil, jen.Return(capi("ClosePlan", handle("p"), int64Of("ms"))))
+	export(f, "ovgen_synchronize", []parameter{groupIn, streamIn}, nil, jen.Return(capi("Synchronize", handle("g"), handle("s"))))
+}
+
+// exportMemory writes the helpers for device memory.
+func exportMemory(f *jen.File) {
+	address := func(name string) jen.Code { return jen.Uint64().Call(jen.Id(name)) }
+	host := func(name string) parameter { return parameter{name, jen.Qual("unsafe", "Pointer")} }
+	bytes := cin("bytes", "int64_t")
+	export(f, "ovgen_alloc", []parameter{groupIn, bytes, pointer("memory", "ovgen_ptr")}, []string{"memory"},
+		jen.List(jen.Id("at"), jen.Err()).Op(":=").Add(capi("Alloc", handle("g"), int64Of("bytes"))),
+		assign("memory", "ovgen_ptr").Call(jen.Id("at")),
+		jen.Return(jen.Err()))
+	export(f, "ovgen_free_device", []parameter{groupIn, cin("memory", "ovgen_ptr")}, nil,
+		jen.Return(capi("Free", handle("g"), address("memory"))))
+	export(f, "ovgen_copy_to", []parameter{groupIn, cin("to", "ovgen_ptr"), host("from"), bytes}, nil,
+		jen.Return(capi("CopyTo", handle("g"), address("to"), jen.Id("from"), int64Of("bytes"))))
+	export(f, "ovgen_copy_from", []parameter{groupIn, host("to"), cin("from", "ovgen_ptr"), bytes}, nil,
+		jen.Return(capi("CopyFrom", handle("g"), jen.Id("to"), address("from"), int64Of("bytes"))))
+}

@@ -1,0 +1,89 @@
+package capi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/cgo"
+	"runtime/debug"
+	"time"
+
+	"ovgen/runtime/group"
+)
+
+// Status is what every call of the header returns.
+type Status int32
+
+// Statuses, as the header has them.
+const (
+	OK     Status = iota
+	Failed        // this call failed; the group goes on
+	Dead          // the group was aborted or is closed: close it, and join again
+)
+
+// ErrNull is a pointer that a call needs and did not get.
+var ErrNull = errors.New("an argument is NULL (see the header for those that may be)")
+
+// HandleError says that what was passed as a handle is none, or not any more.
+type HandleError struct {
+	Handle uintptr
+	Want   string // "group", "plan", "plan of allgather"
+}
+
+// Error says what was expected.
+func (e *HandleError) Error() string {
+	return fmt.Sprintf("handle %d is no open %s", e.Handle, e.Want)
+}
+
+// Do makes one call. Its error becomes a status and a text; a panic too, since it must
+// not reach C.
+func Do(call func() error) (status Status, text string) {
+	defer func() {
+		if r := recover(); r != nil {
+			status, text = Failed, fmt.Sprintf("internal error: %v\n%s", r, debug.Stack())
+		}
+	}()
+	err := call()
+	if err == nil {
+		return OK, ""
+	}
+	status = Failed
+	if abort := (*group.AbortError)(nil); errors.As(err, &abort) || errors.Is(err, group.ErrClosed) {
+		status = Dead
+	}
+	return status, err.Error()
+}
+
+// find is the value behind a handle.
+func find[T any](handle uintptr, want string) (value T, err error) {
+	defer func() {
+		if recover() != nil { // the handle was never made, or has been deleted
+			err = &HandleError{handle, want}
+		}
+	}()
+	value, ok := cgo.Handle(handle).Value().(T)
+	if !ok {
+		return value, &HandleError{handle, want}
+	}
+	return value, nil
+}
+
+// forget gives a handle back; one that another thread has given back is no mistake.
+func forget(handle uintptr) {
+	defer func() { _ = recover() }()
+	cgo.Handle(handle).Delete()
+}
+
+// within is a context that ends after so many milliseconds; 0 means never.
+func within(ms int64) (context.Context, context.CancelFunc, error) {
+	switch {
+	case ms < 0 || ms > maxMilliseconds:
+		return nil, nil, fmt.Errorf("a timeout of %d ms", ms)
+	case ms == 0:
+		return context.Background(), func() {}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(ms)*time.Millisecond)
+	return ctx, cancel, nil
+}
+
+const maxMilliseconds = int64(1<<63-1) / int64(time.Millisecond)

@@ -1,0 +1,6 @@
+//go:build !cgo
+
+package capi
+
+// refresh has nothing to do: without cgo there is no library.
+func refresh() {}

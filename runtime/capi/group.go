@@ -1,0 +1,141 @@
+package capi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/cgo"
+	"slices"
+	"sync"
+	"time"
+
+	"ovgen/runtime/group"
+)
+
+// Config is struct ovgen_config: how a rank joins.
+type Config struct {
+	Rank, Size int    // Size 0: as the launcher's variables say
+	Job        string // empty: the launcher's
+	Backend    string // empty: OVGEN_DRIVER's, else cuda
+	Device     *int   // this rank's; nil: that of its local rank
+	Context    uintptr
+	Arena      int64
+	Timeout    int64 // milliseconds
+}
+
+// member is a group with the plans that were made in it.
+type member struct {
+	*group.Group
+	mu    sync.Mutex
+	plans []uintptr // open ones, in the order they were made
+}
+
+// Join joins a group and returns its handle.
+func Join(c Config, ms int64) (uintptr, error) {
+	refresh()
+	config, err := c.resolve()
+	if err != nil {
+		return 0, fmt.Errorf("join: %w", err)
+	}
+	ctx, cancel, err := within(ms)
+	if err != nil {
+		return 0, fmt.Errorf("join: %w", err)
+	}
+	defer cancel()
+	g, err := group.Join(ctx, config)
+	if err != nil {
+		return 0, err
+	}
+	return uintptr(cgo.NewHandle(&member{Group: g})), nil
+}
+
+// resolve makes a group.Config. Unlike a Go program, which imports the simulator or
+// does not, a library takes it only where it was asked for.
+func (c Config) resolve() (group.Config, error) {
+	g := group.Config{Rank: c.Rank, Size: c.Size, Job: c.Job, Context: c.Context, Arena: c.Arena}
+	g.Backend = cmp.Or(c.Backend, os.Getenv(group.EnvDriver), "cuda")
+	if c.Timeout < 0 || c.Timeout > maxMilliseconds {
+		return g, fmt.Errorf("a timeout of %d ms", c.Timeout)
+	}
+	g.Timeout = time.Duration(c.Timeout) * time.Millisecond
+	switch {
+	case c.Size == 0:
+		place, err := group.Placed()
+		if err != nil {
+			return g, err
+		}
+		g.Rank, g.Size, g.Job = place.Rank, place.Size, cmp.Or(c.Job, place.Job)
+		g.Devices = devices(place.Size, place.Local)
+	case c.Size < 0 || c.Rank < 0 || c.Rank >= c.Size:
+		return g, fmt.Errorf("rank %d of %d", c.Rank, c.Size)
+	}
+	if c.Device != nil {
+		if *c.Device < 0 {
+			return g, fmt.Errorf("device %d", *c.Device)
+		}
+		g.Devices = devices(g.Size, *c.Device)
+	}
+	return g, nil
+}
+
+// devices is a list by rank of which only this rank's is looked at.
+func devices(size, own int) []int { return slices.Repeat([]int{own}, size) }
+
+// Place returns rank and size of a group.
+func Place(handle uintptr) (rank, size int, err error) {
+	m, err := find[*member](handle, "group")
+	if err != nil {
+		return 0, 0, err
+	}
+	return m.Rank(), m.Size(), nil
+}
+
+// Err is nil while the group is whole.
+func Err(handle uintptr) error {
+	m, err := find[*member](handle, "group")
+	if err != nil {
+		return err
+	}
+	return m.Err()
+}
+
+// Abort ends all runs of the group on all ranks.
+func Abort(handle uintptr, reason string) error {
+	m, err := find[*member](handle, "group")
+	if err != nil {
+		return err
+	}
+	m.Abort(errors.New(cmp.Or(reason, "no reason given")))
+	return nil
+}
+
+// Close closes the plans that are still open, and then the group. The handle is gone
+// afterwards, also after an error.
+func Close(handle uintptr, ms int64) error {
+	m, err := find[*member](handle, "group")
+	if err != nil {
+		return err
+	}
+	ctx, cancel, err := within(ms)
+	if err != nil {
+		return fmt.Errorf("close the group: %w", err)
+	}
+	defer cancel()
+	var errs []error
+	for _, p := range m.open() {
+		if err := ClosePlan(p, ms); err != nil && !errors.As(err, new(*HandleError)) {
+			errs = append(errs, err)
+		}
+	}
+	errs = append(errs, m.Group.Close(ctx))
+	forget(handle)
+	return errors.Join(errs...)
+}
+
+// open lists the plans that are not closed.
+func (m *member) open() []uintptr {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.plans)
+}

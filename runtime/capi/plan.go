@@ -1,0 +1,122 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+	"runtime/cgo"
+	"slices"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+)
+
+// made is a plan with the group that it was made in.
+type made struct {
+	plan.Runner
+	of *member
+}
+
+// New makes a plan of a generated package by its New and returns its handle.
+func New[P plan.Runner, S any](handle uintptr, ms int64, make func(context.Context, *group.Group, S) (P, error), shape S) (uintptr, error) {
+	m, err := find[*member](handle, "group")
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel, err := within(ms)
+	if err != nil {
+		return 0, fmt.Errorf("make a plan: %w", err)
+	}
+	defer cancel()
+	p, err := make(ctx, m.Group, shape)
+	if err != nil {
+		return 0, err
+	}
+	h := uintptr(cgo.NewHandle(&made{p, m}))
+	m.mu.Lock()
+	m.plans = append(m.plans, h)
+	m.mu.Unlock()
+	return h, nil
+}
+
+// Bind calls the Bind of a plan of one generated package; a plan of another is refused.
+func Bind[P plan.Runner, B any](handle uintptr, ms int64, bind func(P, context.Context, B) error, buffers B) error {
+	x, err := find[*made](handle, "plan")
+	if err != nil {
+		return err
+	}
+	p, ok := x.Runner.(P)
+	if !ok {
+		return fmt.Errorf("bind %s: it is a plan of another schedule than the call's", x.Base())
+	}
+	ctx, cancel, err := within(ms)
+	if err != nil {
+		return fmt.Errorf("bind %s: %w", x.Base(), err)
+	}
+	defer cancel()
+	return bind(p, ctx, buffers)
+}
+
+// Enqueue enqueues a run on a CUstream.
+func Enqueue(handle, stream uintptr) error {
+	x, err := find[*made](handle, "plan")
+	if err != nil {
+		return err
+	}
+	return x.Enqueue(driver.Stream(stream))
+}
+
+// Replay enqueues a run as one launch of the plan's own graph.
+func Replay(handle, stream uintptr) error {
+	x, err := find[*made](handle, "plan")
+	if err != nil {
+		return err
+	}
+	return x.Replay(driver.Stream(stream))
+}
+
+// Run makes a run and waits for it.
+func Run(handle uintptr, ms int64) error {
+	x, err := find[*made](handle, "plan")
+	if err != nil {
+		return err
+	}
+	ctx, cancel, err := within(ms)
+	if err != nil {
+		return fmt.Errorf("run %s: %w", x.Base(), err)
+	}
+	defer cancel()
+	return x.Run(ctx)
+}
+
+// ClosePlan closes a plan. Its handle is gone afterwards, also after an error.
+func ClosePlan(handle uintptr, ms int64) error {
+	x, err := find[*made](handle, "plan")
+	if err != nil {
+		return err
+	}
+	ctx, cancel, err := within(ms)
+	if err != nil {
+		return fmt.Errorf("close %s: %w", x.Base(), err)
+	}
+	defer cancel()
+	err = x.Close(ctx)
+	x.of.mu.Lock()
+	x.of.plans = slices.DeleteFunc(x.of.plans, func(h uintptr) bool { return h == handle })
+	x.of.mu.Unlock()
+	forget(handle)
+	return err
+}
+
+// Ints copies counts out of C.
+func Ints(first unsafe.Pointer, n int64) []int {
+	if first == nil || n <= 0 {
+		return nil
+	}
+	list := make([]int, n)
+	for i, x := range unsafe.Slice((*int64)(first), n) {
+		list[i] = int(x)
+	}
+	return list
+}

@@ -1,0 +1,23 @@
+package templates
+
+// Library is what the header of a C library is rendered with.
+type Library struct {
+	From      string
+	Schedules []Schedule
+}
+
+// Schedule is one generated package in C.
+type Schedule struct {
+	C       string // prefix of its names: ovgen_allgather
+	Title   string // the schedule's name
+	Op      string
+	Proof   string
+	Remarks []string
+	Symbols []string // of its shape
+	Types   []string // OVGEN_BF16, ...
+	Buffers []Member
+	Counts  string // what the counts of uneven parts are; empty without any
+}
+
+// Member is a field of a struct with its comment.
+type Member struct{ Name, Comment string }
