@@ -42,8 +42,7 @@ func newLayer(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*la
 		}
 		*x.to = b
 	}
-	in := l.inputs(0)
-	if err := errors.Join(l.set(l.b.Ptr(), in.B, 0, s.N*s.K), l.set(l.bias.Ptr(), *in.Bias, 0, s.N)); err != nil {
+	if err := errors.Join(l.set(l.b.Ptr(), l.weights(), 0, s.N*s.K), l.set(l.bias.Ptr(), l.biases(), 0, s.N)); err != nil {
 		return nil, err
 	}
 	var err error
@@ -66,12 +65,13 @@ func (l *layer) free(ctx context.Context) error {
 	return errors.Join(err, l.a.Close(), l.b.Close(), l.bias.Close(), l.c.Close())
 }
 
-func (l *layer) inputs(seed int) reference.Product {
-	own := uint32(l.g.Rank())
-	limit := reference.Limit(l.s.K, l.s.Type)
-	return reference.Product{M: l.s.M, K: l.s.K, N: l.s.N, Type: l.s.Type, Transposed: true,
-		A: reference.Input{Seed: uint32(seed) + 1000, Limit: limit}, B: reference.Input{Seed: own, Limit: limit},
-		Bias: &reference.Input{Seed: own + 100, Limit: limit}}
+// rows are A under a seed; weights and biases are this rank's own.
+func (l *layer) rows(seed int) reference.Input { return l.input(uint32(seed) + 1000) }
+func (l *layer) weights() reference.Input      { return l.input(uint32(l.g.Rank())) }
+func (l *layer) biases() reference.Input       { return l.input(uint32(l.g.Rank()) + 100) }
+
+func (l *layer) input(seed uint32) reference.Input {
+	return reference.Input{Seed: seed, Limit: reference.Limit(l.s.K, l.s.Type)}
 }
 
 func (l *layer) set(at driver.Ptr, in reference.Input, first, count int) error {
@@ -85,7 +85,7 @@ func (l *layer) set(at driver.Ptr, in reference.Input, first, count int) error {
 // put writes this rank's rows of A to a place.
 func (l *layer) put(at driver.Ptr, seed int) error {
 	n := l.s.M / l.g.Size() * l.s.K
-	return l.set(at, l.inputs(seed).A, l.g.Rank()*n, n)
+	return l.set(at, l.rows(seed), l.g.Rank()*n, n)
 }
 
 // check compares a result with what A's seed makes.
@@ -98,9 +98,10 @@ func (l *layer) check(at driver.Ptr, seed int) error {
 	if err != nil {
 		return err
 	}
-	want, _ := l.inputs(seed).Integers()
+	product := reference.Product{M: l.s.M, K: l.s.K, N: l.s.N, Type: l.s.Type, Transposed: true}
+	want := product.Of(l.rows(seed).Values(l.s.Type, l.s.M*l.s.K), l.weights().Values(l.s.Type, l.s.N*l.s.K), l.biases().Values(l.s.Type, l.s.N)).Want
 	for i, x := range got {
-		if x != want[i] {
+		if float64(x) != want[i] {
 			return fmt.Errorf("wrong bits for input %d: row %d, column %d is %g, want %g", seed, i/l.s.N, i%l.s.N, x, want[i])
 		}
 	}
