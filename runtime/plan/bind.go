@@ -121,6 +121,9 @@ func (p *Plan) rebind(ctx context.Context, to []binding, changed []string, wrong
 	if len(changed) > 0 {
 		detail = fmt.Sprintf("; rank %d has new memory for %s", p.Rank(), strings.Join(changed, ", "))
 	}
+	if err := p.agreeOnCounts(ctx, what+" counts", wrong); err != nil {
+		return err
+	}
 	exports, refused := p.export(to, wrong)
 	met := false
 	imports, err := p.group.Imports().Exchange(func(mine []byte) ([][]byte, error) {
@@ -139,10 +142,7 @@ func (p *Plan) rebind(ctx context.Context, to []binding, changed []string, wrong
 	}
 	err = errors.Join(err, ipc.CloseImports(p.imports))
 	p.imports = imports
-	all, err := p.agree(ctx, what+" ready", p.countsBlob(), err)
-	if err == nil {
-		err = sameCounts(all)
-	}
+	_, err = p.agree(ctx, what+" ready", nil, err)
 	_ = closeExports(p.exports, true)
 	p.exports = exports
 	return err

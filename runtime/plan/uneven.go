@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -98,8 +100,17 @@ func (b *Buffer) lay(counts []int) error {
 	return nil
 }
 
-// sameCounts compares the counts that the ranks have come with.
-func sameCounts(all [][]byte) error {
+// agreeOnCounts compares the counts that the ranks have come with; a program without
+// any needs no such step.
+func (p *Plan) agreeOnCounts(ctx context.Context, what string, wrong error) error {
+	if len(p.counts) == 0 {
+		return nil
+	}
+	mine, err := json.Marshal(p.counts)
+	all, err := p.agree(ctx, what, mine, errors.Join(wrong, err))
+	if err != nil {
+		return err
+	}
 	values := make([]string, len(all))
 	for r, b := range all {
 		values[r] = string(b)
@@ -108,13 +119,4 @@ func sameCounts(all [][]byte) error {
 		return &DisagreementError{What: "counts", Values: values, Do: "call Bind with the counts of all ranks, the same on each"}
 	}
 	return nil
-}
-
-// countsBlob is the counts as ranks compare them; empty without any.
-func (p *Plan) countsBlob() []byte {
-	if len(p.counts) == 0 {
-		return nil
-	}
-	b, _ := json.Marshal(p.counts)
-	return b
 }
