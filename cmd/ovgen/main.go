@@ -1,5 +1,6 @@
 // Command ovgen turns schedules, declared as Go data, into Go packages. Run
-// "ovgen help" for its verbs.
+// "ovgen help" for its verbs. It is a tool of go vet too, which finds the mistakes that
+// are plain in the source: go vet -vettool=$(which ovgen) ./...
 package main
 
 import (
@@ -9,10 +10,18 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"ovgen/cmd/ovgen/internal/analysis"
 	"ovgen/cmd/ovgen/internal/cli"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	if analysis.Wanted(os.Args[1:]) {
+		unitchecker.Main(analysis.Analyzer)
+	}
+	os.Exit(run())
+}
 
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -15,11 +15,9 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"ovgen/cmd/ovgen/internal/literal"
 	"ovgen/schedule"
 )
-
-// schedulePath is the package whose type Schedule is looked for.
-const schedulePath = "ovgen/schedule"
 
 // Config says what to load.
 type Config struct {
@@ -45,15 +43,15 @@ type Declaration struct {
 	Schedule schedule.Schedule
 
 	name  *ast.Ident
-	value ast.Expr // nil when several names share one call
+	value ast.Expr // nil where it is the zero value
 	pkg   *source
 }
 
 // source is the syntax that fields are looked up in.
 type source struct {
-	dir  string
-	pkg  *packages.Package
-	vars map[types.Object]ast.Expr
+	dir string
+	pkg *packages.Package
+	lit *literal.Source
 }
 
 // Load returns the package's schedules in the order of their positions. Mistakes in
@@ -63,7 +61,7 @@ func Load(ctx context.Context, c Config) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	src := &source{dir: c.Dir, pkg: found, vars: map[types.Object]ast.Expr{}}
+	src := &source{dir: c.Dir, pkg: found, lit: literal.New(found.TypesInfo, found.Syntax)}
 	declarations, err := src.declarations()
 	if err != nil {
 		return nil, err
@@ -160,17 +158,18 @@ func (s *source) declarations() ([]*Declaration, error) {
 		var value ast.Expr
 		if len(spec.Values) == len(spec.Names) {
 			value = spec.Values[i]
+		} else if len(spec.Values) > 0 {
+			value = spec.Values[0] // one call gives them all
 		}
-		s.vars[obj] = value
 		if !id.IsExported() {
 			return
 		}
 		d := &Declaration{Name: id.Name, Doc: doc, Pos: s.position(id), name: id, value: value, pkg: s}
 		pointer, isPointer := types.Unalias(obj.Type()).(*types.Pointer)
 		switch {
-		case isSchedule(obj.Type()):
+		case literal.IsSchedule(obj.Type()):
 			out = append(out, d)
-		case isPointer && isSchedule(pointer.Elem()):
+		case isPointer && literal.IsSchedule(pointer.Elem()):
 			bad = append(bad, d.Mistake(errors.New("it is a pointer (declare it as a value: schedule.Schedule)"))...)
 		}
 	})
@@ -213,7 +212,7 @@ func (s *source) whyNone() string {
 		tests, _ := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		for _, t := range tests {
 			text, err := os.ReadFile(t)
-			if err == nil && strings.Contains(string(text), `"`+schedulePath+`"`) {
+			if err == nil && strings.Contains(string(text), `"`+literal.Path+`"`) {
 				return export + "; test files, such as " + filepath.Base(t) + ", are not looked at"
 			}
 		}
@@ -229,9 +228,4 @@ func (s *source) dirs() []string {
 		}
 	}
 	return out
-}
-
-func isSchedule(t types.Type) bool {
-	n, ok := types.Unalias(t).(*types.Named)
-	return ok && n.Obj().Name() == "Schedule" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == schedulePath
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/token"
 	"path/filepath"
 	"regexp"
@@ -18,12 +19,25 @@ import (
 type Mistake struct {
 	Pos      token.Position
 	Schedule string // its name; empty for what is no schedule's own
-	Msg      string
+	Field    string // its path; empty for what is no field's own
+	Computed bool   // the field is not written as a literal: Pos is where its value comes from
+	Msg      string // what is wrong
+	Hint     string // what to do, of a field
 }
 
-// Error is "file:line:col: schedule NAME: what is wrong (what to do)".
+// Error is "file:line:col: schedule NAME: Field: what is wrong (what to do)".
 func (m *Mistake) Error() string {
 	text := m.Msg
+	if m.Field != "" {
+		how := ""
+		if m.Computed {
+			how = " (computed)"
+		}
+		text = m.Field + how + ": " + text
+	}
+	if m.Hint != "" {
+		text += " (" + m.Hint + ")"
+	}
 	if m.Schedule != "" {
 		text = "schedule " + m.Schedule + ": " + text
 	}
@@ -75,9 +89,25 @@ func (d *Declaration) Mistake(err error) Mistakes {
 	m := &Mistake{Pos: d.Pos, Schedule: d.Name, Msg: err.Error()}
 	var field *schedule.FieldError
 	if errors.As(err, &field) {
-		m.Pos = d.Position(field.Path)
+		m.Pos, m.Computed = d.position(field.Path)
+		m.Field, m.Msg, m.Hint = field.Path, field.Msg, field.Hint
 	}
 	return Mistakes{m}
+}
+
+// position is where the field of that path is written: the deepest part of the path
+// that is a literal, or made by one of package schedule's constructors. What is
+// computed altogether has the position of its declaration.
+func (d *Declaration) position(path string) (at token.Position, computed bool) {
+	found := d.pkg.lit.Find(d.value, path)
+	if found.At == nil {
+		return d.pkg.position(d.name), found.Computed
+	}
+	return d.pkg.position(found.At), found.Computed
+}
+
+func (s *source) position(n ast.Node) token.Position {
+	return relative(s.dir, s.pkg.Fset.Position(n.Pos()))
 }
 
 func comparePositions(a, b token.Position) int {

@@ -1,0 +1,30 @@
+// Package fine has none, as far as the source tells.
+package fine
+
+import (
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+var (
+	Taken = catalog.AllGatherLinear
+
+	// Filled is set where the package starts.
+	Filled s.Schedule
+
+	// Broken is changed before anything reads it.
+	Broken = s.Schedule{Op: "none"}
+
+	Layer = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{
+		{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, false},
+		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, false},
+		{"C", []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}, false},
+	}}
+
+	unused = s.Schedule{}
+)
+
+func init() {
+	Filled = Layer
+	Broken.Op = s.Matmul
+}

@@ -1,0 +1,5 @@
+package fine
+
+import s "ovgen/schedule"
+
+var Wrong = s.Schedule{Op: "wrong"}

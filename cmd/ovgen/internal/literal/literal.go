@@ -1,0 +1,217 @@
+package literal
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"strconv"
+)
+
+// Path is the package whose type Schedule is read.
+const Path = "ovgen/schedule"
+
+// Source is the syntax of a package and its types.
+type Source struct {
+	info *types.Info
+	vars map[types.Object]ast.Expr // package-level variables and what they are set to
+	// changed holds the variables that something assigns to, or takes the address of.
+	changed map[types.Object]bool
+}
+
+// New reads the package-level variables of a package.
+func New(info *types.Info, files []*ast.File) *Source {
+	s := &Source{info: info, vars: map[types.Object]ast.Expr{}, changed: map[types.Object]bool{}}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+				for _, spec := range g.Specs {
+					s.declare(spec.(*ast.ValueSpec))
+				}
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for _, e := range n.Lhs {
+					s.change(e)
+				}
+			case *ast.IncDecStmt:
+				s.change(n.X)
+			case *ast.UnaryExpr:
+				if n.Op == token.AND {
+					s.change(n.X)
+				}
+			}
+			return true
+		})
+	}
+	return s
+}
+
+func (s *Source) declare(spec *ast.ValueSpec) {
+	if len(spec.Values) != len(spec.Names) {
+		return
+	}
+	for i, id := range spec.Names {
+		if obj := s.info.Defs[id]; obj != nil {
+			s.vars[obj] = spec.Values[i]
+		}
+	}
+}
+
+// change notes the variable that an assignment to e changes.
+func (s *Source) change(e ast.Expr) {
+	for {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.SelectorExpr:
+			e = x.X
+			continue
+		case *ast.IndexExpr:
+			e = x.X
+			continue
+		case *ast.Ident:
+			if obj := s.info.Uses[x]; obj != nil {
+				s.changed[obj] = true
+			}
+		}
+		return
+	}
+}
+
+// IsSchedule says that a type is schedule.Schedule.
+func IsSchedule(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Name() == "Schedule" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == Path
+}
+
+// Place is where a field is written.
+type Place struct {
+	At ast.Node // the deepest part of the path that is written; nil where none is
+	// Whole says that it is all of the path.
+	Whole bool
+	// Computed says that what is below At is the result of something else than a literal.
+	Computed bool
+}
+
+// step is a field name or an index of a path such as Tensors[1].Axes[0].
+var step = regexp.MustCompile(`\w+`)
+
+// Find looks the path of a field up in the value of a schedule.
+func (s *Source) Find(value ast.Expr, path string) Place {
+	var found Place
+	for _, name := range step.FindAllString(path, -1) {
+		value = ast.Unparen(s.follow(value))
+		next, ok := s.descend(value, name)
+		if !ok {
+			_, lit := value.(*ast.CompositeLit)
+			found.Computed = value != nil && !lit
+			return found
+		}
+		found.At, value = next.at, next.value
+	}
+	found.Whole = true
+	return found
+}
+
+// place is where an element is written, and its value.
+type place struct {
+	at    ast.Node
+	value ast.Expr
+}
+
+// descend finds one field or element of a value.
+func (s *Source) descend(value ast.Expr, name string) (place, bool) {
+	switch v := value.(type) {
+	case *ast.CompositeLit:
+		if i, err := strconv.Atoi(name); err == nil {
+			return element(v, i)
+		}
+		return s.field(v, name)
+	case *ast.CallExpr:
+		return s.argument(v, name)
+	}
+	return place{}, false
+}
+
+// follow goes from a package-level variable to what it is set to.
+func (s *Source) follow(value ast.Expr) ast.Expr {
+	for range 8 { // longer chains are not worth a loop check
+		id, ok := ast.Unparen(value).(*ast.Ident)
+		if !ok || s.vars[s.info.Uses[id]] == nil {
+			break
+		}
+		value = s.vars[s.info.Uses[id]]
+	}
+	return value
+}
+
+// field finds a field of a struct literal.
+func (s *Source) field(lit *ast.CompositeLit, name string) (place, bool) {
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if id, ok := kv.Key.(*ast.Ident); ok && id.Name == name {
+				return place{kv, kv.Value}, true
+			}
+		}
+	}
+	t, ok := s.info.TypeOf(lit).Underlying().(*types.Struct)
+	if !ok {
+		return place{}, false
+	}
+	for i := range t.NumFields() {
+		if t.Field(i).Name() == name {
+			return element(lit, i)
+		}
+	}
+	return place{}, false
+}
+
+// element finds an element that is written without a key.
+func element(lit *ast.CompositeLit, i int) (place, bool) {
+	if i >= len(lit.Elts) {
+		return place{}, false
+	}
+	for _, e := range lit.Elts[:i+1] {
+		if _, ok := e.(*ast.KeyValueExpr); ok {
+			return place{}, false
+		}
+	}
+	return place{lit.Elts[i], lit.Elts[i]}, true
+}
+
+// argument finds a field among the arguments of Dim, DIDx or Stream. The splits
+// of a Dim are the rest of its arguments, so Outer stays at the call.
+func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
+	args := call.Args
+	f := s.constructor(call)
+	if name == "Outer" && f == "Dim" && len(args) > 1 && !call.Ellipsis.IsValid() {
+		return place{call, &ast.CompositeLit{Elts: args[1:]}}, true
+	}
+	if len(args) > 0 && (name == "Extent" && f == "Dim" || name == "Count" && (f == "DIDx" || f == "Stream")) {
+		return place{args[0], args[0]}, true
+	}
+	return place{}, false
+}
+
+// constructor is the name of the function of package schedule that is called.
+func (s *Source) constructor(call *ast.CallExpr) string {
+	var id *ast.Ident
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		id = f
+	case *ast.SelectorExpr:
+		id = f.Sel
+	default:
+		return ""
+	}
+	f, ok := s.info.Uses[id].(*types.Func)
+	if !ok || f.Pkg() == nil || f.Pkg().Path() != Path {
+		return ""
+	}
+	return f.Name()
+}
+
+// Changed says that something in the package assigns to a variable, or to a part of
+// it, or takes its address.
+func (s *Source) Changed(obj types.Object) bool { return s.changed[obj] }
