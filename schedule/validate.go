@@ -165,8 +165,11 @@ func (t Tensor) check(v *validation, path string) {
 			default:
 				v.add(in+".Kind", "use schedule.DIDx, schedule.Stream or a plain split", "unknown kind of split %q", s.Kind)
 			}
-			if s.Kind != DeviceX && (s.Shift != 0 || s.Uneven) {
-				v.add(in, "leave Shift and Uneven out", "only parts that ranks hold can be shifted or uneven")
+			if s.Kind != DeviceX && s.Shift != 0 {
+				v.add(in+".Shift", "leave it out", "only parts that ranks hold can be shifted")
+			}
+			if s.Kind != DeviceX && s.Uneven {
+				v.add(in+".Uneven", "leave it out", "only parts that ranks hold can be uneven")
 			}
 			if s.Count != D && !s.Count.constant() {
 				v.add(in+".Count", "use D or a positive constant", "%q is no number of parts", s.Count)

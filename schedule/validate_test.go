@@ -66,7 +66,7 @@ func TestValidate(t *testing.T) {
 		}), []string{"Tensors"}},
 		{"uneven steps", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{a, b, {Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.StreamAxis, Count: schedule.D, Uneven: true}), schedule.Dim(schedule.N)}}}
-		}), []string{"Tensors[2].Axes[0].Outer[0]"}},
+		}), []string{"Tensors[2].Axes[0].Outer[0].Uneven"}},
 		{"fused without kernels", with(func(s *schedule.Schedule) {
 			s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Steps: schedule.Fused}
 		}), []string{"Transport.Steps"}},

@@ -33,7 +33,7 @@ var (
 		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, false}, // want `Tensors\[1\].Axes\[0\].Extent: extent "K" does not fit B of a linear` `Tensors\[1\].Axes\[1\].Extent: extent "N" does not fit`
 		{Name: "C", Axes: []s.Axis{
 			s.Dim("0"), // want `Tensors\[2\].Axes\[0\].Extent: "0" is no extent`
-			s.Dim(s.N, s.Split{Kind: s.StreamAxis, Count: s.D, Shift: 1}), // want `Tensors\[2\].Axes\[1\].Outer\[0\]: only parts that ranks hold can be shifted`
+			s.Dim(s.N, s.Split{Kind: s.StreamAxis, Count: s.D, Shift: 1}), // want `Tensors\[2\].Axes\[1\].Outer\[0\].Shift: only parts that ranks hold can be shifted`
 		}},
 	}}
 
