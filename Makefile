@@ -6,6 +6,8 @@ PTXAS     := nvidia-cuda-nvcc-cu12==12.4.131
 TOOLCHAIN := .toolchain
 STAMP     := $(TOOLCHAIN)/$(NVRTC).$(HEADERS).$(PTXAS)
 
+GOVULNCHECK := v1.9.0
+
 PYTHON ?= python3
 GO     ?= go
 RANKS  ?= 4
@@ -13,7 +15,7 @@ RANKS  ?= 4
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check generate toolchain tools mutants bench soak gpu-build gpu-test
+.PHONY: help run test check generate toolchain tools mutants bench soak fuzz vuln gpu-build gpu-test
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,8 +50,24 @@ mutants: ## break every schedule in every way and see that it is noticed
 bench: ## measure the generated packages on this machine
 	$(GO) run ./generated/run bench all -ranks $(RANKS)
 
-soak: ## the tests that take long: 1000 seeds a program in the simulator, a minute on 2 cores
+soak: fuzz ## make fuzz, and the tests that take long: 1000 seeds a program in the simulator, a minute on 2 cores
 	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/...
+
+# What is read of others: PACKAGE:TARGET. Their corpora run with the tests.
+FUZZED := runtime/group/store:FuzzReadRequest runtime/group/store:FuzzReadAnswer runtime/group/store:FuzzServer \
+  runtime/group/store:FuzzClient runtime/ipc:FuzzDecode runtime/plan:FuzzParseTuning \
+  cmd/ovgen/internal/load:FuzzDecode schedule/lower:FuzzLower
+FUZZTIME ?= 30s
+
+fuzz: ## feed nonsense to whatever reads what others wrote, FUZZTIME each (30s)
+	@for f in $(FUZZED); do \
+	  echo "fuzz $$f"; \
+	  $(GO) test -run '^$$' -fuzz "^$${f#*:}\$$" -fuzztime $(FUZZTIME) ./$${f%:*} || exit 1; \
+	done
+
+# Not part of make test: it asks vuln.go.dev what is known today.
+vuln: ## look for known vulnerabilities in what is used of other modules and of Go
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./...
 
 gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu
 	mkdir -p .gpu

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -50,11 +51,27 @@ func TestParseTuningRefuses(t *testing.T) {
 	}
 }
 
+// FuzzParseTuning reads any text: a table that reads the same again when written, or
+// an error.
 func FuzzParseTuning(f *testing.F) {
 	f.Add([]byte(`{"version":1,"entries":[{"operation":"a","gpu":"g","ranks":1,"shape":"s","program":"p","replayed":true,"ms":1}]}`))
+	f.Add([]byte(`{"version":1}`))
+	f.Add([]byte(`null`))
+	f.Add([]byte(`{"version":1,"entries":[{"operation":"a","gpu":"g","ranks":1,"shape":"s","program":"p","ms":1e999}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if tuning, err := ParseTuning(text); (tuning == nil) == (err == nil) {
-			t.Errorf("%v, %v", tuning, err)
+		tuning, err := ParseTuning(text)
+		if (tuning == nil) == (err == nil) {
+			t.Fatalf("%v, %v", tuning, err)
+		}
+		if err != nil {
+			return
+		}
+		written, err := json.Marshal(tuning)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ParseTuning(written); err != nil || !reflect.DeepEqual(again, tuning) {
+			t.Errorf("%s was read as %s: %v", text, written, err)
 		}
 	})
 }

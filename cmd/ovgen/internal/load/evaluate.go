@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,7 +78,12 @@ func evaluate(ctx context.Context, c Config, src *source, declarations []*Declar
 		}
 		return src.failure(err, stderr.String())
 	}
-	return decode(values, declarations)
+	f, err := os.Open(values)
+	if err != nil {
+		return errors.New("evaluate the schedules: the package ends the program before main (remove os.Exit and log.Fatal from its initialisation)")
+	}
+	defer f.Close()
+	return decode(f, declarations)
 }
 
 // mainFolder is below the package's own folder, so that it may import an internal
@@ -128,18 +134,16 @@ func writeProgram(temp, virtual, path string, declarations []*Declaration) (stri
 
 // decode reads the values. A field that this ovgen does not know comes from another
 // version of package schedule, and would be lost.
-func decode(name string, declarations []*Declaration) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return errors.New("evaluate the schedules: the package ends the program before main (remove os.Exit and log.Fatal from its initialisation)")
-	}
-	defer f.Close()
-	in := json.NewDecoder(f)
+func decode(values io.Reader, declarations []*Declaration) error {
+	in := json.NewDecoder(values)
 	in.DisallowUnknownFields()
 	for _, d := range declarations {
 		if err := in.Decode(&d.Schedule); err != nil {
 			return fmt.Errorf("evaluate schedule %s: %w (is the module's version of ovgen this command's?)", d.Name, err)
 		}
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return fmt.Errorf("evaluate the schedules: more was printed than %d values", len(declarations))
 	}
 	return nil
 }
