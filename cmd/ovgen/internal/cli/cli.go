@@ -47,6 +47,7 @@ type call struct {
 	ranks   string   // -ranks
 	trace   string   // -trace
 	hb      bool     // -hb
+	json    bool     // -json
 	shape   shapeFlags
 	price   costFlags
 	rank    int // -rank
@@ -57,13 +58,14 @@ type call struct {
 type verb struct {
 	name     string
 	args     string // as the usage line has them
-	short    string // what it does, a line
+	short    string // what it does, a few words
 	long     string // what else there is to know
 	examples []string
 	emits    bool // it has the flags of generation
 	proves   bool // it has the flags of a proof
 	draws    bool // it has the flags of a drawing
 	explains bool // it has the flags of an explanation
+	json     bool // it can print JSON
 	least    int  // arguments it needs
 	most     int  // arguments it takes
 	run      func(*call) error
@@ -71,8 +73,8 @@ type verb struct {
 
 var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb, explainVerb}
 
-// errDrift is the end of a diff that found something.
-var errDrift = errors.New("drift")
+// errFound is the end of a verb that found something and has printed it.
+var errFound = errors.New("found")
 
 // usageError is a command line that can't be run.
 type usageError struct {
@@ -96,7 +98,7 @@ func Run(ctx context.Context, env Env, stdout, stderr io.Writer, args ...string)
 	switch {
 	case err == nil:
 		return statusOK
-	case errors.Is(err, errDrift):
+	case errors.Is(err, errFound):
 		return statusFound
 	case errors.As(err, &mistakes):
 		fmt.Fprintln(stderr, err)
@@ -155,6 +157,9 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	}
 	if v.proves {
 		f.StringVar(&c.trace, "trace", "", "the `file` for the interleaving of a counterexample, as a Perfetto trace")
+	}
+	if v.json {
+		f.BoolVar(&c.json, "json", false, "print JSON, for editors and CI")
 	}
 	if v.draws {
 		f.BoolVar(&c.hb, "hb", false, "print the happens-before graph of one run as graphviz dot instead")

@@ -32,7 +32,7 @@ func diff(c *call) error {
 	}
 	if len(g.changes) > 0 || g.missing != nil {
 		fmt.Fprintf(c.stderr, "ovgen: %s is not current: run ovgen gen -o %s %s\n", c.output, c.output, c.args[0])
-		return errDrift
+		return errFound
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func explained(c *call) error {
 		return wrong(err)
 	}
 	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, ranks, equation(p))
-	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0\n", shapeText(x, p, c.shape.typ))
+	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0.\n", shapeText(x, p, c.shape.typ))
+	fmt.Fprintln(c.stdout, "A number in brackets is a step, of the rank that is named or else of this one.")
 	return explain.Write(c.stdout, p, listOf(x, c.rank))
 }
 

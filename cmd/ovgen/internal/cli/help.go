@@ -4,16 +4,24 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 )
 
-const about = `ovgen turns schedules, declared as Go data, into Go packages that run communication
-and matrix product at the same time.
+// about is the head of the help. All of it is one screen: 24 lines of 80 columns.
+const about = `ovgen turns schedules, declared as Go data, into Go packages that run
+communication and matrix products at the same time.
 
 Usage: ovgen VERB [flags] ARGUMENTS
 
-PACKAGE is a folder (./schedules) or an import path, as for the go command: a package
-whose exported variables of type schedule.Schedule are the schedules.
+`
+
+const packages = `
+PACKAGE is a folder (./schedules) or an import path, as for the go command; its
+exported variables of type schedule.Schedule are the schedules.
+docs/first-schedule.md goes from an empty module to a measured schedule.
+
+Examples:
 `
 
 // runHelp prints the help of a verb, or of all.
@@ -32,35 +40,33 @@ func runHelp(w io.Writer, args []string) error {
 
 // help prints what there is.
 func help(w io.Writer) {
-	fmt.Fprint(w, about, "\n")
+	fmt.Fprint(w, about)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, v := range verbs {
 		fmt.Fprintf(table, "  %s\t%s\n", v.name, v.short)
 	}
-	fmt.Fprintf(table, "  help\tsay more: ovgen help VERB\n")
+	fmt.Fprintf(table, "  help\tsay more, with flags and examples: ovgen help VERB\n")
 	table.Flush()
-	fmt.Fprintln(w, "\nExamples:")
+	fmt.Fprint(w, packages)
 	for _, v := range verbs {
 		fmt.Fprintln(w, "  "+v.examples[0])
 	}
-	fmt.Fprintln(w, "\nExit status: 0 done, 1 mistakes in a schedule or drift, 2 trouble with usage, files or tools.")
+	fmt.Fprintln(w, "\nExit status: 0 done, 1 mistakes in schedules or drift, 2 trouble.")
 }
 
 // help prints what the verb does.
 func (v *verb) help(w io.Writer) {
-	flags := ""
+	flags := " [flags]"
 	if v.emits {
 		flags = " [-o DIR] [-nvrtc PATH]"
 	}
 	fmt.Fprintf(w, "Usage: ovgen %s%s %s\n\n%s\n", v.name, flags, v.args, v.long)
 	f := v.flags(&call{})
-	if v.emits {
-		fmt.Fprintln(w, "\nFlags:")
-	}
+	fmt.Fprintln(w, "\nFlags:")
 	f.VisitAll(func(f *flag.Flag) {
 		name, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(w, "  -%s %s\n    \t%s", f.Name, name, usage)
-		if f.DefValue != "" {
+		fmt.Fprintf(w, "  %s\n    \t%s", strings.TrimSpace("-"+f.Name+" "+name), usage)
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
 			fmt.Fprintf(w, " (default %s)", f.DefValue)
 		}
 		fmt.Fprintln(w)

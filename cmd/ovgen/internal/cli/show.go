@@ -19,16 +19,21 @@ var showVerb = &verb{
 	args:  "NAME [PACKAGE]",
 	short: "print the host program of a schedule, or predict its time",
 	long: `show prints what every rank's host issues for one run of the schedule NAME, in upper or
-lower case. PACKAGE is ` + catalog + ` unless it is given.
+lower case. PACKAGE is ` + catalog + ` unless it is given. With -json it
+prints the program as data: buffers, semaphores, streams, and the nodes of setup and
+body, each with its type as "node", expressions and streams as text.
 
 With -cost it predicts instead, from the operations of all ranks and a small model of
 the machine, how long a run of that shape takes, how much of the communication no
 product hides and what limits it, and draws the streams of one rank over time. The
-time is the device's, behind work that is already queued.`,
-	draws: true,
+time is the device's, behind work that is already queued. With -timeline it draws the
+streams of all ranks as SVG.`,
+	draws: true, json: true,
 	examples: []string{
 		"ovgen show AllGatherLinear",
 		"ovgen show -hb -ranks 3 AllGatherLinear | dot -Tsvg > graph.svg",
+		"ovgen show -json AllGatherLinear",
+		"ovgen show -timeline t.svg AllGatherLinear -m 4096 -k 8192 -n 7168",
 		"ovgen show -cost AllGatherLinear -m 4096 -k 8192 -n 7168 -ranks 4 -gpu h200",
 		"ovgen show Ring ./schedules",
 	},
@@ -70,6 +75,9 @@ func show(c *call) error {
 		return c.graph(p)
 	case c.price.on || c.price.timeline != "":
 		return c.cost(p)
+	}
+	if c.json {
+		return printJSON(c.stdout, programJSON(p))
 	}
 	_, err = io.WriteString(c.stdout, hostir.Print(p))
 	return err

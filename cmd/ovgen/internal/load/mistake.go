@@ -55,8 +55,7 @@ const shown = 10
 
 // Error has a line for each of the first ten mistakes by position.
 func (m Mistakes) Error() string {
-	sorted := slices.Clone(m)
-	slices.SortStableFunc(sorted, func(a, b *Mistake) int { return comparePositions(a.Pos, b.Pos) })
+	sorted := m.Sorted()
 	var lines []string
 	for i, e := range sorted {
 		if i == shown {
@@ -66,6 +65,13 @@ func (m Mistakes) Error() string {
 		lines = append(lines, e.Error())
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Sorted is a copy by position.
+func (m Mistakes) Sorted() Mistakes {
+	sorted := slices.Clone(m)
+	slices.SortStableFunc(sorted, func(a, b *Mistake) int { return comparePositions(a.Pos, b.Pos) })
+	return sorted
 }
 
 // Err is nil for no mistakes.

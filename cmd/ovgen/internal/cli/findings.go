@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"ovgen/cmd/ovgen/internal/load"
+)
+
+// finding is one thing that vet -json reports. Its fields are those that
+// docs/first-schedule.md promises: none is ever left out.
+type finding struct {
+	File     string `json:"file"` // relative to the current folder where it is below it
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Schedule string `json:"schedule"`
+	Field    string `json:"field"`    // its path; empty for the schedule as a whole
+	Computed bool   `json:"computed"` // the field is not written as a literal
+	Message  string `json:"message"`
+	Hint     string `json:"hint"`
+	Severity string `json:"severity"`
+}
+
+// Severities of a finding.
+const (
+	severityError   = "error"
+	severityWarning = "warning"
+)
+
+// findings are the mistakes by position; another error is passed on.
+func findings(err error) ([]finding, error) {
+	list := []finding{}
+	var mistakes load.Mistakes
+	if err == nil {
+		return list, nil
+	}
+	if !errors.As(err, &mistakes) {
+		return nil, err
+	}
+	for _, m := range mistakes.Sorted() {
+		list = append(list, finding{File: m.Pos.Filename, Line: m.Pos.Line, Column: m.Pos.Column, Schedule: m.Schedule,
+			Field: m.Field, Computed: m.Computed, Message: m.Msg, Hint: m.Hint, Severity: severityError})
+	}
+	return list, nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		_, err = w.Write(append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	return nil
+}

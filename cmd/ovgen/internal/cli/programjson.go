@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"ovgen/schedule/hostir"
+)
+
+// members are those of a JSON object, in order.
+type members []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON keeps the order.
+func (m members) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, x := range m {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(x.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(x.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", x.name, err)
+		}
+		fmt.Fprintf(&b, "%s:%s", name, value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// programJSON is a host program as JSON: its fields and those of its nodes under their
+// names in package hostir, what is absent left out, expressions and streams as they are
+// printed, and each node with its type as "node".
+func programJSON(p *hostir.Program) any { return jsonOf(reflect.ValueOf(*p)) }
+
+func jsonOf(v reflect.Value) any {
+	switch x := v.Interface().(type) {
+	case hostir.Expr:
+		return x.String()
+	case hostir.StreamRef:
+		return x.String()
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		inner := jsonOf(v.Elem())
+		if fields, ok := inner.(members); ok && v.Kind() == reflect.Interface {
+			return append(members{{"node", v.Elem().Type().Name()}}, fields...)
+		}
+		return inner
+	case reflect.Struct:
+		return fieldsOf(v)
+	case reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = jsonOf(v.Index(i))
+		}
+		return list
+	}
+	return v.Interface()
+}
+
+// fieldsOf a struct that are not zero, those of embedded structs among them.
+func fieldsOf(v reflect.Value) members {
+	list := members{}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		switch value := v.Field(i); {
+		case field.Anonymous && field.Type.Kind() == reflect.Struct:
+			if inner, ok := jsonOf(value).(members); ok {
+				list = append(list, inner...)
+			}
+		case !value.IsZero() && (value.Kind() != reflect.Slice || value.Len() > 0):
+			list = append(list, member{small(field.Name), jsonOf(value)})
+		}
+	}
+	return list
+}
+
+// small is a Go name with a small first letter; one of capitals alone is all small.
+func small(name string) string {
+	if strings.ToUpper(name) == name {
+		return strings.ToLower(name)
+	}
+	return strings.ToLower(name[:1]) + name[1:]
+}
