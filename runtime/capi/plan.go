@@ -109,6 +109,14 @@ func ClosePlan(handle uintptr, ms int64) error {
 	return err
 }
 
+// Type is an element type of the header; a number that is none stays none.
+func Type(element int) driver.Type {
+	if element < 0 || element > int(driver.FP32) {
+		return 0
+	}
+	return driver.Type(element)
+}
+
 // Ints copies counts out of C.
 func Ints(first unsafe.Pointer, n int64) []int {
 	if first == nil || n <= 0 {

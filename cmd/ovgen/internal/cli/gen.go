@@ -15,10 +15,14 @@ any of them. All files are written or none; a file that is the same keeps its ti
 generated files of schedules that are gone are removed. Nothing else is touched.
 
 Device code is compiled to PTX by NVRTC where a .cu has changed. Without NVRTC the text
-is still written, and a PTX that was compiled from the same source is kept.`,
+is still written, and a PTX that was compiled from the same source is kept.
+
+-c also writes a C library of all the schedules: DIR/ovgen.h, which documents it, and its
+main. go build -buildmode=c-shared -o DIR/libovgen.so DIR makes it.`,
 	examples: []string{
 		"ovgen gen -o generated ./schedules",
 		"//go:generate go run ovgen/cmd/ovgen gen -o ../generated .",
+		"ovgen gen -o generated -c clib ./schedules",
 		"ovgen gen -nvrtc /usr/local/cuda/lib64/libnvrtc.so.12 ./schedules",
 	},
 	emits: true, least: 1, most: 1,

@@ -58,7 +58,7 @@ func help(w io.Writer) {
 func (v *verb) help(w io.Writer) {
 	flags := " [flags]"
 	if v.emits {
-		flags = " [-o DIR] [-nvrtc PATH]"
+		flags = " [-o DIR] [-c DIR] [-nvrtc PATH]"
 	}
 	fmt.Fprintf(w, "Usage: ovgen %s%s %s\n\n%s\n", v.name, flags, v.args, v.long)
 	f := v.flags(&call{})

@@ -142,7 +142,7 @@ func (u *unit) exports() *jen.File {
 	f := libraryFile()
 	own := u.importPath(u.options)
 	f.ImportName(own, u.name)
-	shape := jen.Dict{jen.Id("Type"): jen.Qual(devicePath, "Type").Call(member("s", "element"))}
+	shape := jen.Dict{jen.Id("Type"): capi("Type", jen.Int().Call(member("s", "element")))}
 	for _, s := range u.symbols() {
 		shape[jen.Id(s)] = jen.Int().Call(member("s", s))
 	}

@@ -1,0 +1,166 @@
+//go:build cgo && !nosim
+
+package capi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	_ "ovgen/runtime/driver/sim"
+	"ovgen/runtime/group"
+)
+
+func TestDo(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		call func() error
+		want Status
+		text string
+	}{
+		{"nothing", func() error { return nil }, OK, ""},
+		{"an error", func() error { return errors.New("no") }, Failed, "no"},
+		{"an abort", func() error { return fmt.Errorf("run: %w", &group.AbortError{Cause: errors.New("why")}) }, Dead, "run: "},
+		{"a closed group", func() error { return fmt.Errorf("run: %w", group.ErrClosed) }, Dead, "closed"},
+		{"a panic", func() error { panic("oops") }, Failed, "internal error: oops\ngoroutine"},
+		{"a nil pointer", func() error { return errors.New((*Config)(nil).Job) }, Failed, "nil pointer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			status, text := Do(c.call)
+			if status != c.want || !strings.Contains(text, c.text) || (text == "") != (status == OK) {
+				t.Errorf("status %d, text %q, want %d and %q", status, text, c.want, c.text)
+			}
+		})
+	}
+}
+
+// nowhere is a process that no launcher has started.
+func nowhere(t *testing.T) {
+	for _, name := range []string{"OVGEN_RANK", "OVGEN_SIZE", "OVGEN_LOCAL_RANK", "OVGEN_JOB", "OVGEN_DRIVER", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+		"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"} {
+		t.Setenv(name, "")
+	}
+}
+
+func TestResolve(t *testing.T) {
+	two := 2
+	minus := -1
+	torchrun := map[string]string{"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "MASTER_PORT": "29500"}
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		in   Config
+		want string // rank, size, devices, backend; or the error
+	}{
+		{"explicit", nil, Config{Rank: 1, Size: 2, Job: "j"}, "1 2 [] cuda"},
+		{"a device", nil, Config{Rank: 1, Size: 2, Job: "j", Device: &two, Backend: "sim"}, "1 2 [2 2] sim"},
+		{"torchrun", torchrun, Config{}, "1 2 [1 1] cuda"},
+		{"torchrun with a device", torchrun, Config{Device: &two}, "1 2 [2 2] cuda"},
+		{"driver by variable", map[string]string{"OVGEN_DRIVER": "sim"}, Config{Size: 1}, "0 1 [] sim"},
+		{"nothing", nil, Config{}, "no OVGEN_RANK"},
+		{"a rank too many", nil, Config{Rank: 2, Size: 2}, "rank 2 of 2"},
+		{"no size", nil, Config{Size: -1}, "rank 0 of -1"},
+		{"no device", nil, Config{Size: 1, Device: &minus}, "device -1"},
+		{"no time", nil, Config{Size: 1, Timeout: -5}, "timeout of -5 ms"},
+		{"time without end", nil, Config{Size: 1, Timeout: 1 << 62}, "timeout of 4611686018427387904 ms"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			nowhere(t)
+			for k, v := range c.env {
+				t.Setenv(k, v)
+			}
+			g, err := c.in.resolve()
+			got := fmt.Sprintf("%d %d %v %s", g.Rank, g.Size, g.Devices, g.Backend)
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestHandles(t *testing.T) {
+	for _, call := range map[string]func(uintptr) error{
+		"err": Err, "abort": func(h uintptr) error { return Abort(h, "") }, "close": func(h uintptr) error { return Close(h, 0) },
+		"place":   func(h uintptr) error { _, _, err := Place(h); return err },
+		"enqueue": func(h uintptr) error { return Enqueue(h, 0) }, "replay": func(h uintptr) error { return Replay(h, 0) },
+		"run": func(h uintptr) error { return Run(h, 0) }, "plan close": func(h uintptr) error { return ClosePlan(h, 0) },
+		"synchronize": func(h uintptr) error { return Synchronize(h, 0) },
+		"alloc":       func(h uintptr) error { _, err := Alloc(h, 1); return err },
+	} {
+		for _, h := range []uintptr{0, 1 << 40} {
+			if err := call(h); !errors.As(err, new(*HandleError)) {
+				t.Errorf("handle %d: error %v, want a HandleError", h, err)
+			}
+		}
+	}
+}
+
+// A group of one rank: its memory, and its end under the hands of several threads.
+func TestGroup(t *testing.T) {
+	nowhere(t)
+	h, err := Join(Config{Size: 1, Job: fmt.Sprintf("capi-%d", os.Getpid()), Backend: "sim", Arena: 4 << 20}, 20000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Alloc(h, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := []byte("01234567"), make([]byte, 8)
+	if err := errors.Join(CopyTo(h, p, unsafe.Pointer(&in[0]), 8), CopyFrom(h, unsafe.Pointer(&out[0]), p, 8), CopyTo(h, p, nil, 0)); err != nil || !slices.Equal(in, out) {
+		t.Errorf("copied %q, %v", out, err)
+	}
+	if err := CopyTo(h, p, nil, 8); !errors.Is(err, ErrNull) {
+		t.Errorf("copy from NULL: %v", err)
+	}
+	if err := CopyFrom(h, unsafe.Pointer(&out[0]), p, -1); err == nil {
+		t.Error("copied -1 bytes")
+	}
+	if err := errors.Join(Synchronize(h, 0), Free(h, p), Free(h, 0), Err(h)); err != nil {
+		t.Error(err)
+	}
+	if _, err := New(h, 0, func(context.Context, *group.Group, int) (*none, error) { return nil, errors.New("no plan") }, 0); err == nil {
+		t.Error("a plan was made")
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for Err(h) == nil {
+			}
+		})
+		wg.Go(func() {
+			if err := Close(h, 20000); err != nil && !errors.As(err, new(*HandleError)) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// none is no plan.
+type none struct{ *made }
+
+func TestArguments(t *testing.T) {
+	for element, want := range map[int]driver.Type{-1: 0, 0: 0, 1: driver.BF16, 3: driver.FP32, 4: 0, 257: 0} {
+		if got := Type(element); got != want {
+			t.Errorf("element %d is %v, want %v", element, got, want)
+		}
+	}
+	list := []int64{3, 0, 5}
+	if got := Ints(unsafe.Pointer(&list[0]), 3); !slices.Equal(got, []int{3, 0, 5}) {
+		t.Errorf("got %v", got)
+	}
+	if Ints(nil, 3) != nil || Ints(unsafe.Pointer(&list[0]), 0) != nil || Ints(unsafe.Pointer(&list[0]), -1) != nil {
+		t.Error("no list is not nil")
+	}
+}
