@@ -28,7 +28,7 @@ const (
 	Broadcast    PipelineKind = "broadcast"      // each step spreads one rank's shard
 	OneShot      PipelineKind = "one-shot"       // every rank sums all ranks' inputs
 	TwoShot      PipelineKind = "two-shot"       // every rank sums its part of all inputs and gathers the others
-	Padded       PipelineKind = "padded"         // uneven parts travel as even ones, and are put together afterwards
+	Padded       PipelineKind = "padded"         // uneven parts travel in chunks of the most that one may have, and are put together afterwards
 )
 
 // Order says which peer a step exchanges with.

@@ -56,6 +56,9 @@ func (s Split) remarks() string {
 	if s.Uneven {
 		text += ", uneven"
 	}
+	if s.Most != "" {
+		text += ", at most " + string(s.Most)
+	}
 	return text
 }
 

@@ -55,7 +55,7 @@ type Axis struct {
 	Outer  []Split // outermost first; what is left is the inner extent
 }
 
-// Extent is a symbol bound at run time (M, K, N, F, N2, N3, and D for the mesh), or
+// Extent is a symbol bound at run time (M, K, N, F, P, N2, N3, and D for the mesh), or
 // a positive decimal constant such as "128".
 type Extent string
 
@@ -67,6 +67,7 @@ const (
 	N2 Extent = "N2" // columns of C2
 	N3 Extent = "N3" // columns of C3
 	F  Extent = "F"  // columns between the two layers of an MLP
+	P  Extent = "P"  // the most rows of one rank's uneven part
 	D  Extent = "D"  // ranks of the mesh
 )
 
@@ -78,6 +79,9 @@ type Split struct {
 	Shift int
 	// Uneven parts of a DIDx split have extents of their own, given at Bind.
 	Uneven bool
+	// Most rows of one uneven part, P or a constant, where New has to know: Bind
+	// refuses counts above it. Empty: one rank may have all.
+	Most Extent
 }
 
 // SplitKind says what the parts of a split are spread over.

@@ -171,6 +171,11 @@ func (t Tensor) check(v *validation, path string) {
 			if s.Kind != DeviceX && s.Uneven {
 				v.add(in+".Uneven", "leave it out", "only parts that ranks hold can be uneven")
 			}
+			if s.Most != "" && !s.Uneven {
+				v.add(in+".Most", "leave it out, or set Uneven", "only uneven parts have a most")
+			} else if s.Most != "" && s.Most != P && !s.Most.constant() {
+				v.add(in+".Most", "use P or a positive constant", "%q is no number of rows", s.Most)
+			}
 			if s.Count != D && !s.Count.constant() {
 				v.add(in+".Count", "use D or a positive constant", "%q is no number of parts", s.Count)
 			}
@@ -258,5 +263,5 @@ func (e Extent) constant() bool {
 }
 
 func (e Extent) valid() bool {
-	return slices.Contains([]Extent{M, K, N, N2, N3, F, D}, e) || e.constant()
+	return slices.Contains([]Extent{M, K, N, N2, N3, F, P, D}, e) || e.constant()
 }

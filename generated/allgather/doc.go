@@ -2,8 +2,7 @@
 
 // Package allgather copies every rank's rows to every rank. The copy engine
 // pulls them straight into C, r+1 first, while the own rows are copied beside.
-// Four H200s reach about 310 GB/s a rank from 8 MiB a peer on; NCCL's
-// all-gather is its counterpart.
+// NCCL's all-gather is its counterpart.
 //
 // The schedule:
 //
@@ -37,5 +36,5 @@
 // Copies go by the copy engine and signals by stream memory operations: there
 // is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp 5a4147fdeb4973d9.
+// Proof: proven for D = 2..8, stamp 165c6057a5e6f8a2.
 package allgather

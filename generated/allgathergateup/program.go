@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "allgathergateup",
 	Hash:  "c1bdbcffb975533d0d922ec5aa1480058d083cdcd19c5cf581689ef5fef0b83b",
-	Proof: "proven for D = 2..8, stamp a90948903958bae2",
+	Proof: "proven for D = 2..8, stamp 935dfe0a20a99b6a",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

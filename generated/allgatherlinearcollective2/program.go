@@ -23,7 +23,7 @@ const streams = 4
 var program = plan.Program{
 	Name:  "allgatherlinearcollective2",
 	Hash:  "3421ef1f99f1b31251710f61e6ff71d1c3cdd2ffca15998a123b7c9539799c4a",
-	Proof: "proven for D = 2..8, stamp f1580d1150b0da69",
+	Proof: "proven for D = 2..8, stamp bf23e96cc5f45e56",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -49,5 +49,5 @@
 // Copies go by kernels and signals by kernels. The kernels are in
 // allgatherlinearfused.cu.
 //
-// Proof: proven for D = 2..8, stamp d6bef65e293374b4.
+// Proof: proven for D = 2..8, stamp 1576e9996aee360d.
 package allgatherlinearfused

@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "allgatherlinearfused",
 	Hash:  "94da65924812a4ac368fc09354e065a8e67691447f1ae72ff1d3ea904e4e75a2",
-	Proof: "proven for D = 2..8, stamp d6bef65e293374b4",
+	Proof: "proven for D = 2..8, stamp 1576e9996aee360d",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "allgatherlineargrouped",
 	Hash:  "8c947dfaa2e7f05bf08bcaf5940046ee8df010d44270d6a8cc59b6a0af685b0f",
-	Proof: "proven for D = 2..8, stamp faa60e0dd7a38b6e",
+	Proof: "proven for D = 2..8, stamp f7363f032f5ed3a8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

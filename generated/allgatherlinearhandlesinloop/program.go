@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "allgatherlinearhandlesinloop",
 	Hash:  "66d7a8aa4cf98a3ccafb7d786a006918dc6fc63cb76afd4596a79883da112485",
-	Proof: "proven for D = 2..8, stamp 075faf78baf8959d, eager only: it exchanges handles in the loop",
+	Proof: "proven for D = 2..8, stamp 2839430f6e78ebdb, eager only: it exchanges handles in the loop",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Eager: true,
 }

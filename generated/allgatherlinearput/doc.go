@@ -3,9 +3,11 @@
 // Package allgatherlinearput pushes instead: each rank writes its shard into
 // every peer's gathered tensor, in the order r-1, r-2, ... so that all links
 // are used at once, and a product waits for the word that comes behind its
-// shard. On NVLink a push of a large shard is 5 % faster than a pull and one of
-// a megabyte a quarter; it costs the owner's word that its memory may be
-// written. Choose it below four thousand rows.
+// shard. On NVLink a push of a large shard alone is 5 % faster than a pull and
+// one of a megabyte a quarter; it costs the owner's word that its memory may be
+// written and a wait ahead of each product, and with those it is level with
+// AllGatherLinear from four thousand rows on and behind it below. Transformer
+// Engine and nvFuser can push.
 //
 // The schedule:
 //
@@ -41,5 +43,5 @@
 // Copies go by the copy engine and signals by stream memory operations: there
 // is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp bd16789cbb98e411.
+// Proof: proven for D = 2..8, stamp 133a9ee315dff6d9.
 package allgatherlinearput

@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "allgatherlinearringget",
 	Hash:  "145960d1cc767e0ee26566d5f28715b4877447356375e484994475f1cd1ebb3b",
-	Proof: "proven for D = 2..8, stamp f24b2dd308d27790",
+	Proof: "proven for D = 2..8, stamp 0356c01b0ca98ba8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

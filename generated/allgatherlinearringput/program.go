@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "allgatherlinearringput",
 	Hash:  "44e5b8ec73725a8a7bd61ec7ee88dc457fc3ebe53479e3db4382bcf68965a710",
-	Proof: "proven for D = 2..8, stamp 48a66bf5619ef985",
+	Proof: "proven for D = 2..8, stamp bf64f6948f9d6c89",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

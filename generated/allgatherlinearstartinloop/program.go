@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "allgatherlinearstartinloop",
 	Hash:  "43c6e59f3b99881d81e6fc77972d98ca8f03dd2ddbf60eaf442e3e0a58989b5d",
-	Proof: "proven for D = 2..8, stamp 59a77ed08ece98ed",
+	Proof: "proven for D = 2..8, stamp b1f32161512a8499",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

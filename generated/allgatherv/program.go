@@ -17,15 +17,15 @@ import (
 var program = plan.Program{
 	Name:  "allgatherv",
 	Hash:  "a344d525f75ca7c42084bb9a8456841b545025a37c985a476705e16b50b7bedb",
-	Proof: "proven for D = 2..8, stamp 1102fe12bdf1ded2",
+	Proof: "proven for D = 2..8, stamp f84e40781c1a4ba7",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherV, the same on all ranks.
 // Extents are of the whole operation, not of one rank's share.
 type Shape struct {
-	M, N int
-	Type device.Type // BF16, FP16, FP32
+	M, N, P int
+	Type    device.Type // BF16, FP16, FP32
 }
 
 // maxExtent keeps the bytes of every tensor within an int64.
@@ -40,7 +40,7 @@ func (s Shape) Check(ranks int) error {
 	for _, e := range []struct {
 		name   string
 		extent int
-	}{{"M", s.M}, {"N", s.N}} {
+	}{{"M", s.M}, {"N", s.N}, {"P", s.P}} {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
@@ -55,14 +55,14 @@ func (s Shape) Check(ranks int) error {
 
 // String is the shape as errors print it.
 func (s Shape) String() string {
-	return fmt.Sprintf("M %d, N %d, %s", s.M, s.N, s.Type)
+	return fmt.Sprintf("M %d, N %d, P %d, %s", s.M, s.N, s.P, s.Type)
 }
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
 // memory that peers read must be memory that CUDA IPC can export.
 type Buffers struct {
-	A      device.Ptr // [DIDx(D, uneven), M/D, N]: this rank's part, which the peers read
+	A      device.Ptr // [DIDx(D, uneven, at most P), M/D, N]: this rank's part, which the peers read
 	C      device.Ptr // [M, N]
 	Counts []int      // of the uneven parts, one for each rank; the same on all ranks
 }
@@ -96,7 +96,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 
 	b := plan.Build(g, &program, s.String())
 	b.Counts(g.Size())
-	p.a = b.Shared("A", bytes(m*n))
+	p.a = b.Shared("A", bytes(s.P*n))
 	b.Uneven(p.a, bytes(n), 1, func(q, _ int) int {
 		return q
 	})

@@ -2,7 +2,7 @@
 
 // Package allreducetwoshot is AllReduceOneShot with each rank adding its own
 // rows only and reading the other sums from the ranks that made them. Choose it
-// above about half a megabyte.
+// above about a megabyte (four H200s, 8 MiB: 74 us where one shot takes 99).
 //
 // The schedule:
 //
@@ -34,5 +34,5 @@
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in allreducetwoshot.cu.
 //
-// Proof: proven for D = 2..8, stamp ced6bb345a1472c6.
+// Proof: proven for D = 2..8, stamp 9beae5b6251dde5a.
 package allreducetwoshot

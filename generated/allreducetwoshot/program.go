@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "allreducetwoshot",
 	Hash:  "192a12f3a68189c8176901823597a2021edf41a6bd5e9aeebfb9e6f8f2815e3a",
-	Proof: "proven for D = 2..8, stamp ced6bb345a1472c6",
+	Proof: "proven for D = 2..8, stamp 9beae5b6251dde5a",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

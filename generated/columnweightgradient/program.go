@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "columnweightgradient",
 	Hash:  "2841396666f8c172cb9e79267560bba5f23e4033fe32a7d16f8fc5efaf8990e2",
-	Proof: "proven for D = 2..8, stamp 3cee5c165fdb92b2",
+	Proof: "proven for D = 2..8, stamp ed6078a126b4fd39",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

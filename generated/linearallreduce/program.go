@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-	Hash:  "c4ce4d1ae193cb482a0cbbb8fc296accd9ad355e302be675ad563839bb9f0f5d",
-	Proof: "proven for D = 2..8, stamp ca9ea8bfb813ade9",
+	Hash:  "395f7186e12e2ed07f886218c6b5f48bc6acb03cf90b19205f8e9476103cc150",
+	Proof: "proven for D = 2..8, stamp 03505543d0b44dad",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -87,8 +87,7 @@ type Plan struct {
 	a, b, c, partial, slots, reduced *plan.Buffer
 	free, read                       *plan.Semaphore
 	arrived, summed                  []*plan.Semaphore
-	copy, gather                     *plan.Stream
-	work                             []*plan.Stream
+	copy, gather, work               *plan.Stream
 	gemm                             *plan.Product
 	kernels                          kernels
 	terms                            []driver.Ptr // of the sum that is being enqueued
@@ -126,7 +125,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.gather = b.Stream("gather", driver.High)
-	p.work = b.Streams("work", 1, d, driver.Low)
+	p.work = b.Stream("work", driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels.build(b, s.Type)
 
@@ -185,27 +184,21 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(main, p.free)
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.gather, main)
-	for i := 1; i < d; i++ {
-		q.Synchronize(p.work[i], main)
-	}
+	q.Synchronize(p.work, main)
 	q.Wait(p.copy, p.free)
 
 	for j := range 2 {
 		for i := 1; i < d; i++ {
 			to := (r + i) % d
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(to*2+j)*p.chunkC), p.a.At(int64(to*2+j)*p.chunkA), p.b.At(0), 0)
-		}
-
-		// Own rows last, straight into their slot.
-		q.Linear(main, p.gemm, p.slots.At(int64(r*2+j)*p.chunkC), p.a.At(int64(r*2+j)*p.chunkA), p.b.At(0), 0)
-
-		for i := 1; i < d; i++ {
-			to := (r + i) % d
-			q.Synchronize(p.copy, p.work[i])
+			q.Linear(p.work, p.gemm, p.partial.At(int64(to*2+j)*p.chunkC), p.a.At(int64(to*2+j)*p.chunkA), p.b.At(0), 0)
+			q.Synchronize(p.copy, p.work)
 			q.Set(p.copy, p.slots.Peer(to, int64(r*2+j)*p.chunkC), p.partial.At(int64(to*2+j)*p.chunkC), p.chunkC)
 			q.Post(p.copy, p.arrived[j], to)
 		}
-		q.Synchronize(p.gather, main)
+
+		// Own rows last, straight into their slot.
+		q.Linear(p.work, p.gemm, p.slots.At(int64(r*2+j)*p.chunkC), p.a.At(int64(r*2+j)*p.chunkA), p.b.At(0), 0)
+		q.Synchronize(p.gather, p.work)
 		q.Synchronize(p.gather, p.copy)
 		q.Wait(p.gather, p.arrived[j])
 
@@ -230,7 +223,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Join.
 	q.Synchronize(main, p.copy)
 	q.Synchronize(main, p.gather)
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
+	q.Synchronize(main, p.work)
 }

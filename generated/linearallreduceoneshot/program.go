@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
 	Hash:  "1e207f7b6e9790ffb280246aaecd3985601b81fb9025af250e1de4e83b7382dd",
-	Proof: "proven for D = 2..8, stamp 6032b8184233b17b",
+	Proof: "proven for D = 2..8, stamp 2a80ed9249905bd7",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -3,8 +3,8 @@
 // Package linearallreducetwoshot is LinearAllReduceOneShot with each rank
 // adding its own rows only and reading the other sums from the ranks that made
 // them: two exchanges of 1/D of the output with each peer in place of one of
-// all of it. Choose it from about half a megabyte up to where copies overlapped
-// with products win.
+// all of it. Choose it from about two megabytes up to where copies overlapped
+// with products win (64 on four H200s).
 //
 // The schedule:
 //
@@ -37,5 +37,5 @@
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in linearallreducetwoshot.cu.
 //
-// Proof: proven for D = 2..8, stamp d23f5147e3d1efc6.
+// Proof: proven for D = 2..8, stamp 52b8bf115f711c6c.
 package linearallreducetwoshot

@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
 	Hash:  "55144ccd83af57c9ec253fec965fe0c62a51331206bdd7e445d41594d1382aae",
-	Proof: "proven for D = 2..8, stamp d23f5147e3d1efc6",
+	Proof: "proven for D = 2..8, stamp 52b8bf115f711c6c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -6,9 +6,9 @@
 // others' rows first, in the order r+1, r+2, ..., the copy engine puts every
 // partial result into a slot at its owner behind its product, and the owner
 // sums its slots once, in fp32 and in the order of ranks, so runs give equal
-// bits. Choose it from about two thousand rows on (four H200s: .55 of the
-// product alone at 2048 rows, .80 at 8192, .94 at 32768); PyTorch and Flux
-// reduce at the end as well.
+// bits. All products are on one stream: a part that leaves must be done first,
+// and products that run at once share the device. Choose it from about four
+// thousand rows on; PyTorch and Flux reduce at the end as well.
 //
 // The schedule:
 //
@@ -34,17 +34,17 @@
 //
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy, work[1..D-1]: Synchronize(main)
+//	copy, work: Synchronize(main)
+//	copy:   Wait free[every peer]
 //	for i in 1..D-1:  to = (r + i) % D
-//	  work[i]: Linear(partial[to], A[to])
-//	main:   Linear(slots[r], A[r])                                             # own rows last, straight into their slot
-//	for i in 1..D-1:  to = (r + i) % D
-//	  copy:   Synchronize(work[i]);  Wait free[to];  Set(slots@to[r], partial[to]);  Post arrived -> to
-//	main:   Synchronize(copy);  Wait arrived[every peer];  Reduce(C, slots[0..D-1])  # once, in the order of ranks
-//	main:   Synchronize(work[1..D-1])                                          # join
+//	  work:   Linear(partial[to], A[to])
+//	  copy:   Synchronize(work);  Set(slots@to[r], partial[to]);  Post arrived -> to
+//	work:   Linear(slots[r], A[r])                                             # own rows last, straight into their slot
+//	main:   Synchronize(copy), Synchronize(work);  Wait arrived[every peer]    # join
+//	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearreducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp cd1793cf825aa3d2.
+// Proof: proven for D = 2..8, stamp e345c600e759adc6.
 package linearreducescatter

@@ -20,7 +20,7 @@ const streams = 2
 var program = plan.Program{
 	Name:  "linearreducescatterget",
 	Hash:  "6e0d1d0cfb21de489ec8ad922adac03132acdcbf8ac3cc53743dfa99bbde4ecb",
-	Proof: "proven for D = 2..8, stamp c94f598ff880c8bb",
+	Proof: "proven for D = 2..8, stamp 163c718a7a28b693",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
 	Hash:  "08a0dd4399feea5503b441a51a398cb6c90f644bac06f8d1c141e39bd800f74f",
-	Proof: "proven for D = 2..8, stamp c60b5f4ac4f726d9",
+	Proof: "proven for D = 2..8, stamp 0151846eb6caa82f",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "linearreducescatterringkernel",
 	Hash:  "a5de7cfef625ceb1b643e5382740985f5f3433279fefc3299a59318364fad38e",
-	Proof: "proven for D = 2..8, stamp c5bed77289522581",
+	Proof: "proven for D = 2..8, stamp 79fa3c4164b50679",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

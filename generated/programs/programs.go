@@ -26,6 +26,7 @@ import (
 	"ovgen/generated/allgathermatmul"
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
+	"ovgen/generated/allgathervpadded"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
@@ -57,7 +58,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:  "allgather",
-		Proof: "proven for D = 2..8, stamp 5a4147fdeb4973d9",
+		Proof: "proven for D = 2..8, stamp 165c6057a5e6f8a2",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -68,7 +69,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathergateup",
-		Proof: "proven for D = 2..8, stamp a90948903958bae2",
+		Proof: "proven for D = 2..8, stamp 935dfe0a20a99b6a",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -83,7 +84,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinear",
-		Proof: "proven for D = 2..8, stamp aa3857813ab35ab2",
+		Proof: "proven for D = 2..8, stamp 827c4f87124353ec",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -96,7 +97,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearbroadcast",
-		Proof: "proven for D = 2..8, stamp 8b4552b7d1f25d2a",
+		Proof: "proven for D = 2..8, stamp 735322e72488d88b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -109,7 +110,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective1",
-		Proof: "proven for D = 2..8, stamp 73a92bb02ac56117",
+		Proof: "proven for D = 2..8, stamp 5f9b34545947982c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -122,7 +123,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective2",
-		Proof: "proven for D = 2..8, stamp f1580d1150b0da69",
+		Proof: "proven for D = 2..8, stamp bf23e96cc5f45e56",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -135,7 +136,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective8",
-		Proof: "proven for D = 2..8, stamp e9b367bcc3f197d3",
+		Proof: "proven for D = 2..8, stamp 8a26d0fc2467c0a6",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -148,7 +149,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcopied",
-		Proof: "proven for D = 2..8, stamp 4a4a793c2e7317be",
+		Proof: "proven for D = 2..8, stamp 9de6ba1e2b6a55be",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -161,7 +162,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearfused",
-		Proof: "proven for D = 2..8, stamp d6bef65e293374b4",
+		Proof: "proven for D = 2..8, stamp 1576e9996aee360d",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -174,7 +175,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlineargrouped",
-		Proof: "proven for D = 2..8, stamp faa60e0dd7a38b6e",
+		Proof: "proven for D = 2..8, stamp f7363f032f5ed3a8",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -187,7 +188,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearhandlesinloop",
-		Proof: "proven for D = 2..8, stamp 075faf78baf8959d, eager only: it exchanges handles in the loop",
+		Proof: "proven for D = 2..8, stamp 2839430f6e78ebdb, eager only: it exchanges handles in the loop",
 		Eager: true,
 		Slow:  true,
 		Op:    "linear",
@@ -202,7 +203,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp 7eee2b0f8c45f679",
+		Proof: "proven for D = 2..8, stamp 0e97a47e1879f8f2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -215,7 +216,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearparts",
-		Proof: "proven for D = 2..8, stamp 9d5231e2ed298ea7",
+		Proof: "proven for D = 2..8, stamp 44f61fee3521eb0f",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -228,7 +229,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearput",
-		Proof: "proven for D = 2..8, stamp bd16789cbb98e411",
+		Proof: "proven for D = 2..8, stamp 133a9ee315dff6d9",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -241,7 +242,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringbackward",
-		Proof: "proven for D = 2..8, stamp 0e142c40f0b627ab",
+		Proof: "proven for D = 2..8, stamp fe72f5f19f81d173",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -254,7 +255,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringboth",
-		Proof: "proven for D = 2..8, stamp 7c8426d1380ca4da",
+		Proof: "proven for D = 2..8, stamp c992f8316fb70b1d",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -267,7 +268,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringget",
-		Proof: "proven for D = 2..8, stamp f24b2dd308d27790",
+		Proof: "proven for D = 2..8, stamp 0356c01b0ca98ba8",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -280,7 +281,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringput",
-		Proof: "proven for D = 2..8, stamp 48a66bf5619ef985",
+		Proof: "proven for D = 2..8, stamp bf64f6948f9d6c89",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -293,7 +294,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearstartinloop",
-		Proof: "proven for D = 2..8, stamp 59a77ed08ece98ed",
+		Proof: "proven for D = 2..8, stamp b1f32161512a8499",
 		Slow:  true,
 		Op:    "linear",
 		Tensors: []harness.Tensor{
@@ -307,7 +308,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp 42cdb7f795f8456a",
+		Proof: "proven for D = 2..8, stamp c615e2eba97e3570",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -319,7 +320,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherqkv",
-		Proof: "proven for D = 2..8, stamp 54ae5d284211a3c6",
+		Proof: "proven for D = 2..8, stamp ec928f4c0ec87fe9",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -335,18 +336,29 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 2..8, stamp 1102fe12bdf1ded2",
+		Proof: "proven for D = 2..8, stamp f84e40781c1a4ba7",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "N"}}},
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   harness.Adapt(allgatherv.New, (*allgatherv.Plan).Bind),
 	},
 	{
+		Name:  "allgathervpadded",
+		Proof: "proven for D = 2..8, stamp d6480cc41baa4ab6",
+		Op:    "copy",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
+	},
+	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 43e8328c57b17fab",
+		Proof: "proven for D = 2..8, stamp 66b63b1de7344534",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -357,7 +369,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreducetwoshot",
-		Proof: "proven for D = 2..8, stamp ced6bb345a1472c6",
+		Proof: "proven for D = 2..8, stamp 9beae5b6251dde5a",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -368,7 +380,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 2..8, stamp a11241b7448a1dad",
+		Proof: "proven for D = 2..8, stamp d1db51ff3babd2d8",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -379,7 +391,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 2..8, stamp 80bb967c96bb9081",
+		Proof: "proven for D = 2..8, stamp 9c76b1249a08cae8",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -390,7 +402,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 2..8, stamp 9b3a5c86ab95e7b6",
+		Proof: "proven for D = 2..8, stamp 7b3763629012d0b0",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -401,7 +413,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 4b6862a6b5aba322",
+		Proof: "proven for D = 2..8, stamp 1a28a676b7412b24",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -413,7 +425,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columnweightgradient",
-		Proof: "proven for D = 2..8, stamp 3cee5c165fdb92b2",
+		Proof: "proven for D = 2..8, stamp ed6078a126b4fd39",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -425,7 +437,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp ca9ea8bfb813ade9",
+		Proof: "proven for D = 2..8, stamp 03505543d0b44dad",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -437,7 +449,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 6032b8184233b17b",
+		Proof: "proven for D = 2..8, stamp 2a80ed9249905bd7",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -449,7 +461,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreducetwoshot",
-		Proof: "proven for D = 2..8, stamp d23f5147e3d1efc6",
+		Proof: "proven for D = 2..8, stamp 52b8bf115f711c6c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -461,7 +473,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp cd1793cf825aa3d2",
+		Proof: "proven for D = 2..8, stamp e345c600e759adc6",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -473,7 +485,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterget",
-		Proof: "proven for D = 2..8, stamp c94f598ff880c8bb",
+		Proof: "proven for D = 2..8, stamp 163c718a7a28b693",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -485,7 +497,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp c60b5f4ac4f726d9",
+		Proof: "proven for D = 2..8, stamp 0151846eb6caa82f",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -497,7 +509,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterring",
-		Proof: "proven for D = 2..8, stamp 5a7220912811d0c6",
+		Proof: "proven for D = 2..8, stamp 83732ccc9e7df979",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -509,7 +521,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterringkernel",
-		Proof: "proven for D = 2..8, stamp c5bed77289522581",
+		Proof: "proven for D = 2..8, stamp 79fa3c4164b50679",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -521,7 +533,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp 6cc3229716c852ea",
+		Proof: "proven for D = 2..8, stamp 678889dcca18403a",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -533,7 +545,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "permutation",
-		Proof: "proven for D = 2..8, stamp 14f28bfae4ba1b70",
+		Proof: "proven for D = 2..8, stamp e050ae9d7db6d98e",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -544,7 +556,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatter",
-		Proof: "proven for D = 2..8, stamp d851dbcce23e0049",
+		Proof: "proven for D = 2..8, stamp c21c25655ad6bc34",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -555,7 +567,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 6a5af224f427696c",
+		Proof: "proven for D = 2..8, stamp e0c612289c6499e0",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -566,7 +578,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowinputgradient",
-		Proof: "proven for D = 2..8, stamp ef26474f2387339b",
+		Proof: "proven for D = 2..8, stamp 334efa45359e168b",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -578,7 +590,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp c13990d82eeb2f70",
+		Proof: "proven for D = 2..8, stamp e03a9fcc3f47c398",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -590,7 +602,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp d261cb9e4eca0a01",
+		Proof: "proven for D = 2..8, stamp 4ea2e5e7c2bdd454",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -604,7 +616,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp d33667716a1f20cb",
+		Proof: "proven for D = 2..8, stamp becae0c0fc594c09",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "reducescatter",
 	Hash:  "d941ec72bf5832a46860a6de4eae0113d58fdee6c1601e2d0bb16e36a53af9bb",
-	Proof: "proven for D = 2..8, stamp d851dbcce23e0049",
+	Proof: "proven for D = 2..8, stamp c21c25655ad6bc34",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

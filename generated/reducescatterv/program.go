@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "reducescatterv",
 	Hash:  "f3fdb17f8c20f4eaa22a389183084dc7f8369135a9e15fdaa438b10e4252e05f",
-	Proof: "proven for D = 2..8, stamp 6a5af224f427696c",
+	Proof: "proven for D = 2..8, stamp e0c612289c6499e0",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

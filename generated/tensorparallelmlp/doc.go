@@ -52,5 +52,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in tensorparallelmlp.cu.
 //
-// Proof: proven for D = 2..8, stamp d261cb9e4eca0a01.
+// Proof: proven for D = 2..8, stamp 4ea2e5e7c2bdd454.
 package tensorparallelmlp

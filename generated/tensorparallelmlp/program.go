@@ -17,7 +17,7 @@ import (
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
 	Hash:  "bc88144088cb8c89aa9e96a291bbc65d4e3239034b42a646806b9046ebf3dfa7",
-	Proof: "proven for D = 2..8, stamp d261cb9e4eca0a01",
+	Proof: "proven for D = 2..8, stamp 4ea2e5e7c2bdd454",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

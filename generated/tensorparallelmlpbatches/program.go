@@ -20,7 +20,7 @@ const chunks = 2
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
 	Hash:  "5d2a021d7eba60a73599d8a5c5bdbe17ac85700c92bd0b19c7db1bcfada5cb2e",
-	Proof: "proven for D = 2..8, stamp d33667716a1f20cb",
+	Proof: "proven for D = 2..8, stamp becae0c0fc594c09",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

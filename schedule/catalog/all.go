@@ -49,6 +49,7 @@ func All() []Named {
 		{"AllToAll", AllToAll},
 		{"Permutation", Permutation},
 		{"AllGatherV", AllGatherV},
+		{"AllGatherVPadded", AllGatherVPadded},
 		{"ReduceScatterV", ReduceScatterV},
 		{"AllToAllV", AllToAllV},
 		{"ColumnWeightGradient", ColumnWeightGradient},

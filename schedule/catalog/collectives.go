@@ -2,9 +2,9 @@ package catalog
 
 import s "ovgen/schedule"
 
-// AllGather copies every rank's rows to every rank. The copy engine pulls them
-// straight into C, r+1 first, while the own rows are copied beside. Four H200s reach
-// about 310 GB/s a rank from 8 MiB a peer on; NCCL's all-gather is its counterpart.
+// AllGather copies every rank's rows to every rank. The copy engine pulls them straight
+// into C, r+1 first, while the own rows are copied beside. NCCL's all-gather is its
+// counterpart.
 var AllGather = s.Schedule{
 	Op: s.Copy,
 	Tensors: []s.Tensor{
@@ -15,8 +15,8 @@ var AllGather = s.Schedule{
 
 // ReduceScatter sums the ranks' A and leaves each its rows of the sum: peers' rows are
 // put into slots at their owner, which adds them once, in fp32 and in the order of
-// ranks. The bits are the same in every run, as NCCL's, which adds along its rings,
-// are for one number of ranks and channels only.
+// ranks. The bits are the same in every run, as NCCL's, which adds along its rings, are
+// for one number of ranks and channels only.
 var ReduceScatter = s.Schedule{
 	Op: s.Sum,
 	Tensors: []s.Tensor{
@@ -27,8 +27,8 @@ var ReduceScatter = s.Schedule{
 
 // AllReduceOneShot sums the ranks' A on every rank: one kernel waits for the peers and
 // adds what it reads from them in the order of ranks, so that all get equal bits.
-// Choose it below about half a megabyte; vLLM's and TensorRT-LLM's one-shot kernels
-// do the same.
+// Choose it below about a megabyte; vLLM's and TensorRT-LLM's one-shot kernels do the
+// same.
 var AllReduceOneShot = s.Schedule{
 	Op:        s.Sum,
 	Tensors:   summed,
@@ -37,8 +37,8 @@ var AllReduceOneShot = s.Schedule{
 }
 
 // AllReduceTwoShot is AllReduceOneShot with each rank adding its own rows only and
-// reading the other sums from the ranks that made them. Choose it above about half a
-// megabyte.
+// reading the other sums from the ranks that made them. Choose it above about a
+// megabyte (four H200s, 8 MiB: 74 us where one shot takes 99).
 var AllReduceTwoShot = s.Schedule{
 	Op:        s.Sum,
 	Tensors:   summed,
@@ -59,8 +59,8 @@ var Broadcast = s.Schedule{
 }
 
 // AllToAll gives part p of every rank's A to rank p, as experts of a mixture and
-// attention that is sharded by heads (DeepSpeed-Ulysses) need: each rank pulls its
-// part from every other, r+1 first, so that no two pull from one at a time.
+// attention that is sharded by heads (DeepSpeed-Ulysses) need: each rank pulls its part
+// from every other, r+1 first, so that no two pull from one at a time.
 var AllToAll = s.Schedule{
 	Op: s.Copy,
 	Tensors: []s.Tensor{
@@ -86,13 +86,28 @@ var summed = []s.Tensor{
 
 // AllGatherV is AllGather of shards that differ in rows, by counts that all ranks know
 // and Bind takes: what a mixture of experts or sequences of unequal length leave. Each
-// shard travels as it is, so nothing is padded.
+// shard travels as it is, so nothing is padded. P is the most rows that a rank may
+// have, M where nothing less is known.
 var AllGatherV = s.Schedule{
 	Op: s.Copy,
 	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M, uneven), s.Dim(s.N)}},
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
+}
+
+// AllGatherVPadded is AllGatherV with every shard travelling as P rows, whatever its
+// count, and put in its place from there: how an all-gather of even shards serves
+// uneven ones. Only the local copies depend on the counts, and peers never read the
+// caller's memory. Padding and two more passes over memory make it slower than
+// AllGatherV where counts differ much; a tuning chooses between the two.
+var AllGatherVPadded = s.Schedule{
+	Op: s.Copy,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Pipeline: s.Pipeline{Kind: s.Padded},
 }
 
 // ReduceScatterV is ReduceScatter to ranks that keep different numbers of rows, by
@@ -120,3 +135,5 @@ var AllToAllV = s.Schedule{
 }
 
 var uneven = s.Split{Kind: s.DeviceX, Count: s.D, Uneven: true}
+
+var bounded = s.Split{Kind: s.DeviceX, Count: s.D, Uneven: true, Most: s.P}

@@ -6,10 +6,10 @@ import s "ovgen/schedule"
 // parallelism, in one host program and one graph: the all-gather of A with the first
 // linear layer and GELU, and the second layer with its reduce-scatter. A shard's rows
 // go through both layers as soon as they have come, so the gather also runs under the
-// second layer and the first partial results leave while shards still arrive: what
-// two programs one after the other lose between them, a tail and a first shard's
-// latency, is gone. Choose it over two wherever both layers would overlap; Megatron
-// and Transformer Engine run the two apart.
+// second layer and the first partial results leave while shards still arrive: what two
+// programs one after the other lose between them, a tail and a first shard's latency,
+// is gone. Choose it over two wherever both layers would overlap; Megatron and
+// Transformer Engine run the two apart.
 var TensorParallelMLP = s.Schedule{
 	Op: s.MLP,
 	Tensors: []s.Tensor{
@@ -23,9 +23,9 @@ var TensorParallelMLP = s.Schedule{
 
 // TensorParallelMLPBatches is TensorParallelMLP with the stream axis on the batch: the
 // rows are two batches of sequences, and the reduce-scatter of one runs under the
-// gather and the products of the next. Choose it where a batch alone is large enough
-// to fill the device (about 8192 rows a batch on H200): smaller products cost more
-// than the tail that is hidden. It is the batch-split overlap of DeepSpeed's Domino.
+// gather and the products of the next. Choose it where a batch alone fills the device:
+// smaller products cost more than the tail that is hidden. It is the batch-split
+// overlap of DeepSpeed's Domino.
 var TensorParallelMLPBatches = s.Schedule{
 	Op: s.MLP,
 	Tensors: []s.Tensor{

@@ -4,12 +4,12 @@ import s "ovgen/schedule"
 
 // LinearReduceScatter multiplies A and a weight [N, K] that are both cut along K, and
 // leaves each rank its rows of the sum: the output side of a tensor-parallel layer
-// under sequence parallelism. Each rank multiplies the others' rows first, in the
-// order r+1, r+2, ..., the copy engine puts every partial result into a slot at its
-// owner behind its product, and the owner sums its slots once, in fp32 and in the
-// order of ranks, so runs give equal bits. Choose it from about two thousand rows on
-// (four H200s: .55 of the product alone at 2048 rows, .80 at 8192, .94 at 32768);
-// PyTorch and Flux reduce at the end as well.
+// under sequence parallelism. Each rank multiplies the others' rows first, in the order
+// r+1, r+2, ..., the copy engine puts every partial result into a slot at its owner
+// behind its product, and the owner sums its slots once, in fp32 and in the order of
+// ranks, so runs give equal bits. All products are on one stream: a part that leaves
+// must be done first, and products that run at once share the device. Choose it from
+// about four thousand rows on; PyTorch and Flux reduce at the end as well.
 var LinearReduceScatter = s.Schedule{
 	Op:      s.Linear,
 	Tensors: linearScattered,
@@ -26,10 +26,10 @@ var MatmulReduceScatter = s.Schedule{
 }
 
 // LinearReduceScatterGet is LinearReduceScatter with the owner copying: products
-// alternate between two staging buffers, and one is used again when its reader has
-// said that it is done. It takes two chunks of memory beside the slots where the
-// put form takes one a rank, and waits for readers; PyTorch's fused
-// matmul-reduce-scatter runs this order.
+// alternate between two staging buffers, and one is used again when its reader has said
+// that it is done. It takes two chunks of memory beside the slots where the put form
+// takes one a rank, and waits for readers; PyTorch's fused matmul-reduce-scatter runs
+// this order.
 var LinearReduceScatterGet = s.Schedule{
 	Op:       s.Linear,
 	Tensors:  linearScattered,
@@ -37,10 +37,10 @@ var LinearReduceScatterGet = s.Schedule{
 }
 
 // LinearReduceScatterInSlot is LinearReduceScatter without a copy: each product writes
-// its result over the link into the owner's slot, steps on streams of their own. It
-// is the quickest of the separate forms up to about a thousand rows, where a copy
-// costs more to start than to run (.34 to .43 of the product alone at 512 and 1024
-// rows), and loses above, as the stores hold the multiprocessors up.
+// its result over the link into the owner's slot, steps on streams of their own. It is
+// the quickest of the reduce-scatters up to about two thousand rows, where a copy costs
+// more to start than to run (four H200s: .30 of the product alone at 512 rows, .45 at
+// 2048), and loses above, as the stores hold the multiprocessors up.
 var LinearReduceScatterInSlot = s.Schedule{
 	Op:       s.Linear,
 	Tensors:  linearScattered,
@@ -53,11 +53,11 @@ var linearScattered = []s.Tensor{
 	{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 }
 
-// LinearReduceScatterRing sends the sum of each rank's rows once round the ring: a
-// rank copies the sum so far from the rank before it and its product adds to that in
-// its epilogue (beta = 1). It needs no reduction and one sum in flight, but every
-// product waits for its neighbour's: it never won on four H200s (.21 of the product
-// alone at 512 rows, .66 at 8192, .92 at 32768). CUTLASS's distributed GEMM runs it.
+// LinearReduceScatterRing sends the sum of each rank's rows once round the ring: a rank
+// copies the sum so far from the rank before it and its product adds to that in its
+// epilogue (beta = 1). It needs no reduction and one sum in flight, but every product
+// waits for its neighbour's: it never won on four H200s (.15 of the product alone at
+// 512 rows, .48 at 8192, .71 at 32768). CUTLASS's distributed GEMM runs it.
 var LinearReduceScatterRing = s.Schedule{
 	Op:       s.Linear,
 	Tensors:  linearScattered,

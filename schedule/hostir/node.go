@@ -28,6 +28,7 @@ type View struct {
 	Buffer string
 	Index  Expr   // absent: the whole buffer
 	Count  Expr   // absent: one chunk
+	Padded bool   // a chunk with all its room
 	Peer   Expr   // absent: this rank's
 	Alias  string // name bound by Select, for print
 }

@@ -35,6 +35,9 @@ type Buffer struct {
 	// Counts(q, c)-th of the counts that Bind was called with. Elements is then what
 	// New has to make room for.
 	Counts Expr
+	// Room is the elements from one of such chunks to the next; absent: they lie
+	// behind one another.
+	Room Expr
 }
 
 // Owner of a buffer.

@@ -354,6 +354,9 @@ func (v View) text(selects bool) string {
 	if selects && v.Peer.IsZero() {
 		return "Select(" + name + ", 0, " + index + ")"
 	}
+	if v.Padded {
+		return name + "[" + index + ", padded]"
+	}
 	return name + "[" + index + "]"
 }
 

@@ -19,8 +19,8 @@ func (d *draft) uneven(name string) bool {
 }
 
 // counted gives the chunks of a buffer the counts that Bind is called with, of rows; of
-// elements where the rows themselves are what differs. What New makes room for is all
-// of the tensor, which one rank may have.
+// elements where the rows themselves are what differs. What New makes room for is the
+// most rows that a part may have, or all of the tensor, which one rank may have.
 func (d *draft) counted(name string, counts hostir.Expr) {
 	b := d.buffer(name)
 	b.Counts = counts
@@ -32,7 +32,64 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	if len(columns) > 0 {
 		b.Chunk = elements(schedule.Tensor{Axes: columns}, true)
 	}
-	b.Elements = elements(schedule.Tensor{Axes: append([]schedule.Axis{schedule.Dim(rows.Extent)}, columns...)}, true)
+	most := rows.Extent
+	if m, ok := d.most(name); ok {
+		most = m
+	}
+	b.Elements = elements(schedule.Tensor{Axes: append([]schedule.Axis{schedule.Dim(most)}, columns...)}, true)
+}
+
+// most is the bound on the rows of a tensor's uneven parts.
+func (d *draft) most(name string) (schedule.Extent, bool) {
+	t, _ := d.schedule.Tensor(name)
+	axis, split, ok := t.Sharded()
+	if !ok || t.Axes[axis].Outer[split].Most == "" {
+		return "", false
+	}
+	return t.Axes[axis].Outer[split].Most, true
+}
+
+// gatherPadded lets every part travel as a chunk of one size, padding and all, between
+// buffers of the plan, so that what is on the links does not depend on the counts. From
+// there the caller's stream copies the counted rows behind one another into C, each
+// part's while the next one travels.
+func gatherPadded(d *draft) error {
+	most, ok := d.most("A")
+	if !ok {
+		return &schedule.FieldError{Path: "Pipeline.Kind", Msg: "only uneven parts whose most is known can be padded", Hint: "set Uneven and Most of A's split over the ranks"}
+	}
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	chunk := hostir.Var(countChunk)
+	d.cut("C", schedule.D)
+	d.counted("A", hostir.Var(countRank))
+	d.counted("C", chunk)
+	columns := d.buffer("A").Tensor.Axes[1]
+	d.memory(padded, extent(columns.Extent), schedule.Dim(schedule.D), schedule.Dim(most), columns)
+	b := d.buffer(padded)
+	b.Shared, b.Counts, b.Room = true, chunk, hostir.Mul(extent(most), extent(columns.Extent))
+	d.semaphores(ready, read)
+	from := hostir.Var("from")
+	room := func(v hostir.View) hostir.View {
+		v.Padded = true
+		return v
+	}
+	d.program.Body = []hostir.Node{
+		move(mainRef, slice(padded, hostir.Rank), whole("A")),
+		described(post(mainRef, ready, every), "peers may read the own part"),
+		d.fork(copySet),
+		move(mainRef, slice("C", hostir.Rank), whole("A")),
+		steps(let("from", ahead(step)),
+			wait(copyRef, ready, from),
+			move(copyRef, room(slice(padded, from)), room(remote(padded, from, from))),
+			hostir.Synchronize{Origin: hostir.Origin{Field: "Pipeline.Kind"}, Streams: list(mainRef), On: list(copyRef)},
+			move(mainRef, slice("C", from), slice(padded, from))),
+		described(post(copyRef, read, every), "the own part may be overwritten afterwards"),
+		wait(copyRef, read, every),
+		join(copySet),
+	}
+	return nil
 }
 
 // scatterShot lets every rank sum its rows of all ranks' A, reading them over the link.

@@ -117,6 +117,7 @@ func placement(op schedule.Op, t schedule.Tensor) string {
 			if s.Count != schedule.D {
 				s.Count = chunksName
 			}
+			s.Most = "" // any number of rows is placed alike
 			axis.Outer = append(axis.Outer, s)
 		}
 		symbolic.Axes = append(symbolic.Axes, axis)

@@ -12,6 +12,7 @@ const (
 	chunksName = "S" // chunks of a collective pipeline
 	stepIndex  = "i"
 	gathered   = "Agathered"
+	padded     = "Apadded"
 	ready      = "ready" // the owner's shard may be read
 	read       = "read"  // the reader is done with the owner's shard
 	mainName   = "main"

@@ -27,6 +27,7 @@ var reducePipelines = []entry{
 // copyPipelines place A otherwise.
 var copyPipelines = []entry{
 	{point{gatherBare, schedule.PointToPoint, schedule.Shift}, reads{}, gatherCopy},
+	{point{gatherBare, schedule.Padded, schedule.Shift}, reads{}, gatherPadded},
 	{point{exchange, schedule.PointToPoint, schedule.Shift}, reads{}, allToAllCopy},
 	{point{rotation, schedule.PointToPoint, schedule.Shift}, reads{}, permuteCopy},
 	{point{broadcast, schedule.Broadcast, schedule.Shift}, reads{}, broadcastCopy},

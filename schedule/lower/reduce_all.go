@@ -39,19 +39,19 @@ func allReduceShift(d *draft) error {
 
 	sums := hostir.StreamSet{Name: gatherName, High: true}
 	sumRef := hostir.StreamRef{Set: gatherName}
-	set, work := workStreams(d), poolRef(d)
+	set, work, last := d.inOrder()
 	to, from := hostir.Var("to"), hostir.Var("from")
 	rows := func(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Node {
 		return d.multiply(s, dst, slice("A", p.chunk(rank)))
 	}
 	body := p.loop(
-		steps(let("to", ahead(step)), rows(work, slice(partial, p.chunk(to)), to)),
-		described(rows(mainRef, slice(slots, p.chunk(hostir.Rank)), hostir.Rank), "own rows last, straight into their slot"),
 		steps(let("to", ahead(step)),
+			rows(work, slice(partial, p.chunk(to)), to),
 			after(copyRef, work),
 			move(copyRef, remote(slots, to, p.chunk(hostir.Rank)), slice(partial, p.chunk(to))),
 			p.member(post(copyRef, arrived, to))),
-		after(sumRef, mainRef, copyRef),
+		described(rows(last, slice(slots, p.chunk(hostir.Rank)), hostir.Rank), "own rows last, straight into their slot"),
+		after(sumRef, last, copyRef),
 		p.member(wait(sumRef, arrived, every)),
 		described(sum(sumRef, slice(reduced, p.index()), each(slice(slots, p.chunk(hostir.Var(ofRank))))), "once, in the order of ranks"),
 		p.member(post(sumRef, summed, every)),

@@ -33,9 +33,22 @@ func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) ho
 }
 
 // ownRows is the product of this rank's rows, into its own slot.
-func (d *draft) ownRows() hostir.Node {
-	n := d.rowsOf(mainRef, slice(slots, hostir.Rank), hostir.Rank)
+func (d *draft) ownRows(s hostir.StreamRef) hostir.Node {
+	n := d.rowsOf(s, slice(slots, hostir.Rank), hostir.Rank)
 	return described(n, "own rows last, straight into their slot")
+}
+
+// inOrder is the stream of each step's product, and that of the last: one for all,
+// unless the schedule asks for several. A part that has the furthest to go must be
+// done first, and products that may run at once share the device instead.
+func (d *draft) inOrder() (set hostir.StreamSet, work, last hostir.StreamRef) {
+	if d.schedule.Streams.Compute == 0 {
+		set = hostir.StreamSet{Name: workName}
+		work = hostir.StreamRef{Set: workName}
+		return set, work, work
+	}
+	set, work = workStreams(d), poolRef(d)
+	return set, work, hostir.StreamRef{Set: set.Name, Index: poolIndex(d, hostir.Size)}
 }
 
 // sumSlots is the sum at the owner once every peer's part has arrived.
@@ -47,28 +60,27 @@ func sumSlots() []hostir.Node {
 }
 
 // reducePut puts partial results into slots at their owners. The owner says before
-// everything that its slots are free. All products are enqueued before the first
-// copy, which needs one of them anyway.
+// everything that its slots are free.
 func reducePut(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
 	d.stack(partial, d.buffer("C").Tensor)
 	d.semaphores(free, arrived)
-	set, work, to := workStreams(d), poolRef(d), hostir.Var("to")
-	target := let("to", ahead(step))
+	set, work, last := d.inOrder()
+	to := hostir.Var("to")
 	d.program.Body = append([]hostir.Node{
 		described(post(mainRef, free, every), "the slots may be written"),
 		d.fork(copySet, set),
-		steps(target, d.rowsOf(work, slice(partial, to), to)),
-		d.ownRows(),
-		steps(target,
+		wait(copyRef, free, every),
+		steps(let("to", ahead(step)),
+			d.rowsOf(work, slice(partial, to), to),
 			after(copyRef, work),
-			wait(copyRef, free, to),
 			move(copyRef, remote(slots, to, hostir.Rank), slice(partial, to)),
 			post(copyRef, arrived, to)),
-		after(mainRef, copyRef),
-	}, append(sumSlots(), join(set))...)
+		d.ownRows(last),
+		join(copySet, set),
+	}, sumSlots()...)
 	return nil
 }
 
@@ -86,7 +98,7 @@ func reduceInSlot(d *draft) error {
 			wait(work, free, to),
 			d.rowsOf(work, remote(slots, to, hostir.Rank), to),
 			post(work, arrived, to)),
-		d.ownRows(),
+		d.ownRows(mainRef),
 		join(set),
 	}, sumSlots()...)
 	return nil
@@ -124,7 +136,7 @@ func reduceGet(d *draft) error {
 			post(copyRef, read, from),
 			after(work, copyRef),
 			described(wait(work, read, to), "the buffer is free again")),
-		d.ownRows(),
+		d.ownRows(mainRef),
 		join(copySet, set),
 	}, described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))
 	return nil
