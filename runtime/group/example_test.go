@@ -1,0 +1,83 @@
+//go:build cgo && !nosim
+
+package group_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"ovgen/runtime/driver/sim"
+	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
+)
+
+// onRanks runs f as each rank of a simulated node, in one process. Ranks on GPUs are
+// processes, and call Join with what their launcher gave them: group.Config{}.
+func onRanks(n int, f func(ctx context.Context, g *group.Group) error) error {
+	node, network := sim.NewWorld(sim.Config{Devices: n}), store.Memory()
+	defer node.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	errs := make([]error, n)
+	var ranks sync.WaitGroup
+	for r := range n {
+		ranks.Go(func() {
+			device, err := node.Open(r)
+			if err != nil {
+				errs[r] = err
+				return
+			}
+			defer device.Close()
+			g, err := group.Join(ctx, group.Config{Rank: r, Size: n, Job: "example", Driver: device, Arena: 1 << 20, Network: network})
+			if err != nil {
+				errs[r] = err
+				return
+			}
+			errs[r] = errors.Join(f(ctx, g), g.Close(ctx))
+		})
+	}
+	ranks.Wait()
+	return errors.Join(errs...)
+}
+
+// Two ranks join, tell each other something, and leave.
+func ExampleJoin() {
+	err := onRanks(2, func(ctx context.Context, g *group.Group) error {
+		all, err := g.Gather(ctx, "greet", fmt.Appendf(nil, "rank %d of %d", g.Rank(), g.Size()))
+		if err == nil && g.Rank() == 0 {
+			for _, text := range all {
+				fmt.Println(string(text))
+			}
+		}
+		return err
+	})
+	fmt.Println("error:", err)
+	// Output:
+	// rank 0 of 2
+	// rank 1 of 2
+	// error: <nil>
+}
+
+// A rank that gives up ends the runs of all: each of them learns who and why.
+func ExampleGroup_Abort() {
+	err := onRanks(2, func(ctx context.Context, g *group.Group) error {
+		if g.Rank() == 1 {
+			g.Abort(errors.New("the loss is not a number"))
+		}
+		<-g.Done()
+		var abort *group.AbortError
+		if g.Rank() == 0 && errors.As(g.Err(), &abort) {
+			fmt.Println("by rank", abort.By)
+			fmt.Println(abort.Cause)
+		}
+		return nil
+	})
+	fmt.Println("error:", err)
+	// Output:
+	// by rank 1
+	// the loss is not a number
+	// error: <nil>
+}
