@@ -16,7 +16,9 @@ type uneven struct {
 	unit    int64 // bytes that a count counts
 	chunks  int
 	index   func(rank, chunk int) int
+	room    int64     // bytes from a chunk to the next; 0: what it has
 	offsets [][]int64 // with the end
+	sizes   [][]int64
 }
 
 // Counts says that Bind takes n counts, the same on all ranks.
@@ -26,11 +28,15 @@ func (b *Builder) Counts(n int) { b.plan.counts = make([]int, n) }
 // the index(q, c)-th count. What the buffer was declared with is the most that the
 // chunks of a rank may have.
 func (b *Builder) Uneven(f *Buffer, unit int64, chunks int, index func(rank, chunk int) int) {
-	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, offsets: make([][]int64, b.plan.Size())}
+	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, offsets: make([][]int64, b.plan.Size()), sizes: make([][]int64, b.plan.Size())}
 	for r := range f.uneven.offsets {
-		f.uneven.offsets[r] = make([]int64, chunks+1)
+		f.uneven.offsets[r], f.uneven.sizes[r] = make([]int64, chunks+1), make([]int64, chunks)
 	}
 }
+
+// Padded says that the chunks of an uneven buffer lie that many bytes apart, whatever
+// their counts, which must leave them as much at most.
+func (b *Builder) Padded(f *Buffer, room int64) { f.uneven.room = room }
 
 // Part is the address of a chunk of this rank's buffer.
 func (b *Buffer) Part(chunk int) driver.Ptr { return b.PeerPart(b.rank, chunk) }
@@ -45,9 +51,11 @@ func (b *Buffer) Size(chunk int) int64 { return b.PeerSize(b.rank, chunk) }
 
 // PeerSize is the bytes of a chunk of that rank's buffer.
 func (b *Buffer) PeerSize(rank, chunk int) int64 {
-	at := b.uneven.offsets[rank]
-	return at[chunk+1] - at[chunk]
+	return b.uneven.sizes[rank][chunk]
 }
+
+// Room is the bytes of a chunk with its padding.
+func (b *Buffer) Room() int64 { return b.uneven.room }
 
 // size is what a rank has of the buffer.
 func (b *Buffer) size(rank int) int64 {
@@ -89,11 +97,16 @@ func (p *Plan) count(counts []int) (changed bool, err error) {
 
 // lay sets the offsets of the chunks.
 func (b *Buffer) lay(counts []int) error {
-	for r, at := range b.uneven.offsets {
-		for c := range b.uneven.chunks {
-			at[c+1] = at[c] + b.uneven.unit*int64(counts[b.uneven.index(r, c)])
+	u := b.uneven
+	for r, at := range u.offsets {
+		for c := range u.chunks {
+			n := u.unit * int64(counts[u.index(r, c)])
+			if u.room > 0 && n > u.room {
+				return fmt.Errorf("%s: the counts give chunk %d %d bytes, and the shape has room for %d", b.name, c, n, u.room)
+			}
+			u.sizes[r][c], at[c+1] = n, at[c]+max(n, u.room)
 		}
-		if end := at[b.uneven.chunks]; end > b.bytes {
+		if end := at[u.chunks]; end > b.bytes {
 			return fmt.Errorf("%s: the counts give rank %d %d bytes, and the shape has room for %d", b.name, r, end, b.bytes)
 		}
 	}

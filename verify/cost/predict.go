@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -130,11 +131,17 @@ func (c Case) Check(p *hostir.Program) error {
 // Symbols that the tensors of a program are extended by, D left out.
 func Symbols(p *hostir.Program) []string {
 	var list []string
+	add := func(e schedule.Extent) {
+		name := string(e)
+		if name != "D" && strings.Trim(name, "0123456789") != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
 	for _, t := range p.Schedule.Tensors {
 		for _, a := range t.Axes {
-			name := string(a.Extent)
-			if name != "D" && strings.Trim(name, "0123456789") != "" && !slices.Contains(list, name) {
-				list = append(list, name)
+			add(a.Extent)
+			for _, s := range a.Outer {
+				add(s.Most)
 			}
 		}
 	}

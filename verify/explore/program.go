@@ -48,6 +48,7 @@ func (s *Shape) uneven(pairs bool) {
 		s.Counts = append(s.Counts, count)
 		s.M += count
 	}
+	s.Extents["P"] = 4 // more than any
 }
 
 // Case is the shape as a rank unrolls a program for it.

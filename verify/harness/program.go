@@ -36,8 +36,8 @@ type Program struct {
 // Shape gives the extents their values; those that a program doesn't use are zero
 // or ignored. They are of whole tensors, over all ranks.
 type Shape struct {
-	M, K, N, N2, N3, F int
-	Type               driver.Type
+	M, K, N, N2, N3, F, P int
+	Type                  driver.Type
 }
 
 // Buffers are one rank's device pointers by the names of the tensors, and the

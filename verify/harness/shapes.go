@@ -31,13 +31,16 @@ func (s Shape) fit(p *Program, ranks int) Shape {
 	if s.N3 == 0 {
 		s.N3 = narrow
 	}
+	if s.P == 0 && p.uneven() {
+		s.P = slices.Max(counts(s.M, ranks))
+	}
 	return s
 }
 
 // extents are the values of the symbols.
 func (s Shape) extents(ranks int) reference.Extents {
 	return reference.Extents{schedule.M: s.M, schedule.K: s.K, schedule.N: s.N, schedule.N2: s.N2, schedule.N3: s.N3,
-		schedule.F: s.F, schedule.D: ranks}
+		schedule.F: s.F, schedule.P: s.P, schedule.D: ranks}
 }
 
 // problem is the program at a shape, as the reference takes it.

@@ -267,6 +267,14 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 	if !v.Count.IsZero() {
 		count = u.eval(v.Count)
 	}
+	if !b.Room.IsZero() {
+		room := u.eval(b.Room) * u.c.ElementSize
+		at.Offset = first * room
+		if v.Padded {
+			return at, room
+		}
+		return at, u.chunks(b, at.Rank, first, count)
+	}
 	at.Offset = u.chunks(b, at.Rank, 0, first)
 	return at, u.chunks(b, at.Rank, first, count)
 }

@@ -100,6 +100,9 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 		return nil
 	}
 	env = maps.Clone(env)
+	if !b.Room.IsZero() {
+		return x.layOutPadded(b, env, c)
+	}
 	for q := range c.Ranks {
 		starts := []int64{0}
 		for i := range c.Ranks {
@@ -116,6 +119,32 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 				break // the buffer has fewer chunks than there are ranks
 			}
 			starts = append(starts, end)
+		}
+		x.Offsets = append(x.Offsets, starts)
+	}
+	return nil
+}
+
+// layOutPadded makes two chunks of each that has room for more: what is counted, and
+// what is left.
+func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error {
+	room, err := b.Room.Eval(env)
+	if err != nil {
+		return err
+	}
+	room *= c.ElementSize
+	for q := range c.Ranks {
+		starts := []int64{0}
+		for i := range x.Bytes / room {
+			env["q"], env["c"] = int64(q), i
+			n, err := b.Counts.Eval(env)
+			if err != nil {
+				return err
+			}
+			if n < 0 || n >= int64(len(c.Counts)) || c.Counts[n]*x.Chunk > room {
+				return fmt.Errorf("chunk %d of rank %d has no count %d, or no room for it", i, q, n)
+			}
+			starts = append(starts, i*room+c.Counts[n]*x.Chunk, (i+1)*room)
 		}
 		x.Offsets = append(x.Offsets, starts)
 	}

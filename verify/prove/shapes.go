@@ -84,9 +84,10 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 			extents[schedule.M] += n
 		}
 	}
+	extents[schedule.P] = slices.Max(append(counts[:len(counts):len(counts)], 1)) // no part has more, and one is full
 	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N], ElementSize: element, Counts: counts,
 		Extents: map[string]int64{}}
-	for _, e := range []schedule.Extent{schedule.F, schedule.N2, schedule.N3} {
+	for _, e := range []schedule.Extent{schedule.F, schedule.P, schedule.N2, schedule.N3} {
 		c.Extents[string(e)] = extents[e]
 	}
 	return c
@@ -189,7 +190,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 }
 
 // ofShape are the symbols that a program's steps must not depend on.
-var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true}
+var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
 
 // indices shows each expression of a node that decides what is done, or to which chunk.
 func indices(n hostir.Node, see func(what string, e hostir.Expr)) {

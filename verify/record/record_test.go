@@ -79,8 +79,11 @@ func shape(p *hostir.Program, d int) ops.Case {
 			env[schedule.M] += n
 		}
 	}
+	if counts != nil {
+		env[schedule.P] = slices.Max(counts) + 1
+	}
 	at := ops.Case{Ranks: d, Counts: counts, M: env[schedule.M], K: env[schedule.K], N: env[schedule.N], ElementSize: 4, Extents: map[string]int64{}}
-	for _, e := range []schedule.Extent{schedule.N2, schedule.N3, schedule.F} {
+	for _, e := range []schedule.Extent{schedule.N2, schedule.N3, schedule.F, schedule.P} {
 		at.Extents[string(e)] = env[e]
 	}
 	return at

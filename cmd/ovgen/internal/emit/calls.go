@@ -211,6 +211,9 @@ func (b *body) address(v hostir.View) jen.Code {
 
 // bytes is the size of a view.
 func (b *body) bytes(v hostir.View) jen.Code {
+	if v.Padded {
+		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Room").Call()
+	}
 	if b.unit.counted(v) {
 		return b.partOf("Size", v)
 	}

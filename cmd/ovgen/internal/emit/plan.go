@@ -128,6 +128,9 @@ func (u *unit) constructor(f *jen.File) {
 			if _, ok := u.program.Constants[name]; ok {
 				return constant(name)
 			}
+			if name == string(schedule.P) {
+				return "s.P" // p is the plan
+			}
 			name = strings.ToLower(name)
 			used[name] = true
 			return name
@@ -191,6 +194,9 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		}
 		if !x.Counts.IsZero() {
 			code = append(code, field(x.Name).Op("=").Add(make), u.uneven(x, field(x.Name), jen.Id("bytes").Call(expr(x.Chunk))))
+			if !x.Room.IsZero() {
+				code = append(code, b().Dot("Padded").Call(field(x.Name), jen.Id("bytes").Call(expr(x.Room))))
+			}
 			continue
 		}
 		code = append(code, field(x.Name).Op("=").Add(make))

@@ -211,7 +211,7 @@ func shapeExpr(e schedule.Extent) *jen.Statement {
 }
 
 // symbols that a shape can bind, in the order of its fields.
-var symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F}
+var symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F, schedule.P}
 
 // typeWords are the accepted types as texts.
 func (u *unit) typeWords() []string {
@@ -228,6 +228,9 @@ func (u *unit) symbols() []string {
 	for _, t := range u.program.Schedule.Tensors {
 		for _, a := range t.Axes {
 			used[a.Extent] = true
+			for _, s := range a.Outer {
+				used[s.Most] = true
+			}
 		}
 	}
 	var list []string

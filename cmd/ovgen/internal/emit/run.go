@@ -140,6 +140,9 @@ func split(s schedule.Split) jen.Code {
 	if s.Uneven {
 		fields = append(fields, jen.Id("Uneven").Op(":").True())
 	}
+	if s.Most != "" {
+		fields = append(fields, jen.Id("Most").Op(":").Lit(string(s.Most)))
+	}
 	return jen.Custom(inLine, fields...)
 }
 
