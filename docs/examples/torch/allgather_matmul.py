@@ -172,10 +172,10 @@ def times(job, layer, graph, rounds):
     try:
         import torch.distributed._symmetric_memory as symm_mem
         shard = symm_mem.empty(*a.shape, dtype=a.dtype, device=a.device)
-        symm_mem.rendezvous(shard, dist.group.WORLD.group_name)
+        team = dist.group.WORLD.group_name
+        symm_mem.rendezvous(shard, team)
         shard.copy_(a)
-        name = dist.group.WORLD.group_name
-        runs["symm_mem"] = lambda: torch.ops.symm_mem.fused_all_gather_matmul(shard, [b], 0, name, return_A=False)
+        runs["symm_mem"] = lambda: torch.ops.symm_mem.fused_all_gather_matmul(shard, [b], 0, team, return_A=False)
     except Exception as e:
         job.say(f"# no symm_mem: {e}")
     if not all(job.gather("symm_mem" in runs)):
