@@ -36,6 +36,8 @@ func All() []Named {
 		{"MatmulReduceScatter", MatmulReduceScatter},
 		{"LinearReduceScatterGet", LinearReduceScatterGet},
 		{"LinearReduceScatterInSlot", LinearReduceScatterInSlot},
+		{"LinearReduceScatterKernels", LinearReduceScatterKernels},
+		{"LinearReduceScatterOneShot", LinearReduceScatterOneShot},
 		{"LinearReduceScatterRing", LinearReduceScatterRing},
 		{"LinearReduceScatterRingKernel", LinearReduceScatterRingKernel},
 		{"LinearAllReduce", LinearAllReduce},

@@ -47,6 +47,29 @@ var LinearReduceScatterInSlot = s.Schedule{
 	Pipeline: s.Pipeline{Reduction: s.InSlot},
 }
 
+// LinearReduceScatterKernels is LinearReduceScatterInSlot with its waits and posts in
+// emitted kernels, and the last wait in the kernel that sums: a replay is a chain of
+// short launches. Choose it where signals cost more than the product, below about two
+// thousand rows.
+var LinearReduceScatterKernels = s.Schedule{
+	Op:        s.Linear,
+	Tensors:   linearScattered,
+	Pipeline:  s.Pipeline{Reduction: s.InSlot},
+	Transport: fused,
+}
+
+// LinearReduceScatterOneShot multiplies all rows in one product, which then wastes
+// nothing of the device, and one kernel sums the own rows as it reads the peers' over
+// the link. Nothing overlaps: choose it where the whole is a few tens of microseconds
+// and cutting the product would cost more than the link, as at decoding. It is the
+// first half of LinearAllReduceTwoShot.
+var LinearReduceScatterOneShot = s.Schedule{
+	Op:        s.Linear,
+	Tensors:   linearScattered,
+	Pipeline:  s.Pipeline{Kind: s.OneShot},
+	Transport: fused,
+}
+
 var linearScattered = []s.Tensor{
 	{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
 	{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},

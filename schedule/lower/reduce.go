@@ -12,7 +12,8 @@ var (
 var reducePipelines = []entry{
 	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, reducePut},
 	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: gets}, reduceGet},
-	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot)}, reduceInSlot},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot), fused: true}, reduceInSlot},
+	{point{reduce, schedule.OneShot, schedule.Shift}, reads{protocols: puts, fused: true}, scatterOneShot},
 	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InProduct)}, reduceRing},
 	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InKernel)}, reduceRingKernel},
 	{point{reduceAll, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, parts: true}, allReduceShift},

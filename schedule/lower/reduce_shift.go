@@ -52,11 +52,10 @@ func (d *draft) inOrder() (set hostir.StreamSet, work, last hostir.StreamRef) {
 }
 
 // sumSlots is the sum at the owner once every peer's part has arrived.
-func sumSlots() []hostir.Node {
-	return []hostir.Node{
+func (d *draft) sumSlots() []hostir.Node {
+	return d.launch("shot",
 		wait(mainRef, arrived, every),
-		described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"),
-	}
+		described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))
 }
 
 // reducePut puts partial results into slots at their owners. The owner says before
@@ -80,7 +79,7 @@ func reducePut(d *draft) error {
 			post(copyRef, arrived, to)),
 		d.ownRows(last),
 		join(copySet, set),
-	}, sumSlots()...)
+	}, d.sumSlots()...)
 	return nil
 }
 
@@ -100,7 +99,7 @@ func reduceInSlot(d *draft) error {
 			post(work, arrived, to)),
 		d.ownRows(mainRef),
 		join(set),
-	}, sumSlots()...)
+	}, d.sumSlots()...)
 	return nil
 }
 

@@ -22,6 +22,24 @@ func oneShot(d *draft) error {
 	return nil
 }
 
+// scatterOneShot lets every rank multiply all rows at once and sum its own, reading its
+// peers' partial results over the link.
+func scatterOneShot(d *draft) error {
+	if err := d.reduceBuffers(partial); err != nil {
+		return err
+	}
+	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.semaphores(ready, read)
+	d.program.Body = append(d.program.Body, d.multiply(mainRef, whole(partial), whole("A")),
+		described(post(mainRef, ready, every), "peers may read "+partial))
+	d.program.Body = append(d.program.Body, d.launch("shot",
+		wait(mainRef, ready, every),
+		described(sum(mainRef, whole("C"), each(remote(partial, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
+		post(mainRef, read, every))...)
+	d.program.Body = append(d.program.Body, wait(mainRef, read, every))
+	return nil
+}
+
 // twoShot lets every rank sum its part of all inputs and copy the others' parts from
 // those who summed them.
 func twoShot(d *draft) error {

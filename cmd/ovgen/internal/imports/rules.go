@@ -28,11 +28,13 @@ var rules = []rule{
 	{"ovgen/runtime", []string{"ovgen/runtime", "golang.org/x/sys"}},
 	{"ovgen/generated/programs", []string{"ovgen/generated", "ovgen/runtime", "ovgen/verify"}},
 	{"ovgen/generated/run", []string{"ovgen/generated", "ovgen/runtime", "ovgen/verify"}},
+	{"ovgen/generated/tuned", []string{"ovgen/generated", "ovgen/runtime"}},
 	{"ovgen/generated", []string{"ovgen/runtime"}},
 	{"ovgen/verify/ops", []string{"ovgen/schedule"}},
 	{"ovgen/verify/prove", []string{"ovgen/schedule", "ovgen/verify/ops"}},
 	{"ovgen/verify/cost", []string{"ovgen/schedule", "ovgen/verify/ops"}},
 	{"ovgen/verify/explore", []string{"ovgen/schedule", "ovgen/verify/ops"}},
+	{"ovgen/verify/timeline", nil},
 }
 
 // Broken lists each import that the rules do not allow.
