@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "c1bdbcffb975533d0d922ec5aa1480058d083cdcd19c5cf581689ef5fef0b83b",
+	Hash:  "94830a302604f2e9be74e56da3e3a9e04dd7686e03816c9b831605cfc5f32678",
 	Proof: "proven for D = 2..8, stamp 935dfe0a20a99b6a",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

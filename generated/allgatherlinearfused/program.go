@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearfused",
-	Hash:  "94da65924812a4ac368fc09354e065a8e67691447f1ae72ff1d3ea904e4e75a2",
+	Hash:  "1e9ef864bcb16a0055dd171c7121f02c5a48401b5a4d33fd8c395abf42744067",
 	Proof: "proven for D = 2..8, stamp 1576e9996aee360d",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlineargrouped",
-	Hash:  "8c947dfaa2e7f05bf08bcaf5940046ee8df010d44270d6a8cc59b6a0af685b0f",
+	Hash:  "4731aeacc779c265cb357275d5a1ac5cff9732ec58c69159671d1ead891ed1f7",
 	Proof: "proven for D = 2..8, stamp f7363f032f5ed3a8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

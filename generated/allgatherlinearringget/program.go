@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringget",
-	Hash:  "145960d1cc767e0ee26566d5f28715b4877447356375e484994475f1cd1ebb3b",
+	Hash:  "15e3f2d69b6026b307af9780c8b5d4a10e6f77ebdd040096dfce5f7ac88042d4",
 	Proof: "proven for D = 2..8, stamp 0356c01b0ca98ba8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearstartinloop",
-	Hash:  "43c6e59f3b99881d81e6fc77972d98ca8f03dd2ddbf60eaf442e3e0a58989b5d",
+	Hash:  "04e22bc423e69c0ba508c164621420decd0ac800947400d9a2f6660dd59d90eb",
 	Proof: "proven for D = 2..8, stamp b1f32161512a8499",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathermatmul",
-	Hash:  "f1fd84d351749c54e2bec25240611e60777402cb66b71614c5bae1ee77fcc854",
+	Hash:  "694b07a462ca2b3a56674e1980eacf86643bd43b644e9542b6492ddc59102b55",
 	Proof: "proven for D = 2..8, stamp c615e2eba97e3570",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "55f1bf1a2410af5cd5969ededca12e15bda8c8a8652c675f724d343b5ea8d9ea",
+	Hash:  "caf774a52eed0a172da3c47a05909fe7cd387c463d6294ac3b7d230f24277a49",
 	Proof: "proven for D = 2..8, stamp d6480cc41baa4ab6",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

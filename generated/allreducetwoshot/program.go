@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreducetwoshot",
-	Hash:  "192a12f3a68189c8176901823597a2021edf41a6bd5e9aeebfb9e6f8f2815e3a",
+	Hash:  "ec14735dbb9010062f995f530f065d5b9bc179c87e7a927e56d86932ef86facc",
 	Proof: "proven for D = 2..8, stamp 9beae5b6251dde5a",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "eb5d336af373a442180bcbc48c5be94f668e21d9ec3a7c7d7f550bfe23b429b1",
+	Hash:  "7e9c6197be4091b6edcc8b726831ba259c5e0aa6cdb645bce5f689412eae0c3f",
 	Proof: "proven for D = 2..8, stamp 7b3763629012d0b0",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "4fa33e0d304de0e36b3fc155a9c19ad3d6d62c673cdc3bab4a0e41c77d7c6750",
+	Hash:  "7587575e95a4f067899a788d9515d259503f070eb7e4f37c4859ed2c4b717122",
 	Proof: "proven for D = 2..8, stamp 1a28a676b7412b24",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

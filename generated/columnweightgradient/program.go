@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "2841396666f8c172cb9e79267560bba5f23e4033fe32a7d16f8fc5efaf8990e2",
+	Hash:  "9fecea3214f379f6ba8845cf7e32d8238e426fb4db2612671c491ce602f2cc0e",
 	Proof: "proven for D = 2..8, stamp ed6078a126b4fd39",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-	Hash:  "395f7186e12e2ed07f886218c6b5f48bc6acb03cf90b19205f8e9476103cc150",
+	Hash:  "df109c4002e1056b570c65b853f561737f05a689b3341db88c25c1c1f2724c83",
 	Proof: "proven for D = 2..8, stamp 03505543d0b44dad",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

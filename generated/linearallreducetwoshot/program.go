@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "55144ccd83af57c9ec253fec965fe0c62a51331206bdd7e445d41594d1382aae",
+	Hash:  "a6d5531fa3e9d0712e100137299869cecfe79cebb9cc20bbe012092ec845c09f",
 	Proof: "proven for D = 2..8, stamp 52b8bf115f711c6c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "79d6e90485e93d27c3c996345712f6046e921bd42fa11c29887e8d318650b6b0",
+	Hash:  "52aff788622c7721c3db955a75107aec5e2950c8d49b69f7689b99ce3b5af73b",
 	Proof: "proven for D = 2..8, stamp e345c600e759adc6",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -19,7 +19,7 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "6e0d1d0cfb21de489ec8ad922adac03132acdcbf8ac3cc53743dfa99bbde4ecb",
+	Hash:  "b757ccdac4d50aec35f8076e5f16dd0911d3d9993adbf79e35cfe5ce929888f9",
 	Proof: "proven for D = 2..8, stamp 163c718a7a28b693",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

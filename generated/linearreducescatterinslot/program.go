@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "08a0dd4399feea5503b441a51a398cb6c90f644bac06f8d1c141e39bd800f74f",
+	Hash:  "919e66258964153cef86cd7a0aee69e42a387c65e89bd2759764d87ced097792",
 	Proof: "proven for D = 2..8, stamp 0151846eb6caa82f",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

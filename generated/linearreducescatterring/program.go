@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "2bb2d6c34200518f1188620fb091a39c54306f80e668466e93ef3aa9f8391543",
+	Hash:  "96a2f6c673b8b3b771d37ed58d4e2a65d7007e7295dd45c630f1023a659b6ac5",
 	Proof: "proven for D = 2..8, stamp 83732ccc9e7df979",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

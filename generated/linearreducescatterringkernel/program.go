@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterringkernel",
-	Hash:  "a5de7cfef625ceb1b643e5382740985f5f3433279fefc3299a59318364fad38e",
+	Hash:  "a67af0d2440e85634cba10d46db690635db86593d48c4981d75994d0da7983cd",
 	Proof: "proven for D = 2..8, stamp 79fa3c4164b50679",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

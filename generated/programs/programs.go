@@ -40,6 +40,8 @@ import (
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinslot"
+	"ovgen/generated/linearreducescatterkernels"
+	"ovgen/generated/linearreducescatteroneshot"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/generated/matmulreducescatter"
@@ -506,6 +508,30 @@ var All = []harness.Program{
 		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   harness.Adapt(linearreducescatterinslot.New, (*linearreducescatterinslot.Plan).Bind),
+	},
+	{
+		Name:  "linearreducescatterkernels",
+		Proof: "proven for D = 2..8, stamp b718e950ab8f8940",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(linearreducescatterkernels.New, (*linearreducescatterkernels.Plan).Bind),
+	},
+	{
+		Name:  "linearreducescatteroneshot",
+		Proof: "proven for D = 2..8, stamp c0d5238e366cc6b4",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind),
 	},
 	{
 		Name:  "linearreducescatterring",

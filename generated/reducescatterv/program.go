@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "f3fdb17f8c20f4eaa22a389183084dc7f8369135a9e15fdaa438b10e4252e05f",
+	Hash:  "6d4fa4e1b2fc9b792052e794ec9694a08df7402c032ef68294a8952d3f303cbd",
 	Proof: "proven for D = 2..8, stamp e0c612289c6499e0",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowinputgradient",
-	Hash:  "f1fd84d351749c54e2bec25240611e60777402cb66b71614c5bae1ee77fcc854",
+	Hash:  "30208e8706ddcb14c01dba0e07281abdb2c79e83684ab7b89fe9b2aacdaa9a1d",
 	Proof: "proven for D = 2..8, stamp 334efa45359e168b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "8e25cbb177b87b26b1a3da05743dc11a51f870d1280db02c2de62d306b60e298",
+	Hash:  "4e9f7e330563d4e98817096affd572ffb668f2bfb77a744fe13ea972a3b04dfd",
 	Proof: "proven for D = 2..8, stamp e03a9fcc3f47c398",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

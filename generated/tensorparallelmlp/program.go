@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "bc88144088cb8c89aa9e96a291bbc65d4e3239034b42a646806b9046ebf3dfa7",
+	Hash:  "b4bd023c25987114b4b295df49da33bfd2795de72ecb1653b41f5c6fe29c1f23",
 	Proof: "proven for D = 2..8, stamp 4ea2e5e7c2bdd454",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -19,7 +19,7 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "5d2a021d7eba60a73599d8a5c5bdbe17ac85700c92bd0b19c7db1bcfada5cb2e",
+	Hash:  "c0d388ca70b2246d8ae7dcdddb926f67321803a9711e87f0c0e32aa9253e1de2",
 	Proof: "proven for D = 2..8, stamp becae0c0fc594c09",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -8,6 +8,8 @@ import (
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinslot"
+	"ovgen/generated/linearreducescatterkernels"
+	"ovgen/generated/linearreducescatteroneshot"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/runtime/group"
@@ -51,6 +53,24 @@ var linearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearredu
 			p, err := linearreducescatterinslot.New(ctx, g, linearreducescatterinslot.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
 				return p.Bind(ctx, linearreducescatterinslot.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "linearreducescatterkernels",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatterkernels.New(ctx, g, linearreducescatterkernels.Shape(s))
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, linearreducescatterkernels.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "linearreducescatteroneshot",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatteroneshot.New(ctx, g, linearreducescatteroneshot.Shape(s))
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, linearreducescatteroneshot.Buffers(x))
 			}, err
 		},
 	},

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
@@ -46,9 +44,9 @@ func (r *rank) tune(ctx context.Context) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	const line = "%-22s %-38s %-30s %-9s %8v  %s\n"
 	if r.Rank() == 0 {
-		fmt.Fprintln(w, "operation\tshape\tschedule\tmode\tms\tahead of")
+		fmt.Printf(line, "operation", "shape", "fastest", "mode", "ms", "ahead of")
 	}
 	for _, f := range families(r.o.programs) {
 		for _, typ := range r.o.typesOf(f[0]) {
@@ -63,7 +61,8 @@ func (r *rank) tune(ctx context.Context) error {
 					if m.Replayed {
 						mode = variantReplayed
 					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.4f\t%s\n", m.Operation, m.Shape, m.Program, mode, m.Milliseconds, next)
+					r.shown.clear()
+					fmt.Printf(line, m.Operation, m.Shape, m.Program, mode, fmt.Sprintf("%.4f", m.Milliseconds), next)
 				}
 			}
 		}
@@ -72,7 +71,6 @@ func (r *rank) tune(ctx context.Context) error {
 	if r.Rank() != 0 {
 		return nil
 	}
-	w.Flush()
 	if err := table.Write(r.o.out); err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ func (u *unit) programFile() ([]byte, error) {
 
 // identity is the package's static description.
 func (u *unit) identity(f *jen.File) {
-	sum := sha256.Sum256([]byte(hostir.Print(u.program)))
+	// The text leaves a collective's own signals out; the proof's stamp does not.
+	sum := sha256.Sum256([]byte(hostir.Print(u.program) + u.proof()))
 	for _, name := range u.constants() {
 		what := "the number of streams that the steps take in turn"
 		if name == chunkCount {
