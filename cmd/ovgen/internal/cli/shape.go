@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/cost"
 	"ovgen/verify/ops"
@@ -53,7 +55,15 @@ func (s *shapeFlags) of(ranks int) (cost.Case, error) {
 		}
 		x.Counts = append(x.Counts, v)
 	}
-	return x, nil
+	return padded(x), nil
+}
+
+// padded is a case with room for the largest part, where that was not given.
+func padded(x cost.Case) cost.Case {
+	if len(x.Counts) > 0 && x.Extents[string(schedule.P)] == 0 {
+		x.Extents[string(schedule.P)] = slices.Max(x.Counts)
+	}
+	return x
 }
 
 // rowsOfARank are those of a shape that nobody named.
@@ -65,7 +75,7 @@ func filled(x cost.Case, p *hostir.Program) cost.Case {
 	usual := rowsOfARank * int64(x.Ranks)
 	x.M, x.K, x.N = cmp.Or(x.M, usual), cmp.Or(x.K, usual), cmp.Or(x.N, usual)
 	for _, name := range cost.Symbols(p) {
-		if x.Extents[name] == 0 && name != "M" && name != "K" && name != "N" {
+		if x.Extents[name] == 0 && name != "M" && name != "K" && name != "N" && name != "P" {
 			x.Extents[name] = usual
 		}
 	}
@@ -75,6 +85,7 @@ func filled(x cost.Case, p *hostir.Program) cost.Case {
 	for i := range x.Ranks * x.Ranks { // a count for each rank, or for each pair
 		x.Counts = append(x.Counts, rowsOfARank/int64(1+i%3))
 	}
+	x = padded(x)
 	few := x
 	if few.Counts = x.Counts[:x.Ranks]; enough(few, p) {
 		return few

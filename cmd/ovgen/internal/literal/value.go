@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
+	"go/types"
 	"reflect"
 
 	"ovgen/schedule"
@@ -12,7 +13,7 @@ import (
 // Value is what an expression of type schedule.Schedule says, and the paths of what is
 // not constant in it, which are left zero.
 func (s *Source) Value(e ast.Expr) (value schedule.Schedule, unknown []string) {
-	v := &reading{Source: s}
+	v := &reading{Source: s, inside: map[types.Object]bool{}}
 	v.read(reflect.ValueOf(&value).Elem(), e, "")
 	return value, v.unknown
 }
@@ -21,6 +22,7 @@ func (s *Source) Value(e ast.Expr) (value schedule.Schedule, unknown []string) {
 type reading struct {
 	*Source
 	unknown []string
+	inside  map[types.Object]bool // variables whose values are being read
 }
 
 func (v *reading) fails(path string) { v.unknown = append(v.unknown, path) }
@@ -36,12 +38,14 @@ func (v *reading) read(to reflect.Value, e ast.Expr, path string) {
 	}
 	switch x := e.(type) {
 	case *ast.Ident:
-		value := v.vars[v.info.Uses[x]]
-		if value == nil || v.changed[v.info.Uses[x]] || len(path) > longest {
+		obj := v.info.Uses[x]
+		if v.vars[obj] == nil || v.changed[obj] || v.inside[obj] {
 			v.fails(path)
 			return
 		}
-		v.read(to, value, path)
+		v.inside[obj] = true
+		v.read(to, v.vars[obj], path)
+		delete(v.inside, obj)
 	case *ast.CompositeLit:
 		v.literal(to, x, path)
 	case *ast.CallExpr:
@@ -50,9 +54,6 @@ func (v *reading) read(to reflect.Value, e ast.Expr, path string) {
 		v.fails(path)
 	}
 }
-
-// longest bounds the paths, and so the depth, of what is read.
-const longest = 200
 
 func set(to reflect.Value, c constant.Value) bool {
 	switch {

@@ -1,0 +1,115 @@
+package explain
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/verify/ops"
+)
+
+// sized is a case that every program of the catalog takes.
+func sized(ranks, rank int) ops.Case {
+	x := int64(64 * ranks)
+	c := ops.Case{Ranks: ranks, Rank: rank, M: x, K: x, N: x, ElementSize: 2, Extents: map[string]int64{"F": x, "P": 64, "N2": x, "N3": x}}
+	for i := range ranks * ranks {
+		c.Counts = append(c.Counts, int64(i%4))
+	}
+	return c
+}
+
+// Every program of the catalog is explained on every rank: each wait with its post,
+// each operation once, no name of a node.
+func TestCatalog(t *testing.T) {
+	for _, n := range catalog.All() {
+		p, err := lower.Lower(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ranks := range []int{2, 3} {
+			for rank := range ranks {
+				var b bytes.Buffer
+				if err := Write(&b, p, sized(ranks, rank)); err != nil {
+					t.Fatal(err)
+				}
+				text := b.String()
+				for _, bad := range []string{"never", "%!", "Synchronize", "signal", "workspace", "step["} {
+					if strings.Contains(text, bad) {
+						t.Fatalf("%s on rank %d of %d has %q:\n%s", n.Name, rank, ranks, bad, text)
+					}
+				}
+				seen := map[string]bool{}
+				for _, m := range numbered.FindAllStringSubmatch(text, -1) {
+					seen[m[1]] = true
+				}
+				for number := range len(seen) {
+					if !seen[fmt.Sprint(number+1)] {
+						t.Fatalf("%s on rank %d of %d lacks step %d:\n%s", n.Name, rank, ranks, number+1, text)
+					}
+				}
+				if ends := fmt.Sprintf("%3d  ends the run", len(seen)); !strings.Contains(text, ends) {
+					t.Fatalf("%s on rank %d of %d has no %q:\n%s", n.Name, rank, ranks, ends, text)
+				}
+			}
+		}
+	}
+}
+
+// numbered is a step.
+var numbered = regexp.MustCompile(`(?m)^ +(\d+)  \S`)
+
+// A wait without a post is said to be one.
+func TestUnposted(t *testing.T) {
+	p, err := lower.Lower("Broken", catalog.AllGatherMatmul)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
+		if post, ok := n.(hostir.Post); ok && post.Semaphore == "ready" {
+			return nil
+		}
+		return []hostir.Node{n}
+	})
+	var b bytes.Buffer
+	if err := Write(&b, p, sized(2, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if want := `waits for "ready" from rank 1, which never does`; !strings.Contains(b.String(), want) {
+		t.Errorf("it lacks %q:\n%s", want, &b)
+	}
+}
+
+func TestCountsMissing(t *testing.T) {
+	p, err := lower.Lower("AllGatherV", catalog.AllGatherV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := sized(2, 0)
+	c.Counts = nil
+	if err := Write(&bytes.Buffer{}, p, c); err == nil || !strings.HasPrefix(err.Error(), "explain AllGatherV: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 3 << 19: "1.5 MiB", 5 << 30: "5.0 GiB"} {
+		if got := size(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+	for n, want := range map[float64]string{2e6: "2 MFLOP", 1.25e9: "1.2 GFLOP", 3e12: "3.0 TFLOP"} {
+		if got := flops(n); got != want {
+			t.Errorf("%g: %s, want %s", n, got, want)
+		}
+	}
+	for want, list := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+		if got := and(list); got != want {
+			t.Errorf("%v: %s", list, got)
+		}
+	}
+}

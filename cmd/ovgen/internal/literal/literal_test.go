@@ -1,0 +1,125 @@
+package literal_test
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/cmd/ovgen/internal/literal"
+	"ovgen/schedule"
+)
+
+const text = `package schedules
+
+import s "ovgen/schedule"
+
+var Layer = s.Schedule{
+	Op:      op,
+	Tensors: []s.Tensor{{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), {Extent: extent()}}, false}, shared},
+	Pipeline: s.Pipeline{Parts: 1 << 3, Chunks: parts(), Kind: changed},
+}
+
+const op = "line" + "ar"
+
+var (
+	shared  = s.Tensor{Name: "B", Root: true, Axes: axes}
+	axes    = []s.Axis{s.Dim("128", s.Stream(s.D), split())}
+	changed = s.Ring
+	Loop    = Other
+	Other   = Loop
+)
+
+func split() s.Split   { return s.Split{} }
+func parts() int       { return 2 }
+func extent() s.Extent { return s.K }
+func init()            { changed = "" }
+`
+
+// source is the text with its types, and the values of its variables.
+func source(t *testing.T) (*literal.Source, map[string]ast.Expr, *token.FileSet) {
+	t.Helper()
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, "schedules.go", text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	c := types.Config{Importer: importer.ForCompiler(set, "source", nil), Error: func(error) {}} // the loop is one
+	if _, err := c.Check("schedules", set, []*ast.File{f}, info); err == nil {
+		t.Fatal("the loop is no mistake")
+	}
+	values := map[string]ast.Expr{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+			values[v.Names[0].Name] = v.Values[0]
+		}
+		return true
+	})
+	return literal.New(info, []*ast.File{f}), values, set
+}
+
+func TestValue(t *testing.T) {
+	s, values, _ := source(t)
+	got, unknown := s.Value(values["Layer"])
+	want := schedule.Schedule{
+		Op: schedule.Linear,
+		Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), {}}},
+			{Name: "B", Root: true, Axes: []schedule.Axis{schedule.Dim("128", schedule.Stream("D"), schedule.Split{})}},
+		},
+		Pipeline: schedule.Pipeline{Parts: 8},
+	}
+	want.Tensors[0].Axes[0].Outer = []schedule.Split{schedule.DIDx("D")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("value (-want +got):\n%s", diff)
+	}
+	wantUnknown := []string{"Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]", "Pipeline.Chunks", "Pipeline.Kind"}
+	if diff := cmp.Diff(wantUnknown, unknown); diff != "" {
+		t.Errorf("unknown (-want +got):\n%s", diff)
+	}
+}
+
+func TestFind(t *testing.T) {
+	s, values, set := source(t)
+	for path, want := range map[string]struct {
+		line, column    int
+		whole, computed bool
+	}{
+		"Op":                                {6, 2, true, false},
+		"Streams":                           {0, 0, false, false},
+		"Tensors":                           {7, 2, true, false},
+		"Tensors[0].Axes[0].Outer[0].Count": {7, 55, true, false},
+		"Tensors[0].Axes[1].Extent":         {7, 63, true, false},
+		"Tensors[1].Root":                   {14, 32, true, false},
+		"Tensors[1].Axes[0].Extent":         {15, 27, true, false},
+		"Tensors[1].Axes[0].Outer[1].Shift": {15, 49, false, true},
+		"Tensors[4].Name":                   {7, 2, false, false},
+		"Pipeline.Parts":                    {8, 23, true, false},
+		"Pipeline.Own":                      {8, 2, false, false},
+	} {
+		p := s.Find(values["Layer"], path)
+		var at token.Position
+		if p.At != nil {
+			at = set.Position(p.At.Pos())
+		}
+		if at.Line != want.line || at.Column != want.column || p.Whole != want.whole || p.Computed != want.computed {
+			t.Errorf("%s: %d:%d %+v, want %+v", path, at.Line, at.Column, p, want)
+		}
+	}
+}
+
+// Variables that are set to each other are a mistake of the package's, not a hang.
+func TestLoop(t *testing.T) {
+	s, values, _ := source(t)
+	if _, unknown := s.Value(values["Loop"]); len(unknown) == 0 {
+		t.Error("a loop has a value")
+	}
+	if p := s.Find(values["Loop"], "Op"); p.At != nil {
+		t.Errorf("a loop has a field: %+v", p)
+	}
+}
