@@ -21,7 +21,7 @@ const (
 	row      = 16  // of a track
 	gap      = 8   // between ranks
 	head     = 26  // of a panel's title
-	foot     = 30  // of the axis
+	foot     = 48  // of the axis and the legend
 	ticks    = 8
 	least    = 0.4 // width of what takes no time
 	perGlyph = 6.2
@@ -48,6 +48,7 @@ func SVG(w io.Writer, panels ...Panel) error {
 		d.panel(p)
 	}
 	d.axis(end)
+	d.legend()
 	d.out.WriteString("</svg>\n")
 	if _, err := w.Write(d.out.Bytes()); err != nil {
 		return fmt.Errorf("write a picture: %w", err)
@@ -127,5 +128,15 @@ func (d *drawing) axis(end float64) {
 		at := float64(i) * step
 		fmt.Fprintf(&d.out, `<line x1="%.1f" y1="0" x2="%.1f" y2="%d" stroke="#000000" stroke-opacity="0.12"/>`+"\n", d.x(at), d.x(at), d.y+6)
 		d.text(d.x(at), d.y+18, "middle", fmt.Sprintf("%g us", at))
+	}
+}
+
+// legend says what the colours are.
+func (d *drawing) legend() {
+	x := margin
+	for _, k := range []Kind{Product, Copy, Sum, Wait, Post, Other} {
+		fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="12" height="10" fill="%s"/>`+"\n", x, d.y+28, fills[k])
+		d.text(float64(x+16), d.y+37, "start", string(k))
+		x += 80
 	}
 }

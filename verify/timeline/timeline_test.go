@@ -67,7 +67,7 @@ func TestSVG(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"hoisted &amp; fast", "rank 0 work[1]", "Linear C[1] &lt;1&gt;: 40.0 to 100.0 us", "100 us"} {
+	for _, want := range []string{"hoisted &amp; fast", "rank 0 work[1]", "Linear C[1] &lt;1&gt;: 40.0 to 100.0 us", "100 us", ">product</text>", ">post</text>"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the picture lacks %q", want)
 		}
