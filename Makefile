@@ -6,7 +6,7 @@ PTXAS     := nvidia-cuda-nvcc-cu12==12.4.131
 TOOLCHAIN := .toolchain
 STAMP     := $(TOOLCHAIN)/$(NVRTC).$(HEADERS).$(PTXAS)
 
-GOVULNCHECK := v1.9.0
+GOVULNCHECK := v1.8.0
 
 PYTHON ?= python3
 GO     ?= go

@@ -67,6 +67,11 @@ func TestValidate(t *testing.T) {
 		{"uneven steps", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{a, b, {Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.StreamAxis, Count: schedule.D, Uneven: true}), schedule.Dim(schedule.N)}}}
 		}), []string{"Tensors[2].Axes[0].Outer[0].Uneven"}},
+		{"a most of even parts, and none of rows", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{
+				{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Most: schedule.P}), schedule.Dim(schedule.K)}}, b,
+				{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true, Most: schedule.M}), schedule.Dim(schedule.N)}}}
+		}), []string{"Tensors[0].Axes[0].Outer[0].Most", "Tensors[2].Axes[0].Outer[0].Most"}},
 		{"fused without kernels", with(func(s *schedule.Schedule) {
 			s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Steps: schedule.Fused}
 		}), []string{"Transport.Steps"}},

@@ -36,7 +36,11 @@ func (b *Builder) Uneven(f *Buffer, unit int64, chunks int, index func(rank, chu
 
 // Padded says that the chunks of an uneven buffer lie that many bytes apart, whatever
 // their counts, which must leave them as much at most.
-func (b *Builder) Padded(f *Buffer, room int64) { f.uneven.room = room }
+func (b *Builder) Padded(f *Buffer, room int64) {
+	if f.uneven.room = room; room <= 0 || room > f.bytes/int64(f.uneven.chunks) {
+		b.mistake("buffer %s has %d bytes: they are no %d chunks of %d", f.name, f.bytes, f.uneven.chunks, room)
+	}
+}
 
 // Part is the address of a chunk of this rank's buffer.
 func (b *Buffer) Part(chunk int) driver.Ptr { return b.PeerPart(b.rank, chunk) }

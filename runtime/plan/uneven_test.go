@@ -77,3 +77,39 @@ func unevenRank(w *world, r int) error {
 	}
 	return errors.Join(p.Close(w.Context()), d.MemFree(at[0]), d.MemFree(at[1]))
 }
+
+// Padded chunks keep their distance whatever the counts, which must fit.
+func TestPadded(t *testing.T) {
+	inWorld(t, 1, sim.Config{}, nil, func(w *world) {
+		b := Build(w.groups[0], toyProgram, "padded")
+		b.Counts(2)
+		f := b.Allocate("padded", 40)
+		b.Uneven(f, 4, 2, func(_, c int) int { return c })
+		b.Padded(f, 20)
+		p, err := b.Finish(w.Context(), func(q *Queue) {})
+		if err != nil {
+			w.Fatal(err)
+		}
+		if err := p.BindCounts(w.Context(), []int{2, 5}); err != nil {
+			w.Error(err)
+		}
+		if f.Part(1)-f.Part(0) != 20 || f.Size(0) != 8 || f.Size(1) != 20 || f.Room() != 20 {
+			w.Errorf("chunks %d apart, of %d and %d bytes in %d", f.Part(1)-f.Part(0), f.Size(0), f.Size(1), f.Room())
+		}
+		if err := p.BindCounts(w.Context(), []int{6, 0}); err == nil || !strings.Contains(err.Error(), "give chunk 0 24 bytes, and the shape has room for 20") {
+			w.Error(err)
+		}
+		if err := p.Close(w.Context()); err != nil {
+			w.Error(err)
+		}
+		for _, room := range []int64{0, 21, 1 << 62} {
+			b := Build(w.groups[0], toyProgram, "padded")
+			f := b.Allocate("padded", 40)
+			b.Uneven(f, 4, 2, func(_, c int) int { return c })
+			b.Padded(f, room)
+			if _, err := b.Finish(w.Context(), func(q *Queue) {}); err == nil || !strings.Contains(err.Error(), "no 2 chunks of") {
+				w.Errorf("room of %d: %v", room, err)
+			}
+		}
+	})
+}

@@ -133,6 +133,7 @@ var splits = []schedule.Split{
 	{Kind: schedule.Plain, Count: "2"}, {Kind: schedule.Plain, Count: schedule.D}, {Kind: schedule.DeviceX, Count: "4"},
 	{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}, {Kind: schedule.DeviceX, Count: schedule.D, Shift: -1 << 63},
 	{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}, {}, {Kind: schedule.DeviceX, Count: schedule.D, Shift: 1, Uneven: true},
+	{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true, Most: schedule.P}, {Kind: schedule.DeviceX, Count: schedule.D, Uneven: true, Most: "3"},
 }
 
 // pick sets a field to a value, to nothing or to nonsense.

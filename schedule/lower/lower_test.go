@@ -48,6 +48,11 @@ func TestRefused(t *testing.T) {
 			return s
 		}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
 		{"choices of a reduction", linear(func(s *schedule.Schedule) { s.Pipeline.Own, s.Pipeline.Reduction = schedule.Last, schedule.InSlot }), []string{"Pipeline.Own", "Pipeline.Reduction"}},
+		{"padded even parts", func() schedule.Schedule {
+			s := catalog.AllGather
+			s.Pipeline.Kind = schedule.Padded
+			return s
+		}(), []string{"Pipeline.Kind"}},
 		{"collective", linear(func(s *schedule.Schedule) { s.Pipeline.Kind, s.Pipeline.Chunks = schedule.Collective, 2 }), []string{"Pipeline.Kind"}},
 		{"invalid", linear(func(s *schedule.Schedule) { s.Op = "" }), []string{"Op"}},
 		{"A whole", linear(func(s *schedule.Schedule) {

@@ -42,6 +42,13 @@ func TestUneven(t *testing.T) {
 		}, prove.Contents},
 		{"gather: another rank's count", program(t, "X", catalog.AllGatherV), counts("A", hostir.Mod(hostir.Add(q, one), d)), prove.Race},
 		{"gather: a count that the shape chooses", program(t, "X", catalog.AllGatherV), counts("A", m), prove.Shapes},
+		{"padded: another rank's part", program(t, "X", catalog.AllGatherVPadded), source(zero), prove.Race},
+		{"padded: another rank's count", program(t, "X", catalog.AllGatherVPadded), counts("Apadded", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
+		{"padded: a part put where another belongs", program(t, "X", catalog.AllGatherVPadded), change(func(n *hostir.Set) {
+			if n.Src.Peer.IsZero() && !n.Src.Index.IsZero() {
+				n.Src.Index = hostir.Rank
+			}
+		}), prove.Contents},
 		{"scatter: parts in another order", program(t, "X", catalog.ReduceScatterV), counts("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
 		{"scatter: another rank's part", program(t, "X", catalog.ReduceScatterV), change(func(n *hostir.Reduce) { n.Terms[0].View.Index = zero }), prove.Contents},
 		{"exchange: counts of the other direction", program(t, "X", catalog.AllToAllV), counts("C", hostir.Add(hostir.Mul(q, d), c)), prove.Contents},

@@ -117,7 +117,7 @@ func (s *subject) bytes(b hostir.Buffer) (int64, error) {
 // plan makes the package's plan and binds it to new memory.
 func (s *subject) plan(ctx context.Context, g *group.Group) (p harness.Plan, memory []driver.Ptr, err error) {
 	p, err = s.made.New(ctx, g, harness.Shape{M: int(s.at.M), K: int(s.at.K), N: int(s.at.N), N2: int(s.at.Extents["N2"]),
-		N3: int(s.at.Extents["N3"]), F: int(s.at.Extents["F"]), Type: driver.FP32})
+		N3: int(s.at.Extents["N3"]), F: int(s.at.Extents["F"]), P: int(s.at.Extents["P"]), Type: driver.FP32})
 	if err != nil {
 		return nil, nil, err
 	}
