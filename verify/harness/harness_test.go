@@ -258,3 +258,34 @@ func TestCommands(t *testing.T) {
 		t.Errorf("trouble is not said once: %v\n%s", err, out)
 	}
 }
+
+// TestMpirun starts the ranks by Open MPI.
+func TestMpirun(t *testing.T) {
+	mpirun, err := exec.LookPath("mpirun")
+	if err != nil {
+		t.Skipf("no mpirun on this machine: %v", err)
+	}
+	run, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		args string
+		fine bool
+		once string
+	}{
+		{"verify allgatherlinear -driver sim -type bf16 -iters 1 -shapes 6,8,8", true, "bit-exact: 3 runs on 3 ranks, driver sim"},
+		{"verify allgatherlinear -driver nosuch", false, `run: no driver "nosuch"`},
+	} {
+		args := append(strings.Fields("--allow-run-as-root --oversubscribe -n 3"), run)
+		out, err := exec.Command(mpirun, append(args, strings.Fields(x.args)...)...).CombinedOutput()
+		if (err == nil) != x.fine || strings.Count(string(out), x.once) != 1 {
+			t.Errorf("mpirun run %s: %v\n%s", x.args, err, out)
+		}
+	}
+	one := exec.Command(mpirun, append(strings.Fields("--allow-run-as-root --oversubscribe -n 2"), run, "verify", "allgatherlinear", "-driver", "sim")...)
+	one.Env = append(one.Environ(), "OVGEN_SIM_DEVICES=1")
+	if out, err := one.CombinedOutput(); err == nil || strings.Count(string(out), "sim has 1 devices, 2 are needed") != 1 {
+		t.Errorf("trouble is not said once: %v\n%s", err, out)
+	}
+}

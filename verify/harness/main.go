@@ -38,7 +38,9 @@ func Main(programs []Program, code *driver.Code) int {
 		fmt.Print(usage)
 		return exitRight
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "run: %v\n", err)
+		if p, _ := group.Placed(); p.Rank == 0 { // the ranks of a launcher read the same line
+			fmt.Fprintf(os.Stderr, "run: %v\n", err)
+		}
 		return exitTrouble
 	case o.command == "list":
 		list(programs)
@@ -89,13 +91,20 @@ const complaint = "run: "
 
 // runRank is one rank, from joining to leaving.
 func runRank(o *options, code *driver.Code) int {
-	ctx := context.Background()
-	right, err := work(ctx, o, code)
-	switch {
-	case err != nil:
+	place, err := group.Placed()
+	if err != nil {
 		fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
 		return exitTrouble
-	case !right && os.Getenv(group.EnvRank) == "0":
+	}
+	right, err := work(context.Background(), o, code)
+	switch {
+	case err != nil:
+		// Our own launcher passes on one rank's words, whichever it is.
+		if place.Launcher == "ovgen" || group.Tells(err, place.Rank) {
+			fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
+		}
+		return exitTrouble
+	case !right && place.Rank == 0:
 		return exitWrong // the others leave quietly: rank 0 has said it
 	}
 	return exitRight

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 )
 
 const usage = `usage: run list
@@ -20,7 +21,7 @@ const usage = `usage: run list
        run bench NAME...|all [flags]      NAME,NAME: interleaved in one run, for programs
                                           of one operation and equal placements
 
-  -ranks N       ranks to start (4)
+  -ranks N       ranks to start (4); under torchrun, mpirun or srun there are as many as those start
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
                  spread; an MLP has n*ranks columns between its layers and k at the end
   -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n)
@@ -101,6 +102,9 @@ func parse(args []string, programs []Program) (*options, error) {
 		return nil, errHelp
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.command, err)
+	}
+	if p, err := group.Placed(); err == nil { // started as a rank: of as many as there are
+		o.ranks = p.Size
 	}
 	o.seed = uint32(seed)
 	if o.rounds = o.iters; o.rounds == 0 {

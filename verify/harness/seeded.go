@@ -72,9 +72,6 @@ func testShape(ctx context.Context, p *Program, s Shape, ranks int, seed uint64)
 	return errors.Join(errs...)
 }
 
-// testSlack is room for an arena's words and for what alignment takes.
-const testSlack = 288 << 10
-
 func testJoined(ctx context.Context, w *sim.World, network store.Network, r, ranks int, p *Program, s Shape, seed uint32) error {
 	x, err := p.problem(s, ranks)
 	if err != nil {
@@ -84,7 +81,7 @@ func testJoined(ctx context.Context, w *sim.World, network store.Network, r, ran
 	if err != nil {
 		return err
 	}
-	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: staged(x) + testSlack, Network: network})
+	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: staged(x) + slack, Network: network})
 	if err != nil {
 		return err
 	}

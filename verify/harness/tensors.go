@@ -147,7 +147,7 @@ func (t *tensors) spoil(s driver.Stream) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{t.r.drv.MemsetD32Async(arena.Base(t.r.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], staged(t.x)+testSlack)/4, s)}
+	errs := []error{t.r.drv.MemsetD32Async(arena.Base(t.r.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], staged(t.x)+slack)/4, s)}
 	for name, at := range t.at {
 		if reference.Result(name) || t.absent(name) {
 			errs = append(errs, t.r.drv.MemsetD32Async(at, poison, words(t.bytes(max(t.parts[name].Count, 1))), s))

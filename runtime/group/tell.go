@@ -1,0 +1,30 @@
+package group
+
+import (
+	"errors"
+
+	"ovgen/runtime/group/store"
+)
+
+// Tells says whether this rank is the one to tell of an error that all ranks of its
+// group get: of an abort the rank that aborted, of a failure that ranks agreed on the
+// one that failed, of a rank that is gone the first that is left. Under a launcher
+// that passes on what every rank prints, a job then ends with its error said once.
+func Tells(err error, rank int) bool {
+	var abort *AbortError
+	var peer *PeerError
+	var gone *store.GoneError
+	switch {
+	case errors.As(err, &abort):
+		return abort.By == rank
+	case errors.As(err, &peer):
+		return peer.Rank == rank
+	case errors.As(err, &gone):
+		first := 0
+		if gone.Rank == 0 {
+			first = 1
+		}
+		return rank == first
+	}
+	return err != nil
+}
