@@ -104,7 +104,11 @@ func (b *Buffer) lay(counts []int) error {
 	u := b.uneven
 	for r, at := range u.offsets {
 		for c := range u.chunks {
-			n := u.unit * int64(counts[u.index(r, c)])
+			count := int64(counts[u.index(r, c)])
+			if count > b.bytes/u.unit { // as bytes it may be too large for an int64
+				return fmt.Errorf("%s: chunk %d of rank %d has a count of %d, and the shape has room for %d", b.name, c, r, count, b.bytes/u.unit)
+			}
+			n := u.unit * count
 			if u.room > 0 && n > u.room {
 				return fmt.Errorf("%s: the counts give chunk %d %d bytes, and the shape has room for %d", b.name, c, n, u.room)
 			}

@@ -70,7 +70,7 @@ func unevenRank(w *world, r int) error {
 	for _, x := range []struct {
 		counts []int
 		want   string
-	}{{[]int{1 + r, 2}, "the ranks disagree on the counts"}, {[]int{1}, "1 counts, and the program has 2"}, {[]int{-1, 1}, "count 0 is -1"}, {[]int{6, 6}, "the shape has room for 40"}} {
+	}{{[]int{1 + r, 2}, "the ranks disagree on the counts"}, {[]int{1}, "1 counts, and the program has 2"}, {[]int{-1, 1}, "count 0 is -1"}, {[]int{1 << 62, 1}, "has a count of 4611686018427387904"}, {[]int{6, 6}, "the shape has room for 40"}} {
 		if err := p.BindCounts(w.Context(), x.counts, at[0], at[1]); err == nil || !strings.Contains(err.Error(), x.want) {
 			return fmt.Errorf("counts %v: %v, want %q", x.counts, err, x.want)
 		}
