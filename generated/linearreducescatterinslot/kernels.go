@@ -47,7 +47,7 @@ func (k *kernels) build(b *plan.Builder, t driver.Type) {
 // wait.
 const (
 	threads      = 512
-	reduceBlocks = 96
+	reduceBlocks = 264
 )
 
 // blocks is how many blocks so many bytes take, 16 bytes a thread.
