@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "b4bd023c25987114b4b295df49da33bfd2795de72ecb1653b41f5c6fe29c1f23",
-	Proof: "proven for D = 2..8, stamp 4ea2e5e7c2bdd454",
+	Hash:  "1be3bd6ff8bc9c0982bf7a7a760306ec5726a6f96bb854d040e4c9e6ea8849eb",
+	Proof: "proven for D = 2..8, stamp b52ede016b9654dc",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -213,8 +213,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Linear(p.work[i], p.gemmH, p.h.At(int64(peer)*p.chunkH), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0), p.bias.At(0))
 		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC), p.h.At(int64(peer)*p.chunkH), p.b2.At(0), 0)
 	}
+	for i := 1; i < d; i++ {
+		q.Synchronize(main, p.work[i])
+	}
 
-	// Straight into their slot.
+	// Own rows last, straight into their slot.
 	q.Linear(main, p.gemmPartial, p.slots.At(int64(r)*p.chunkC), p.h.At(int64(r)*p.chunkH), p.b2.At(0), 0)
 
 	for i := 1; i < d; i++ {

@@ -15,7 +15,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp 4ea2e5e7c2bdd454",
+		Proof: "proven for D = 2..8, stamp b52ede016b9654dc",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

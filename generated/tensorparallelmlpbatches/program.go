@@ -19,8 +19,8 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "c0d388ca70b2246d8ae7dcdddb926f67321803a9711e87f0c0e32aa9253e1de2",
-	Proof: "proven for D = 2..8, stamp becae0c0fc594c09",
+	Hash:  "8e47751496b1030caa1686ece6e46ddda14b39172affd904dd7eda0f5e7e7f49",
+	Proof: "proven for D = 2..8, stamp 28a72139ea219718",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -219,8 +219,11 @@ func (p *Plan) issue(q *plan.Queue) {
 			q.Linear(p.work[i], p.gemmH, p.h.At(int64(s*d+peer)*p.chunkH), p.agathered.At(int64(s*d+peer)*p.chunkA), p.b.At(0), p.bias.At(0))
 			q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(s*d+peer)*p.chunkC), p.h.At(int64(s*d+peer)*p.chunkH), p.b2.At(0), 0)
 		}
+		for i := 1; i < d; i++ {
+			q.Synchronize(main, p.work[i])
+		}
 
-		// Straight into their slot.
+		// Own rows last, straight into their slot.
 		q.Linear(main, p.gemmPartial, p.slots.At(int64(s*d+r)*p.chunkC), p.h.At(int64(s*d+r)*p.chunkH), p.b2.At(0), 0)
 
 		for i := 1; i < d; i++ {
