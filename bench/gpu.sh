@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|bench|grid|all]
+#   bench/gpu.sh [test|join|bench|grid|all]
+# test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
+# schedules. grid: the models' layers beside NCCL and PyTorch. all: test and bench.
 set -u
 BIN=${BIN:-.gpu}
 OUT=${OUT:-docs/results}
@@ -31,8 +33,8 @@ part() {
 gpus=$(nvidia-smi -L | wc -l)
 
 # Programs of each layer that grid measures, of those that the binary has.
-FC1=${FC1:-allgatherlinear allgatherlinearput allgatherlinearparts allgatherlinearfused allgatherlinearcollective1}
-FC2=${FC2:-linearreducescatter linearreducescatterget linearreducescatterinslot linearreducescatterringkernel}
+FC1=${FC1:-allgatherlinear allgatherlinearkernels allgatherlineargrouped allgatherlinearput allgatherlinearfused}
+FC2=${FC2:-linearreducescatter linearreducescatterinslot linearreducescatterkernels linearreducescatteroneshot}
 MODELS=${MODELS:-8B 70B 405B GPT-3 DDLB}
 ROUNDS=${ROUNDS:-8}
 PYTHON=${PYTHON:-/opt/torch/.venv/bin/python3}
@@ -67,17 +69,44 @@ if [ "$PART" = grid ]; then
   grid 2>&1 | tee "$OUT/grid.txt"
   exit "${PIPESTATUS[0]}"
 fi
+
+# checked NAME...: programs under compute-sanitizer, one process a rank: it looks at
+# programs that start no others.
+checked() {
+  local r rc=0 pids=()
+  for r in 0 1; do
+    OVGEN_RANK=$r OVGEN_SIZE=2 OVGEN_JOB=memcheck$$ compute-sanitizer --tool memcheck --error-exitcode 9 \
+      "$BIN/run" verify "$@" -driver cuda -iters 1 -timeout 120s -shapes "128,128,128" &
+    pids+=($!)
+  done
+  for r in "${pids[@]}"; do wait "$r" || rc=1; done
+  return $rc
+}
+
+if [ "$PART" = join ]; then
+  for n in 2 4; do
+    [ "$gpus" -ge $n ] || continue
+    torchrun=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node $n)
+    part "torchrun-$n" timeout 120 "${torchrun[@]}" --no-python "$BIN/run" verify allgatherlinear linearreducescatter -driver cuda -iters 20
+    if [ -e "$BIN/libovgen.so" ]; then
+      part "torch-$n" timeout 120 "${torchrun[@]}" docs/examples/torch/allgather_matmul.py --library "$BIN/libovgen.so" --out "$OUT/torch-$n.json"
+    fi
+  done
+  part memcheck-2 checked $("$BIN/run" list | awk 'NR > 1 { print $1 }')
+  exit $failed
+fi
+
 if [ "$PART" != bench ]; then
   part driver "$BIN/cuda.test" -test.run 'Conform|NoAllocs|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
   for n in 2 4; do
     [ "$gpus" -ge $n ] || continue
-    part "verify-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters 200
-    part "disturbed-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters 200 -delays -straggler -shapes "512,4096,3584;1000,1000,1000"
+    part "verify-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50}
+    part "disturbed-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} -delays -straggler -shapes "1024,512,768"
     part "scenarios-$n" "$BIN/scenario.test" -test.v -test.run TestProcesses -driver cuda -ranks $n
   done
 fi
 if [ "$PART" != test ]; then
-  part bench "$BIN/run" bench all -ranks "$gpus" -driver cuda -iters 24
+  part bench "$BIN/run" bench all -ranks "$gpus" -driver cuda -iters ${ROUNDS:-8}
   part steps "$BIN/run" bench allgathermatmul -ranks "$gpus" -driver cuda -iters 80 -nosteps -shapes 512,4096,3584
 fi
 exit $failed
