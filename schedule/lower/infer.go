@@ -102,8 +102,12 @@ func (r *rule) refuse(s schedule.Schedule, wrong []int) error {
 	}
 	a, _ := s.Tensor("A")
 	c, _ := s.Tensor("C")
+	problem := fmt.Sprintf("no communication leads from A %s to C %s", placement(s.Op, a), placement(s.Op, c))
+	if t.Name != "A" && t.Name != "C" {
+		problem += fmt.Sprintf(" with %s %s", t.Name, placement(s.Op, t))
+	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]),
-		Msg:  fmt.Sprintf("no communication leads from A %s to C %s with %s %s", placement(s.Op, a), placement(s.Op, c), t.Name, placement(s.Op, t)),
+		Msg:  problem,
 		Hint: fmt.Sprintf("nearest is the %s: place %s", r.moves, strings.Join(want, ", "))}
 }
 
