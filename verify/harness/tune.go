@@ -46,6 +46,9 @@ func (r *rank) tune(ctx context.Context) error {
 	}
 	const line = "%-22s %-38s %-30s %-9s %8v  %s\n"
 	if r.Rank() == 0 {
+		if !r.onGPU() {
+			fmt.Println("simulated: these times say nothing of a GPU's")
+		}
 		fmt.Printf(line, "operation", "shape", "fastest", "mode", "ms", "ahead of")
 	}
 	for _, f := range families(r.o.programs) {
