@@ -49,10 +49,11 @@ var launchers = []launcher{
 }
 
 // Launched says whether this process was started as a rank, by Launch or by another
-// launcher.
+// launcher. The only process of another launcher is none yet: srun -n 1 gives a program
+// its place and its GPUs, and the program may start ranks of its own.
 func Launched() bool {
-	_, ok := launchedBy()
-	return ok
+	l, ok := launchedBy()
+	return ok && (l.rank == EnvRank || os.Getenv(l.size) != "1")
 }
 
 // launchedBy is the launcher whose rank and size are both set.

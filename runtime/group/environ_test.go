@@ -41,6 +41,19 @@ func TestPlaced(t *testing.T) {
 	}
 }
 
+// TestLaunchedAlone: a launcher's only process starts ranks of its own.
+func TestLaunchedAlone(t *testing.T) {
+	alone := map[string]string{"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_JOB_ID": "9", "SLURM_STEP_ID": "0"}
+	setPlace(t, alone)
+	if p, err := Placed(); Launched() || err != nil || p.Size != 1 {
+		t.Errorf("launched: %v, %+v, %v", Launched(), p, err)
+	}
+	setPlace(t, alone, map[string]string{EnvRank: "0", EnvSize: "1", EnvJob: "mine"})
+	if !Launched() {
+		t.Error("a rank of our own that is alone is not launched")
+	}
+}
+
 func TestPlacedRefuses(t *testing.T) {
 	for name, x := range map[string]struct {
 		env  map[string]string

@@ -103,7 +103,7 @@ func parse(args []string, programs []Program) (*options, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.command, err)
 	}
-	if p, err := group.Placed(); err == nil { // started as a rank: of as many as there are
+	if p, err := group.Placed(); err == nil && group.Launched() { // of as many ranks as were started
 		o.ranks = p.Size
 	}
 	o.seed = uint32(seed)
