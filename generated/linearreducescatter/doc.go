@@ -6,8 +6,9 @@
 // others' rows first, in the order r+1, r+2, ..., the copy engine puts every
 // partial result into a slot at its owner behind its product, and the owner
 // sums its slots once, in fp32 and in the order of ranks, so runs give equal
-// bits. All products are on one stream: a part that leaves must be done first,
-// and products that run at once share the device. Choose it from about four
+// bits. All products are on one stream, since a part that leaves must be done
+// first and products that run at once share the device; the copies have a
+// stream each, so that one starts under another. Choose it from about two
 // thousand rows on; PyTorch and Flux reduce at the end as well.
 //
 // The schedule:
@@ -34,17 +35,17 @@
 //
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy, work: Synchronize(main)
-//	copy:   Wait free[every peer]
+//	copy[1..D-1], work: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
-//	  work:   Linear(partial[to], A[to])
-//	  copy:   Synchronize(work);  Set(slots@to[r], partial[to]);  Post arrived -> to
+//	  copy[i]: Wait free[to]
+//	  work:    Linear(partial[to], A[to])
+//	  copy[i]: Synchronize(work);  Set(slots@to[r], partial[to]);  Post arrived -> to
 //	work:   Linear(slots[r], A[r])                                             # own rows last, straight into their slot
-//	main:   Synchronize(copy), Synchronize(work);  Wait arrived[every peer]    # join
+//	main:   Synchronize(copy[1..D-1]), Synchronize(work);  Wait arrived[every peer]  # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearreducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp e345c600e759adc6.
+// Proof: proven for D = 2..8, stamp 6e74468114ca34f8.
 package linearreducescatter

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "52aff788622c7721c3db955a75107aec5e2950c8d49b69f7689b99ce3b5af73b",
-	Proof: "proven for D = 2..8, stamp e345c600e759adc6",
+	Hash:  "8da7c28fe9a41eb8eb0a2372b0b9d05994d49f242eba04333e80ca1d5edd68bc",
+	Proof: "proven for D = 2..8, stamp 6e74468114ca34f8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -86,7 +86,8 @@ type Plan struct {
 
 	a, b, c, slots, partial *plan.Buffer
 	free, arrived           *plan.Semaphore
-	copy, work              *plan.Stream
+	work                    *plan.Stream
+	copy                    []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 kernels
 	terms                   []driver.Ptr // of the sum that is being enqueued
@@ -119,7 +120,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Stream("copy", driver.High)
+	p.copy = b.Streams("copy", 1, d, driver.High)
 	p.work = b.Stream("work", driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels.build(b, s.Type)
@@ -177,23 +178,27 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	// The slots may be written.
 	q.Post(main, p.free)
-	q.Synchronize(p.copy, main)
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.copy[i], main)
+	}
 	q.Synchronize(p.work, main)
-	q.Wait(p.copy, p.free)
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
+		q.Wait(p.copy[i], p.free, to)
 		q.Linear(p.work, p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), 0)
-		q.Synchronize(p.copy, p.work)
-		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-		q.Post(p.copy, p.arrived, to)
+		q.Synchronize(p.copy[i], p.work)
+		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+		q.Post(p.copy[i], p.arrived, to)
 	}
 
 	// Own rows last, straight into their slot.
 	q.Linear(p.work, p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), 0)
 
 	// Join.
-	q.Synchronize(main, p.copy)
+	for i := 1; i < d; i++ {
+		q.Synchronize(main, p.copy[i])
+	}
 	q.Synchronize(main, p.work)
 	q.Wait(main, p.arrived)
 

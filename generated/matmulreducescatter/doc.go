@@ -27,17 +27,17 @@
 //
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy, work: Synchronize(main)
-//	copy:   Wait free[every peer]
+//	copy[1..D-1], work: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
-//	  work:   Matmul(partial[to], A[to])
-//	  copy:   Synchronize(work);  Set(slots@to[r], partial[to]);  Post arrived -> to
+//	  copy[i]: Wait free[to]
+//	  work:    Matmul(partial[to], A[to])
+//	  copy[i]: Synchronize(work);  Set(slots@to[r], partial[to]);  Post arrived -> to
 //	work:   Matmul(slots[r], A[r])                                             # own rows last, straight into their slot
-//	main:   Synchronize(copy), Synchronize(work);  Wait arrived[every peer]    # join
+//	main:   Synchronize(copy[1..D-1]), Synchronize(work);  Wait arrived[every peer]  # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp 678889dcca18403a.
+// Proof: proven for D = 2..8, stamp e026acf01f6537bc.
 package matmulreducescatter

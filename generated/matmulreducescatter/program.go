@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "matmulreducescatter",
-	Hash:  "b24fb5754e629ef8cee6f6a5b18350d5ce14a4ef1aa633188448980465fb48c6",
-	Proof: "proven for D = 2..8, stamp 678889dcca18403a",
+	Hash:  "adc270ea9b38da6161a38be9faf0b2965ca0d8629a81e172ac3ae4625048105e",
+	Proof: "proven for D = 2..8, stamp e026acf01f6537bc",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -86,7 +86,8 @@ type Plan struct {
 
 	a, b, c, slots, partial *plan.Buffer
 	free, arrived           *plan.Semaphore
-	copy, work              *plan.Stream
+	work                    *plan.Stream
+	copy                    []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 kernels
 	terms                   []driver.Ptr // of the sum that is being enqueued
@@ -119,7 +120,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Stream("copy", driver.High)
+	p.copy = b.Streams("copy", 1, d, driver.High)
 	p.work = b.Stream("work", driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type})
 	p.kernels.build(b, s.Type)
@@ -177,23 +178,27 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	// The slots may be written.
 	q.Post(main, p.free)
-	q.Synchronize(p.copy, main)
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.copy[i], main)
+	}
 	q.Synchronize(p.work, main)
-	q.Wait(p.copy, p.free)
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
+		q.Wait(p.copy[i], p.free, to)
 		q.Matmul(p.work, p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0))
-		q.Synchronize(p.copy, p.work)
-		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-		q.Post(p.copy, p.arrived, to)
+		q.Synchronize(p.copy[i], p.work)
+		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+		q.Post(p.copy[i], p.arrived, to)
 	}
 
 	// Own rows last, straight into their slot.
 	q.Matmul(p.work, p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0))
 
 	// Join.
-	q.Synchronize(main, p.copy)
+	for i := 1; i < d; i++ {
+		q.Synchronize(main, p.copy[i])
+	}
 	q.Synchronize(main, p.work)
 	q.Wait(main, p.arrived)
 

@@ -415,7 +415,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 1a28a676b7412b24",
+		Proof: "proven for D = 2..8, stamp 13ea2b46ec837100",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -439,7 +439,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp 03505543d0b44dad",
+		Proof: "proven for D = 2..8, stamp 557c3b75152306ad",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -475,7 +475,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp e345c600e759adc6",
+		Proof: "proven for D = 2..8, stamp 6e74468114ca34f8",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -559,7 +559,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp 678889dcca18403a",
+		Proof: "proven for D = 2..8, stamp e026acf01f6537bc",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},

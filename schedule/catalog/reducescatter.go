@@ -7,9 +7,10 @@ import s "ovgen/schedule"
 // under sequence parallelism. Each rank multiplies the others' rows first, in the order
 // r+1, r+2, ..., the copy engine puts every partial result into a slot at its owner
 // behind its product, and the owner sums its slots once, in fp32 and in the order of
-// ranks, so runs give equal bits. All products are on one stream: a part that leaves
-// must be done first, and products that run at once share the device. Choose it from
-// about four thousand rows on; PyTorch and Flux reduce at the end as well.
+// ranks, so runs give equal bits. All products are on one stream, since a part that
+// leaves must be done first and products that run at once share the device; the copies
+// have a stream each, so that one starts under another. Choose it from about two
+// thousand rows on; PyTorch and Flux reduce at the end as well.
 var LinearReduceScatter = s.Schedule{
 	Op:      s.Linear,
 	Tensors: linearScattered,

@@ -58,6 +58,13 @@ func (d *draft) sumSlots() []hostir.Node {
 		described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))
 }
 
+// puts are the streams of the copies to owners, one for each step: none of them is in a
+// hurry, since the sum waits for all, and what one takes to start is spent under another.
+func (d *draft) puts() (set hostir.StreamSet, put hostir.StreamRef) {
+	set = hostir.StreamSet{Name: copyName, First: hostir.Const(1), Count: hostir.Size, High: true}
+	return set, hostir.StreamRef{Set: copyName, Index: step}
+}
+
 // reducePut puts partial results into slots at their owners. The owner says before
 // everything that its slots are free.
 func reducePut(d *draft) error {
@@ -67,18 +74,19 @@ func reducePut(d *draft) error {
 	d.stack(partial, d.buffer("C").Tensor)
 	d.semaphores(free, arrived)
 	set, work, last := d.inOrder()
+	copies, put := d.puts()
 	to := hostir.Var("to")
 	d.program.Body = append([]hostir.Node{
 		described(post(mainRef, free, every), "the slots may be written"),
-		d.fork(copySet, set),
-		wait(copyRef, free, every),
+		d.fork(copies, set),
 		steps(let("to", ahead(step)),
+			wait(put, free, to),
 			d.rowsOf(work, slice(partial, to), to),
-			after(copyRef, work),
-			move(copyRef, remote(slots, to, hostir.Rank), slice(partial, to)),
-			post(copyRef, arrived, to)),
+			after(put, work),
+			move(put, remote(slots, to, hostir.Rank), slice(partial, to)),
+			post(put, arrived, to)),
 		d.ownRows(last),
-		join(copySet, set),
+		join(copies, set),
 	}, d.sumSlots()...)
 	return nil
 }
