@@ -34,23 +34,22 @@
 //
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy[1..D-1], gather, work: Synchronize(main)
-//	for i in 1..D-1:  to = (r + i) % D
-//	  copy[i]: Wait free[to]
+//	copy, gather, work: Synchronize(main)
+//	copy:   Wait free[every peer]
 //	for j in 2:
 //	  for i in 1..D-1:  to = (r + i) % D
-//	    work:    Linear(partial[to*2 + j], A[to*2 + j])
-//	    copy[i]: Synchronize(work);  Set(slots@to[r*2 + j], partial[to*2 + j]);  Post arrived[j] -> to
-//	  work:    Linear(slots[r*2 + j], A[r*2 + j])                              # own rows last, straight into their slot
-//	  gather:  Synchronize(copy[1..D-1]), Synchronize(work);  Wait arrived[j] <- every peer;  Reduce(reduced[j], slots[q*2 + j], q = 0..D-1);  Post summed[j] -> every peer  # once, in the order of ranks
-//	  gather:  Set(C[r*2 + j], reduced[j])
+//	    work:   Linear(partial[to*2 + j], A[to*2 + j])
+//	    copy:   Synchronize(work);  Set(slots@to[r*2 + j], partial[to*2 + j]);  Post arrived[j] -> to
+//	  work:   Linear(slots[r*2 + j], A[r*2 + j])                               # own rows last, straight into their slot
+//	  gather: Synchronize(work), Synchronize(copy);  Wait arrived[j] <- every peer;  Reduce(reduced[j], slots[q*2 + j], q = 0..D-1);  Post summed[j] -> every peer  # once, in the order of ranks
+//	  gather: Set(C[r*2 + j], reduced[j])
 //	  for i in 1..D-1:  from = (r + i) % D
 //	    gather: Wait summed[j] <- from;  Set(C[from*2 + j], reduced@from[j])
 //	gather: Post read -> every peer;  Wait read[every peer]
-//	main:   Synchronize(copy[1..D-1]), Synchronize(gather), Synchronize(work)  # join
+//	main:   Synchronize(copy), Synchronize(gather), Synchronize(work)          # join
 //
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearallreduce.cu.
 //
-// Proof: proven for D = 2..8, stamp 557c3b75152306ad.
+// Proof: proven for D = 2..8, stamp 03505543d0b44dad.
 package linearallreduce

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-	Hash:  "6204a644c8c05147372fd4eb754012896516d204a60bb716aac685663e9fc91e",
-	Proof: "proven for D = 2..8, stamp 557c3b75152306ad",
+	Hash:  "df109c4002e1056b570c65b853f561737f05a689b3341db88c25c1c1f2724c83",
+	Proof: "proven for D = 2..8, stamp 03505543d0b44dad",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -87,8 +87,7 @@ type Plan struct {
 	a, b, c, partial, slots, reduced *plan.Buffer
 	free, read                       *plan.Semaphore
 	arrived, summed                  []*plan.Semaphore
-	gather, work                     *plan.Stream
-	copy                             []*plan.Stream
+	copy, gather, work               *plan.Stream
 	gemm                             *plan.Product
 	kernels                          kernels
 	terms                            []driver.Ptr // of the sum that is being enqueued
@@ -124,7 +123,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.arrived = b.Semaphores("arrived", 2)
 	p.summed = b.Semaphores("summed", 2)
 	p.read = b.Semaphore("read")
-	p.copy = b.Streams("copy", 1, d, driver.High)
+	p.copy = b.Stream("copy", driver.High)
 	p.gather = b.Stream("gather", driver.High)
 	p.work = b.Stream("work", driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k / d, N: n, Type: s.Type, Transposed: true})
@@ -183,32 +182,24 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	// The slots may be written.
 	q.Post(main, p.free)
-	for i := 1; i < d; i++ {
-		q.Synchronize(p.copy[i], main)
-	}
+	q.Synchronize(p.copy, main)
 	q.Synchronize(p.gather, main)
 	q.Synchronize(p.work, main)
-
-	for i := 1; i < d; i++ {
-		to := (r + i) % d
-		q.Wait(p.copy[i], p.free, to)
-	}
+	q.Wait(p.copy, p.free)
 
 	for j := range 2 {
 		for i := 1; i < d; i++ {
 			to := (r + i) % d
 			q.Linear(p.work, p.gemm, p.partial.At(int64(to*2+j)*p.chunkC), p.a.At(int64(to*2+j)*p.chunkA), p.b.At(0), 0)
-			q.Synchronize(p.copy[i], p.work)
-			q.Set(p.copy[i], p.slots.Peer(to, int64(r*2+j)*p.chunkC), p.partial.At(int64(to*2+j)*p.chunkC), p.chunkC)
-			q.Post(p.copy[i], p.arrived[j], to)
+			q.Synchronize(p.copy, p.work)
+			q.Set(p.copy, p.slots.Peer(to, int64(r*2+j)*p.chunkC), p.partial.At(int64(to*2+j)*p.chunkC), p.chunkC)
+			q.Post(p.copy, p.arrived[j], to)
 		}
 
 		// Own rows last, straight into their slot.
 		q.Linear(p.work, p.gemm, p.slots.At(int64(r*2+j)*p.chunkC), p.a.At(int64(r*2+j)*p.chunkA), p.b.At(0), 0)
-		for i := 1; i < d; i++ {
-			q.Synchronize(p.gather, p.copy[i])
-		}
 		q.Synchronize(p.gather, p.work)
+		q.Synchronize(p.gather, p.copy)
 		q.Wait(p.gather, p.arrived[j])
 
 		// Once, in the order of ranks.
@@ -230,9 +221,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Wait(p.gather, p.read)
 
 	// Join.
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.copy[i])
-	}
+	q.Synchronize(main, p.copy)
 	q.Synchronize(main, p.gather)
 	q.Synchronize(main, p.work)
 }

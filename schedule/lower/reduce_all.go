@@ -40,7 +40,6 @@ func allReduceShift(d *draft) error {
 	sums := hostir.StreamSet{Name: gatherName, High: true}
 	sumRef := hostir.StreamRef{Set: gatherName}
 	set, work, last := d.inOrder()
-	copies, put := d.puts()
 	to, from := hostir.Var("to"), hostir.Var("from")
 	rows := func(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Node {
 		return d.multiply(s, dst, slice("A", p.chunk(rank)))
@@ -48,11 +47,11 @@ func allReduceShift(d *draft) error {
 	body := p.loop(
 		steps(let("to", ahead(step)),
 			rows(work, slice(partial, p.chunk(to)), to),
-			after(put, work),
-			move(put, remote(slots, to, p.chunk(hostir.Rank)), slice(partial, p.chunk(to))),
-			p.member(post(put, arrived, to))),
+			after(copyRef, work),
+			move(copyRef, remote(slots, to, p.chunk(hostir.Rank)), slice(partial, p.chunk(to))),
+			p.member(post(copyRef, arrived, to))),
 		described(rows(last, slice(slots, p.chunk(hostir.Rank)), hostir.Rank), "own rows last, straight into their slot"),
-		after(sumRef, append(refs(list(copies)), last)...),
+		after(sumRef, last, copyRef),
 		p.member(wait(sumRef, arrived, every)),
 		described(sum(sumRef, slice(reduced, p.index()), each(slice(slots, p.chunk(hostir.Var(ofRank))))), "once, in the order of ranks"),
 		p.member(post(sumRef, summed, every)),
@@ -62,12 +61,12 @@ func allReduceShift(d *draft) error {
 			move(sumRef, slice("C", p.chunk(from)), remote(reduced, from, p.index()))))
 	d.program.Body = append([]hostir.Node{
 		described(post(mainRef, free, every), "the slots may be written"),
-		d.fork(copies, sums, set),
-		steps(let("to", ahead(step)), wait(put, free, to)),
+		d.fork(copySet, sums, set),
+		wait(copyRef, free, every),
 	}, append(body,
 		post(sumRef, read, every),
 		wait(sumRef, read, every),
-		join(copies, sums, set))...)
+		join(copySet, sums, set))...)
 	return nil
 }
 
