@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "94830a302604f2e9be74e56da3e3a9e04dd7686e03816c9b831605cfc5f32678",
-	Proof: "proven for D = 2..8, stamp 935dfe0a20a99b6a",
+	Hash:  "657f6d6edde310db7ebdf85dca77eeed8e705a721345b9c15f25f90c34dde639",
+	Proof: "proven for D = 2..8, stamp 9f288e0c6cffd38d",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -22,8 +22,8 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective8",
-	Hash:  "3cecf720629baac1948f83e3efad9dde06316118207e09461ad3973a72859f08",
-	Proof: "proven for D = 2..8, stamp 8a26d0fc2467c0a6",
+	Hash:  "188a9f624d13ab9d24202fd0edfef2f6e1ea1bb0eb77030a732b2cd34b56f4c8",
+	Proof: "proven for D = 2..8, stamp 1750504cf59ee6bb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -49,5 +49,5 @@
 // Copies go by kernels and signals by kernels. The kernels are in
 // allgatherlinearfused.cu.
 //
-// Proof: proven for D = 2..8, stamp 1576e9996aee360d.
+// Proof: proven for D = 2..8, stamp 6cc173d9a6a6c639.
 package allgatherlinearfused

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearparts",
-	Hash:  "93ba7e02e3a24db68aa35fb928caaa036812f06a66fd6b4aa94e4609cd4b54f3",
-	Proof: "proven for D = 2..8, stamp 44f61fee3521eb0f",
+	Hash:  "f730b6bdedae3cae15c02d6eb8ab706d79b2d42d69cb14590385852014c5974a",
+	Proof: "proven for D = 2..8, stamp a39c746cd29857c2",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringbackward",
-	Hash:  "c52ed7b8e8d5f090fafdae0ba475e6c6326f8ce835341ea726727853fd71e8b8",
-	Proof: "proven for D = 2..8, stamp fe72f5f19f81d173",
+	Hash:  "06a884eae684ac1cf17214689e81d1bacae66560ee6b5a40c76312a7499f73f2",
+	Proof: "proven for D = 2..8, stamp a4db4f44a1ae764f",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringput",
-	Hash:  "6c803e7050904f21255937309bb9c3c4de8bb5dd8c2559cbf1c04d991ebacd6b",
-	Proof: "proven for D = 2..8, stamp bf64f6948f9d6c89",
+	Hash:  "33fbae52a0dd0b4a3525ccc0a7635cdfee5c3e82d5aed2645e5f8c0b8d1fcb91",
+	Proof: "proven for D = 2..8, stamp ec70259cbc6ff2de",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

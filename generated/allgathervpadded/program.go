@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "caf774a52eed0a172da3c47a05909fe7cd387c463d6294ac3b7d230f24277a49",
-	Proof: "proven for D = 2..8, stamp d6480cc41baa4ab6",
+	Hash:  "1ef125a70da8f5a48dae0c6d6976320354aad5c0a9053396c3480324748cef00",
+	Proof: "proven for D = 2..8, stamp e1ad4d6cdd34e612",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

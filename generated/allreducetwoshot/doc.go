@@ -34,5 +34,5 @@
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in allreducetwoshot.cu.
 //
-// Proof: proven for D = 2..8, stamp 9beae5b6251dde5a.
+// Proof: proven for D = 2..8, stamp a2774b04e8f7b878.
 package allreducetwoshot

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "7e9c6197be4091b6edcc8b726831ba259c5e0aa6cdb645bce5f689412eae0c3f",
-	Proof: "proven for D = 2..8, stamp 7b3763629012d0b0",
+	Hash:  "624f1891188c492eec3784f123812373ecfb6e176ff47deeb3b3fa82ad150964",
+	Proof: "proven for D = 2..8, stamp 91d5726c699afaee",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

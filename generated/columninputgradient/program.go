@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "02a8d77bfb12f499713a9f9ca32899208548a9afc766d94d16508e8eae0a80b2",
-	Proof: "proven for D = 2..8, stamp 13ea2b46ec837100",
+	Hash:  "954262480feb41edb80aa109fd4a8de58a86a9921e0a4ce34d88624587d19544",
+	Proof: "proven for D = 2..8, stamp 3dec5ac75dd1e264",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

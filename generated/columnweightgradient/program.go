@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "9fecea3214f379f6ba8845cf7e32d8238e426fb4db2612671c491ce602f2cc0e",
-	Proof: "proven for D = 2..8, stamp ed6078a126b4fd39",
+	Hash:  "06220a863b12ecf08513511fd5ff092da3a51c2333e82ddc333da0fa2f1570b3",
+	Proof: "proven for D = 2..8, stamp 10bca4435206ce9b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

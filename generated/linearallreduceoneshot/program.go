@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "1afe42c5d547da907b6d2e47a20eabceed9b7a5b64e25d0ec8c4bf3d97272616",
-	Proof: "proven for D = 2..8, stamp 2a80ed9249905bd7",
+	Hash:  "2548590624f0a226ea5355a1415a14c0c1f5833221a6bdd2c2c398fef845dd6d",
+	Proof: "proven for D = 2..8, stamp 14119854c5c38052",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "a6d5531fa3e9d0712e100137299869cecfe79cebb9cc20bbe012092ec845c09f",
-	Proof: "proven for D = 2..8, stamp 52b8bf115f711c6c",
+	Hash:  "91892ff52d4f505de82adeab82b4f5533977e4ccd8175d274f4b8166797d7ef8",
+	Proof: "proven for D = 2..8, stamp ed89a1087a05ed72",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

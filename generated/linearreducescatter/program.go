@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "8da7c28fe9a41eb8eb0a2372b0b9d05994d49f242eba04333e80ca1d5edd68bc",
-	Proof: "proven for D = 2..8, stamp 6e74468114ca34f8",
+	Hash:  "8fb2b0587e61748cb61716e5084646672d1f8d6a6f4a0d1607cf4b0489542771",
+	Proof: "proven for D = 2..8, stamp 2b655e0943c3fb7c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

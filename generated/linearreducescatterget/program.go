@@ -19,8 +19,8 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "b757ccdac4d50aec35f8076e5f16dd0911d3d9993adbf79e35cfe5ce929888f9",
-	Proof: "proven for D = 2..8, stamp 163c718a7a28b693",
+	Hash:  "8d582b538dd10eeae4d1c8c2d1ffb249de2fb5b7d6b3c9cbc539782cc8c11a98",
+	Proof: "proven for D = 2..8, stamp 696e7a56403ad05e",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

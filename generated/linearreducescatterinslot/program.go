@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "919e66258964153cef86cd7a0aee69e42a387c65e89bd2759764d87ced097792",
-	Proof: "proven for D = 2..8, stamp 0151846eb6caa82f",
+	Hash:  "fdbd70d16b68fe89299ed12f6d7531f677afcf21b87a5e282bcaf251321f3099",
+	Proof: "proven for D = 2..8, stamp f6ab872ee3926560",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

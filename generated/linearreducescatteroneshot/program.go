@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "c8a9d7221ca1fba6ccaf544d40155667bdca891d9f998c68b72a4bb4da6bc88a",
-	Proof: "proven for D = 2..8, stamp c0d5238e366cc6b4",
+	Hash:  "a6be61c93d8ca4b9cdcab633e50bc261d7d0d5a3af6609bf65433bb89bf51616",
+	Proof: "proven for D = 2..8, stamp cfd5afbf65b21ce1",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

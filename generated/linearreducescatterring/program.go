@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "96a2f6c673b8b3b771d37ed58d4e2a65d7007e7295dd45c630f1023a659b6ac5",
-	Proof: "proven for D = 2..8, stamp 83732ccc9e7df979",
+	Hash:  "fdf7d90453f25b06eeaadd899cd90ac43fb92ddd46abd749cdb3b1993fda904c",
+	Proof: "proven for D = 2..8, stamp bca1d60746348410",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -60,7 +60,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:  "allgather",
-		Proof: "proven for D = 2..8, stamp 165c6057a5e6f8a2",
+		Proof: "proven for D = 2..8, stamp d932391c21f91996",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -71,7 +71,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathergateup",
-		Proof: "proven for D = 2..8, stamp 935dfe0a20a99b6a",
+		Proof: "proven for D = 2..8, stamp 9f288e0c6cffd38d",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -86,7 +86,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinear",
-		Proof: "proven for D = 2..8, stamp 827c4f87124353ec",
+		Proof: "proven for D = 2..8, stamp b701a12b82ed9f14",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -99,7 +99,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearbroadcast",
-		Proof: "proven for D = 2..8, stamp 735322e72488d88b",
+		Proof: "proven for D = 2..8, stamp 89aae2a805ebc78b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -112,7 +112,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective1",
-		Proof: "proven for D = 2..8, stamp 5f9b34545947982c",
+		Proof: "proven for D = 2..8, stamp 320630e7e019260b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -125,7 +125,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective2",
-		Proof: "proven for D = 2..8, stamp bf23e96cc5f45e56",
+		Proof: "proven for D = 2..8, stamp 23c4c9dfe1800fc1",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -138,7 +138,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective8",
-		Proof: "proven for D = 2..8, stamp 8a26d0fc2467c0a6",
+		Proof: "proven for D = 2..8, stamp 1750504cf59ee6bb",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -151,7 +151,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcopied",
-		Proof: "proven for D = 2..8, stamp 9de6ba1e2b6a55be",
+		Proof: "proven for D = 2..8, stamp 59bbd8ec582b4659",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -164,7 +164,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearfused",
-		Proof: "proven for D = 2..8, stamp 1576e9996aee360d",
+		Proof: "proven for D = 2..8, stamp 6cc173d9a6a6c639",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -177,7 +177,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlineargrouped",
-		Proof: "proven for D = 2..8, stamp f7363f032f5ed3a8",
+		Proof: "proven for D = 2..8, stamp bf09ccc939735698",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -190,7 +190,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearhandlesinloop",
-		Proof: "proven for D = 2..8, stamp 2839430f6e78ebdb, eager only: it exchanges handles in the loop",
+		Proof: "proven for D = 2..8, stamp 2dd77640abef92b1, eager only: it exchanges handles in the loop",
 		Eager: true,
 		Slow:  true,
 		Op:    "linear",
@@ -205,7 +205,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp 0e97a47e1879f8f2",
+		Proof: "proven for D = 2..8, stamp 17bdbefea42a31d7",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -218,7 +218,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearparts",
-		Proof: "proven for D = 2..8, stamp 44f61fee3521eb0f",
+		Proof: "proven for D = 2..8, stamp a39c746cd29857c2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -231,7 +231,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearput",
-		Proof: "proven for D = 2..8, stamp 133a9ee315dff6d9",
+		Proof: "proven for D = 2..8, stamp 352a6e5e2b5dfc10",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -244,7 +244,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringbackward",
-		Proof: "proven for D = 2..8, stamp fe72f5f19f81d173",
+		Proof: "proven for D = 2..8, stamp a4db4f44a1ae764f",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -257,7 +257,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringboth",
-		Proof: "proven for D = 2..8, stamp c992f8316fb70b1d",
+		Proof: "proven for D = 2..8, stamp 6c377d0260ded105",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -270,7 +270,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringget",
-		Proof: "proven for D = 2..8, stamp 0356c01b0ca98ba8",
+		Proof: "proven for D = 2..8, stamp 03f3fae3b03582c7",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -283,7 +283,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringput",
-		Proof: "proven for D = 2..8, stamp bf64f6948f9d6c89",
+		Proof: "proven for D = 2..8, stamp ec70259cbc6ff2de",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -296,7 +296,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearstartinloop",
-		Proof: "proven for D = 2..8, stamp b1f32161512a8499",
+		Proof: "proven for D = 2..8, stamp afbac9173640b8f6",
 		Slow:  true,
 		Op:    "linear",
 		Tensors: []harness.Tensor{
@@ -310,7 +310,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp c615e2eba97e3570",
+		Proof: "proven for D = 2..8, stamp 5178e216726fcce6",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -322,7 +322,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherqkv",
-		Proof: "proven for D = 2..8, stamp ec928f4c0ec87fe9",
+		Proof: "proven for D = 2..8, stamp 0a38cd1a8a65289f",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -338,7 +338,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 2..8, stamp f84e40781c1a4ba7",
+		Proof: "proven for D = 2..8, stamp 52ca2eb2efd9834a",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -349,7 +349,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 2..8, stamp d6480cc41baa4ab6",
+		Proof: "proven for D = 2..8, stamp e1ad4d6cdd34e612",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -360,7 +360,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 66b63b1de7344534",
+		Proof: "proven for D = 2..8, stamp d860f20a873f77e9",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -371,7 +371,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreducetwoshot",
-		Proof: "proven for D = 2..8, stamp 9beae5b6251dde5a",
+		Proof: "proven for D = 2..8, stamp a2774b04e8f7b878",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -382,7 +382,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 2..8, stamp d1db51ff3babd2d8",
+		Proof: "proven for D = 2..8, stamp a26870875cdfe86c",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -393,7 +393,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 2..8, stamp 9c76b1249a08cae8",
+		Proof: "proven for D = 2..8, stamp 6680ee8ccbe112fb",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -404,7 +404,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 2..8, stamp 7b3763629012d0b0",
+		Proof: "proven for D = 2..8, stamp 91d5726c699afaee",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -415,7 +415,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 13ea2b46ec837100",
+		Proof: "proven for D = 2..8, stamp 3dec5ac75dd1e264",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -427,7 +427,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columnweightgradient",
-		Proof: "proven for D = 2..8, stamp ed6078a126b4fd39",
+		Proof: "proven for D = 2..8, stamp 10bca4435206ce9b",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -439,7 +439,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp 03505543d0b44dad",
+		Proof: "proven for D = 2..8, stamp 683ff37bc5e9450e",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -451,7 +451,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 2a80ed9249905bd7",
+		Proof: "proven for D = 2..8, stamp 14119854c5c38052",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -463,7 +463,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreducetwoshot",
-		Proof: "proven for D = 2..8, stamp 52b8bf115f711c6c",
+		Proof: "proven for D = 2..8, stamp ed89a1087a05ed72",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -475,7 +475,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp 6e74468114ca34f8",
+		Proof: "proven for D = 2..8, stamp 2b655e0943c3fb7c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -487,7 +487,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterget",
-		Proof: "proven for D = 2..8, stamp 163c718a7a28b693",
+		Proof: "proven for D = 2..8, stamp 696e7a56403ad05e",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -499,7 +499,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp 0151846eb6caa82f",
+		Proof: "proven for D = 2..8, stamp f6ab872ee3926560",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -511,7 +511,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterkernels",
-		Proof: "proven for D = 2..8, stamp b718e950ab8f8940",
+		Proof: "proven for D = 2..8, stamp e5e83d54f82e91b4",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -523,7 +523,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatteroneshot",
-		Proof: "proven for D = 2..8, stamp c0d5238e366cc6b4",
+		Proof: "proven for D = 2..8, stamp cfd5afbf65b21ce1",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -535,7 +535,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterring",
-		Proof: "proven for D = 2..8, stamp 83732ccc9e7df979",
+		Proof: "proven for D = 2..8, stamp bca1d60746348410",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -547,7 +547,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterringkernel",
-		Proof: "proven for D = 2..8, stamp 79fa3c4164b50679",
+		Proof: "proven for D = 2..8, stamp fd4f89bd44c1deca",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -559,7 +559,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp e026acf01f6537bc",
+		Proof: "proven for D = 2..8, stamp be76464a75276800",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -571,7 +571,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "permutation",
-		Proof: "proven for D = 2..8, stamp e050ae9d7db6d98e",
+		Proof: "proven for D = 2..8, stamp c51db131c7378f3b",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -582,7 +582,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatter",
-		Proof: "proven for D = 2..8, stamp c21c25655ad6bc34",
+		Proof: "proven for D = 2..8, stamp e66ac9a11c4c0b8c",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -593,7 +593,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp e0c612289c6499e0",
+		Proof: "proven for D = 2..8, stamp 06ef3eb1e3fb1b7d",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -604,7 +604,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowinputgradient",
-		Proof: "proven for D = 2..8, stamp 334efa45359e168b",
+		Proof: "proven for D = 2..8, stamp 48a22342b7c35a5f",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -616,7 +616,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp e03a9fcc3f47c398",
+		Proof: "proven for D = 2..8, stamp 700d396320f71e3b",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -628,7 +628,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp b52ede016b9654dc",
+		Proof: "proven for D = 2..8, stamp 42bf4e81e964ade6",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -642,7 +642,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp 28a72139ea219718",
+		Proof: "proven for D = 2..8, stamp c730a629ae98adf2",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

@@ -37,5 +37,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in reducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp c21c25655ad6bc34.
+// Proof: proven for D = 2..8, stamp e66ac9a11c4c0b8c.
 package reducescatter

@@ -52,5 +52,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in tensorparallelmlp.cu.
 //
-// Proof: proven for D = 2..8, stamp b52ede016b9654dc.
+// Proof: proven for D = 2..8, stamp 42bf4e81e964ade6.
 package tensorparallelmlp

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "1be3bd6ff8bc9c0982bf7a7a760306ec5726a6f96bb854d040e4c9e6ea8849eb",
-	Proof: "proven for D = 2..8, stamp b52ede016b9654dc",
+	Hash:  "3472d2b9d129572fa9d213de853e2cecd0d34899bdfebad3e535544cdb0a08d6",
+	Proof: "proven for D = 2..8, stamp 42bf4e81e964ade6",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

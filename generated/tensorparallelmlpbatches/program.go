@@ -19,8 +19,8 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "8e47751496b1030caa1686ece6e46ddda14b39172affd904dd7eda0f5e7e7f49",
-	Proof: "proven for D = 2..8, stamp 28a72139ea219718",
+	Hash:  "35990863b62f545abec48077b1929c3f5334638fc682f1fab4ad3026bb6806f6",
+	Proof: "proven for D = 2..8, stamp c730a629ae98adf2",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -14,9 +14,10 @@ const (
 )
 
 // serial: the relation w -> w', the post that wait w needs is on the rank of wait w'
-// and need not have happened when w' holds the device, has no circle. Stuck devices
-// would each be held by a wait, whose post is on a stuck device: a circle. One run is
-// enough, since by bracket the posts of a run come after the waits of those before.
+// and need not have happened when w' holds the device, has no circle through different
+// ranks. Stuck devices would each be held by one wait, whose post is on a stuck device:
+// such a circle. One run is enough, since by bracket the posts of a run come after the
+// waits of those before.
 func (p *proof) serial(f form) *Counterexample {
 	waits, behind := p.waits()
 	next := make([][]int32, len(waits)) // w -> w', by index in waits
@@ -38,6 +39,9 @@ func (p *proof) serial(f form) *Counterexample {
 		}
 	})
 	circle := findCircle(next)
+	if circle != nil {
+		circle = p.distinct(next, waits, circle)
+	}
 	if circle == nil {
 		return nil
 	}
@@ -46,6 +50,44 @@ func (p *proof) serial(f form) *Counterexample {
 		nodes[i] = waits[j]
 	}
 	return p.serialCircle(f, nodes)
+}
+
+// patience is how many steps the search for a circle through different ranks may take.
+const patience = 1 << 20
+
+// distinct returns a circle of the relation in which no rank stands twice, or nil. When
+// the search takes too long it returns the circle that is known, whose ranks may repeat:
+// a program is refused then that may be safe.
+func (p *proof) distinct(next [][]int32, waits []int32, known []int32) []int32 {
+	left := patience
+	used := make([]bool, len(p.lists))
+	var path []int32
+	var from func(i, first int32) bool
+	from = func(i, first int32) bool {
+		rank := p.nodes[waits[i]].rank
+		if left--; used[rank] || left < 0 {
+			return false
+		}
+		used[rank] = true
+		path = append(path, i)
+		for _, j := range next[i] {
+			if j == first || j > first && from(j, first) { // a circle is found at its least wait
+				return true
+			}
+		}
+		used[rank] = false
+		path = path[:len(path)-1]
+		return false
+	}
+	for i := range next {
+		if from(int32(i), int32(i)) {
+			return path
+		}
+	}
+	if left < 0 {
+		return known
+	}
+	return nil
 }
 
 // waits are those of the first run, and their indices by rank.

@@ -9,7 +9,7 @@ import (
 )
 
 // version of the prover: raised when what "proven" means changes.
-const version = 2
+const version = 3
 
 // properties in the order in which they are checked.
 var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Rest, Remote, Allocations, Bracket, Matching, Deadlock, Reset, Window, Race, Contents, Serial}
