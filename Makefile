@@ -51,7 +51,7 @@ mutants: ## break every schedule in every way and see that it is noticed
 bench: ## measure the generated packages on this machine
 	$(GO) run ./generated/run bench all -ranks $(RANKS)
 
-soak: fuzz ## make fuzz, and the tests that take long: 1000 seeds a program in the simulator, a minute on 2 cores
+soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in the simulator: about an hour on 2 cores
 	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/...
 
 # What is read of others: PACKAGE:TARGET. Their corpora run with the tests.
