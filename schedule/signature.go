@@ -18,6 +18,22 @@ func (s Schedule) Signature() string {
 	return b.String()
 }
 
+// Families groups what has a schedule by its signature, in the order of the list: what
+// one of a family computes, each does.
+func Families[T any](list []T, of func(T) Schedule) [][]T {
+	index := map[string]int{}
+	var families [][]T
+	for _, x := range list {
+		key := of(x).Signature()
+		if _, ok := index[key]; !ok {
+			index[key] = len(families)
+			families = append(families, nil)
+		}
+		families[index[key]] = append(families[index[key]], x)
+	}
+	return families
+}
+
 // SlowOnPurpose says that the schedule makes a choice whose only use is to show what
 // it costs: it is never one that a tuning may take.
 func (s Schedule) SlowOnPurpose() bool {

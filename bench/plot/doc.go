@@ -1,4 +1,4 @@
-// Plot reads lines of JSON that `run bench -json` and bench/peers.py wrote, prints how
+// Command plot reads lines of JSON that `run bench -json` and bench/peers.py wrote, prints how
 // ovgen compares with the better peer at each point of the grid, and draws an SVG a
 // model: efficiency over M, fc1 beside fc2.
 //

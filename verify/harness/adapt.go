@@ -4,31 +4,20 @@ import (
 	"context"
 	"reflect"
 
-	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
 
-// Generated is what every generated Plan can do but for its Bind, whose Buffers are
-// a type of the package.
-type Generated interface {
-	Enqueue(s driver.Stream) error
-	Replay(s driver.Stream) error
-	Run(ctx context.Context) error
-	Close(ctx context.Context) error
-	Base() *plan.Plan
-}
-
 // Adapt makes a Program's New of a generated package's New and its Plan's Bind. The
 // package's Shape and Buffers are filled in by the names of their fields.
-func Adapt[P Generated, S, B any](make func(context.Context, *group.Group, S) (P, error),
+func Adapt[P plan.Runner, S, B any](make func(context.Context, *group.Group, S) (P, error),
 	bind func(P, context.Context, B) error) func(context.Context, *group.Group, Shape) (Plan, error) {
 	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 		p, err := make(ctx, g, shapeAs[S](s))
 		if err != nil {
 			return nil, err
 		}
-		return adapted[P, B]{p, bind}, nil
+		return adapted[B]{p, func(ctx context.Context, b B) error { return bind(p, ctx, b) }}, nil
 	}
 }
 
@@ -43,12 +32,12 @@ func shapeAs[S any](s Shape) S {
 }
 
 // adapted is a generated Plan that the harness drives.
-type adapted[P Generated, B any] struct {
-	Generated P
-	bind      func(P, context.Context, B) error
+type adapted[B any] struct {
+	plan.Runner
+	bind func(context.Context, B) error
 }
 
-func (p adapted[P, B]) Bind(ctx context.Context, b Buffers) error {
+func (p adapted[B]) Bind(ctx context.Context, b Buffers) error {
 	var to B
 	v := reflect.ValueOf(&to).Elem()
 	for i := range v.NumField() {
@@ -58,13 +47,5 @@ func (p adapted[P, B]) Bind(ctx context.Context, b Buffers) error {
 			v.Field(i).SetUint(uint64(b.At[name]))
 		}
 	}
-	return p.bind(p.Generated, ctx, to)
+	return p.bind(ctx, to)
 }
-
-// Base is the package's plan, for whoever records a run.
-func (p adapted[P, B]) Base() *plan.Plan { return p.Generated.Base() }
-
-func (p adapted[P, B]) Enqueue(s driver.Stream) error   { return p.Generated.Enqueue(s) }
-func (p adapted[P, B]) Replay(s driver.Stream) error    { return p.Generated.Replay(s) }
-func (p adapted[P, B]) Run(ctx context.Context) error   { return p.Generated.Run(ctx) }
-func (p adapted[P, B]) Close(ctx context.Context) error { return p.Generated.Close(ctx) }

@@ -15,24 +15,16 @@ import (
 // families are the programs that compute the same from the same buffers, by the
 // operation's name: that of the first. Those that are slow on purpose are left out.
 func families(programs []Program) [][]*Program {
-	index := map[string]int{}
-	var all [][]*Program
+	var list []*Program
 	for i := range programs {
-		p := &programs[i]
-		if p.Slow {
-			continue
+		if !programs[i].Slow {
+			list = append(list, &programs[i])
 		}
-		key := schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}.Signature()
-		if _, ok := index[key]; !ok {
-			index[key] = len(all)
-			all = append(all, nil)
-		}
-		all[index[key]] = append(all[index[key]], p)
 	}
-	for _, f := range all {
-		slices.SortFunc(f, func(a, b *Program) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return all
+	slices.SortFunc(list, func(a, b *Program) int { return strings.Compare(a.Name, b.Name) })
+	return schedule.Families(list, func(p *Program) schedule.Schedule {
+		return schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}
+	})
 }
 
 // tune measures the schedules of each operation that was asked for against each

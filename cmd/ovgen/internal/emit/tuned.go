@@ -2,8 +2,11 @@ package emit
 
 import (
 	"path"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
+
+	"ovgen/schedule"
 )
 
 // tunedName is the package that chooses among the schedules of an operation.
@@ -16,22 +19,9 @@ type family []*unit
 // families are those of several schedules to choose from. What is slow on purpose is
 // no choice.
 func families(units []*unit) []family {
-	index := map[string]int{}
-	var all []family
-	for _, u := range units {
-		s := u.program.Schedule
-		if s.SlowOnPurpose() {
-			continue
-		}
-		key := s.Signature()
-		if _, ok := index[key]; !ok {
-			index[key] = len(all)
-			all = append(all, nil)
-		}
-		all[index[key]] = append(all[index[key]], u)
-	}
+	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return u.program.Schedule.SlowOnPurpose() })
 	var several []family
-	for _, f := range all {
+	for _, f := range schedule.Families(units, func(u *unit) schedule.Schedule { return u.program.Schedule }) {
 		if len(f) > 1 {
 			several = append(several, f)
 		}
