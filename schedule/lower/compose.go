@@ -180,7 +180,7 @@ func (d *draft) rowsDivisible(parts int) {
 
 // multiply is the schedule's product of some rows, on a stream.
 func (d *draft) multiply(s hostir.StreamRef, dst, a hostir.View) hostir.Node {
-	return on(product(d.schedule, hostir.Origin{Field: "Op"}, dst, a), s)
+	return hostir.On(product(d.schedule, hostir.Origin{Field: "Op"}, dst, a), s)
 }
 
 // unbiased refuses a bias, which partial results would each add.

@@ -139,13 +139,13 @@ func (s shards) streams(d *draft) (hostir.StreamSet, hostir.StreamRef) {
 
 // multiplied are the schedule's products of a view, on a stream.
 func (d *draft) multiplied(s hostir.StreamRef, c, a hostir.View) []hostir.Node {
-	return placed(products(d.schedule, hostir.Origin{Field: "Op"}, c, a), s)
+	return hostir.AllOn(products(d.schedule, hostir.Origin{Field: "Op"}, c, a), s)
 }
 
 // ownShard are the products of the own shard, in place.
 func (d *draft) ownShard(c hostir.View) []hostir.Node {
 	o := hostir.Origin{Remark: "own shard, in place", Field: "Pipeline.OwnShard"}
-	return placed(products(d.schedule, o, c, whole("A")), mainRef)
+	return hostir.AllOn(products(d.schedule, o, c, whole("A")), mainRef)
 }
 
 // share lets peers read a buffer of the caller.

@@ -95,12 +95,12 @@ func (a assignment) apart(d *draft) {
 			n = l
 		case hostir.Matmul, hostir.Linear:
 			body = append(body, a.fork(&forked)...)
-			n = on(n, mainRef)
+			n = hostir.On(n, mainRef)
 		default:
 			if looped {
-				n = on(n, a.copy)
+				n = hostir.On(n, a.copy)
 			} else {
-				n = on(n, mainRef)
+				n = hostir.On(n, mainRef)
 			}
 		}
 		body = append(body, n)
@@ -124,14 +124,14 @@ func (a assignment) inStep(nodes []hostir.Node) []hostir.Node {
 	started := false
 	for _, n := range nodes {
 		if !isProduct(n) {
-			placed = append(placed, on(n, a.copy))
+			placed = append(placed, hostir.On(n, a.copy))
 			continue
 		}
 		if !started {
 			placed = append(placed, hostir.Synchronize{Origin: hostir.Origin{Field: "Streams.Copy"}, Streams: []hostir.StreamRef{a.work}, On: []hostir.StreamRef{a.copy}})
 		}
 		started = true
-		placed = append(placed, on(n, a.work))
+		placed = append(placed, hostir.On(n, a.work))
 	}
 	return placed
 }
@@ -149,11 +149,11 @@ func (a assignment) withStep(d *draft) {
 			body = append(body, a.forks(d.program.Body[i:], start))
 		}
 		if !isLoop {
-			body = append(body, on(n, mainRef))
+			body = append(body, hostir.On(n, mainRef))
 			continue
 		}
 		for j := range l.Body {
-			l.Body[j] = on(l.Body[j], a.work)
+			l.Body[j] = hostir.On(l.Body[j], a.work)
 		}
 		l.Body = append(l.Body, hostir.Synchronize{Origin: hostir.Origin{Field: "Streams"}, Streams: []hostir.StreamRef{mainRef}, On: []hostir.StreamRef{a.work}})
 		if d.schedule.Streams.Start == schedule.InLoop {
@@ -180,46 +180,4 @@ func isProduct(n hostir.Node) bool {
 		return true
 	}
 	return false
-}
-
-// on puts a node on a stream.
-func on(n hostir.Node, s hostir.StreamRef) hostir.Node {
-	switch n := n.(type) {
-	case hostir.Post:
-		n.Stream = s
-		return n
-	case hostir.Wait:
-		n.Stream = s
-		return n
-	case hostir.Set:
-		n.Stream = s
-		return n
-	case hostir.Matmul:
-		n.Stream = s
-		return n
-	case hostir.Linear:
-		n.Stream = s
-		return n
-	case hostir.Gradient:
-		n.Stream = s
-		return n
-	case hostir.Reduce:
-		n.Stream = s
-		return n
-	case hostir.If:
-		n.Then, n.Else = placed(n.Then, s), placed(n.Else, s)
-		return n
-	case hostir.LaunchKernel:
-		n.Stream, n.Body = s, placed(n.Body, s)
-		return n
-	}
-	return n
-}
-
-// placed puts nodes on a stream.
-func placed(nodes []hostir.Node, s hostir.StreamRef) []hostir.Node {
-	for i, n := range nodes {
-		nodes[i] = on(n, s)
-	}
-	return nodes
 }

@@ -109,7 +109,7 @@ func (m *maker) variants(n hostir.Node) []variant {
 	for _, set := range m.program.Streams {
 		if from := hostir.Streams(n)[0]; set.Name != from.Set && set.Count.IsZero() {
 			s := hostir.StreamRef{Set: set.Name}
-			add("other stream", "on "+s.String(), withStream(n, s))
+			add("other stream", "on "+s.String(), hostir.On(n, s))
 		}
 	}
 	m.words(n, add)

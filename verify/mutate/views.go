@@ -62,38 +62,6 @@ func following(e hostir.Expr) hostir.Expr {
 	return hostir.Mod(hostir.Add(e, hostir.Const(1)), hostir.Size)
 }
 
-// withStream puts a node on another stream.
-func withStream(n hostir.Node, s hostir.StreamRef) hostir.Node {
-	switch n := n.(type) {
-	case hostir.Post:
-		n.Stream = s
-		return n
-	case hostir.Wait:
-		n.Stream = s
-		return n
-	case hostir.Set:
-		n.Stream = s
-		return n
-	case hostir.Matmul:
-		n.Stream = s
-		return n
-	case hostir.Linear:
-		n.Stream = s
-		return n
-	case hostir.Gradient:
-		n.Stream = s
-		return n
-	case hostir.Reduce:
-		n.Stream = s
-		return n
-	case hostir.LaunchKernel:
-		n.Stream = s
-		n.Body = hostir.Map(n.Body, func(x hostir.Node) []hostir.Node { return []hostir.Node{withStream(x, s)} })
-		return n
-	}
-	return n
-}
-
 // words are the semaphore, its index and the peer of a post or wait.
 type words struct {
 	semaphore   string
