@@ -148,11 +148,21 @@ const (
 // stream of their own and each step's product another.
 type Streams struct {
 	// Compute streams the steps take in turn; zero means one for each step.
-	Compute int
-	Copy    CopyStream
-	Start   Placement // of the compute streams' wait for the caller's stream
-	Handles Placement // of the exchange of IPC handles
+	Compute  int
+	Priority Priority // of the compute streams
+	Copy     CopyStream
+	Start    Placement // of the compute streams' wait for the caller's stream
+	Handles  Placement // of the exchange of IPC handles
 }
+
+// Priority says which products the device serves first where several may run.
+type Priority string
+
+// Equal is the default, but Falling where partial results leave for their owners.
+const (
+	Equal   Priority = "equal"   // those that started first; then they share the device
+	Falling Priority = "falling" // those of the earlier step; the next fill what they leave
+)
 
 // CopyStream says on which stream the copies run.
 type CopyStream string
@@ -181,6 +191,9 @@ func (s Schedule) WithDefaults() Schedule {
 	if s.Reduces() {
 		fill(&s.Pipeline.Own, Last)
 		fill(&s.Pipeline.Protocol, Put)
+		if s.Pipeline.Kind == PointToPoint && s.Pipeline.Order == Shift && s.Op != Sum {
+			fill(&s.Streams.Priority, Falling)
+		}
 	}
 	fill(&s.Pipeline.Protocol, Get)
 	fill(&s.Pipeline.Own, First)
@@ -191,6 +204,7 @@ func (s Schedule) WithDefaults() Schedule {
 	fill(&s.Transport.Copy, CopyEngine)
 	fill(&s.Transport.Signal, StreamMemOp)
 	fill(&s.Transport.Steps, Separate)
+	fill(&s.Streams.Priority, Equal)
 	fill(&s.Streams.Copy, Apart)
 	fill(&s.Streams.Start, Hoisted)
 	fill(&s.Streams.Handles, Hoisted)

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "657f6d6edde310db7ebdf85dca77eeed8e705a721345b9c15f25f90c34dde639",
-	Proof: "proven for D = 2..8, stamp 9f288e0c6cffd38d",
+	Hash:  "d42fa8093f637fa3808497af9274ccc0fde6072ba863081203e15b77e7ceef04",
+	Proof: "proven for D = 2..8, stamp cc4ba55a0e87974c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

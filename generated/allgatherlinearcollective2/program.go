@@ -22,8 +22,8 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective2",
-	Hash:  "fe3cd9d8d64d71a679e8ba55fc98d9183d2cea6eddaf2c1c00e62037cd051909",
-	Proof: "proven for D = 2..8, stamp 23c4c9dfe1800fc1",
+	Hash:  "4f6d0c1386bd1374fc17ae0a898ed7ff329c29ff5754e0468680a1262c4a4954",
+	Proof: "proven for D = 2..8, stamp 99848a9014947b3d",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearhandlesinloop",
-	Hash:  "d1b0c40947ab4ceabbc74100370419cf02a3da64965bac9b468bd8a780d6c597",
-	Proof: "proven for D = 2..8, stamp 2dd77640abef92b1, eager only: it exchanges handles in the loop",
+	Hash:  "1c22d13abb96ff35a0cfa747cea5ccb346436879144aefe0be33e91006b98774",
+	Proof: "proven for D = 2..8, stamp 238c8e457294d907, eager only: it exchanges handles in the loop",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Eager: true,
 }

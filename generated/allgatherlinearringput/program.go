@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringput",
-	Hash:  "33fbae52a0dd0b4a3525ccc0a7635cdfee5c3e82d5aed2645e5f8c0b8d1fcb91",
-	Proof: "proven for D = 2..8, stamp ec70259cbc6ff2de",
+	Hash:  "f69c97f946651fa40841e45b5ae00df75b0e863e75fdac11ec9006584a08bda1",
+	Proof: "proven for D = 2..8, stamp df7e3ee03f178681",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -32,5 +32,5 @@
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in allreduceoneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp d860f20a873f77e9.
+// Proof: proven for D = 2..8, stamp 82f9e48bd80b343c.
 package allreduceoneshot

@@ -58,7 +58,7 @@ func (k *kernels) build(b *plan.Builder, t driver.Type) {
 const (
 	threads    = 512
 	copyBlocks = 16
-	shotBlocks = 32
+	shotBlocks = 132
 )
 
 // blocks is how many blocks so many bytes take, 16 bytes a thread.

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "624f1891188c492eec3784f123812373ecfb6e176ff47deeb3b3fa82ad150964",
-	Proof: "proven for D = 2..8, stamp 91d5726c699afaee",
+	Hash:  "787cce67d176394a014e20c70a95333edf542b645e121d5a731ccf789f285bfa",
+	Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "954262480feb41edb80aa109fd4a8de58a86a9921e0a4ce34d88624587d19544",
-	Proof: "proven for D = 2..8, stamp 3dec5ac75dd1e264",
+	Hash:  "5a59287c5fb705950a089720ecdcba66d2aa19f879d2f5e8d4d4dfd1ed1b4dde",
+	Proof: "proven for D = 2..8, stamp 538794edcf307d3c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -86,8 +86,7 @@ type Plan struct {
 
 	a, b, c, slots, partial *plan.Buffer
 	free, arrived           *plan.Semaphore
-	work                    *plan.Stream
-	copy                    []*plan.Stream
+	copy, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 kernels
 	terms                   []driver.Ptr // of the sum that is being enqueued
@@ -121,7 +120,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Streams("copy", 1, d, driver.High)
-	p.work = b.Stream("work", driver.Low)
+	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type})
 	p.kernels.build(b, s.Type)
 
@@ -181,25 +180,29 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
 	}
-	q.Synchronize(p.work, main)
+	for i := 1; i < d+1; i++ {
+		q.Synchronize(p.work[i], main)
+	}
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy[i], p.free, to)
-		q.Matmul(p.work, p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0))
-		q.Synchronize(p.copy[i], p.work)
+		q.Matmul(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0))
+		q.Synchronize(p.copy[i], p.work[i])
 		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 		q.Post(p.copy[i], p.arrived, to)
 	}
 
 	// Own rows last, straight into their slot.
-	q.Matmul(p.work, p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0))
+	q.Matmul(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0))
 
 	// Join.
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.copy[i])
 	}
-	q.Synchronize(main, p.work)
+	for i := 1; i < d+1; i++ {
+		q.Synchronize(main, p.work[i])
+	}
 	q.Wait(main, p.arrived)
 
 	// Once, in the order of ranks.

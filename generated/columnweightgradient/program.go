@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "06220a863b12ecf08513511fd5ff092da3a51c2333e82ddc333da0fa2f1570b3",
-	Proof: "proven for D = 2..8, stamp 10bca4435206ce9b",
+	Hash:  "2a8235c583c71085c126c2d17b0c56b500fd7bc65562b8fc2016e83304ef961a",
+	Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

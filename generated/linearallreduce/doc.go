@@ -24,6 +24,7 @@
 //	signals         batched
 //	copy by         copy engine
 //	signal by       stream memory operation
+//	priority        falling
 //	copy stream     apart
 //	start           hoisted
 //	handles         hoisted
@@ -34,22 +35,22 @@
 //
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy, gather, work: Synchronize(main)
+//	copy, gather, work[1..D]: Synchronize(main)
 //	copy:   Wait free[every peer]
 //	for j in 2:
 //	  for i in 1..D-1:  to = (r + i) % D
-//	    work:   Linear(partial[to*2 + j], A[to*2 + j])
-//	    copy:   Synchronize(work);  Set(slots@to[r*2 + j], partial[to*2 + j]);  Post arrived[j] -> to
-//	  work:   Linear(slots[r*2 + j], A[r*2 + j])                               # own rows last, straight into their slot
-//	  gather: Synchronize(work), Synchronize(copy);  Wait arrived[j] <- every peer;  Reduce(reduced[j], slots[q*2 + j], q = 0..D-1);  Post summed[j] -> every peer  # once, in the order of ranks
-//	  gather: Set(C[r*2 + j], reduced[j])
+//	    work[i]: Linear(partial[to*2 + j], A[to*2 + j])
+//	    copy:    Synchronize(work[i]);  Set(slots@to[r*2 + j], partial[to*2 + j]);  Post arrived[j] -> to
+//	  work[D]: Linear(slots[r*2 + j], A[r*2 + j])                              # own rows last, straight into their slot
+//	  gather:  Synchronize(work[D]), Synchronize(copy);  Wait arrived[j] <- every peer;  Reduce(reduced[j], slots[q*2 + j], q = 0..D-1);  Post summed[j] -> every peer  # once, in the order of ranks
+//	  gather:  Set(C[r*2 + j], reduced[j])
 //	  for i in 1..D-1:  from = (r + i) % D
 //	    gather: Wait summed[j] <- from;  Set(C[from*2 + j], reduced@from[j])
 //	gather: Post read -> every peer;  Wait read[every peer]
-//	main:   Synchronize(copy), Synchronize(gather), Synchronize(work)          # join
+//	main:   Synchronize(copy), Synchronize(gather), Synchronize(work[1..D])    # join
 //
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearallreduce.cu.
 //
-// Proof: proven for D = 2..8, stamp 683ff37bc5e9450e.
+// Proof: proven for D = 2..8, stamp cb2d4633deb534f9.
 package linearallreduce

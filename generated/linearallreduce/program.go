@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-	Hash:  "c84e6fa4ac24ac7d9e944039994e51cbe134510ee5df28574e6ff32bf423e87c",
-	Proof: "proven for D = 2..8, stamp 683ff37bc5e9450e",
+	Hash:  "1e3cdd906a7de7036e08e4294dfc73ca04443e0321ad9bc506166eb05fb27bb2",
+	Proof: "proven for D = 2..8, stamp cb2d4633deb534f9",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -87,7 +87,8 @@ type Plan struct {
 	a, b, c, partial, slots, reduced *plan.Buffer
 	free, read                       *plan.Semaphore
 	arrived, summed                  []*plan.Semaphore
-	copy, gather, work               *plan.Stream
+	copy, gather                     *plan.Stream
+	work                             []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          kernels
 	terms                            []driver.Ptr // of the sum that is being enqueued
@@ -125,7 +126,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.gather = b.Stream("gather", driver.High)
-	p.work = b.Stream("work", driver.Low)
+	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels.build(b, s.Type)
 
@@ -184,21 +185,23 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(main, p.free)
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.gather, main)
-	q.Synchronize(p.work, main)
+	for i := 1; i < d+1; i++ {
+		q.Synchronize(p.work[i], main)
+	}
 	q.Wait(p.copy, p.free)
 
 	for j := range 2 {
 		for i := 1; i < d; i++ {
 			to := (r + i) % d
-			q.Linear(p.work, p.gemm, p.partial.At(int64(to*2+j)*p.chunkC), p.a.At(int64(to*2+j)*p.chunkA), p.b.At(0), 0)
-			q.Synchronize(p.copy, p.work)
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(to*2+j)*p.chunkC), p.a.At(int64(to*2+j)*p.chunkA), p.b.At(0), 0)
+			q.Synchronize(p.copy, p.work[i])
 			q.Set(p.copy, p.slots.Peer(to, int64(r*2+j)*p.chunkC), p.partial.At(int64(to*2+j)*p.chunkC), p.chunkC)
 			q.Post(p.copy, p.arrived[j], to)
 		}
 
 		// Own rows last, straight into their slot.
-		q.Linear(p.work, p.gemm, p.slots.At(int64(r*2+j)*p.chunkC), p.a.At(int64(r*2+j)*p.chunkA), p.b.At(0), 0)
-		q.Synchronize(p.gather, p.work)
+		q.Linear(p.work[d], p.gemm, p.slots.At(int64(r*2+j)*p.chunkC), p.a.At(int64(r*2+j)*p.chunkA), p.b.At(0), 0)
+		q.Synchronize(p.gather, p.work[d])
 		q.Synchronize(p.gather, p.copy)
 		q.Wait(p.gather, p.arrived[j])
 
@@ -223,5 +226,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Join.
 	q.Synchronize(main, p.copy)
 	q.Synchronize(main, p.gather)
-	q.Synchronize(main, p.work)
+	for i := 1; i < d+1; i++ {
+		q.Synchronize(main, p.work[i])
+	}
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "91892ff52d4f505de82adeab82b4f5533977e4ccd8175d274f4b8166797d7ef8",
-	Proof: "proven for D = 2..8, stamp ed89a1087a05ed72",
+	Hash:  "e7904e74219c46923244b82a313e8e6633e353b3ba51cbfd853670b3eb6dc4c8",
+	Proof: "proven for D = 2..8, stamp 06e74ec31cb67e48",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -25,6 +25,7 @@
 //	signals         batched
 //	copy by         copy engine
 //	signal by       stream memory operation
+//	priority        falling
 //	copy stream     apart
 //	start           hoisted
 //	handles         hoisted
@@ -35,17 +36,17 @@
 //
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy[1..D-1], work: Synchronize(main)
+//	copy[1..D-1], work[1..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
 //	  copy[i]: Wait free[to]
-//	  work:    Linear(partial[to], A[to])
-//	  copy[i]: Synchronize(work);  Set(slots@to[r], partial[to]);  Post arrived -> to
-//	work:   Linear(slots[r], A[r])                                             # own rows last, straight into their slot
-//	main:   Synchronize(copy[1..D-1]), Synchronize(work);  Wait arrived[every peer]  # join
+//	  work[i]: Linear(partial[to], A[to])
+//	  copy[i]: Synchronize(work[i]);  Set(slots@to[r], partial[to]);  Post arrived -> to
+//	work[D]: Linear(slots[r], A[r])                                            # own rows last, straight into their slot
+//	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D]);  Wait arrived[every peer]  # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearreducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp 2b655e0943c3fb7c.
+// Proof: proven for D = 2..8, stamp b408542069b972ed.
 package linearreducescatter

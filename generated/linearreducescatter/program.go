@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "8fb2b0587e61748cb61716e5084646672d1f8d6a6f4a0d1607cf4b0489542771",
-	Proof: "proven for D = 2..8, stamp 2b655e0943c3fb7c",
+	Hash:  "bec82c7156ed0ddbfcf671a5b14345df40c44536108546da49c22ab5904b24de",
+	Proof: "proven for D = 2..8, stamp b408542069b972ed",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -86,8 +86,7 @@ type Plan struct {
 
 	a, b, c, slots, partial *plan.Buffer
 	free, arrived           *plan.Semaphore
-	work                    *plan.Stream
-	copy                    []*plan.Stream
+	copy, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 kernels
 	terms                   []driver.Ptr // of the sum that is being enqueued
@@ -121,7 +120,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Streams("copy", 1, d, driver.High)
-	p.work = b.Stream("work", driver.Low)
+	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels.build(b, s.Type)
 
@@ -181,25 +180,29 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
 	}
-	q.Synchronize(p.work, main)
+	for i := 1; i < d+1; i++ {
+		q.Synchronize(p.work[i], main)
+	}
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy[i], p.free, to)
-		q.Linear(p.work, p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), 0)
-		q.Synchronize(p.copy[i], p.work)
+		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), 0)
+		q.Synchronize(p.copy[i], p.work[i])
 		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 		q.Post(p.copy[i], p.arrived, to)
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(p.work, p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), 0)
+	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), 0)
 
 	// Join.
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.copy[i])
 	}
-	q.Synchronize(main, p.work)
+	for i := 1; i < d+1; i++ {
+		q.Synchronize(main, p.work[i])
+	}
 	q.Wait(main, p.arrived)
 
 	// Once, in the order of ranks.

@@ -19,8 +19,8 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "8d582b538dd10eeae4d1c8c2d1ffb249de2fb5b7d6b3c9cbc539782cc8c11a98",
-	Proof: "proven for D = 2..8, stamp 696e7a56403ad05e",
+	Hash:  "445995c1ccec03d2d0dec5d23af1f08355471ad06d50c14c64fceb79c378fb76",
+	Proof: "proven for D = 2..8, stamp c625cc360e7020f6",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "faa55770fff1cf33382ba7d0799e12d32098d05250ae77e9c7d189e3bd3e206f",
-	Proof: "proven for D = 2..8, stamp e5e83d54f82e91b4",
+	Hash:  "f6440c991067894d48b3d14ecdcc272b4863a6880b7c5ddc6f50dcddf7ba8419",
+	Proof: "proven for D = 2..8, stamp 4c024c275091538b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -118,7 +118,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.work = b.Streams("work", 1, d, driver.Low)
+	p.work = b.FallingStreams("work", 1, d)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels.build(b, s.Type)
 

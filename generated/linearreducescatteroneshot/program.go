@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "a6be61c93d8ca4b9cdcab633e50bc261d7d0d5a3af6609bf65433bb89bf51616",
-	Proof: "proven for D = 2..8, stamp cfd5afbf65b21ce1",
+	Hash:  "33f4060bf58cf4884d1e0cc1fdb21648a733463eb4520f4a1405cb08b7bc8a43",
+	Proof: "proven for D = 2..8, stamp def34bf2ed643ce1",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

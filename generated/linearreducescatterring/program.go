@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "fdf7d90453f25b06eeaadd899cd90ac43fb92ddd46abd749cdb3b1993fda904c",
-	Proof: "proven for D = 2..8, stamp bca1d60746348410",
+	Hash:  "d7bf921b32d7168d2e3d2efa8ca4fe2c319b659ceab9ddf73fc667771e4acd0f",
+	Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterringkernel",
-	Hash:  "28d35dcb86d331b11fc3ed3aa63bcaedd3bec4719a8819d13d5fc78a29a3431e",
-	Proof: "proven for D = 2..8, stamp fd4f89bd44c1deca",
+	Hash:  "30849d24389a1a60409565efdd412367e3033c12e37355a43012ae3da50883c4",
+	Proof: "proven for D = 2..8, stamp 14bbfd8f728b077f",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

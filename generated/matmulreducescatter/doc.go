@@ -17,6 +17,7 @@
 //	signals         batched
 //	copy by         copy engine
 //	signal by       stream memory operation
+//	priority        falling
 //	copy stream     apart
 //	start           hoisted
 //	handles         hoisted
@@ -27,17 +28,17 @@
 //
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy[1..D-1], work: Synchronize(main)
+//	copy[1..D-1], work[1..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
 //	  copy[i]: Wait free[to]
-//	  work:    Matmul(partial[to], A[to])
-//	  copy[i]: Synchronize(work);  Set(slots@to[r], partial[to]);  Post arrived -> to
-//	work:   Matmul(slots[r], A[r])                                             # own rows last, straight into their slot
-//	main:   Synchronize(copy[1..D-1]), Synchronize(work);  Wait arrived[every peer]  # join
+//	  work[i]: Matmul(partial[to], A[to])
+//	  copy[i]: Synchronize(work[i]);  Set(slots@to[r], partial[to]);  Post arrived -> to
+//	work[D]: Matmul(slots[r], A[r])                                            # own rows last, straight into their slot
+//	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D]);  Wait arrived[every peer]  # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp be76464a75276800.
+// Proof: proven for D = 2..8, stamp f6cacb413d1d5922.
 package matmulreducescatter

@@ -39,9 +39,11 @@ import (
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterget"
+	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
 	"ovgen/generated/linearreducescatterkernels"
 	"ovgen/generated/linearreducescatteroneshot"
+	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/generated/matmulreducescatter"
@@ -60,7 +62,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:  "allgather",
-		Proof: "proven for D = 2..8, stamp d932391c21f91996",
+		Proof: "proven for D = 2..8, stamp abfc5232d764bcab",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -71,7 +73,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathergateup",
-		Proof: "proven for D = 2..8, stamp 9f288e0c6cffd38d",
+		Proof: "proven for D = 2..8, stamp cc4ba55a0e87974c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -86,7 +88,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinear",
-		Proof: "proven for D = 2..8, stamp b701a12b82ed9f14",
+		Proof: "proven for D = 2..8, stamp fab68f011231f10a",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -99,7 +101,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearbroadcast",
-		Proof: "proven for D = 2..8, stamp 89aae2a805ebc78b",
+		Proof: "proven for D = 2..8, stamp 5786bcb7b6181559",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -112,7 +114,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective1",
-		Proof: "proven for D = 2..8, stamp 320630e7e019260b",
+		Proof: "proven for D = 2..8, stamp 131595bb3a1e30b0",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -125,7 +127,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective2",
-		Proof: "proven for D = 2..8, stamp 23c4c9dfe1800fc1",
+		Proof: "proven for D = 2..8, stamp 99848a9014947b3d",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -138,7 +140,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective8",
-		Proof: "proven for D = 2..8, stamp 1750504cf59ee6bb",
+		Proof: "proven for D = 2..8, stamp b93d38a765cbcfdc",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -151,7 +153,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcopied",
-		Proof: "proven for D = 2..8, stamp 59bbd8ec582b4659",
+		Proof: "proven for D = 2..8, stamp 0a8000d2f7dc7144",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -164,7 +166,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearfused",
-		Proof: "proven for D = 2..8, stamp 6cc173d9a6a6c639",
+		Proof: "proven for D = 2..8, stamp 76cceb0960f430a2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -177,7 +179,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlineargrouped",
-		Proof: "proven for D = 2..8, stamp bf09ccc939735698",
+		Proof: "proven for D = 2..8, stamp 850acb4964283df8",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -190,7 +192,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearhandlesinloop",
-		Proof: "proven for D = 2..8, stamp 2dd77640abef92b1, eager only: it exchanges handles in the loop",
+		Proof: "proven for D = 2..8, stamp 238c8e457294d907, eager only: it exchanges handles in the loop",
 		Eager: true,
 		Slow:  true,
 		Op:    "linear",
@@ -205,7 +207,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp 17bdbefea42a31d7",
+		Proof: "proven for D = 2..8, stamp aa4a506f4141d74c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -218,7 +220,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearparts",
-		Proof: "proven for D = 2..8, stamp a39c746cd29857c2",
+		Proof: "proven for D = 2..8, stamp cb0aad575a18a94c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -231,7 +233,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearput",
-		Proof: "proven for D = 2..8, stamp 352a6e5e2b5dfc10",
+		Proof: "proven for D = 2..8, stamp 08be8a2ba50903b8",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -244,7 +246,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringbackward",
-		Proof: "proven for D = 2..8, stamp a4db4f44a1ae764f",
+		Proof: "proven for D = 2..8, stamp 199c3c31cc2d964c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -257,7 +259,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringboth",
-		Proof: "proven for D = 2..8, stamp 6c377d0260ded105",
+		Proof: "proven for D = 2..8, stamp 8a60e4dbe574a279",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -270,7 +272,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringget",
-		Proof: "proven for D = 2..8, stamp 03f3fae3b03582c7",
+		Proof: "proven for D = 2..8, stamp 7b5a7f176eec8c81",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -283,7 +285,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringput",
-		Proof: "proven for D = 2..8, stamp ec70259cbc6ff2de",
+		Proof: "proven for D = 2..8, stamp df7e3ee03f178681",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -296,7 +298,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearstartinloop",
-		Proof: "proven for D = 2..8, stamp afbac9173640b8f6",
+		Proof: "proven for D = 2..8, stamp e9ff8232cb0b7eb5",
 		Slow:  true,
 		Op:    "linear",
 		Tensors: []harness.Tensor{
@@ -310,7 +312,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp 5178e216726fcce6",
+		Proof: "proven for D = 2..8, stamp c0d81a1230f2fc34",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -322,7 +324,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherqkv",
-		Proof: "proven for D = 2..8, stamp 0a38cd1a8a65289f",
+		Proof: "proven for D = 2..8, stamp dc078e5ba3aa855d",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -338,7 +340,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 2..8, stamp 52ca2eb2efd9834a",
+		Proof: "proven for D = 2..8, stamp 10cafb2cb7e4936d",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -349,7 +351,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 2..8, stamp e1ad4d6cdd34e612",
+		Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -360,7 +362,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp d860f20a873f77e9",
+		Proof: "proven for D = 2..8, stamp 82f9e48bd80b343c",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -371,7 +373,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreducetwoshot",
-		Proof: "proven for D = 2..8, stamp a2774b04e8f7b878",
+		Proof: "proven for D = 2..8, stamp a3f3e89c3e0490f7",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -382,7 +384,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 2..8, stamp a26870875cdfe86c",
+		Proof: "proven for D = 2..8, stamp dd844385b084c10e",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -393,7 +395,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 2..8, stamp 6680ee8ccbe112fb",
+		Proof: "proven for D = 2..8, stamp 954166848716c2fc",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -404,7 +406,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 2..8, stamp 91d5726c699afaee",
+		Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -415,7 +417,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 3dec5ac75dd1e264",
+		Proof: "proven for D = 2..8, stamp 538794edcf307d3c",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -427,7 +429,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columnweightgradient",
-		Proof: "proven for D = 2..8, stamp 10bca4435206ce9b",
+		Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -439,7 +441,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp 683ff37bc5e9450e",
+		Proof: "proven for D = 2..8, stamp cb2d4633deb534f9",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -451,7 +453,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 14119854c5c38052",
+		Proof: "proven for D = 2..8, stamp bf752761dbf3ef3b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -463,7 +465,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreducetwoshot",
-		Proof: "proven for D = 2..8, stamp ed89a1087a05ed72",
+		Proof: "proven for D = 2..8, stamp 06e74ec31cb67e48",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -475,7 +477,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp 2b655e0943c3fb7c",
+		Proof: "proven for D = 2..8, stamp b408542069b972ed",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -487,7 +489,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterget",
-		Proof: "proven for D = 2..8, stamp 696e7a56403ad05e",
+		Proof: "proven for D = 2..8, stamp c625cc360e7020f6",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -498,8 +500,20 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterget.New, (*linearreducescatterget.Plan).Bind),
 	},
 	{
+		Name:  "linearreducescatterinorder",
+		Proof: "proven for D = 2..8, stamp 100bf3704d68b637",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(linearreducescatterinorder.New, (*linearreducescatterinorder.Plan).Bind),
+	},
+	{
 		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp f6ab872ee3926560",
+		Proof: "proven for D = 2..8, stamp cd2065a06109d17c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -511,7 +525,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterkernels",
-		Proof: "proven for D = 2..8, stamp e5e83d54f82e91b4",
+		Proof: "proven for D = 2..8, stamp 4c024c275091538b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -523,7 +537,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatteroneshot",
-		Proof: "proven for D = 2..8, stamp cfd5afbf65b21ce1",
+		Proof: "proven for D = 2..8, stamp def34bf2ed643ce1",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -534,8 +548,20 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind),
 	},
 	{
+		Name:  "linearreducescatterputkernels",
+		Proof: "proven for D = 2..8, stamp 8b56af7c2642846c",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
+	},
+	{
 		Name:  "linearreducescatterring",
-		Proof: "proven for D = 2..8, stamp bca1d60746348410",
+		Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -547,7 +573,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterringkernel",
-		Proof: "proven for D = 2..8, stamp fd4f89bd44c1deca",
+		Proof: "proven for D = 2..8, stamp 14bbfd8f728b077f",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -559,7 +585,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp be76464a75276800",
+		Proof: "proven for D = 2..8, stamp f6cacb413d1d5922",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -571,7 +597,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "permutation",
-		Proof: "proven for D = 2..8, stamp c51db131c7378f3b",
+		Proof: "proven for D = 2..8, stamp 756d99efef07e73a",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -582,7 +608,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatter",
-		Proof: "proven for D = 2..8, stamp e66ac9a11c4c0b8c",
+		Proof: "proven for D = 2..8, stamp 6880bd5609e8f0ac",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -593,7 +619,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 06ef3eb1e3fb1b7d",
+		Proof: "proven for D = 2..8, stamp 1e98695b67c9a63c",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -604,7 +630,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowinputgradient",
-		Proof: "proven for D = 2..8, stamp 48a22342b7c35a5f",
+		Proof: "proven for D = 2..8, stamp 13da29ac3a710b7d",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -616,7 +642,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp 700d396320f71e3b",
+		Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -628,7 +654,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp 42bf4e81e964ade6",
+		Proof: "proven for D = 2..8, stamp 66a623a4ebd2b2f0",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -642,7 +668,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp c730a629ae98adf2",
+		Proof: "proven for D = 2..8, stamp f7cc58a232625e1f",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

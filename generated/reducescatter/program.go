@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
-	Hash:  "6961753910a4b0d16b87276c2e9575050d9b1323aa31a51a29cc96adf826b956",
-	Proof: "proven for D = 2..8, stamp e66ac9a11c4c0b8c",
+	Hash:  "c98ef85607acb6a958aa3b169d869d270d502689d237bc23e87152c878effc61",
+	Proof: "proven for D = 2..8, stamp 6880bd5609e8f0ac",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

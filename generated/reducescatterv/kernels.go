@@ -54,7 +54,7 @@ func (k *kernels) build(b *plan.Builder, t driver.Type) {
 // wait.
 const (
 	threads    = 512
-	shotBlocks = 32
+	shotBlocks = 132
 )
 
 // blocks is how many blocks so many bytes take, 16 bytes a thread.

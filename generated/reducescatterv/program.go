@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "3c4aff15a74e457167a004bfb0797b52378012626499f1dbf2ce12848d3f657f",
-	Proof: "proven for D = 2..8, stamp 06ef3eb1e3fb1b7d",
+	Hash:  "1af4e9d2e6b340cb350081d1e42c7408709c67741798104f55e138c58ddfe956",
+	Proof: "proven for D = 2..8, stamp 1e98695b67c9a63c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

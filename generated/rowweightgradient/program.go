@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "74ad74ae0c44319cb244eb47e4fa0d211143c789ec2cf8fba03c6639db8398b2",
-	Proof: "proven for D = 2..8, stamp 700d396320f71e3b",
+	Hash:  "c9f186f2a61f234b0491a7f0488c6275c338c996b21368bc8890734effab39c3",
+	Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -26,6 +26,7 @@
 //	signals         batched
 //	copy by         copy engine
 //	signal by       stream memory operation
+//	priority        falling
 //	copy stream     apart
 //	start           hoisted
 //	handles         hoisted
@@ -52,5 +53,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in tensorparallelmlp.cu.
 //
-// Proof: proven for D = 2..8, stamp 42bf4e81e964ade6.
+// Proof: proven for D = 2..8, stamp 66a623a4ebd2b2f0.
 package tensorparallelmlp

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "3472d2b9d129572fa9d213de853e2cecd0d34899bdfebad3e535544cdb0a08d6",
-	Proof: "proven for D = 2..8, stamp 42bf4e81e964ade6",
+	Hash:  "565778ea96cbb3e1052af2d025d8a674261d6837959645cd1e73e9d6e009374f",
+	Proof: "proven for D = 2..8, stamp 66a623a4ebd2b2f0",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -132,7 +132,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
-	p.work = b.Streams("work", 1, d, driver.Low)
+	p.work = b.FallingStreams("work", 1, d)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true, Gelu: true})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels.build(b, s.Type)

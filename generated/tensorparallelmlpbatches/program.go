@@ -19,8 +19,8 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "35990863b62f545abec48077b1929c3f5334638fc682f1fab4ad3026bb6806f6",
-	Proof: "proven for D = 2..8, stamp c730a629ae98adf2",
+	Hash:  "27d7b359f8c2055f5ebdf0c55a0ed69966daf7ddba71ca05e30c1ce30d06a702",
+	Proof: "proven for D = 2..8, stamp f7cc58a232625e1f",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -7,9 +7,11 @@ import (
 
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterget"
+	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
 	"ovgen/generated/linearreducescatterkernels"
 	"ovgen/generated/linearreducescatteroneshot"
+	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/runtime/group"
@@ -48,6 +50,15 @@ var linearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearredu
 		},
 	},
 	{
+		Program: "linearreducescatterinorder",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatterinorder.New(ctx, g, linearreducescatterinorder.Shape(s))
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, linearreducescatterinorder.Buffers(x))
+			}, err
+		},
+	},
+	{
 		Program: "linearreducescatterinslot",
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatterinslot.New(ctx, g, linearreducescatterinslot.Shape(s))
@@ -71,6 +82,15 @@ var linearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearredu
 			p, err := linearreducescatteroneshot.New(ctx, g, linearreducescatteroneshot.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
 				return p.Bind(ctx, linearreducescatteroneshot.Buffers(x))
+			}, err
+		},
+	},
+	{
+		Program: "linearreducescatterputkernels",
+		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
+			p, err := linearreducescatterputkernels.New(ctx, g, linearreducescatterputkernels.Shape(s))
+			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
+				return p.Bind(ctx, linearreducescatterputkernels.Buffers(x))
 			}, err
 		},
 	},

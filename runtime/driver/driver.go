@@ -129,14 +129,14 @@ type Driver interface {
 // WorkspaceBytes is the size of the workspace each compute stream hands to Matmul.
 const WorkspaceBytes = 32 << 20
 
-// Priority of a stream.
+// Priority of a stream, from Low to High; CUDA spreads them evenly over its own.
 type Priority int
 
-// Stream priorities; CUDA maps them to its least, middle and greatest.
+// Stream priorities. An H200 has as many as lie between Low and High.
 const (
-	Low Priority = iota
-	Normal
-	High
+	Low    Priority = 0
+	Normal Priority = 2
+	High   Priority = 5
 )
 
 // EventFlags tell how an event is recorded or waited for under capture.

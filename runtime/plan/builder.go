@@ -119,6 +119,16 @@ func (b *Builder) Streams(name string, first, n int, p driver.Priority) []*Strea
 	return s
 }
 
+// FallingStreams declares streams as Streams does, of falling priority: the first below
+// High, and each below the one before it until Low is reached.
+func (b *Builder) FallingStreams(name string, first, n int) []*Stream {
+	s := b.Streams(name, first, n, driver.Low)
+	for i := first; i < n; i++ {
+		s[i].priority = max(driver.High-1-driver.Priority(i-first), driver.Low)
+	}
+	return s
+}
+
 func (b *Builder) stream(name string, index int, p driver.Priority) *Stream {
 	s := &Stream{name: name, index: index, priority: p}
 	b.plan.streams = append(b.plan.streams, s)

@@ -37,6 +37,8 @@ func All() []Named {
 		{"LinearReduceScatterGet", LinearReduceScatterGet},
 		{"LinearReduceScatterInSlot", LinearReduceScatterInSlot},
 		{"LinearReduceScatterKernels", LinearReduceScatterKernels},
+		{"LinearReduceScatterPutKernels", LinearReduceScatterPutKernels},
+		{"LinearReduceScatterInOrder", LinearReduceScatterInOrder},
 		{"LinearReduceScatterOneShot", LinearReduceScatterOneShot},
 		{"LinearReduceScatterRing", LinearReduceScatterRing},
 		{"LinearReduceScatterRingKernel", LinearReduceScatterRingKernel},

@@ -59,6 +59,20 @@ var LinearReduceScatterKernels = s.Schedule{
 	Transport: fused,
 }
 
+// LinearReduceScatterPutKernels is LinearReduceScatter
+var LinearReduceScatterPutKernels = s.Schedule{
+	Op:        s.Linear,
+	Tensors:   linearScattered,
+	Transport: fused,
+}
+
+// LinearReduceScatterInOrder is LinearReduceScatter
+var LinearReduceScatterInOrder = s.Schedule{
+	Op:      s.Linear,
+	Tensors: linearScattered,
+	Streams: s.Streams{Compute: 1},
+}
+
 // LinearReduceScatterOneShot multiplies all rows in one product, which then wastes
 // nothing of the device, and one kernel sums the own rows as it reads the peers' over
 // the link. Nothing overlaps: choose it where the whole is a few tens of microseconds

@@ -251,13 +251,16 @@ func span(from, to Expr) string { return compact(from) + ".." + last(to) }
 // compact is an expression without blanks.
 func compact(e Expr) string { return strings.ReplaceAll(e.String(), " ", "") }
 
-// last is the value before an end: 1 before 2, D-1, or D-2 before D - 1.
+// last is the value before an end: 1 before 2, D-1, D-2 before D - 1, or D before D + 1.
 func last(to Expr) string {
 	if to.op == 'c' {
 		return Const(to.num - 1).String()
 	}
 	if to.op == '-' && to.y.op == 'c' {
 		return fmt.Sprintf("%s-%d", to.x, to.y.num+1)
+	}
+	if to.op == '+' && to.y.Equal(Const(1)) {
+		return compact(*to.x)
 	}
 	return compact(to) + "-1"
 }

@@ -35,6 +35,7 @@ type reads struct {
 	signals    []schedule.Signals
 	products   []schedule.Products
 	reductions []schedule.Reduction
+	priorities []schedule.Priority
 	fused      bool // steps that are one kernel
 	parts      bool // shards in several parts
 	withStep   bool // copies on the streams of the steps
@@ -60,6 +61,8 @@ var gatherPipelines = []entry{
 }
 
 var eitherShard = list(schedule.InPlace, schedule.Copied)
+
+var anyPriority = list(schedule.Equal, schedule.Falling)
 
 var everyWay = list(schedule.Forward, schedule.Backward, schedule.Both)
 
@@ -118,7 +121,7 @@ func points(m moves) []string {
 
 // refuses lists the choices that the entry does not read.
 func (r reads) refuses(s schedule.Schedule) []error {
-	usual := schedule.Schedule{Op: s.Op, Tensors: s.Tensors}.WithDefaults()
+	usual := schedule.Schedule{Op: s.Op, Tensors: s.Tensors, Pipeline: schedule.Pipeline{Kind: s.Pipeline.Kind, Order: s.Pipeline.Order}}.WithDefaults()
 	p, q := s.Pipeline, usual.Pipeline
 	var errs refusals
 	oneOf(&errs, "Pipeline.Direction", p.Direction, q.Direction, r.directions)
@@ -128,6 +131,7 @@ func (r reads) refuses(s schedule.Schedule) []error {
 	oneOf(&errs, "Pipeline.Signals", p.Signals, q.Signals, r.signals)
 	oneOf(&errs, "Pipeline.Products", p.Products, q.Products, r.products)
 	oneOf(&errs, "Pipeline.Reduction", p.Reduction, q.Reduction, r.reductions)
+	oneOf(&errs, "Streams.Priority", s.Streams.Priority, usual.Streams.Priority, r.priorities)
 	errs.unless(r.fused || s.Transport.Steps == usual.Transport.Steps, "Transport.Steps", "this pipeline does not fuse its steps")
 	errs.unless(r.parts || p.Parts <= 1, "Pipeline.Parts", "this pipeline moves whole shards")
 	errs.unless(r.withStep || s.Streams.Copy == usual.Streams.Copy, "Streams.Copy", "this pipeline has its copies on a stream of their own")

@@ -10,13 +10,13 @@ var (
 
 // reducePipelines multiply what each rank has of the contracted dimension and sum.
 var reducePipelines = []entry{
-	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, reducePut},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority, fused: true}, reducePut},
 	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: gets}, reduceGet},
-	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot), fused: true}, reduceInSlot},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot), priorities: anyPriority, fused: true}, reduceInSlot},
 	{point{reduce, schedule.OneShot, schedule.Shift}, reads{protocols: puts, fused: true}, scatterOneShot},
 	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InProduct)}, reduceRing},
 	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InKernel)}, reduceRingKernel},
-	{point{reduceAll, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, parts: true}, allReduceShift},
+	{point{reduceAll, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority, parts: true}, allReduceShift},
 	{point{reduceAll, schedule.OneShot, schedule.Shift}, reads{fused: true}, oneShot},
 	{point{reduceAll, schedule.TwoShot, schedule.Shift}, reads{fused: true}, twoShot},
 	{point{allBare, schedule.OneShot, schedule.Shift}, reads{fused: true}, oneShot},

@@ -39,7 +39,7 @@ func allReduceShift(d *draft) error {
 
 	sums := hostir.StreamSet{Name: gatherName, High: true}
 	sumRef := hostir.StreamRef{Set: gatherName}
-	set, work, last := d.inOrder()
+	set, work, last := d.ownLast()
 	to, from := hostir.Var("to"), hostir.Var("from")
 	rows := func(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Node {
 		return d.multiply(s, dst, slice("A", p.chunk(rank)))

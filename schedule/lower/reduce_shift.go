@@ -38,16 +38,14 @@ func (d *draft) ownRows(s hostir.StreamRef) hostir.Node {
 	return described(n, "own rows last, straight into their slot")
 }
 
-// inOrder is the stream of each step's product, and that of the last: one for all,
-// unless the schedule asks for several. A part that has the furthest to go must be
-// done first, and products that may run at once share the device instead.
-func (d *draft) inOrder() (set hostir.StreamSet, work, last hostir.StreamRef) {
-	if d.schedule.Streams.Compute == 0 {
-		set = hostir.StreamSet{Name: workName}
-		work = hostir.StreamRef{Set: workName}
-		return set, work, work
-	}
+// ownLast is the stream of each step's product, and that of the own rows behind them.
+// A part that has the furthest to go must be done first: products that may run at once
+// and with equal priority share the device instead.
+func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 	set, work = workStreams(d), poolRef(d)
+	if d.schedule.Streams.Compute == 0 {
+		set.First, set.Count = one, hostir.Add(hostir.Size, one)
+	}
 	return set, work, hostir.StreamRef{Set: set.Name, Index: poolIndex(d, hostir.Size)}
 }
 
@@ -73,18 +71,22 @@ func reducePut(d *draft) error {
 	}
 	d.stack(partial, d.buffer("C").Tensor)
 	d.semaphores(free, arrived)
-	set, work, last := d.inOrder()
+	set, work, last := d.ownLast()
 	copies, put := d.puts()
 	to := hostir.Var("to")
+	exchange := list[hostir.Node](let("to", ahead(step)),
+		wait(put, free, to),
+		d.rowsOf(work, slice(partial, to), to),
+		after(put, work),
+		move(put, remote(slots, to, hostir.Rank), slice(partial, to)),
+		post(put, arrived, to))
+	if d.schedule.Transport.Steps == schedule.Fused {
+		exchange = append(list[hostir.Node](exchange[0], exchange[2], exchange[3]), d.launch(putKernel, exchange[1], exchange[4], exchange[5])...)
+	}
 	d.program.Body = append([]hostir.Node{
 		described(post(mainRef, free, every), "the slots may be written"),
 		d.fork(copies, set),
-		steps(let("to", ahead(step)),
-			wait(put, free, to),
-			d.rowsOf(work, slice(partial, to), to),
-			after(put, work),
-			move(put, remote(slots, to, hostir.Rank), slice(partial, to)),
-			post(put, arrived, to)),
+		steps(exchange...),
 		d.ownRows(last),
 		join(copies, set),
 	}, d.sumSlots()...)

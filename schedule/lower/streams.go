@@ -49,6 +49,7 @@ func workStreams(d *draft) hostir.StreamSet {
 	if d.schedule.Streams.Copy == schedule.WithStep {
 		set.Name = poolName
 	}
+	set.Falling = d.schedule.Streams.Priority == schedule.Falling && d.schedule.Streams.Compute == 0
 	if n := d.schedule.Streams.Compute; n > 0 {
 		d.program.Constants[poolName] = int64(n)
 		set.Count = hostir.Var(poolName)

@@ -123,7 +123,7 @@ func TestRefused(t *testing.T) {
 func TestStuck(t *testing.T) {
 	word := ops.Loc{Rank: 0, Buffer: "ready", Offset: 4}
 	lists := [][]ops.Op{{{Kind: ops.Signal, Stream: "main", Words: []ops.Word{{At: word, Value: 1}}}}, nil}
-	_, err := cost.Run(lists, cost.Case{Ranks: 2, ElementSize: 2, Gated: true}, h200(t), func(string) bool { return false })
+	_, err := cost.Run(lists, cost.Case{Ranks: 2, ElementSize: 2, Gated: true}, h200(t), func(string) int { return 0 })
 	if err == nil || !strings.Contains(err.Error(), "wait for ever: rank 0, main: signal: ready@0+4 == 1") {
 		t.Errorf("got %v", err)
 	}
@@ -157,7 +157,7 @@ func TestParts(t *testing.T) {
 		{"pure of 4096,2048,7168", []ops.Op{product(4096, 2048, 7168)}, 160, 0.1},
 		{"pure of 32768,4096,8192", []ops.Op{product(32768, 4096, 8192)}, 3230, 0.1},
 	} {
-		x, err := cost.Run([][]ops.Op{test.list, nil}, cost.Case{Ranks: 2, ElementSize: 2, Gated: true}, m, func(string) bool { return false })
+		x, err := cost.Run([][]ops.Op{test.list, nil}, cost.Case{Ranks: 2, ElementSize: 2, Gated: true}, m, func(string) int { return 0 })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func (q *moments) Pop() any {
 }
 
 // pool is the multiprocessors of one GPU. A block keeps one from its start to its
-// end; blocks that find none wait, those of a stream of high priority ahead, else in
+// end; blocks that find none wait, those of a stream of higher priority ahead, else in
 // the order of launches, those of one moment as they were enqueued.
 type pool struct {
 	*engine
@@ -58,11 +58,11 @@ type pool struct {
 
 // claim is the blocks of a launch that have not started.
 type claim struct {
-	high   bool
-	order  int // in which the host enqueued it
-	at     float64
-	blocks int
-	start  func(blocks int) // some of them have a multiprocessor each
+	priority int // of its stream
+	order    int // in which the host enqueued it
+	at       float64
+	blocks   int
+	start    func(blocks int) // some of them have a multiprocessor each
 }
 
 func (p *pool) take(c *claim) {
@@ -76,8 +76,8 @@ func (p *pool) take(c *claim) {
 }
 
 func (c *claim) before(o *claim) bool {
-	if c.high != o.high {
-		return c.high
+	if c.priority != o.priority {
+		return c.priority > o.priority
 	}
 	return c.at == o.at && c.order < o.order
 }

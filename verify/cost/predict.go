@@ -2,7 +2,9 @@ package cost
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ovgen/schedule"
@@ -79,18 +81,27 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 			return nil, fmt.Errorf("predict: %w", err)
 		}
 	}
-	high := map[string]bool{}
-	for _, s := range p.Streams {
-		high[s.Name] = s.High
-	}
-	out, err := Run(lists, c, m, func(stream string) bool {
-		set, _, _ := strings.Cut(stream, "[")
-		return high[set]
-	})
+	out, err := Run(lists, c, m, func(stream string) int { return priority(p, stream) })
 	if err != nil {
 		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
 	}
 	return out, nil
+}
+
+// priority of a stream, of the program's sets, above that of those that yield to it.
+func priority(p *hostir.Program, stream string) int {
+	set, index, _ := strings.Cut(strings.TrimSuffix(stream, "]"), "[")
+	for _, s := range p.Streams {
+		switch {
+		case s.Name != set:
+		case s.High:
+			return 1
+		case s.Falling:
+			i, _ := strconv.Atoi(index)
+			return -i
+		}
+	}
+	return math.MinInt
 }
 
 // Check that the case is one that New would take.
@@ -148,8 +159,8 @@ func Symbols(p *hostir.Program) []string {
 	return list
 }
 
-// Run simulates the lists of all ranks. high says which streams have high priority.
-func Run(lists [][]ops.Op, c Case, m *Machine, high func(stream string) bool) (*Prediction, error) {
+// Run simulates the lists of all ranks. priority ranks the streams.
+func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int) (*Prediction, error) {
 	all := whole(lists[0], 0, c.ElementSize)
 	s := &simulation{m: m, l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
 		words: map[ops.Loc]uint32{}, waiting: map[ops.Loc][]func(){}}
@@ -158,7 +169,7 @@ func Run(lists [][]ops.Op, c Case, m *Machine, high func(stream string) bool) (*
 	}
 	s.links = links{engine: &s.engine, rate: m.Link}
 	for r, list := range lists {
-		s.add(r, list, m.Host.enqueued(list, c), high)
+		s.add(r, list, m.Host.enqueued(list, c), priority)
 	}
 	if err := s.play(); err != nil {
 		return nil, err

@@ -34,15 +34,15 @@ type simulation struct {
 
 // stream runs a rank's operations of one stream in order.
 type stream struct {
-	s       *simulation
-	rank    *rank
-	name    string
-	high    bool
-	list    []int // of rank.list
-	next    int
-	busy    bool
-	warm    bool    // the operation before, records apart, was a kernel
-	running *launch // what the last operation was a part of
+	s        *simulation
+	rank     *rank
+	name     string
+	priority int
+	list     []int // of rank.list
+	next     int
+	busy     bool
+	warm     bool    // the operation before, records apart, was a kernel
+	running  *launch // what the last operation was a part of
 }
 
 // launch is a kernel that carries out operations.
@@ -67,7 +67,7 @@ type rank struct {
 }
 
 // add a rank and the streams that its operations name.
-func (s *simulation) add(number int, list []ops.Op, enqueued []float64, high func(string) bool) {
+func (s *simulation) add(number int, list []ops.Op, enqueued []float64, priority func(string) int) {
 	r := &rank{number: number, list: list, enqueued: enqueued, record: make([]int, len(list)),
 		ended: map[int]float64{}, waiting: map[int][]func(){}, pool: pool{engine: &s.engine, free: s.m.SMs}}
 	last := map[int]int{}
@@ -80,7 +80,7 @@ func (s *simulation) add(number int, list []ops.Op, enqueued []float64, high fun
 			r.record[i] = last[o.Event]
 		}
 		if named[o.Stream] == nil {
-			named[o.Stream] = &stream{s: s, rank: r, name: o.Stream, high: high(o.Stream), running: &launch{}}
+			named[o.Stream] = &stream{s: s, rank: r, name: o.Stream, priority: priority(o.Stream), running: &launch{}}
 			s.streams = append(s.streams, named[o.Stream])
 		}
 		named[o.Stream].list = append(named[o.Stream].list, i)
@@ -215,7 +215,7 @@ func (st *stream) multiply(i int, o ops.Op) {
 		})
 	}
 	s.after(st.latency(), func() {
-		st.rank.pool.take(&claim{high: st.high, order: i, blocks: c.blocks, start: func(n int) {
+		st.rank.pool.take(&claim{priority: st.priority, order: i, blocks: c.blocks, start: func(n int) {
 			began = min(began, s.now)
 			longer := min(n, more)
 			more -= longer
@@ -246,7 +246,7 @@ func (st *stream) launch(i int, o ops.Op) {
 	st.running = l
 	st.s.after(st.latency(), func() {
 		first := true
-		st.rank.pool.take(&claim{high: st.high, order: i, blocks: l.blocks, start: func(n int) {
+		st.rank.pool.take(&claim{priority: st.priority, order: i, blocks: l.blocks, start: func(n int) {
 			l.held += n
 			switch {
 			case first:

@@ -22,7 +22,7 @@ type Driver struct {
 	ctx        C.uintptr_t
 	primary    bool // the context was retained here and is released by Close
 	properties driver.Properties
-	priorities [3]C.int // by driver.Priority
+	least, greatest C.int // stream priorities
 
 	mu       sync.Mutex // of what follows; no call that enqueues takes it
 	closed   bool
@@ -51,7 +51,7 @@ func open(ordinal int, context uintptr) (*Driver, error) {
 		d.Close()
 		return nil, status("cuCtxGetStreamPriorityRange", r)
 	}
-	d.priorities = [3]C.int{driver.Low: least, driver.Normal: (least + greatest) / 2, driver.High: greatest}
+	d.least, d.greatest = least, greatest
 	return d, nil
 }
 

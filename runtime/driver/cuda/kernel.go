@@ -78,7 +78,8 @@ func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 	return driver.Graph(g), check("cuStreamEndCapture", r)
 }
 
-// GraphInstantiate makes a graph that can be launched (cuGraphInstantiateWithFlags).
+// GraphInstantiate makes a graph that can be launched (cuGraphInstantiateWithFlags); its
+// kernels keep the priorities of the streams that they were captured on.
 func (d *Driver) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
 	var e C.uintptr_t
 	r := C.ovgen_graph_instantiate(d.ctx, C.uintptr_t(g), &e)

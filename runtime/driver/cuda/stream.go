@@ -38,7 +38,7 @@ func (d *Driver) StreamCreateWithPriority(p driver.Priority) (driver.Stream, err
 		return 0, fmt.Errorf("create stream: there is no priority %d", p)
 	}
 	var s C.uintptr_t
-	r := C.ovgen_stream_create(d.ctx, d.priorities[p], &s)
+	r := C.ovgen_stream_create(d.ctx, d.least+(d.greatest-d.least)*C.int(p)/C.int(driver.High), &s)
 	return driver.Stream(s), check("cuStreamCreateWithPriority", r)
 }
 

@@ -89,6 +89,7 @@ func describe(s schedule.Schedule) string {
 		{"copy by", string(s.Transport.Copy), ""},
 		{"signal by", string(s.Transport.Signal), ""},
 		{"launches", string(s.Transport.Steps), string(d.Transport.Steps)},
+		{"priority", string(s.Streams.Priority), string(schedule.Equal)},
 		{"copy stream", string(s.Streams.Copy), ""},
 		{"start", string(s.Streams.Start), ""},
 		{"handles", string(s.Streams.Handles), ""},

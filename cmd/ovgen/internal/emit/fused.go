@@ -46,7 +46,7 @@ var most = []struct {
 }{
 	{"copyBlocks", 16, []string{copyKernel, getKernel, putKernel}},
 	{"reduceBlocks", 264, []string{reduceKernel}},
-	{"shotBlocks", 32, []string{shotKernel}},
+	{"shotBlocks", 132, []string{shotKernel}},
 }
 
 // geometry is how kernels that move bytes are launched.

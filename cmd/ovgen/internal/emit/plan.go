@@ -215,6 +215,8 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		}
 		if s.Count.IsZero() {
 			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Stream").Call(jen.Lit(s.Name), priority))
+		} else if s.Falling {
+			code = append(code, field(s.Name).Op("=").Add(b()).Dot("FallingStreams").Call(jen.Lit(s.Name), expr(s.First), expr(s.Count)))
 		} else {
 			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Streams").Call(jen.Lit(s.Name), expr(s.First), expr(s.Count), priority))
 		}
