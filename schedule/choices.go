@@ -123,6 +123,7 @@ type Steps string
 // Separate is the default; Fused needs copies and signals by kernel.
 const (
 	Separate Steps = "separate"
+	FusedSum Steps = "fused sum" // the sum waits for its terms itself; all else is separate
 	Fused    Steps = "fused"
 )
 

@@ -202,7 +202,7 @@ func (s Schedule) checkChoices(v *validation) {
 	oneOf(v, "Pipeline.Reduction", p.Reduction, AtEnd, InSlot, InProduct, InKernel)
 	oneOf(v, "Transport.Copy", t.Copy, CopyEngine, CopyKernel)
 	oneOf(v, "Transport.Signal", t.Signal, StreamMemOp, SignalKernel)
-	oneOf(v, "Transport.Steps", t.Steps, Separate, Fused)
+	oneOf(v, "Transport.Steps", t.Steps, Separate, FusedSum, Fused)
 	oneOf(v, "Streams.Priority", s.Streams.Priority, Equal, Falling)
 	oneOf(v, "Streams.Copy", s.Streams.Copy, Apart, WithStep)
 	oneOf(v, "Streams.Start", s.Streams.Start, Hoisted, InLoop)

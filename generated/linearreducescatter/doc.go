@@ -35,8 +35,9 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(arena)                                             # once
+//	work[1]: Synchronize(main)                                                 # its product takes the device ahead of the others
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy[1..D-1], work[1..D]: Synchronize(main)
+//	copy[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
 //	  copy[i]: Wait free[to]
 //	  work[i]: Linear(partial[to], A[to])
@@ -48,5 +49,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearreducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp b408542069b972ed.
+// Proof: proven for D = 2..8, stamp 6801dfa955f2f249.
 package linearreducescatter

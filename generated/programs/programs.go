@@ -38,6 +38,8 @@ import (
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
+	"ovgen/generated/linearreducescatterfallingsum"
+	"ovgen/generated/linearreducescatterfusedsum"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
@@ -417,7 +419,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 538794edcf307d3c",
+		Proof: "proven for D = 2..8, stamp 1a44ded88fda8df0",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -477,7 +479,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp b408542069b972ed",
+		Proof: "proven for D = 2..8, stamp 6801dfa955f2f249",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -486,6 +488,30 @@ var All = []harness.Program{
 		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   harness.Adapt(linearreducescatter.New, (*linearreducescatter.Plan).Bind),
+	},
+	{
+		Name:  "linearreducescatterfallingsum",
+		Proof: "proven for D = 2..8, stamp a146c1c961ea1314",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(linearreducescatterfallingsum.New, (*linearreducescatterfallingsum.Plan).Bind),
+	},
+	{
+		Name:  "linearreducescatterfusedsum",
+		Proof: "proven for D = 2..8, stamp edc597435da32014",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(linearreducescatterfusedsum.New, (*linearreducescatterfusedsum.Plan).Bind),
 	},
 	{
 		Name:  "linearreducescatterget",
@@ -549,7 +575,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterputkernels",
-		Proof: "proven for D = 2..8, stamp 8b56af7c2642846c",
+		Proof: "proven for D = 2..8, stamp 3cb7c6ed60257672",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -585,7 +611,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp f6cacb413d1d5922",
+		Proof: "proven for D = 2..8, stamp d3853ba6ceb69d0b",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},

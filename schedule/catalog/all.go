@@ -39,6 +39,8 @@ func All() []Named {
 		{"LinearReduceScatterKernels", LinearReduceScatterKernels},
 		{"LinearReduceScatterPutKernels", LinearReduceScatterPutKernels},
 		{"LinearReduceScatterInOrder", LinearReduceScatterInOrder},
+		{"LinearReduceScatterFusedSum", LinearReduceScatterFusedSum},
+		{"LinearReduceScatterFallingSum", LinearReduceScatterFallingSum},
 		{"LinearReduceScatterOneShot", LinearReduceScatterOneShot},
 		{"LinearReduceScatterRing", LinearReduceScatterRing},
 		{"LinearReduceScatterRingKernel", LinearReduceScatterRingKernel},

@@ -73,6 +73,21 @@ var LinearReduceScatterInOrder = s.Schedule{
 	Streams: s.Streams{Compute: 1},
 }
 
+// LinearReduceScatterFusedSum is LinearReduceScatter
+var LinearReduceScatterFusedSum = s.Schedule{
+	Op:        s.Linear,
+	Tensors:   linearScattered,
+	Transport: s.Transport{Steps: s.FusedSum},
+	Streams:   s.Streams{Compute: 1},
+}
+
+// LinearReduceScatterFallingSum is LinearReduceScatter
+var LinearReduceScatterFallingSum = s.Schedule{
+	Op:        s.Linear,
+	Tensors:   linearScattered,
+	Transport: s.Transport{Steps: s.FusedSum},
+}
+
 // LinearReduceScatterOneShot multiplies all rows in one product, which then wastes
 // nothing of the device, and one kernel sums the own rows as it reads the peers' over
 // the link. Nothing overlaps: choose it where the whole is a few tens of microseconds

@@ -19,8 +19,9 @@ const (
 	copyName   = "copy"
 	workName   = "work"
 	poolName   = "streams"
-	getKernel  = "get" // a wait, a copy from a peer, a post
-	putKernel  = "put" // the same to a peer
+	getKernel  = "get"  // a wait, a copy from a peer, a post
+	putKernel  = "put"  // the same to a peer
+	shotKernel = "shot" // a wait, a sum, a post
 )
 
 // extent is the expression of a symbol or constant.

@@ -36,7 +36,7 @@ type reads struct {
 	products   []schedule.Products
 	reductions []schedule.Reduction
 	priorities []schedule.Priority
-	fused      bool // steps that are one kernel
+	steps      []schedule.Steps
 	parts      bool // shards in several parts
 	withStep   bool // copies on the streams of the steps
 	inLoop     bool // start and handles in the loop
@@ -50,8 +50,8 @@ var pipelines = slices.Concat(gatherPipelines, reducePipelines, copyPipelines, l
 var gatherPipelines = []entry{
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, signals: list(schedule.Batched, schedule.InStep),
 		withStep: true, inLoop: true, gathered: true}, gatherShift},
-	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, fused: true, withStep: true, inLoop: true, gathered: true}, gatherShift},
-	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{protocols: list(schedule.Put), parts: true, fused: true}, gatherPut},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, steps: fusable, withStep: true, inLoop: true, gathered: true}, gatherShift},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{protocols: list(schedule.Put), parts: true, steps: fusable}, gatherPut},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{parts: true}, gatherParts},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{products: list(schedule.Grouped)}, gatherGrouped},
 	{point{gather, schedule.PointToPoint, schedule.Ring}, reads{directions: everyWay, withStep: true}, gatherRing},
@@ -61,6 +61,8 @@ var gatherPipelines = []entry{
 }
 
 var eitherShard = list(schedule.InPlace, schedule.Copied)
+
+var fusable = list(schedule.Separate, schedule.Fused)
 
 var anyPriority = list(schedule.Equal, schedule.Falling)
 
@@ -132,7 +134,7 @@ func (r reads) refuses(s schedule.Schedule) []error {
 	oneOf(&errs, "Pipeline.Products", p.Products, q.Products, r.products)
 	oneOf(&errs, "Pipeline.Reduction", p.Reduction, q.Reduction, r.reductions)
 	oneOf(&errs, "Streams.Priority", s.Streams.Priority, usual.Streams.Priority, r.priorities)
-	errs.unless(r.fused || s.Transport.Steps == usual.Transport.Steps, "Transport.Steps", "this pipeline does not fuse its steps")
+	oneOf(&errs, "Transport.Steps", s.Transport.Steps, usual.Transport.Steps, r.steps)
 	errs.unless(r.parts || p.Parts <= 1, "Pipeline.Parts", "this pipeline moves whole shards")
 	errs.unless(r.withStep || s.Streams.Copy == usual.Streams.Copy, "Streams.Copy", "this pipeline has its copies on a stream of their own")
 	errs.unless(r.inLoop || s.Streams.Start == usual.Streams.Start, "Streams.Start", "this pipeline starts its streams ahead of the loop")

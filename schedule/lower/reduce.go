@@ -10,19 +10,19 @@ var (
 
 // reducePipelines multiply what each rank has of the contracted dimension and sum.
 var reducePipelines = []entry{
-	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority, fused: true}, reducePut},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority, steps: list(schedule.Separate, schedule.FusedSum, schedule.Fused)}, reducePut},
 	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: gets}, reduceGet},
-	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot), priorities: anyPriority, fused: true}, reduceInSlot},
-	{point{reduce, schedule.OneShot, schedule.Shift}, reads{protocols: puts, fused: true}, scatterOneShot},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot), priorities: anyPriority, steps: fusable}, reduceInSlot},
+	{point{reduce, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable}, scatterOneShot},
 	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InProduct)}, reduceRing},
 	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InKernel)}, reduceRingKernel},
 	{point{reduceAll, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority, parts: true}, allReduceShift},
-	{point{reduceAll, schedule.OneShot, schedule.Shift}, reads{fused: true}, oneShot},
-	{point{reduceAll, schedule.TwoShot, schedule.Shift}, reads{fused: true}, twoShot},
-	{point{allBare, schedule.OneShot, schedule.Shift}, reads{fused: true}, oneShot},
-	{point{allBare, schedule.TwoShot, schedule.Shift}, reads{fused: true}, twoShot},
+	{point{reduceAll, schedule.OneShot, schedule.Shift}, reads{steps: fusable}, oneShot},
+	{point{reduceAll, schedule.TwoShot, schedule.Shift}, reads{steps: fusable}, twoShot},
+	{point{allBare, schedule.OneShot, schedule.Shift}, reads{steps: fusable}, oneShot},
+	{point{allBare, schedule.TwoShot, schedule.Shift}, reads{steps: fusable}, twoShot},
 	{point{reduceBare, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, scatterSum},
-	{point{reduceBare, schedule.OneShot, schedule.Shift}, reads{protocols: puts, fused: true}, scatterShot},
+	{point{reduceBare, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable}, scatterShot},
 }
 
 // copyPipelines place A otherwise.

@@ -51,7 +51,7 @@ func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 
 // sumSlots is the sum at the owner once every peer's part has arrived.
 func (d *draft) sumSlots() []hostir.Node {
-	return d.launch("shot",
+	return d.launch(shotKernel,
 		wait(mainRef, arrived, every),
 		described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))
 }
@@ -83,14 +83,26 @@ func reducePut(d *draft) error {
 	if d.schedule.Transport.Steps == schedule.Fused {
 		exchange = append(list[hostir.Node](exchange[0], exchange[2], exchange[3]), d.launch(putKernel, exchange[1], exchange[4], exchange[5])...)
 	}
-	d.program.Body = append([]hostir.Node{
-		described(post(mainRef, free, every), "the slots may be written"),
-		d.fork(copies, set),
-		steps(exchange...),
-		d.ownRows(last),
-		join(copies, set),
-	}, d.sumSlots()...)
+	d.add(d.forkedAround(described(post(mainRef, free, every), "the slots may be written"), copies, set)...)
+	d.add(steps(exchange...), d.ownRows(last), join(copies, set))
+	d.add(d.sumSlots()...)
 	return nil
+}
+
+// forkedAround is what is said to the peers, and the forks: behind it; but where
+// priorities fall, the first step's stream ahead. A product that has begun keeps the
+// device, whatever its priority, so the first one must not begin at the same moment as
+// the others.
+func (d *draft) forkedAround(said hostir.Node, copies, set hostir.StreamSet) []hostir.Node {
+	fork := d.fork(copies, set)
+	if !set.Falling {
+		return list(said, hostir.Node(fork))
+	}
+	first := fork
+	first.Streams = list(hostir.StreamRef{Set: set.Name, Index: one})
+	first.Remark = "its product takes the device ahead of the others"
+	fork.Streams = list(fork.Streams[0], hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
+	return list[hostir.Node](first, said, fork)
 }
 
 // reduceInSlot lets the product itself write the owner's slot.

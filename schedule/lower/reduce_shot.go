@@ -14,7 +14,7 @@ func oneShot(d *draft) error {
 	input := d.shotInput()
 	d.semaphores(ready, read)
 	d.program.Body = append(d.program.Body, described(post(mainRef, ready, every), "peers may read "+input))
-	d.program.Body = append(d.program.Body, d.launch("shot",
+	d.program.Body = append(d.program.Body, d.launch(shotKernel,
 		wait(mainRef, ready, every),
 		described(sum(mainRef, whole("C"), each(hostir.View{Buffer: input, Peer: hostir.Var(ofRank)})), "the same order on every rank"),
 		post(mainRef, read, every))...)
@@ -32,7 +32,7 @@ func scatterOneShot(d *draft) error {
 	d.semaphores(ready, read)
 	d.program.Body = append(d.program.Body, d.multiply(mainRef, whole(partial), whole("A")),
 		described(post(mainRef, ready, every), "peers may read "+partial))
-	d.program.Body = append(d.program.Body, d.launch("shot",
+	d.program.Body = append(d.program.Body, d.launch(shotKernel,
 		wait(mainRef, ready, every),
 		described(sum(mainRef, whole("C"), each(remote(partial, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
 		post(mainRef, read, every))...)
@@ -53,14 +53,14 @@ func twoShot(d *draft) error {
 	d.memory(reduced, part(c, schedule.D), append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
 	d.semaphores(ready, summed, read)
 	d.program.Body = append(d.program.Body, described(post(mainRef, ready, every), "peers may read "+input))
-	d.program.Body = append(d.program.Body, d.launch("shot",
+	d.program.Body = append(d.program.Body, d.launch(shotKernel,
 		wait(mainRef, ready, every),
 		described(sum(mainRef, whole(reduced), each(remote(input, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
 		post(mainRef, summed, every))...)
 	from := hostir.Var("from")
 	d.program.Body = append(d.program.Body,
 		move(mainRef, slice("C", hostir.Rank), whole(reduced)),
-		steps(append([]hostir.Node{let("from", ahead(step))}, d.launch("get",
+		steps(append([]hostir.Node{let("from", ahead(step))}, d.launch(getKernel,
 			wait(mainRef, summed, from),
 			move(mainRef, slice("C", from), hostir.View{Buffer: reduced, Peer: from}))...)...),
 		post(mainRef, read, every),
