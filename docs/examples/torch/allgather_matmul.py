@@ -78,7 +78,7 @@ class AllGatherMatmul:
 class Job:
     """This process: its rank and device, torch's group and ovgen's."""
 
-    def __init__(self, library):
+    def __init__(self, library, arena):
         local = int(os.environ["LOCAL_RANK"])
         torch.cuda.set_device(local)
         self.device = torch.device("cuda", local)
@@ -88,7 +88,7 @@ class Job:
         self.small = torch.zeros(1, device=self.device)
         dist.all_reduce(self.small)
         torch.cuda.synchronize()
-        self.group = ovgen.Group(ovgen.Library(library), device=local)
+        self.group = ovgen.Group(ovgen.Library(library), device=local, arena_bytes=arena)
         self.rank, self.ranks = self.group.rank, self.group.size
         assert (self.rank, self.ranks) == (dist.get_rank(), dist.get_world_size())
 
@@ -218,11 +218,12 @@ def main():
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     dtypes = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
-    job, bad = Job(o.library), 0
+    shapes = [tuple(int(x) for x in s.split(",")) for s in o.shapes.split(";")]
+    arena = max(m * k for m, k, _ in shapes) * 4 + (64 << 20)  # what is gathered lies in it, at most 4 bytes an element
+    job, bad = Job(o.library, arena), 0
     job.say(f"# torch {torch.__version__}, {job.ranks} ranks, {torch.cuda.get_device_name()}")
-    for shape in (tuple(int(x) for x in s.split(",")) for s in o.shapes.split(";")):
+    for m, k, n in shapes:
         for i, t in enumerate(o.types.split(",")):
-            m, k, n = shape
             a = integers((m // job.ranks, k), dtypes[t], job.device, job.rank)
             b = integers((k, n), dtypes[t], job.device, 1000)
             layer = AllGatherMatmul(job.group, a, b)
