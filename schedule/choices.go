@@ -84,6 +84,7 @@ type Signals string
 // Batched is the default.
 const (
 	Batched Signals = "batched" // ready before the forks and read at the end, one batch each
+	Beside  Signals = "beside"  // batched, ready on the copies' stream: the first product doesn't wait for it
 	InStep  Signals = "in step" // in the step that uses the shard
 )
 

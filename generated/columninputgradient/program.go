@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "3da4152ad56dcabc78d73aece6b57ede9aea0f78940f127865a31597c2726ade",
+	Hash:  "c7f651194fe6253e40baf37bda6786269eace8e8c46a2b4f75b3aece78e9f588",
 	Proof: "proven for D = 2..8, stamp 1a44ded88fda8df0",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
@@ -175,7 +175,7 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
-	// Its product takes the device ahead of the others.
+	// A product takes the device.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "0b0ac8caab8318eab369eaa9107bd755777d8f062892d579ecfe391867a22b90",
+	Hash:  "b157aea816b1570df11f65da73368bda6c120e446dfc5c4a60923010659fe8cf",
 	Proof: "proven for D = 2..8, stamp 6801dfa955f2f249",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
@@ -175,7 +175,7 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
-	// Its product takes the device ahead of the others.
+	// A product takes the device.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterfallingsum",
-	Hash:  "6ab18dc04c201a4a97fe38d31d856dd2a7580d5d3a456276bf045b392d5f255a",
+	Hash:  "435d267093cc458f99d89fac46479d40c18f54fefffdbab8bfc09ffa247e5cf0",
 	Proof: "proven for D = 2..8, stamp a146c1c961ea1314",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
@@ -176,7 +176,7 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
-	// Its product takes the device ahead of the others.
+	// A product takes the device.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.

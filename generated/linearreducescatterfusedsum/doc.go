@@ -27,8 +27,9 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(arena)                                             # once
+//	work[0..streams-1]: Synchronize(main)                                      # a product takes the device
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy[1..D-1], work[0..streams-1]: Synchronize(main)
+//	copy[1..D-1]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
 //	  copy[i]:           Wait free[to]
 //	  work[i % streams]: Linear(partial[to], A[to])
@@ -39,5 +40,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearreducescatterfusedsum.cu.
 //
-// Proof: proven for D = 2..8, stamp edc597435da32014.
+// Proof: proven for D = 2..8, stamp 4a1e8b01eb18aa53.
 package linearreducescatterfusedsum

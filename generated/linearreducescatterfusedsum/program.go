@@ -19,8 +19,8 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterfusedsum",
-	Hash:  "39410a633b79fb4d09ebf6edf6a0ace4738bc43dd034b3ac045055c4717f934a",
-	Proof: "proven for D = 2..8, stamp edc597435da32014",
+	Hash:  "5b893ae59ac7735c7af10ff4b7a3858f5561be0e9e831b2c03eee08c63d8c085",
+	Proof: "proven for D = 2..8, stamp 4a1e8b01eb18aa53",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -178,13 +178,15 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
+	// A product takes the device.
+	for i := range streams {
+		q.Synchronize(p.work[i], main)
+	}
+
 	// The slots may be written.
 	q.Post(main, p.free)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
-	}
-	for i := range streams {
-		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {

@@ -19,8 +19,8 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-	Hash:  "0e9fe58317a947ec371d46536ffbe2a3a8cea9ec6c5e41fd186ffe7a103fda4e",
-	Proof: "proven for D = 2..8, stamp 100bf3704d68b637",
+	Hash:  "30b5f13ad731295c74de5df9366d08259548dbcdf6c8f1c1e6374e2dbcb7e37d",
+	Proof: "proven for D = 2..8, stamp 10deef7ac0f936a4",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -178,13 +178,15 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
+	// A product takes the device.
+	for i := range streams {
+		q.Synchronize(p.work[i], main)
+	}
+
 	// The slots may be written.
 	q.Post(main, p.free)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
-	}
-	for i := range streams {
-		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {

@@ -31,16 +31,17 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(arena)                                             # once
+//	work[D]: Synchronize(main)
 //	main:   Post free -> every peer                                            # the slots may be written
 //	work[1..D-1]: Synchronize(main)
+//	work[D]: Linear(slots[r], A[r])                                            # own rows, straight into their slot
 //	for i in 1..D-1:  to = (r + i) % D
 //	  work[i]: Wait free[to];  Linear(slots@to[r], A[to]);  Post arrived -> to
-//	main:   Linear(slots[r], A[r])                                             # own rows last, straight into their slot
-//	main:   Synchronize(work[1..D-1]);  Wait arrived[every peer]               # join
+//	main:   Synchronize(work[1..D]);  Wait arrived[every peer]                 # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearreducescatterinslot.cu.
 //
-// Proof: proven for D = 2..8, stamp cd2065a06109d17c.
+// Proof: proven for D = 2..8, stamp 6b0eaaf09ffde2e3.
 package linearreducescatterinslot

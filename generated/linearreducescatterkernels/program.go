@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "f6440c991067894d48b3d14ecdcc272b4863a6880b7c5ddc6f50dcddf7ba8419",
-	Proof: "proven for D = 2..8, stamp 4c024c275091538b",
+	Hash:  "53a2fa2d849f30c1479ed703a127b27dc435dc93eb75f65c434229e142ca65bc",
+	Proof: "proven for D = 2..8, stamp af3ea6e28b7f0801",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -118,7 +118,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.work = b.FallingStreams("work", 1, d)
+	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels.build(b, s.Type)
 
@@ -173,11 +173,16 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
+	q.Synchronize(p.work[d], main)
+
 	// The slots may be written.
 	p.kernels.post(q, main, p.free)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+
+	// Own rows, straight into their slot.
+	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), 0)
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
@@ -186,11 +191,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.kernels.post(q, p.work[i], p.arrived, to)
 	}
 
-	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), 0)
-
 	// Join.
-	for i := 1; i < d; i++ {
+	for i := 1; i < d+1; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 	p.terms = p.terms[:0]

@@ -27,7 +27,7 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[1]: Synchronize(main)                                                 # its product takes the device ahead of the others
+//	work[1]: Synchronize(main)                                                 # a product takes the device
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D

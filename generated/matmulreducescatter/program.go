@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "matmulreducescatter",
-	Hash:  "040f877e79572ec83d5fa968c5a028d646d6dd741ba3b566f5490343f88f9429",
+	Hash:  "557bc0887ebd6dc9c464dcd2d94739656c0d6458dab528357b05ea5b3965020b",
 	Proof: "proven for D = 2..8, stamp d3853ba6ceb69d0b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
@@ -175,7 +175,7 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
-	// Its product takes the device ahead of the others.
+	// A product takes the device.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.

@@ -7,6 +7,7 @@ import (
 	"ovgen/generated/allgather"
 	"ovgen/generated/allgathergateup"
 	"ovgen/generated/allgatherlinear"
+	"ovgen/generated/allgatherlinearbeside"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcollective2"
@@ -100,6 +101,19 @@ var All = []harness.Program{
 		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   harness.Adapt(allgatherlinear.New, (*allgatherlinear.Plan).Bind),
+	},
+	{
+		Name:  "allgatherlinearbeside",
+		Proof: "proven for D = 2..8, stamp da71aebd02e2a8fa",
+		Op:    "linear",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
+			{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(allgatherlinearbeside.New, (*allgatherlinearbeside.Plan).Bind),
 	},
 	{
 		Name:  "allgatherlinearbroadcast",
@@ -209,7 +223,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp aa4a506f4141d74c",
+		Proof: "proven for D = 2..8, stamp 5286f69b1a52eee6",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -443,7 +457,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp cb2d4633deb534f9",
+		Proof: "proven for D = 2..8, stamp cc801cd5b5446225",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -503,7 +517,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterfusedsum",
-		Proof: "proven for D = 2..8, stamp edc597435da32014",
+		Proof: "proven for D = 2..8, stamp 4a1e8b01eb18aa53",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -527,7 +541,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinorder",
-		Proof: "proven for D = 2..8, stamp 100bf3704d68b637",
+		Proof: "proven for D = 2..8, stamp 10deef7ac0f936a4",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -539,7 +553,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp cd2065a06109d17c",
+		Proof: "proven for D = 2..8, stamp 6b0eaaf09ffde2e3",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -551,7 +565,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterkernels",
-		Proof: "proven for D = 2..8, stamp 4c024c275091538b",
+		Proof: "proven for D = 2..8, stamp af3ea6e28b7f0801",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -680,7 +694,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp 66a623a4ebd2b2f0",
+		Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -694,7 +708,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp f7cc58a232625e1f",
+		Proof: "proven for D = 2..8, stamp a310ae07eb083675",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

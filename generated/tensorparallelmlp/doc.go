@@ -36,8 +36,10 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer;  Post free -> every peer                 # the slots may be written
 //	copy, put, work[1..D-1]: Synchronize(main)
+//	copy:   Post ready -> every peer                                           # one batch, beside the first product
+//	copy:   Post free -> every peer                                            # the slots may be written
+//	put:    Synchronize(copy)
 //	main:   Linear(H[r], A, gelu)                                              # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
@@ -53,5 +55,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in tensorparallelmlp.cu.
 //
-// Proof: proven for D = 2..8, stamp 66a623a4ebd2b2f0.
+// Proof: proven for D = 2..8, stamp ad6f5c607570a0eb.
 package tensorparallelmlp

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "565778ea96cbb3e1052af2d025d8a674261d6837959645cd1e73e9d6e009374f",
-	Proof: "proven for D = 2..8, stamp 66a623a4ebd2b2f0",
+	Hash:  "25dfb69fdda5b1f739deca7a7d8d058281eaf1a50266b8aaf970f88113f2ee9b",
+	Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -188,15 +188,18 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
-	q.Post(main, p.ready)
-
-	// The slots may be written.
-	q.Post(main, p.free)
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+
+	// One batch, beside the first product.
+	q.Post(p.copy, p.ready)
+
+	// The slots may be written.
+	q.Post(p.copy, p.free)
+	q.Synchronize(p.put, p.copy)
 
 	// Own rows, in place.
 	q.Linear(main, p.gemmH, p.h.At(int64(r)*p.chunkH), p.a.At(0), p.b.At(0), p.bias.At(0))

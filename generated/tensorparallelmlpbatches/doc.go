@@ -30,8 +30,10 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer;  Post free -> every peer                 # the slots may be written
 //	copy, put, work[1..D-1]: Synchronize(main)
+//	copy:   Post ready -> every peer                                           # one batch, beside the first product
+//	copy:   Post free -> every peer                                            # the slots may be written
+//	put:    Synchronize(copy)
 //	copy:   Wait ready[every peer]
 //	put:    Wait free[every peer]
 //	for s in 2:
@@ -50,5 +52,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in tensorparallelmlpbatches.cu.
 //
-// Proof: proven for D = 2..8, stamp f7cc58a232625e1f.
+// Proof: proven for D = 2..8, stamp a310ae07eb083675.
 package tensorparallelmlpbatches

@@ -19,8 +19,8 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "27d7b359f8c2055f5ebdf0c55a0ed69966daf7ddba71ca05e30c1ce30d06a702",
-	Proof: "proven for D = 2..8, stamp f7cc58a232625e1f",
+	Hash:  "7d1a90ea6798b0d13ccd199f18139ae51bc498278aa6be7f8f7b34d4569da574",
+	Proof: "proven for D = 2..8, stamp a310ae07eb083675",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -192,15 +192,18 @@ func (p *Plan) Base() *plan.Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
-	q.Post(main, p.ready)
-
-	// The slots may be written.
-	q.Post(main, p.free)
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+
+	// One batch, beside the first product.
+	q.Post(p.copy, p.ready)
+
+	// The slots may be written.
+	q.Post(p.copy, p.free)
+	q.Synchronize(p.put, p.copy)
 	q.Wait(p.copy, p.ready)
 	q.Wait(p.put, p.free)
 

@@ -15,6 +15,7 @@ func All() []Named {
 		{"AllGatherMatmul", AllGatherMatmul},
 		{"AllGatherLinear", AllGatherLinear},
 		{"AllGatherLinearKernels", AllGatherLinearKernels},
+		{"AllGatherLinearBeside", AllGatherLinearBeside},
 		{"AllGatherLinearPut", AllGatherLinearPut},
 		{"AllGatherLinearParts", AllGatherLinearParts},
 		{"AllGatherLinearCopied", AllGatherLinearCopied},

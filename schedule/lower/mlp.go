@@ -62,9 +62,10 @@ func mlp(d *draft) error {
 		m.member(wait(putRef, arrived, every)),
 		described(sum(putRef, hostir.View{Buffer: "C", Index: m.batch()}, each(m.rows(slots, q))), "once, in the order of ranks"))
 	d.program.Body = append(append(list[hostir.Node](
-		post(mainRef, ready, every),
-		described(post(mainRef, free, every), "the slots may be written"),
-		d.fork(copySet, putSet, set)), start...), append(body,
+		d.fork(copySet, putSet, set),
+		described(post(copyRef, ready, every), beside),
+		described(post(copyRef, free, every), "the slots may be written"),
+		after(putRef, copyRef)), start...), append(body,
 		described(post(copyRef, read, every), "A may be overwritten afterwards"),
 		after(putRef, copyRef),
 		wait(putRef, read, every),

@@ -60,8 +60,8 @@ func allReduceShift(d *draft) error {
 			p.member(wait(sumRef, summed, from)),
 			move(sumRef, slice("C", p.chunk(from)), remote(reduced, from, p.index()))))
 	d.program.Body = append([]hostir.Node{
-		described(post(mainRef, free, every), "the slots may be written"),
 		d.fork(copySet, sums, set),
+		described(post(copyRef, free, every), "the slots may be written"),
 		wait(copyRef, free, every),
 	}, append(body,
 		post(sumRef, read, every),

@@ -34,8 +34,7 @@ func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) ho
 
 // ownRows is the product of this rank's rows, into its own slot.
 func (d *draft) ownRows(s hostir.StreamRef) hostir.Node {
-	n := d.rowsOf(s, slice(slots, hostir.Rank), hostir.Rank)
-	return described(n, "own rows last, straight into their slot")
+	return described(d.rowsOf(s, slice(slots, hostir.Rank), hostir.Rank), "own rows last, straight into their slot")
 }
 
 // ownLast is the stream of each step's product, and that of the own rows behind them.
@@ -89,20 +88,21 @@ func reducePut(d *draft) error {
 	return nil
 }
 
-// forkedAround is what is said to the peers, and the forks: behind it; but where
-// priorities fall, the first step's stream ahead. A product that has begun keeps the
-// device, whatever its priority, so the first one must not begin at the same moment as
-// the others.
+// forkedAround is the forks and, between them what is said to the peers: behind the fork of
+// the streams that have the first product, which need not wait for it, and ahead of all
+// that wait for peers. Where priorities fall only the first step is forked ahead: a
+// product that has begun keeps the device, whatever its priority, so the others must not
+// begin at the same moment.
 func (d *draft) forkedAround(said hostir.Node, copies, set hostir.StreamSet) []hostir.Node {
 	fork := d.fork(copies, set)
-	if !set.Falling {
-		return list(said, hostir.Node(fork))
+	first, rest := fork, fork
+	first.Remark = "a product takes the device"
+	first.Streams, rest.Streams = fork.Streams[1:], fork.Streams[:1]
+	if set.Falling {
+		first.Streams = list(hostir.StreamRef{Set: set.Name, Index: one})
+		rest.Streams = list(fork.Streams[0], hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
 	}
-	first := fork
-	first.Streams = list(hostir.StreamRef{Set: set.Name, Index: one})
-	first.Remark = "its product takes the device ahead of the others"
-	fork.Streams = list(fork.Streams[0], hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
-	return list[hostir.Node](first, said, fork)
+	return list[hostir.Node](first, said, rest)
 }
 
 // reduceInSlot lets the product itself write the owner's slot.
@@ -111,17 +111,23 @@ func reduceInSlot(d *draft) error {
 		return err
 	}
 	d.semaphores(free, arrived)
-	set, work, to := workStreams(d), poolRef(d), hostir.Var("to")
-	d.program.Body = append([]hostir.Node{
-		described(post(mainRef, free, every), "the slots may be written"),
-		d.fork(set),
+	set, work, last := d.ownLast()
+	to := hostir.Var("to")
+	said, fork := described(post(mainRef, free, every), "the slots may be written"), d.fork(set)
+	if d.schedule.Streams.Compute == 0 { // the own rows need not wait for what is said
+		own := fork
+		own.Streams = list(last)
+		fork.Streams = list(hostir.StreamRef{Set: set.Name, From: set.First, To: hostir.Size})
+		d.add(own)
+	}
+	d.add(said, fork,
+		described(d.ownRows(last), "own rows, straight into their slot"),
 		steps(let("to", ahead(step)),
 			wait(work, free, to),
 			d.rowsOf(work, remote(slots, to, hostir.Rank), to),
 			post(work, arrived, to)),
-		d.ownRows(mainRef),
-		join(set),
-	}, d.sumSlots()...)
+		join(set))
+	d.add(d.sumSlots()...)
 	return nil
 }
 

@@ -98,7 +98,12 @@ func (a assignment) apart(d *draft) {
 			body = append(body, a.fork(&forked)...)
 			n = hostir.On(n, mainRef)
 		default:
-			if looped {
+			_, said := n.(hostir.Post)
+			aside := said && d.schedule.Pipeline.Signals == schedule.Beside
+			if aside {
+				body = append(body, a.fork(&forked)...)
+			}
+			if looped || aside {
 				n = hostir.On(n, a.copy)
 			} else {
 				n = hostir.On(n, mainRef)
