@@ -84,7 +84,6 @@ type Signals string
 // Batched is the default.
 const (
 	Batched Signals = "batched" // ready before the forks and read at the end, one batch each
-	Beside  Signals = "beside"  // batched, ready on the copies' stream: the first product doesn't wait for it
 	InStep  Signals = "in step" // in the step that uses the shard
 )
 
@@ -124,7 +123,6 @@ type Steps string
 // Separate is the default; Fused needs copies and signals by kernel.
 const (
 	Separate Steps = "separate"
-	FusedSum Steps = "fused sum" // the sum waits for its terms itself; all else is separate
 	Fused    Steps = "fused"
 )
 

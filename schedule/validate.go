@@ -197,12 +197,12 @@ func (s Schedule) checkChoices(v *validation) {
 	oneOf(v, "Pipeline.Protocol", p.Protocol, Get, Put)
 	oneOf(v, "Pipeline.Own", p.Own, First, Last)
 	oneOf(v, "Pipeline.OwnShard", p.OwnShard, InPlace, Copied)
-	oneOf(v, "Pipeline.Signals", p.Signals, Batched, Beside, InStep)
+	oneOf(v, "Pipeline.Signals", p.Signals, Batched, InStep)
 	oneOf(v, "Pipeline.Products", p.Products, PerShard, Grouped)
 	oneOf(v, "Pipeline.Reduction", p.Reduction, AtEnd, InSlot, InProduct, InKernel)
 	oneOf(v, "Transport.Copy", t.Copy, CopyEngine, CopyKernel)
 	oneOf(v, "Transport.Signal", t.Signal, StreamMemOp, SignalKernel)
-	oneOf(v, "Transport.Steps", t.Steps, Separate, FusedSum, Fused)
+	oneOf(v, "Transport.Steps", t.Steps, Separate, Fused)
 	oneOf(v, "Streams.Priority", s.Streams.Priority, Equal, Falling)
 	oneOf(v, "Streams.Copy", s.Streams.Copy, Apart, WithStep)
 	oneOf(v, "Streams.Start", s.Streams.Start, Hoisted, InLoop)
@@ -237,9 +237,6 @@ func (s Schedule) checkCombinations(v *validation) {
 	p, t := s.Pipeline, s.Transport
 	if t.Steps == Fused && (t.Copy != CopyKernel || t.Signal != SignalKernel) {
 		v.add("Transport.Steps", "set Copy to schedule.CopyKernel and Signal to schedule.SignalKernel", "only kernels can be fused")
-	}
-	if p.Signals == Beside && s.Streams.Copy == WithStep {
-		v.add("Pipeline.Signals", "leave it out, or set Streams.Copy to schedule.Apart", "the copies have no stream to say it on")
 	}
 	if p.Order == Ring && p.Kind != "" && p.Kind != PointToPoint {
 		v.add("Pipeline.Order", "leave it out, or set Kind to schedule.PointToPoint", "a %s pipeline has no ring", p.Kind)

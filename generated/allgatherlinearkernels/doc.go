@@ -17,7 +17,7 @@
 //	order           shift
 //	protocol        get
 //	own shard       first, in place
-//	signals         beside
+//	signals         batched
 //	copy by         kernel
 //	signal by       kernel
 //	copy stream     apart
@@ -29,8 +29,8 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(A, arena)                                          # once
+//	main:   Post ready -> every peer by kernel                                 # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	copy:   Post ready -> every peer by kernel                                 # one batch, beside the first product
 //	main:   Linear(C[r], A)                                                    # own shard, in place
 //	for i in 1..D-1:  from = (r + i) % D
 //	  copy:    Wait ready[from] by kernel;  Set(g[from], A@from) by kernel
@@ -41,5 +41,5 @@
 // Copies go by kernels and signals by kernels. The kernels are in
 // allgatherlinearkernels.cu.
 //
-// Proof: proven for D = 2..8, stamp 5286f69b1a52eee6.
+// Proof: proven for D = 2..8, stamp aa4a506f4141d74c.
 package allgatherlinearkernels

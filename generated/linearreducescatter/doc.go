@@ -6,10 +6,12 @@
 // others' rows first, in the order r+1, r+2, ..., the copy engine puts every
 // partial result into a slot at its owner behind its product, and the owner
 // sums its slots once, in fp32 and in the order of ranks, so runs give equal
-// bits. All products are on one stream, since a part that leaves must be done
-// first and products that run at once share the device; the copies have a
-// stream each, so that one starts under another. Choose it from about two
-// thousand rows on; PyTorch and Flux reduce at the end as well.
+// bits. The products have a stream each, of falling priority: a part that
+// leaves must be done first, and the next fills what it leaves of the device;
+// the first begins ahead of the post, so that no other takes its place. The
+// copies have a stream each as well, so that one starts under another. Choose
+// it from about two thousand rows on; PyTorch and Flux reduce at the end as
+// well.
 //
 // The schedule:
 //

@@ -7,7 +7,6 @@ import (
 	"ovgen/generated/allgather"
 	"ovgen/generated/allgathergateup"
 	"ovgen/generated/allgatherlinear"
-	"ovgen/generated/allgatherlinearbeside"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcollective2"
@@ -39,8 +38,6 @@ import (
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
-	"ovgen/generated/linearreducescatterfallingsum"
-	"ovgen/generated/linearreducescatterfusedsum"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
@@ -101,19 +98,6 @@ var All = []harness.Program{
 		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   harness.Adapt(allgatherlinear.New, (*allgatherlinear.Plan).Bind),
-	},
-	{
-		Name:  "allgatherlinearbeside",
-		Proof: "proven for D = 2..8, stamp da71aebd02e2a8fa",
-		Op:    "linear",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
-			{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(allgatherlinearbeside.New, (*allgatherlinearbeside.Plan).Bind),
 	},
 	{
 		Name:  "allgatherlinearbroadcast",
@@ -223,7 +207,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp 5286f69b1a52eee6",
+		Proof: "proven for D = 2..8, stamp aa4a506f4141d74c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -502,30 +486,6 @@ var All = []harness.Program{
 		},
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New:   harness.Adapt(linearreducescatter.New, (*linearreducescatter.Plan).Bind),
-	},
-	{
-		Name:  "linearreducescatterfallingsum",
-		Proof: "proven for D = 2..8, stamp a146c1c961ea1314",
-		Op:    "linear",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(linearreducescatterfallingsum.New, (*linearreducescatterfallingsum.Plan).Bind),
-	},
-	{
-		Name:  "linearreducescatterfusedsum",
-		Proof: "proven for D = 2..8, stamp 4a1e8b01eb18aa53",
-		Op:    "linear",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(linearreducescatterfusedsum.New, (*linearreducescatterfusedsum.Plan).Bind),
 	},
 	{
 		Name:  "linearreducescatterget",

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"ovgen/generated/allgatherlinear"
-	"ovgen/generated/allgatherlinearbeside"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcopied"
@@ -42,15 +41,6 @@ var allGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Bu
 			p, err := allgatherlinear.New(ctx, g, s)
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
 				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearbeside",
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearbeside.New(ctx, g, allgatherlinearbeside.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearbeside.Buffers(x))
 			}, err
 		},
 	},

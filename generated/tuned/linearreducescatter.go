@@ -6,8 +6,6 @@ import (
 	"context"
 
 	"ovgen/generated/linearreducescatter"
-	"ovgen/generated/linearreducescatterfallingsum"
-	"ovgen/generated/linearreducescatterfusedsum"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
@@ -39,24 +37,6 @@ var linearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearredu
 			p, err := linearreducescatter.New(ctx, g, s)
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
 				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "linearreducescatterfallingsum",
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterfallingsum.New(ctx, g, linearreducescatterfallingsum.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterfallingsum.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "linearreducescatterfusedsum",
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterfusedsum.New(ctx, g, linearreducescatterfusedsum.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterfusedsum.Buffers(x))
 			}, err
 		},
 	},

@@ -30,15 +30,7 @@ var AllGatherLinear = s.Schedule{
 var AllGatherLinearKernels = s.Schedule{
 	Op:        s.Linear,
 	Tensors:   linearTensors,
-	Pipeline:  s.Pipeline{Signals: s.Beside},
 	Transport: s.Transport{Copy: s.CopyKernel, Signal: s.SignalKernel},
-}
-
-// AllGatherLinearBeside is AllGatherLinear
-var AllGatherLinearBeside = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Signals: s.Beside},
 }
 
 // AllGatherLinearPut pushes instead: each rank writes its shard into every peer's

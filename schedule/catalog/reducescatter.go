@@ -7,9 +7,10 @@ import s "ovgen/schedule"
 // under sequence parallelism. Each rank multiplies the others' rows first, in the order
 // r+1, r+2, ..., the copy engine puts every partial result into a slot at its owner
 // behind its product, and the owner sums its slots once, in fp32 and in the order of
-// ranks, so runs give equal bits. All products are on one stream, since a part that
-// leaves must be done first and products that run at once share the device; the copies
-// have a stream each, so that one starts under another. Choose it from about two
+// ranks, so runs give equal bits. The products have a stream each, of falling priority: a
+// part that leaves must be done first, and the next fills what it leaves of the device;
+// the first begins ahead of the post, so that no other takes its place. The copies have a
+// stream each as well, so that one starts under another. Choose it from about two
 // thousand rows on; PyTorch and Flux reduce at the end as well.
 var LinearReduceScatter = s.Schedule{
 	Op:      s.Linear,
@@ -59,33 +60,24 @@ var LinearReduceScatterKernels = s.Schedule{
 	Transport: fused,
 }
 
-// LinearReduceScatterPutKernels is LinearReduceScatter
+// LinearReduceScatterPutKernels is LinearReduceScatter with each put and its signals in
+// one kernel, and the last wait in the kernel that sums. A copy by kernel starts sooner
+// than one by the copy engine but takes multiprocessors from the products: choose it
+// where the products are long and the parts small, up to about a thousand rows.
 var LinearReduceScatterPutKernels = s.Schedule{
 	Op:        s.Linear,
 	Tensors:   linearScattered,
 	Transport: fused,
 }
 
-// LinearReduceScatterInOrder is LinearReduceScatter
+// LinearReduceScatterInOrder is LinearReduceScatter with all products on one stream:
+// each begins when the one before has ended, so the last multiprocessors of each are
+// idle for a while, but nothing depends on how the device picks among kernels. The two
+// differ by a few percent either way.
 var LinearReduceScatterInOrder = s.Schedule{
 	Op:      s.Linear,
 	Tensors: linearScattered,
 	Streams: s.Streams{Compute: 1},
-}
-
-// LinearReduceScatterFusedSum is LinearReduceScatter
-var LinearReduceScatterFusedSum = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearScattered,
-	Transport: s.Transport{Steps: s.FusedSum},
-	Streams:   s.Streams{Compute: 1},
-}
-
-// LinearReduceScatterFallingSum is LinearReduceScatter
-var LinearReduceScatterFallingSum = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearScattered,
-	Transport: s.Transport{Steps: s.FusedSum},
 }
 
 // LinearReduceScatterOneShot multiplies all rows in one product, which then wastes

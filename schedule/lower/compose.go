@@ -214,10 +214,9 @@ func alone(only hostir.Node, exchange ...hostir.Node) hostir.If {
 	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Then: []hostir.Node{only}, Else: exchange}
 }
 
-// launch is nodes on one stream as one kernel, where such steps are fused.
+// launch is nodes on one stream as one kernel, where steps are fused.
 func (d *draft) launch(template string, nodes ...hostir.Node) []hostir.Node {
-	steps := d.schedule.Transport.Steps
-	if steps != schedule.Fused && !(steps == schedule.FusedSum && template == shotKernel) {
+	if d.schedule.Transport.Steps != schedule.Fused {
 		return nodes
 	}
 	return []hostir.Node{hostir.LaunchKernel{Origin: hostir.Origin{Field: "Transport.Steps"}, Stream: hostir.Streams(nodes[0])[0], Name: template, Body: nodes}}

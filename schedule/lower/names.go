@@ -7,10 +7,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// beside remarks on what is said first where a post, which takes some microseconds, does
-// not hold up the first product.
-const beside = "one batch, beside the first product"
-
 // Names that programs use.
 const (
 	chunksName = "S" // chunks of a collective pipeline

@@ -11,7 +11,7 @@ import (
 // launches its nodes in the order of capture.
 func order(d *draft) error {
 	c := d.schedule
-	if d.placed || c.Streams.Start != schedule.Hoisted || c.Streams.Copy != schedule.Apart && c.Pipeline.Signals == schedule.InStep {
+	if d.placed || c.Streams.Start != schedule.Hoisted || c.Streams.Copy != schedule.Apart && c.Pipeline.Signals != schedule.Batched {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {

@@ -48,9 +48,9 @@ var pipelines = slices.Concat(gatherPipelines, reducePipelines, copyPipelines, l
 
 // gatherPipelines gather A and multiply it.
 var gatherPipelines = []entry{
-	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, signals: list(schedule.Batched, schedule.Beside, schedule.InStep),
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, signals: list(schedule.Batched, schedule.InStep),
 		withStep: true, inLoop: true, gathered: true}, gatherShift},
-	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, signals: list(schedule.Batched, schedule.Beside), steps: fusable, withStep: true, inLoop: true, gathered: true}, gatherShift},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, steps: fusable, withStep: true, inLoop: true, gathered: true}, gatherShift},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{protocols: list(schedule.Put), parts: true, steps: fusable}, gatherPut},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{parts: true}, gatherParts},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{products: list(schedule.Grouped)}, gatherGrouped},

@@ -10,7 +10,7 @@ var (
 
 // reducePipelines multiply what each rank has of the contracted dimension and sum.
 var reducePipelines = []entry{
-	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority, steps: list(schedule.Separate, schedule.FusedSum, schedule.Fused)}, reducePut},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority, steps: fusable}, reducePut},
 	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: gets}, reduceGet},
 	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot), priorities: anyPriority, steps: fusable}, reduceInSlot},
 	{point{reduce, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable}, scatterOneShot},

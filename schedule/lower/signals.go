@@ -7,22 +7,19 @@ import (
 
 // signals takes what the exchanges say to the peers out of the loop: ready to all
 // in one batch ahead of everything, read to all in one batch at the end, where the
-// own shard's readers are waited for too. Posting ahead of all waits also makes the
+// own shard's readers are waited for too. Posting ahead of the forks also makes the
 // program serial-safe: no wait needs an operation of its own rank that comes later.
 func signals(d *draft) error {
-	if d.placed || d.schedule.Pipeline.Signals == schedule.InStep {
+	if d.placed || d.schedule.Pipeline.Signals != schedule.Batched {
 		return nil
 	}
 	d.loop(func(l hostir.For) []hostir.Node {
 		l.Body = hostir.Map(l.Body, d.batched)
 		return []hostir.Node{l}
 	})
-	field, remark := "Pipeline.Signals", "one batch, before the forks"
-	if d.schedule.Pipeline.Signals == schedule.Beside {
-		remark = beside
-	}
+	field := "Pipeline.Signals"
 	d.program.Body = append([]hostir.Node{
-		hostir.Post{Origin: hostir.Origin{Remark: remark, Field: field}, Semaphore: ready},
+		hostir.Post{Origin: hostir.Origin{Remark: "one batch, before the forks", Field: field}, Semaphore: ready},
 	}, d.program.Body...)
 	wait := hostir.Wait{Origin: hostir.Origin{Field: field}, Semaphore: read}
 	overwrite := hostir.Origin{Remark: "A may be overwritten afterwards", Field: field}

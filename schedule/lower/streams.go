@@ -6,9 +6,9 @@ import (
 )
 
 // streams gives each node its stream and makes the streams wait for each other.
-// Apart, the copies run one after another on a top-priority stream and each product
-// on a low-priority one, started by its copy. With the step, exchange and product
-// share a stream, and steps take the streams in turn.
+// Apart, the copies run one after another on a stream, of top priority where the copy
+// engine copies, and each product on a low-priority one, started by its copy. With the
+// step, exchange and product share a stream, and steps take the streams in turn.
 func streams(d *draft) error {
 	if d.placed {
 		return nil
@@ -18,7 +18,9 @@ func streams(d *draft) error {
 	if d.schedule.Streams.Copy == schedule.Apart {
 		a.copy = hostir.StreamRef{Set: copyName}
 		a.forked = append(a.forked, a.copy)
-		d.program.Streams = append(d.program.Streams, hostir.StreamSet{Name: copyName, High: true})
+		// Copies by kernels get multiprocessors in their turn: ahead of the products, they held
+		// up the small ones that they are for.
+		d.program.Streams = append(d.program.Streams, hostir.StreamSet{Name: copyName, High: d.schedule.Transport.Copy == schedule.CopyEngine})
 	}
 	set := workStreams(d)
 	d.program.Streams = append(d.program.Streams, set)
@@ -98,12 +100,7 @@ func (a assignment) apart(d *draft) {
 			body = append(body, a.fork(&forked)...)
 			n = hostir.On(n, mainRef)
 		default:
-			_, said := n.(hostir.Post)
-			aside := said && d.schedule.Pipeline.Signals == schedule.Beside
-			if aside {
-				body = append(body, a.fork(&forked)...)
-			}
-			if looped || aside {
+			if looped {
 				n = hostir.On(n, a.copy)
 			} else {
 				n = hostir.On(n, mainRef)
