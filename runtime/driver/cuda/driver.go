@@ -19,9 +19,9 @@ import (
 // Driver is one device with its context. Beyond driver.Driver it has
 // MemAllocPooled and MemMapped, for tests.
 type Driver struct {
-	ctx        C.uintptr_t
-	primary    bool // the context was retained here and is released by Close
-	properties driver.Properties
+	ctx             C.uintptr_t
+	primary         bool // the context was retained here and is released by Close
+	properties      driver.Properties
 	least, greatest C.int // stream priorities
 
 	mu       sync.Mutex // of what follows; no call that enqueues takes it
