@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 f99812532db8b32e29e98779e420243b24bf0ae5cc6a8c18749c2b0bd59cd8da
+// names it: sha256 1f0d79de4c1b65f5d9d506b5fc5da15c9370fff0e48bfbf0631d07de6b28d009
 
 #include <time.h>
 #include <ucontext.h>

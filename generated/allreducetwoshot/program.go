@@ -171,7 +171,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.a.Peer(j, int64(r)*p.chunkA))
 	}
-	p.kernels.shot(q, main, p.ready, -1, p.reduced.At(0), p.bytesReduced, p.summed, -1, p.terms...)
+	p.kernels.shot(q, main, nil, p.ready, p.reduced.At(0), p.bytesReduced, p.summed, nil, p.terms...)
 	q.Set(main, p.c.At(int64(r)*p.bytesReduced), p.reduced.At(0), p.bytesReduced)
 
 	for i := 1; i < d; i++ {

@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 c7cdc068f03d7cf45eec4556e0603b6c6c3c335d614bd3c21b73c12c1010bf6e
+// names it: sha256 707963dc1921227c4f3ccf684b3ce072168ce7b8dbd0f9edb549e4809f2e5e6e
 
 #include <time.h>
 #include <ucontext.h>

@@ -174,6 +174,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, 0))
 	}
-	p.kernels.shot(q, main, p.ready, -1, p.c.At(0), p.bytesC, p.read, -1, p.terms...)
+	p.kernels.shot(q, main, nil, p.ready, p.c.At(0), p.bytesC, p.read, nil, p.terms...)
 	p.kernels.wait(q, main, p.read)
 }

@@ -179,7 +179,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))
 	}
-	p.kernels.shot(q, main, p.ready, -1, p.reduced.At(0), p.chunkC, p.summed, -1, p.terms...)
+	p.kernels.shot(q, main, nil, p.ready, p.reduced.At(0), p.chunkC, p.summed, nil, p.terms...)
 	q.Set(main, p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
 
 	for i := 1; i < d; i++ {

@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 90bfdf2e26f3a2c672e6b97ce560bedc0042067156f2d324c99f9705cbe920e4
+// names it: sha256 8b8b38ef470eb86bd6e5b53d387d6604eeb12b449dda1a0ee5e33c3434bdda4e
 
 #include <time.h>
 #include <ucontext.h>

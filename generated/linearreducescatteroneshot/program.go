@@ -177,6 +177,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))
 	}
-	p.kernels.shot(q, main, p.ready, -1, p.c.At(0), p.chunkC, p.read, -1, p.terms...)
+	p.kernels.shot(q, main, nil, p.ready, p.c.At(0), p.chunkC, p.read, nil, p.terms...)
 	p.kernels.wait(q, main, p.read)
 }

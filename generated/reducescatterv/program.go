@@ -170,6 +170,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.a.PeerPart(j, r))
 	}
-	p.kernels.shot(q, main, p.ready, -1, p.c.At(0), p.c.Size(0), p.read, -1, p.terms...)
+	p.kernels.shot(q, main, nil, p.ready, p.c.At(0), p.c.Size(0), p.read, nil, p.terms...)
 	p.kernels.wait(q, main, p.read)
 }

@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 3fc4aa53fdc0d98d46918adeb348929a02c564ea929347aeb505320e533dd8e5
+// names it: sha256 ac9378e694b5d155a0d49af6dbd2e42a2c27d08cd47f6a3d60454aecf918f571
 
 #include <time.h>
 #include <ucontext.h>
