@@ -37,19 +37,6 @@ struct allreduceoneshot_sum {
   unsigned element;  // 1 bf16, 2 fp16, 3 fp32
 };
 
-struct allreduceoneshot_wait {
-  unsigned long long words[ALLREDUCEONESHOT_PEERS];  // own words, one a peer
-  unsigned long long step;  // step word of the stream, 0 for none
-  unsigned count;  // of words
-  unsigned value;  // what the step word gets
-};
-
-struct allreduceoneshot_post {
-  unsigned long long words[ALLREDUCEONESHOT_PEERS];  // one at each peer
-  unsigned count;  // of words
-  unsigned unused;
-};
-
 struct allreduceoneshot_shot {
   struct allreduceoneshot_signals signals;
   struct allreduceoneshot_sum sum;

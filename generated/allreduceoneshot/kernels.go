@@ -22,8 +22,6 @@ var code = driver.Code{
 	Name: "allreduceoneshot",
 	PTX:  ptx,
 	Kernels: []driver.Kernel{
-		{Name: "allreduceoneshot_wait", Params: C.sizeof_struct_allreduceoneshot_wait, Touches: waitTouches},
-		{Name: "allreduceoneshot_post", Params: C.sizeof_struct_allreduceoneshot_post, Touches: postTouches},
 		{Name: "allreduceoneshot_shot", Params: C.sizeof_struct_allreduceoneshot_shot, Touches: shotTouches},
 	},
 	Sim: sim(),
@@ -35,16 +33,12 @@ const maxRanks = C.ALLREDUCEONESHOT_PEERS + 1
 
 // kernels are those that a plan launches.
 type kernels struct {
-	waitKernel *plan.Kernel
-	postKernel *plan.Kernel
 	shotKernel *plan.Kernel
 	element    driver.Type // of what is added up
 }
 
 // build declares the kernels.
 func (k *kernels) build(b *plan.Builder, t driver.Type) {
-	k.waitKernel = b.Kernel("allreduceoneshot_wait")
-	k.postKernel = b.Kernel("allreduceoneshot_post")
 	k.shotKernel = b.Kernel("allreduceoneshot_shot")
 	k.element = t
 }
@@ -147,52 +141,6 @@ func afterTouched(p *C.struct_allreduceoneshot_signals, to []driver.Touch) []dri
 	to = wordsTouched(driver.TouchPost, 1, p.posts[:p.posting], to)
 	to = wordsTouched(driver.TouchWait, 1, p.closes[:p.closing], to)
 	return resetTouched(p, p.closes[:p.closing], to)
-}
-
-// wait makes the stream wait for the posts of the peers, of all where none is
-// named.
-func (k *kernels) wait(q *plan.Queue, s *plan.Stream, sem *plan.Semaphore, peers ...int) {
-	words, step, value := q.WaitWords(s, sem, peers...)
-	p := C.struct_allreduceoneshot_wait{count: C.uint(len(words)), step: C.ulonglong(step), value: C.uint(value)}
-	for i, w := range words {
-		p.words[i] = C.ulonglong(w)
-	}
-	q.Launch(s, k.waitKernel, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: uint32(max(len(words), 1)), Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// waitTouches is what a launch of wait touches: it awaits each word, resets it
-// and notes the step.
-func waitTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allreduceoneshot_wait)(params)
-	for _, w := range p.words[:p.count] {
-		to = append(to,
-			driver.Touch{Kind: driver.TouchWait, At: driver.Ptr(w), Bytes: 4, Value: 1},
-			driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(w), Bytes: 4},
-		)
-	}
-	if p.step != 0 {
-		to = append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.step), Bytes: 4, Value: uint32(p.value)})
-	}
-	return to
-}
-
-// post sets a word at each of the peers, at all where none is named.
-func (k *kernels) post(q *plan.Queue, s *plan.Stream, sem *plan.Semaphore, peers ...int) {
-	words := q.PostWords(s, sem, peers...)
-	p := C.struct_allreduceoneshot_post{count: C.uint(len(words))}
-	for i, w := range words {
-		p.words[i] = C.ulonglong(w)
-	}
-	q.Launch(s, k.postKernel, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: uint32(max(len(words), 1)), Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// postTouches is what a launch of post touches: a word at each peer.
-func postTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allreduceoneshot_post)(params)
-	for _, w := range p.words[:p.count] {
-		to = append(to, driver.Touch{Kind: driver.TouchPost, At: driver.Ptr(w), Bytes: 4, Value: 1})
-	}
-	return to
 }
 
 // shot posts open to every peer, waits for all, sets dst, of so many bytes, to

@@ -37,19 +37,6 @@ struct linearallreduceoneshot_sum {
   unsigned element;  // 1 bf16, 2 fp16, 3 fp32
 };
 
-struct linearallreduceoneshot_wait {
-  unsigned long long words[LINEARALLREDUCEONESHOT_PEERS];  // own words, one a peer
-  unsigned long long step;  // step word of the stream, 0 for none
-  unsigned count;  // of words
-  unsigned value;  // what the step word gets
-};
-
-struct linearallreduceoneshot_post {
-  unsigned long long words[LINEARALLREDUCEONESHOT_PEERS];  // one at each peer
-  unsigned count;  // of words
-  unsigned unused;
-};
-
 struct linearallreduceoneshot_shot {
   struct linearallreduceoneshot_signals signals;
   struct linearallreduceoneshot_sum sum;

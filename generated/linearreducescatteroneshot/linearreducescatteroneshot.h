@@ -37,19 +37,6 @@ struct linearreducescatteroneshot_sum {
   unsigned element;  // 1 bf16, 2 fp16, 3 fp32
 };
 
-struct linearreducescatteroneshot_wait {
-  unsigned long long words[LINEARREDUCESCATTERONESHOT_PEERS];  // own words, one a peer
-  unsigned long long step;  // step word of the stream, 0 for none
-  unsigned count;  // of words
-  unsigned value;  // what the step word gets
-};
-
-struct linearreducescatteroneshot_post {
-  unsigned long long words[LINEARREDUCESCATTERONESHOT_PEERS];  // one at each peer
-  unsigned count;  // of words
-  unsigned unused;
-};
-
 struct linearreducescatteroneshot_shot {
   struct linearreducescatteroneshot_signals signals;
   struct linearreducescatteroneshot_sum sum;

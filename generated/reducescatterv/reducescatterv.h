@@ -37,19 +37,6 @@ struct reducescatterv_sum {
   unsigned element;  // 1 bf16, 2 fp16, 3 fp32
 };
 
-struct reducescatterv_wait {
-  unsigned long long words[REDUCESCATTERV_PEERS];  // own words, one a peer
-  unsigned long long step;  // step word of the stream, 0 for none
-  unsigned count;  // of words
-  unsigned value;  // what the step word gets
-};
-
-struct reducescatterv_post {
-  unsigned long long words[REDUCESCATTERV_PEERS];  // one at each peer
-  unsigned count;  // of words
-  unsigned unused;
-};
-
 struct reducescatterv_shot {
   struct reducescatterv_signals signals;
   struct reducescatterv_sum sum;
