@@ -38,11 +38,12 @@ static __device__ __forceinline__ void store_release(unsigned *word, unsigned va
 #endif
 
 // ----------------------------------------------------------------------------
-// Kernels that wait, work and post. Their blocks need not run at the same time: each
-// awaits the words on its own, and the last one to finish, which knows that no other
-// looks at them any more, takes the words back to 0 and posts. Blocks count themselves
-// at the scope of the GPU; one release at that of the system then covers what all of
-// them have read and written.
+// Kernels that signal around their work: post, wait, work, post, wait. Their blocks need
+// not run at the same time. The first one to start posts what opens, ahead of its own
+// wait. Each awaits the words on its own, and the last one to finish, which knows that no
+// other looks at them any more, takes the words back to 0, posts, and awaits what closes.
+// Blocks count themselves at the scope of the GPU; one release at that of the system then
+// covers what all of them have read and written.
 
 #ifndef OVGEN_BLOCK_AWAIT
 
@@ -82,22 +83,63 @@ static __device__ __forceinline__ void store_relaxed(unsigned *word, unsigned va
 
 #endif
 
-static __device__ __forceinline__ void leave(const struct allgatherlinearfused_signals &p)
+// post_words lets peers see what happened before, own resets included, and then the words.
+static __device__ __forceinline__ void post_words(const unsigned long long *words, unsigned count)
 {
-  const unsigned last = gridDim.x - 1;
-  if (!OVGEN_BLOCK_DONE() || OVGEN_INC_ACQ_REL_GPU((unsigned *)p.count, last) != last) {
+  if (count == 0) {
     return;
   }
-  for (unsigned i = 0; i < p.waiting; i++) {
-    OVGEN_ST_RELAXED_SYS((unsigned *)p.waits[i], 0u);
+  __threadfence_system();
+  for (unsigned i = 0; i < count; i++) {
+    OVGEN_ST_RELAXED_SYS((unsigned *)words[i], 1u);
   }
-  if (p.step != 0) {
+}
+
+// reset_words ends a wait: it takes the words back to 0 and notes the step.
+static __device__ __forceinline__ void reset_words(const struct allgatherlinearfused_signals &p, const unsigned long long *words, unsigned count)
+{
+  for (unsigned i = 0; i < count; i++) {
+    OVGEN_ST_RELAXED_SYS((unsigned *)words[i], 0u);
+  }
+  if (count > 0 && p.step != 0) {
     OVGEN_ST_RELAXED_SYS((unsigned *)p.step, p.value);
   }
-  __threadfence_system();
-  for (unsigned i = 0; i < p.posting; i++) {
-    OVGEN_ST_RELAXED_SYS((unsigned *)p.posts[i], 1u);
+}
+
+// Blocks take a ticket as they finish; where there is something to open, one as they start
+// as well, of which 0 is the first. The last ticket is that of the last block to finish,
+// and leaves the count at 0.
+static __device__ __forceinline__ unsigned last_ticket(const struct allgatherlinearfused_signals &p)
+{
+  return (p.opening > 0 ? 2 : 1) * gridDim.x - 1;
+}
+
+static __device__ __forceinline__ unsigned ticket(const struct allgatherlinearfused_signals &p)
+{
+  return OVGEN_INC_ACQ_REL_GPU((unsigned *)p.count, last_ticket(p));
+}
+
+// enter is what comes ahead of the work.
+static __device__ __forceinline__ void enter(const struct allgatherlinearfused_signals &p)
+{
+  if (p.opening > 0 && threadIdx.x == 0 && ticket(p) == 0) {
+    post_words(p.opens, p.opening);
   }
+  OVGEN_BLOCK_AWAIT(p.waits, p.waiting);
+}
+
+// leave is what comes behind it.
+static __device__ __forceinline__ void leave(const struct allgatherlinearfused_signals &p)
+{
+  if (!OVGEN_BLOCK_DONE() || ticket(p) != last_ticket(p)) {
+    return;
+  }
+  reset_words(p, p.waits, p.waiting);
+  post_words(p.posts, p.posting);
+  for (unsigned i = 0; i < p.closing; i++) {
+    OVGEN_WAIT_EQ((unsigned *)p.closes[i], 1u);
+  }
+  reset_words(p, p.closes, p.closing);
 }
 
 // ----------------------------------------------------------------------------
@@ -205,7 +247,7 @@ __global__ void allgatherlinearfused_get(const __grid_constant__ struct allgathe
   if (p.signals.count == 0) {
     return;
   }
-  OVGEN_BLOCK_AWAIT(p.signals.waits, p.signals.waiting);
+  enter(p.signals);
   copy_bytes(p.dst, p.src, p.bytes);
   leave(p.signals);
 }

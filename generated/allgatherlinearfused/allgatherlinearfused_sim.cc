@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 b6f6ef039f72acaf9be2c827d66d16d1d135911fe4d10fc254ea0533153a564c
+// names it: sha256 1c6e4dc4e373b71396f7cbaf81b95605d41445aa3657ce6c6a8e1a12d009cd33
 
 #include <time.h>
 #include <ucontext.h>

@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 9982665cd1ea1b2f70fbcd81f55eb1a964a7075bbcd045dc310ad7b70f8f2972
+// names it: sha256 9ec536693f384aebce303d49cd9414296cebef07f4e66dfc797fe3b9e7454d5c
 
 #include <time.h>
 #include <ucontext.h>

@@ -30,11 +30,10 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(partial, A);  Post ready -> every peer by kernel            # peers may read partial
-//	main:   shot{Wait ready[every peer];  Reduce(C, partial@0..D-1);  Post read -> every peer};  Wait read[every peer] by kernel
+//	main:   Linear(partial, A);  shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, partial@0..D-1);  Post read -> every peer;  Wait read[every peer]}  # peers may read partial
 //
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp bf752761dbf3ef3b.
+// Proof: proven for D = 2..8, stamp a7d9b08b10683cfb.
 package linearallreduceoneshot

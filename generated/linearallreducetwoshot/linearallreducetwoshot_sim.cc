@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 5a2f0ac59f6ac16f64a37ad557cecad6c1e71ca024a0a4783f32a4045470f75c
+// names it: sha256 1470f9b09105274e38b98557fff930a470ed17fc2f8155b6cad58c08c209f576
 
 #include <time.h>
 #include <ucontext.h>

@@ -85,50 +85,68 @@ func sumTouched(p *C.struct_linearreducescatterkernels_sum, to []driver.Touch) [
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes})
 }
 
-// signals counts the step of a kernel that waits, works and posts, and has its
-// words: those that the peer's posts set, or every peer's, and those that its
-// own posts set.
-func signals(q *plan.Queue, s *plan.Stream, kind string, wait *plan.Semaphore, from int, post *plan.Semaphore, to int) C.struct_linearreducescatterkernels_signals {
-	waits, posts, step, value := q.StepWords(s, kind, wait, from, post, to)
+// signals counts the step of a kernel that signals around its work, and has its
+// words. Ahead of the work it posts open to every peer and waits for from's
+// post; behind it, it posts to the rank to and waits for every peer's post of
+// closing.
+func signals(q *plan.Queue, s *plan.Stream, kind string, open *plan.Semaphore, wait *plan.Semaphore, from int, post *plan.Semaphore, to int, closing *plan.Semaphore) C.struct_linearreducescatterkernels_signals {
+	w := q.StepWords(s, kind, open, wait, from, post, to, closing)
 	p := C.struct_linearreducescatterkernels_signals{
+		step:    C.ulonglong(w.Step),
 		count:   C.ulonglong(q.CountWord(s)),
-		waiting: C.uint(len(waits)),
-		posting: C.uint(len(posts)),
+		opening: C.uint(len(w.Opens)),
+		waiting: C.uint(len(w.Waits)),
+		posting: C.uint(len(w.Posts)),
+		closing: C.uint(len(w.Closes)),
+		value:   C.uint(w.Value),
 	}
-	if len(waits) > 0 {
-		p.step, p.value = C.ulonglong(step), C.uint(value)
+	for i, x := range w.Opens {
+		p.opens[i] = C.ulonglong(x)
 	}
-	for i, x := range waits {
+	for i, x := range w.Waits {
 		p.waits[i] = C.ulonglong(x)
 	}
-	for i, x := range posts {
+	for i, x := range w.Posts {
 		p.posts[i] = C.ulonglong(x)
+	}
+	for i, x := range w.Closes {
+		p.closes[i] = C.ulonglong(x)
 	}
 	return p
 }
 
-// beforeTouched adds what a kernel touches ahead of its work: it awaits each
-// word.
-func beforeTouched(p *C.struct_linearreducescatterkernels_signals, to []driver.Touch) []driver.Touch {
-	for _, x := range p.waits[:p.waiting] {
-		to = append(to, driver.Touch{Kind: driver.TouchWait, At: driver.Ptr(x), Bytes: 4, Value: 1})
+// wordsTouched adds words that are awaited, posted or written.
+func wordsTouched(kind driver.TouchKind, value uint32, words []C.ulonglong, to []driver.Touch) []driver.Touch {
+	for _, x := range words {
+		to = append(to, driver.Touch{Kind: kind, At: driver.Ptr(x), Bytes: 4, Value: value})
 	}
 	return to
 }
 
-// afterTouched adds what it touches after its work: it resets the words, notes
-// the step, and posts.
+// resetTouched adds the end of a wait, where there is one: its words are reset
+// and the step is noted.
+func resetTouched(p *C.struct_linearreducescatterkernels_signals, words []C.ulonglong, to []driver.Touch) []driver.Touch {
+	if len(words) == 0 {
+		return to
+	}
+	to = wordsTouched(driver.TouchWrite, 0, words, to)
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.step), Bytes: 4, Value: uint32(p.value)})
+}
+
+// beforeTouched adds what a kernel touches ahead of its work: it posts, and
+// awaits each word.
+func beforeTouched(p *C.struct_linearreducescatterkernels_signals, to []driver.Touch) []driver.Touch {
+	to = wordsTouched(driver.TouchPost, 1, p.opens[:p.opening], to)
+	return wordsTouched(driver.TouchWait, 1, p.waits[:p.waiting], to)
+}
+
+// afterTouched adds what it touches behind its work: it resets the words,
+// posts, and waits again.
 func afterTouched(p *C.struct_linearreducescatterkernels_signals, to []driver.Touch) []driver.Touch {
-	for _, x := range p.waits[:p.waiting] {
-		to = append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(x), Bytes: 4})
-	}
-	if p.step != 0 {
-		to = append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.step), Bytes: 4, Value: uint32(p.value)})
-	}
-	for _, x := range p.posts[:p.posting] {
-		to = append(to, driver.Touch{Kind: driver.TouchPost, At: driver.Ptr(x), Bytes: 4, Value: 1})
-	}
-	return to
+	to = resetTouched(p, p.waits[:p.waiting], to)
+	to = wordsTouched(driver.TouchPost, 1, p.posts[:p.posting], to)
+	to = wordsTouched(driver.TouchWait, 1, p.closes[:p.closing], to)
+	return resetTouched(p, p.closes[:p.closing], to)
 }
 
 // wait makes the stream wait for the posts of the peers, of all where none is
@@ -177,11 +195,14 @@ func postTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 	return to
 }
 
-// shot waits for from's post, sets dst, of so many bytes, to the sum of the
-// terms in their order, and posts to the rank to. Below zero, a peer stands for
-// all; without a semaphore there is nothing to await or post.
-func (k *kernels) shot(q *plan.Queue, s *plan.Stream, wait *plan.Semaphore, from int, dst driver.Ptr, bytes int64, post *plan.Semaphore, to int, terms ...driver.Ptr) {
-	p := C.struct_linearreducescatterkernels_shot{signals: signals(q, s, "shot", wait, from, post, to), sum: k.sum(dst, bytes, terms)}
+// shot posts open to every peer, waits for all, sets dst, of so many bytes, to
+// the sum of the terms in their order, posts again and waits for closing.
+// Without a semaphore there is nothing to post or await.
+func (k *kernels) shot(q *plan.Queue, s *plan.Stream, open, wait *plan.Semaphore, dst driver.Ptr, bytes int64, post, closing *plan.Semaphore, terms ...driver.Ptr) {
+	p := C.struct_linearreducescatterkernels_shot{
+		signals: signals(q, s, "shot", open, wait, -1, post, -1, closing),
+		sum:     k.sum(dst, bytes, terms),
+	}
 	q.Launch(s, k.shotKernel, driver.Dim3{X: blocks(bytes, shotBlocks), Y: 1, Z: 1}, driver.Dim3{X: threads, Y: 1, Z: 1}, unsafe.Pointer(&p))
 }
 

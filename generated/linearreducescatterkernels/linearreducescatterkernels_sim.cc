@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 d5168caae949e3c76434dcb87ea2c69677dd7a040f4e2f1ca7bd3f62b5e9ac84
+// names it: sha256 aef4b7b1d65166a2b9be79a2fd9eaa72b1ced68cef9fdb071aebc957c68e903b
 
 #include <time.h>
 #include <ucontext.h>

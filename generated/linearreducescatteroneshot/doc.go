@@ -28,11 +28,10 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(partial, A);  Post ready -> every peer by kernel            # peers may read partial
-//	main:   shot{Wait ready[every peer];  Reduce(C, partial@0..D-1[r]);  Post read -> every peer};  Wait read[every peer] by kernel
+//	main:   Linear(partial, A);  shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, partial@0..D-1[r]);  Post read -> every peer;  Wait read[every peer]}  # peers may read partial
 //
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in linearreducescatteroneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp def34bf2ed643ce1.
+// Proof: proven for D = 2..8, stamp 2c66ad7689e46701.
 package linearreducescatteroneshot

@@ -9,14 +9,19 @@
 // One launch signals or awaits at most this many peers, a thread each.
 #define LINEARREDUCESCATTERONESHOT_PEERS 32
 
-// What a kernel awaits before its work, and posts after it.
+// What a kernel signals: it posts opens and awaits waits ahead of its work, and posts
+// posts and awaits closes behind it. Own words are one a peer, the others one at each.
 struct linearreducescatteroneshot_signals {
-  unsigned long long waits[LINEARREDUCESCATTERONESHOT_PEERS];  // own words, one a peer
-  unsigned long long posts[LINEARREDUCESCATTERONESHOT_PEERS];  // one at each peer
+  unsigned long long opens[LINEARREDUCESCATTERONESHOT_PEERS];   // at peers
+  unsigned long long waits[LINEARREDUCESCATTERONESHOT_PEERS];   // own
+  unsigned long long posts[LINEARREDUCESCATTERONESHOT_PEERS];   // at peers
+  unsigned long long closes[LINEARREDUCESCATTERONESHOT_PEERS];  // own
   unsigned long long step;   // step word of the stream, 0 for none
   unsigned long long count;  // count word of the stream; 0: the kernel does nothing
+  unsigned opening;  // words of opens
   unsigned waiting;  // words of waits
   unsigned posting;  // words of posts
+  unsigned closing;  // words of closes
   unsigned value;    // what the step word gets
   unsigned unused;
 };
@@ -30,19 +35,6 @@ struct linearreducescatteroneshot_sum {
   unsigned long long count;                    // elements
   unsigned terms_count;
   unsigned element;  // 1 bf16, 2 fp16, 3 fp32
-};
-
-struct linearreducescatteroneshot_wait {
-  unsigned long long words[LINEARREDUCESCATTERONESHOT_PEERS];  // own words, one a peer
-  unsigned long long step;  // step word of the stream, 0 for none
-  unsigned count;  // of words
-  unsigned value;  // what the step word gets
-};
-
-struct linearreducescatteroneshot_post {
-  unsigned long long words[LINEARREDUCESCATTERONESHOT_PEERS];  // one at each peer
-  unsigned count;  // of words
-  unsigned unused;
 };
 
 struct linearreducescatteroneshot_shot {

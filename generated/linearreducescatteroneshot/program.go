@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "33f4060bf58cf4884d1e0cc1fdb21648a733463eb4520f4a1405cb08b7bc8a43",
-	Proof: "proven for D = 2..8, stamp def34bf2ed643ce1",
+	Hash:  "2f055a9513239afc9f9f8bd944483b4ae723a4b7bb73227bd46dac9bc6012622",
+	Proof: "proven for D = 2..8, stamp 2c66ad7689e46701",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -172,11 +172,9 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), 0)
 
 	// Peers may read partial.
-	p.kernels.post(q, main, p.ready)
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))
 	}
-	p.kernels.shot(q, main, p.ready, -1, p.c.At(0), p.chunkC, p.read, -1, p.terms...)
-	p.kernels.wait(q, main, p.read)
+	p.kernels.shot(q, main, p.ready, p.ready, p.c.At(0), p.chunkC, p.read, p.read, p.terms...)
 }

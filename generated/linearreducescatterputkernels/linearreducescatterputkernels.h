@@ -9,14 +9,19 @@
 // One launch signals or awaits at most this many peers, a thread each.
 #define LINEARREDUCESCATTERPUTKERNELS_PEERS 32
 
-// What a kernel awaits before its work, and posts after it.
+// What a kernel signals: it posts opens and awaits waits ahead of its work, and posts
+// posts and awaits closes behind it. Own words are one a peer, the others one at each.
 struct linearreducescatterputkernels_signals {
-  unsigned long long waits[LINEARREDUCESCATTERPUTKERNELS_PEERS];  // own words, one a peer
-  unsigned long long posts[LINEARREDUCESCATTERPUTKERNELS_PEERS];  // one at each peer
+  unsigned long long opens[LINEARREDUCESCATTERPUTKERNELS_PEERS];   // at peers
+  unsigned long long waits[LINEARREDUCESCATTERPUTKERNELS_PEERS];   // own
+  unsigned long long posts[LINEARREDUCESCATTERPUTKERNELS_PEERS];   // at peers
+  unsigned long long closes[LINEARREDUCESCATTERPUTKERNELS_PEERS];  // own
   unsigned long long step;   // step word of the stream, 0 for none
   unsigned long long count;  // count word of the stream; 0: the kernel does nothing
+  unsigned opening;  // words of opens
   unsigned waiting;  // words of waits
   unsigned posting;  // words of posts
+  unsigned closing;  // words of closes
   unsigned value;    // what the step word gets
   unsigned unused;
 };

@@ -8,7 +8,7 @@
 // orderings of PTX become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 f1076aab95843aadc9ef91dc593dba972a19cbc54ccd1430e0dcf4017ac5b380
+// names it: sha256 c8944a781d988111ec88f5f2a92e29987a5cc7cd066cef4a30cfca6259373148
 
 #include <time.h>
 #include <ucontext.h>

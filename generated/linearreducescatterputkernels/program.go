@@ -209,5 +209,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.shot(q, main, p.arrived, -1, p.c.At(0), p.chunkC, nil, -1, p.terms...)
+	p.kernels.shot(q, main, nil, p.arrived, p.c.At(0), p.chunkC, nil, nil, p.terms...)
 }

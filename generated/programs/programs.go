@@ -362,7 +362,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 82f9e48bd80b343c",
+		Proof: "proven for D = 2..8, stamp f682f0816e1723a6",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -373,7 +373,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreducetwoshot",
-		Proof: "proven for D = 2..8, stamp a3f3e89c3e0490f7",
+		Proof: "proven for D = 2..8, stamp cdc14d752359dbd3",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -453,7 +453,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduceoneshot",
-		Proof: "proven for D = 2..8, stamp bf752761dbf3ef3b",
+		Proof: "proven for D = 2..8, stamp a7d9b08b10683cfb",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -465,7 +465,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreducetwoshot",
-		Proof: "proven for D = 2..8, stamp 06e74ec31cb67e48",
+		Proof: "proven for D = 2..8, stamp 59a8246c5127fb9b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -537,7 +537,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatteroneshot",
-		Proof: "proven for D = 2..8, stamp def34bf2ed643ce1",
+		Proof: "proven for D = 2..8, stamp 2c66ad7689e46701",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -619,7 +619,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 1e98695b67c9a63c",
+		Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},

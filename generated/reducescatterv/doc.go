@@ -26,11 +26,10 @@
 // of ranks:
 //
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer by kernel                                 # peers may read A
-//	main:   shot{Wait ready[every peer];  Reduce(C, A@0..D-1[r]);  Post read -> every peer};  Wait read[every peer] by kernel
+//	main:   shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, A@0..D-1[r]);  Post read -> every peer;  Wait read[every peer]}  # peers may read A
 //
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in reducescatterv.cu.
 //
-// Proof: proven for D = 2..8, stamp 1e98695b67c9a63c.
+// Proof: proven for D = 2..8, stamp 762ab1d7409beceb.
 package reducescatterv

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "1af4e9d2e6b340cb350081d1e42c7408709c67741798104f55e138c58ddfe956",
-	Proof: "proven for D = 2..8, stamp 1e98695b67c9a63c",
+	Hash:  "c8edd5228b39f7204684ec260e148bf2f132e428684e5f0e9c303097b6660474",
+	Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -165,11 +165,9 @@ func (p *Plan) issue(q *plan.Queue) {
 	r, d := p.rank, p.ranks
 	main := q.Main()
 	// Peers may read A.
-	p.kernels.post(q, main, p.ready)
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.a.PeerPart(j, r))
 	}
-	p.kernels.shot(q, main, p.ready, -1, p.c.At(0), p.c.Size(0), p.read, -1, p.terms...)
-	p.kernels.wait(q, main, p.read)
+	p.kernels.shot(q, main, p.ready, p.ready, p.c.At(0), p.c.Size(0), p.read, p.read, p.terms...)
 }

@@ -214,8 +214,9 @@ type Kernel struct {
 	Params int // size of its parameter struct in bytes
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
-	// runs by it. A kernel that waits, works and posts lists its waits, reads, writes,
-	// resets of the words awaited, the step word, and its posts.
+	// runs by it. A kernel that signals around its work lists its posts and waits ahead
+	// of it, reads, writes, resets of the words awaited, the step word, its posts behind
+	// it, its waits behind these, their resets and the step word.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
 

@@ -37,7 +37,7 @@ func (s *Stream) String() string {
 func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0xffff }
 
 // CountWord is the address of a stream's count word, given that of its step word. A
-// kernel counts its finished blocks there; between kernels the word is zero, also
+// kernel counts its blocks there; between kernels the word is zero, also
 // after an abort.
 func CountWord(step driver.Ptr) driver.Ptr { return step + countAt }
 

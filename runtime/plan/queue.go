@@ -77,33 +77,51 @@ func (q *Queue) WaitWords(s *Stream, sem *Semaphore, peers ...int) (words []driv
 	return q.words, s.step, group.StepValue(q.plan.id, q.step)
 }
 
-// StepWords counts the step of one kernel that waits, moves bytes and posts, which the
-// Launch that follows enqueues. The kernel waits until each word of waits is 1,
-// writes 0 to each and value to the step word, does its work, and writes 1 to each
-// word of posts. A nil semaphore is none; a peer below 0 is every peer.
-func (q *Queue) StepWords(s *Stream, kind string, wait *Semaphore, from int, post *Semaphore, to int) (waits, posts []driver.Ptr, step driver.Ptr, value uint32) {
+// StepWords are the words of one kernel that signals around its work, in this order: it
+// writes 1 to each of Opens, waits until each of Waits is 1, does its work, writes 0 to
+// each of Waits and Value to Step, writes 1 to each of Posts, and waits until each of
+// Closes is 1, writes 0 to each and Value to Step.
+type StepWords struct {
+	Opens, Waits, Posts, Closes []driver.Ptr
+	Step                        driver.Ptr
+	Value                       uint32
+}
+
+// StepWords counts the step of such a kernel, which the Launch that follows enqueues. It
+// posts open to every peer, waits for from, posts to the rank to, and waits for closing
+// of every peer. A nil semaphore is none; a peer below 0 is every peer. The words are
+// valid until the next call.
+func (q *Queue) StepWords(s *Stream, kind string, open, wait *Semaphore, from int, post *Semaphore, to int, closing *Semaphore) (w StepWords) {
 	q.begin(s)
 	q.named = true
-	q.words = q.words[:0]
-	if wait != nil {
-		q.collect(true, wait, q.peers(from))
-	}
-	n := len(q.words)
-	if post != nil {
-		q.collect(false, post, q.peers(to))
-	}
 	if q.numbering() {
-		text, awaited := kind, []int(nil)
-		if wait != nil {
-			awaited = slices.Clone(q.peers(from))
-			text += fmt.Sprintf(", Wait %s%s", wait, peerList(awaited))
-		}
-		if post != nil {
-			text += fmt.Sprintf(", Post %s%s", post, peerList(q.peers(to)))
-		}
-		q.plan.note(s, wait != nil, awaited, text)
+		q.plan.note(s, false, nil, kind)
 	}
-	return q.words[:n], q.words[n:], s.step, group.StepValue(q.plan.id, q.step)
+	q.words = q.words[:0]
+	w.Opens = q.around("Post", open, -1)
+	w.Waits = q.around("Wait", wait, from)
+	w.Posts = q.around("Post", post, to)
+	w.Closes = q.around("Wait", closing, -1)
+	w.Step, w.Value = s.step, group.StepValue(q.plan.id, q.step)
+	return w
+}
+
+// around collects the words of one signal of a kernel, which it adds to what its step is
+// said to do.
+func (q *Queue) around(kind string, sem *Semaphore, peer int) []driver.Ptr {
+	if sem == nil {
+		return nil
+	}
+	peers, n := q.peers(peer), len(q.words)
+	q.collect(kind == "Wait", sem, peers)
+	if q.numbering() {
+		step := &q.plan.steps[len(q.plan.steps)-1]
+		step.Text += fmt.Sprintf(", %s %s%s", kind, sem, peerList(peers))
+		if kind == "Wait" {
+			step.Wait, step.Peers = true, slices.Clone(peers)
+		}
+	}
+	return q.words[n:]
 }
 
 // peers is one peer as a list, or all.

@@ -193,7 +193,8 @@ type Terms struct {
 }
 
 // LaunchKernel is one emitted kernel that does what the nodes of Body do, one
-// after the other: waits, then one Set or Reduce, then posts, all on its stream.
+// after the other, all on its stream: a post, a wait, one Set or Reduce, a post and a
+// wait, each of which may be missing.
 type LaunchKernel struct {
 	Origin
 	Stream StreamRef

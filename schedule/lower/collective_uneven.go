@@ -108,10 +108,6 @@ func scatterShot(d *draft) error {
 		d.counted("C", hostir.Var(countRank))
 	}
 	d.semaphores(ready, read)
-	d.program.Body = append(list[hostir.Node](described(post(mainRef, ready, every), "peers may read A")), d.launch(shotKernel,
-		wait(mainRef, ready, every),
-		described(sum(mainRef, whole("C"), each(remote("A", hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
-		post(mainRef, read, every))...)
-	d.program.Body = append(d.program.Body, wait(mainRef, read, every))
+	d.program.Body = d.ownShot("A")
 	return nil
 }

@@ -214,10 +214,11 @@ func alone(only hostir.Node, exchange ...hostir.Node) hostir.If {
 	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Then: []hostir.Node{only}, Else: exchange}
 }
 
-// launch is nodes on one stream as one kernel, where steps are fused.
+// launch is nodes on one stream as one kernel, where steps are fused. What the first is
+// remarked on for is said of the kernel.
 func (d *draft) launch(template string, nodes ...hostir.Node) []hostir.Node {
 	if d.schedule.Transport.Steps != schedule.Fused {
 		return nodes
 	}
-	return []hostir.Node{hostir.LaunchKernel{Origin: hostir.Origin{Field: "Transport.Steps"}, Stream: hostir.Streams(nodes[0])[0], Name: template, Body: nodes}}
+	return []hostir.Node{hostir.LaunchKernel{Origin: hostir.Origin{Remark: nodes[0].Source().Remark, Field: "Transport.Steps"}, Stream: hostir.Streams(nodes[0])[0], Name: template, Body: nodes}}
 }

@@ -13,12 +13,12 @@ func oneShot(d *draft) error {
 	}
 	input := d.shotInput()
 	d.semaphores(ready, read)
-	d.program.Body = append(d.program.Body, described(post(mainRef, ready, every), "peers may read "+input))
 	d.program.Body = append(d.program.Body, d.launch(shotKernel,
+		described(post(mainRef, ready, every), "peers may read "+input),
 		wait(mainRef, ready, every),
 		described(sum(mainRef, whole("C"), each(hostir.View{Buffer: input, Peer: hostir.Var(ofRank)})), "the same order on every rank"),
-		post(mainRef, read, every))...)
-	d.program.Body = append(d.program.Body, wait(mainRef, read, every))
+		post(mainRef, read, every),
+		wait(mainRef, read, every))...)
 	return nil
 }
 
@@ -30,14 +30,19 @@ func scatterOneShot(d *draft) error {
 	}
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	d.semaphores(ready, read)
-	d.program.Body = append(d.program.Body, d.multiply(mainRef, whole(partial), whole("A")),
-		described(post(mainRef, ready, every), "peers may read "+partial))
-	d.program.Body = append(d.program.Body, d.launch(shotKernel,
-		wait(mainRef, ready, every),
-		described(sum(mainRef, whole("C"), each(remote(partial, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
-		post(mainRef, read, every))...)
-	d.program.Body = append(d.program.Body, wait(mainRef, read, every))
+	d.program.Body = append(d.program.Body, d.multiply(mainRef, whole(partial), whole("A")))
+	d.program.Body = append(d.program.Body, d.ownShot(partial)...)
 	return nil
+}
+
+// ownShot sums this rank's rows of all ranks' parts of a buffer.
+func (d *draft) ownShot(input string) []hostir.Node {
+	return d.launch(shotKernel,
+		described(post(mainRef, ready, every), "peers may read "+input),
+		wait(mainRef, ready, every),
+		described(sum(mainRef, whole("C"), each(remote(input, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
+		post(mainRef, read, every),
+		wait(mainRef, read, every))
 }
 
 // twoShot lets every rank sum its part of all inputs and copy the others' parts from
@@ -52,8 +57,8 @@ func twoShot(d *draft) error {
 	d.rowsDivisible(1)
 	d.memory(reduced, part(c, schedule.D), append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
 	d.semaphores(ready, summed, read)
-	d.program.Body = append(d.program.Body, described(post(mainRef, ready, every), "peers may read "+input))
 	d.program.Body = append(d.program.Body, d.launch(shotKernel,
+		described(post(mainRef, ready, every), "peers may read "+input),
 		wait(mainRef, ready, every),
 		described(sum(mainRef, whole(reduced), each(remote(input, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
 		post(mainRef, summed, every))...)

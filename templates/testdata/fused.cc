@@ -108,16 +108,19 @@ static void limits()
   }
 }
 
-// A fused kernel of several blocks: nothing moves before every word is 1; then the work is
-// done, words and count are back at 0, the step is noted and the peers have it.
+// A fused kernel of several blocks: it posts what opens once, and nothing moves before every
+// word is 1; then the work is done, words are back at 0, the step is noted and the peers have
+// it. What closes is awaited and reset as well, and the count is back at 0.
 template <typename Params, typename Before, typename After>
 static void fused(const char *name, Params p, Before before, After after)
 {
-  unsigned waits[2] = {0, 0}, posts[2] = {0, 0}, step = 0, count = 0, value = 0;
-  p.signals.waits[0] = (u64)&waits[0];
-  p.signals.waits[1] = (u64)&waits[1];
-  p.signals.posts[0] = (u64)&posts[0];
-  p.signals.posts[1] = (u64)&posts[1];
+  unsigned opens[2] = {0, 0}, waits[2] = {0, 0}, posts[2] = {0, 0}, closes[2] = {0, 0}, step = 0, count = 0, value = 0;
+  for (int i = 0; i < 2; i++) {
+    p.signals.opens[i] = (u64)&opens[i];
+    p.signals.waits[i] = (u64)&waits[i];
+    p.signals.posts[i] = (u64)&posts[i];
+    p.signals.closes[i] = (u64)&closes[i];
+  }
   p.signals.step = (u64)&step;
   p.signals.count = (u64)&count;
   p.signals.waiting = 2;
@@ -125,25 +128,38 @@ static void fused(const char *name, Params p, Before before, After after)
   p.signals.value = 77;
   const ovgen_sim_kernel *k = find(name);
   const unsigned grid[3] = {16, 1, 1}, block[3] = {64, 1, 1};
-  for (unsigned round = 0; round < 3; round++) {
+  for (unsigned round = 0; round < 4; round++) {
+    const bool around = round >= 2;
+    p.signals.opening = p.signals.closing = around ? 2 : 0;
     void *l = k->start(&p, grid, block);
     u64 addr = 0;
     EXPECT(k->resume(l, &addr, &value) == 1 && addr == (u64)&waits[0] && value == 1);
+    EXPECT(opens[0] == around && opens[1] == around);
+    opens[0] = opens[1] = 0;  // who posts again is caught
     waits[0] = 1;
     EXPECT(k->resume(l, &addr, &value) == 1 && addr == (u64)&waits[1]);
-    EXPECT(waits[0] == 1 && step == 0 && count == 0 && posts[0] == 0);
+    EXPECT(waits[0] == 1 && step == 0 && posts[0] == 0);
     EXPECT(before());
     waits[1] = 1;
-    EXPECT(k->resume(l, &addr, &value) == 0);
+    const int waiting = k->resume(l, &addr, &value);
     EXPECT(waits[0] == 0 && waits[1] == 0 && step == 77 && count == 0 && posts[0] == 1 && posts[1] == 1);
     EXPECT(after());
+    EXPECT(opens[0] == 0 && opens[1] == 0);
+    if (around) {
+      EXPECT(waiting == 1 && addr == (u64)&closes[0] && value == 1);
+      step = 0;
+      closes[0] = closes[1] = 1;
+      EXPECT(k->resume(l, &addr, &value) == 0);
+      EXPECT(closes[0] == 0 && closes[1] == 0 && step == 77 && count == 0);
+    } else {
+      EXPECT(waiting == 0);
+    }
     k->destroy(l);
     step = posts[0] = posts[1] = 0;
   }
   // Without words it only works; without a count word it does nothing.
-  p.signals.waiting = p.signals.posting = 0;
-  EXPECT(run(name, &p, 3, 32) == 0 && after() && posts[0] == 0 && step == 77 && count == 0);
-  step = 0;
+  p.signals.opening = p.signals.waiting = p.signals.posting = p.signals.closing = 0;
+  EXPECT(run(name, &p, 3, 32) == 0 && after() && posts[0] == 0 && step == 0 && count == 0);
   p.signals.count = 0;
   EXPECT(run(name, &p, 3, 32) == 0 && before() && step == 0);
 }

@@ -74,7 +74,8 @@ func reduceScatter() *hostir.Program {
 			sum}}
 }
 
-// allReduce is one shot: one kernel waits, sums all ranks' inputs and says so.
+// allReduce is one shot: one kernel says that its input may be read, waits, sums all
+// ranks' inputs, says so and waits again.
 func allReduce() *hostir.Program {
 	size := hostir.Mul(m, n)
 	return &hostir.Program{Name: "AllReduce", Semaphores: []hostir.Semaphore{{Name: "ready", Count: hostir.Const(2)}}, Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{
@@ -82,13 +83,13 @@ func allReduce() *hostir.Program {
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}}}},
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, size, size), buffer("C", hostir.Caller, size, size)},
 		Body: []hostir.Node{
-			hostir.Post{Stream: mainRef, Semaphore: "ready"},
 			hostir.LaunchKernel{Stream: mainRef, Name: "shot", Body: []hostir.Node{
+				hostir.Post{Stream: mainRef, Semaphore: "ready"},
 				hostir.Wait{Stream: mainRef, Semaphore: "ready"},
 				hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C"}, Terms: []hostir.Terms{
 					{View: hostir.View{Buffer: "A", Peer: i}, Index: "i", From: hostir.Const(0), To: d}}},
-				hostir.Post{Stream: mainRef, Semaphore: "ready", Index: hostir.Const(1)}}},
-			hostir.Wait{Stream: mainRef, Semaphore: "ready", Index: hostir.Const(1)}}}
+				hostir.Post{Stream: mainRef, Semaphore: "ready", Index: hostir.Const(1)},
+				hostir.Wait{Stream: mainRef, Semaphore: "ready", Index: hostir.Const(1)}}}}}
 }
 
 // weightGradient adds the products of shards of B, gathered by a collective.
@@ -178,7 +179,7 @@ func TestFamilies(t *testing.T) {
 		{"a product ahead of its slot", reduceScatter(), func(p *hostir.Program) { p.Body[1], p.Body[3] = p.Body[3], p.Body[1] }, explore.NoRace},
 		{"a kernel that does not wait", allReduce(), change(func(n hostir.Node) hostir.Node {
 			if l, ok := n.(hostir.LaunchKernel); ok {
-				l.Body = append([]hostir.Node{l.Body[1], l.Body[0]}, l.Body[2:]...)
+				l.Body = append([]hostir.Node{l.Body[0], l.Body[2], l.Body[1]}, l.Body[3:]...)
 				return l
 			}
 			return n

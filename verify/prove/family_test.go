@@ -150,9 +150,8 @@ func oneShot() *hostir.Program {
 	return &hostir.Program{Name: "OneShot", Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}},
 		Buffers:    []hostir.Buffer{callers("A", true, whole, whole), callers("C", false, whole, whole)},
 		Semaphores: semaphores("ready", "read"),
-		Body: []hostir.Node{post(onMain, "ready"),
-			hostir.LaunchKernel{Stream: onMain, Name: "shot", Body: []hostir.Node{wait(onMain, "ready"), sumOf(all("C"), peer(all("A"), hostir.Var("q"))), post(onMain, "read")}},
-			wait(onMain, "read")}}
+		Body: []hostir.Node{hostir.LaunchKernel{Stream: onMain, Name: "shot", Body: []hostir.Node{
+			post(onMain, "ready"), wait(onMain, "ready"), sumOf(all("C"), peer(all("A"), hostir.Var("q"))), post(onMain, "read"), wait(onMain, "read")}}}}
 }
 
 // twoShot lets each rank sum its part of all ranks' A and copies the others' sums.
@@ -161,8 +160,8 @@ func twoShot() *hostir.Program {
 	return &hostir.Program{Name: "TwoShot", Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}}, Checks: ask("M"),
 		Buffers:    []hostir.Buffer{callers("A", true, whole, rowsC), callers("C", false, whole, rowsC), plans("sum", rowsC, rowsC)},
 		Semaphores: semaphores("ready", "summed", "read"),
-		Body: []hostir.Node{post(onMain, "ready"),
-			hostir.LaunchKernel{Stream: onMain, Name: "shot", Body: []hostir.Node{wait(onMain, "ready"), sumOf(all("sum"), peer(chunk("A", r), hostir.Var("q"))), post(onMain, "summed")}},
+		Body: []hostir.Node{
+			hostir.LaunchKernel{Stream: onMain, Name: "shot", Body: []hostir.Node{post(onMain, "ready"), wait(onMain, "ready"), sumOf(all("sum"), peer(chunk("A", r), hostir.Var("q"))), post(onMain, "summed")}},
 			move(onMain, chunk("C", r), all("sum")),
 			loop(one, d, hostir.LaunchKernel{Stream: onMain, Name: "get", Body: []hostir.Node{wait(onMain, "summed", next), move(onMain, chunk("C", next), peer(all("sum"), next))}}),
 			post(onMain, "read"), wait(onMain, "read")}}
@@ -302,8 +301,8 @@ func TestFamilies(t *testing.T) {
 			{"in an order of its own", change(func(n *hostir.Reduce) {
 				n.Terms[0].View.Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 			}), prove.Contents},
-			{"posted ahead of the sum", change(func(n *hostir.LaunchKernel) { n.Body[1], n.Body[2] = n.Body[2], n.Body[1] }), prove.Window},
-			{"waits for what comes behind", func(p *hostir.Program) { p.Body[0], p.Body[1] = p.Body[1], p.Body[0] }, prove.Deadlock},
+			{"posted ahead of the sum", change(func(n *hostir.LaunchKernel) { n.Body[2], n.Body[3] = n.Body[3], n.Body[2] }), prove.Window},
+			{"waits for what comes behind", change(func(n *hostir.LaunchKernel) { n.Body[0], n.Body[1] = n.Body[1], n.Body[0] }), prove.Deadlock},
 		}},
 		{twoShot, []mutant{
 			{"copied before it is summed", without("summed"), prove.Race},

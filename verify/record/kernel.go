@@ -1,7 +1,9 @@
 package record
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -25,30 +27,38 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 // sums are the kernels whose result is the sum of all they read.
 var sums = map[string]bool{"reduce": true, "shot": true}
 
-// launch is what one kernel does: waits with their resets, its work, posts. A kernel
-// that does no work is one operation, any other has one for each of the three that it
-// does.
+// launch is what one kernel does: posts and waits ahead of its work, the work, posts and
+// waits behind it, the waits with their resets. A kernel that does no work is one
+// operation, any other has one for each of the five that it does.
 func (d *Driver) launch(o ops.Op, touches []driver.Touch) ([]ops.Op, error) {
-	before, work, after := o, o, o
+	opens, work, posts := o, o, o
 	work.Kind = ops.Copy
 	if sums[o.Kernel] {
 		work.Kind = ops.Sum
 	}
-	var waits, resets, notes ops.Op
+	var ahead, behind wait
 	for _, t := range touches {
 		at, err := d.names.loc(t.At)
 		if err != nil {
 			return nil, err
 		}
+		post, wait := &opens, &ahead
+		if len(work.Uses) > 0 {
+			post, wait = &posts, &behind
+		}
 		switch {
 		case t.Kind == driver.TouchWait:
-			err = d.word(&waits, t.At, t.Value, false)
+			err = d.word(&wait.words, t.At, t.Value, false)
 		case t.Kind == driver.TouchPost:
-			err = d.word(&after, t.At, t.Value, true)
+			err = d.word(post, t.At, t.Value, true)
+		case isStep(at) && len(behind.words.Words) > 0:
+			err = d.word(&behind.notes, t.At, t.Value, true)
 		case isStep(at):
-			err = d.word(&notes, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && awaits(waits, at):
-			err = d.word(&resets, t.At, t.Value, true)
+			err = d.word(&ahead.notes, t.At, t.Value, true)
+		case t.Kind == driver.TouchWrite && behind.awaits(at):
+			err = d.word(&behind.resets, t.At, t.Value, true)
+		case t.Kind == driver.TouchWrite && ahead.awaits(at):
+			err = d.word(&ahead.resets, t.At, t.Value, true)
 		default:
 			work.Uses = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
 		}
@@ -56,19 +66,19 @@ func (d *Driver) launch(o ops.Op, touches []driver.Touch) ([]ops.Op, error) {
 			return nil, err
 		}
 	}
-	if len(resets.Words) != len(waits.Words) {
-		return nil, fmt.Errorf("kernel %s waits for %d words and resets %d", o.Kernel, len(waits.Words), len(resets.Words))
+	before, after := o, o
+	var errs [2]error
+	before.Words, errs[0] = ahead.list()
+	after.Words, errs[1] = behind.list()
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", o.Kernel, err)
 	}
-	for i, w := range waits.Words {
-		before.Words = append(before.Words, w, resets.Words[i])
-	}
-	before.Words = append(before.Words, notes.Words...)
 	if len(work.Uses) == 0 {
-		before.Words = append(before.Words, after.Words...)
-		return []ops.Op{before}, nil
+		opens.Words = append(opens.Words, before.Words...)
+		return []ops.Op{opens}, nil
 	}
 	var list []ops.Op
-	for _, part := range []ops.Op{before, work, after} {
+	for _, part := range []ops.Op{opens, before, work, posts, after} {
 		if len(part.Words)+len(part.Uses) > 0 {
 			list = append(list, part)
 		}
@@ -79,12 +89,22 @@ func (d *Driver) launch(o ops.Op, touches []driver.Touch) ([]ops.Op, error) {
 // isStep says that a place is a stream's step word.
 func isStep(l ops.Loc) bool { return strings.HasPrefix(l.Buffer, "step[") }
 
-// awaits says that one of the waits is for the word at that place.
-func awaits(waits ops.Op, at ops.Loc) bool {
-	for _, w := range waits.Words {
-		if w.At == at {
-			return true
-		}
+// wait is one of a kernel's waits: the words that it awaits, their resets, and the notes
+// of its step.
+type wait struct{ words, resets, notes ops.Op }
+
+// awaits says that it is for the word at that place.
+func (w *wait) awaits(at ops.Loc) bool {
+	return slices.ContainsFunc(w.words.Words, func(x ops.Word) bool { return x.At == at })
+}
+
+// list is the wait as a program has it: each word with its reset.
+func (w *wait) list() (list []ops.Word, err error) {
+	if len(w.resets.Words) != len(w.words.Words) {
+		return nil, fmt.Errorf("it waits for %d words and resets %d", len(w.words.Words), len(w.resets.Words))
 	}
-	return false
+	for i, x := range w.words.Words {
+		list = append(list, x, w.resets.Words[i])
+	}
+	return append(list, w.notes.Words...), nil
 }

@@ -46,6 +46,7 @@ var scenarios = []scenario{
 	{name: "killed anywhere", run: killedAnywhere, parted: true, many: 6},
 	{name: "failing calls", run: failing, solo: true, many: 100},
 	{name: "abort anywhere", run: anywhere, solo: true, many: 300},
+	{name: "abort anywhere in a kernel", run: shotAnywhere, solo: true, many: 300},
 }
 
 var (

@@ -144,50 +144,96 @@ func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
 	return before, []jen.Code{field().Op("...")}
 }
 
-// launch is one kernel that waits, copies or adds, and posts.
+// What a kernel does in one launch, in this order: each once, and all but the work only
+// where there is something to signal.
+const (
+	opens = iota
+	waits
+	work
+	posts
+	closes
+	places
+)
+
+// launch is one kernel that signals around a copy or a sum.
 func (b *body) launch(n hostir.LaunchKernel) []jen.Code {
-	wait, post := []jen.Code{jen.Nil(), jen.Lit(every)}, []jen.Code{jen.Nil(), jen.Lit(every)}
-	var before, work, terms []jen.Code
-	waits, posts, works := 0, 0, 0
+	var before, terms []jen.Code
+	args := b.unsignalled(n.Name)
+	last := -1
 	for _, inner := range n.Body {
+		place := placeOf(inner, last >= work)
+		if place <= last || place != work && args[place] == nil {
+			b.fail("kernel %s can't do node %T there: it does a wait, a copy and a post, or a post, a wait, a sum, a post and a wait", n.Name, inner)
+			return nil
+		}
+		last = place
 		switch x := inner.(type) {
-		case hostir.Wait:
-			waits++
-			wait = []jen.Code{b.semaphore(x.Semaphore, x.Index), b.peer(x.Peer)}
 		case hostir.Post:
-			posts++
-			post = []jen.Code{b.semaphore(x.Semaphore, x.Index), b.peer(x.Peer)}
+			args[place] = b.around(n.Name, b.semaphore(x.Semaphore, x.Index), x.Peer)
+		case hostir.Wait:
+			args[place] = b.around(n.Name, b.semaphore(x.Semaphore, x.Index), x.Peer)
 		case hostir.Set:
-			works++
-			work = []jen.Code{b.address(x.Dst), b.address(x.Src), b.bytes(x.Dst)}
+			args[place] = []jen.Code{b.address(x.Dst), b.address(x.Src), b.bytes(x.Dst)}
 		case hostir.Reduce:
-			works++
 			before, terms = b.terms(x.Terms)
-			work = []jen.Code{b.address(x.Dst), b.bytes(x.Dst)}
-		default:
-			b.fail("kernel %s can't do what node %T asks for", n.Name, inner)
+			args[place] = []jen.Code{b.address(x.Dst), b.bytes(x.Dst)}
 		}
 	}
-	if waits > 1 || posts > 1 || works != 1 {
-		b.fail("kernel %s has %d waits, %d copies or sums and %d posts (it does one of each)", n.Name, waits, works, posts)
+	if args[work] == nil {
+		b.fail("kernel %s has nothing to copy or to add", n.Name)
 	}
-	args := []jen.Code{b.stream(n.Stream)}
-	for _, list := range [][]jen.Code{wait, work, post, terms} {
-		args = append(args, list...)
+	call := []jen.Code{b.stream(n.Stream)}
+	for _, list := range append(args[:], terms) {
+		call = append(call, list...)
 	}
-	return append(before, b.kernel(n.Name, args...))
+	return append(before, b.kernel(n.Name, call...))
+}
+
+// placeOf is the place of a node of a launch, ahead of the work or behind it; of one that
+// no kernel does, -1.
+func placeOf(n hostir.Node, behind bool) int {
+	switch n.(type) {
+	case hostir.Post:
+		if behind {
+			return posts
+		}
+		return opens
+	case hostir.Wait:
+		if behind {
+			return closes
+		}
+		return waits
+	case hostir.Set, hostir.Reduce:
+		return work
+	}
+	return -1
+}
+
+// unsignalled are the arguments of a kernel that signals nothing, nil where it can't.
+func (b *body) unsignalled(kernel string) (args [places][]jen.Code) {
+	none := b.around(kernel, jen.Nil(), hostir.Expr{})
+	args[waits], args[posts] = none, none
+	if kernel == shotKernel {
+		args[opens], args[closes] = none, none
+	}
+	return args
+}
+
+// around are the arguments for one signal of a kernel: shot's are to every peer.
+func (b *body) around(kernel string, semaphore jen.Code, peer hostir.Expr) []jen.Code {
+	switch {
+	case kernel != shotKernel && peer.IsZero():
+		return []jen.Code{semaphore, jen.Lit(every)}
+	case kernel != shotKernel:
+		return []jen.Code{semaphore, b.expr(peer)}
+	case !peer.IsZero():
+		b.fail("kernel %s signals every peer, not one of them", kernel)
+	}
+	return []jen.Code{semaphore}
 }
 
 // every is the peer of a launch that stands for all.
 const every = -1
-
-// peer of a launch.
-func (b *body) peer(e hostir.Expr) jen.Code {
-	if e.IsZero() {
-		return jen.Lit(every)
-	}
-	return b.expr(e)
-}
 
 // address is where a view starts.
 func (b *body) address(v hostir.View) jen.Code {

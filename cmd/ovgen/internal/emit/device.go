@@ -13,7 +13,7 @@ import (
 )
 
 // The kinds of kernel that a transport is made of, each a template. The last three
-// wait, work and post.
+// signal around their work.
 const (
 	waitKernel   = "wait"
 	postKernel   = "post"
@@ -92,7 +92,7 @@ var summaries = map[string]string{
 	reduceKernel: "adds up tensors, in one order and in fp32",
 	getKernel:    "waits, copies from a peer, and posts",
 	putKernel:    "waits, copies to a peer, and posts",
-	shotKernel:   "waits, adds up tensors, and posts",
+	shotKernel:   "posts and waits, adds up tensors, posts and waits",
 }
 
 // deviceFiles adds the files of a package with kernels.

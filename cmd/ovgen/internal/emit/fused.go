@@ -99,32 +99,67 @@ func (u *unit) partTouches(f *jen.File, name, part, comment string, body ...jen.
 		Index().Qual(driverPath, "Touch").Block(body...)
 }
 
-// signalParams are the words of a kernel that waits, works and posts, and what it
-// touches of them ahead of its work and after it.
+// signalParams are the words of a kernel that signals around its work, and what it
+// touches of them ahead of its work and behind it.
 func (u *unit) signalParams(f *jen.File) {
+	lists := []struct{ list, count, words string }{
+		{"opens", "opening", "Opens"}, {"waits", "waiting", "Waits"}, {"posts", "posting", "Posts"}, {"closes", "closing", "Closes"}}
+	words := func(name string) *jen.Statement { return jen.Id("w").Dot(name) }
 	f.Line()
-	f.Add(doc("signals counts the step of a kernel that waits, works and posts, and has its words: those that the peer's posts set, or every peer's, and those that its own posts set."))
-	f.Func().Id("signals").Params(append(queueAndStream(), append([]jen.Code{jen.Id("kind").String()}, signalling()...)...)...).Add(u.params("signals")).Block(
-		jen.List(jen.Id("waits"), jen.Id("posts"), jen.Id("step"), jen.Id("value")).Op(":=").Id("q").Dot("StepWords").Call(
-			jen.Id("s"), jen.Id("kind"), jen.Id("wait"), jen.Id("from"), jen.Id("post"), jen.Id("to")),
-		jen.Id("p").Op(":=").Add(u.params("signals")).Custom(lineByLine,
-			set("count", ulong(jen.Id("q").Dot("CountWord").Call(jen.Id("s")))),
-			set("waiting", countOf("waits")),
-			set("posting", countOf("posts"))),
-		jen.If(jen.Len(jen.Id("waits")).Op(">").Lit(0)).Block(
-			jen.List(field("step"), field("value")).Op("=").List(ulong(jen.Id("step")), uintOf(jen.Id("value")))),
-		fill("waits"),
-		fill("posts"),
-		jen.Return(jen.Id("p")))
-	u.partTouches(f, "before", "signals", "beforeTouched adds what a kernel touches ahead of its work: it awaits each word.",
-		each("waits", "waiting").Block(addTo(touch("TouchWait", jen.Id("x"), jen.Lit(4), jen.Lit(1)))),
+	f.Add(doc("signals counts the step of a kernel that signals around its work, and has its words. Ahead of the work it posts open to every peer and waits for from's post; behind it, it posts to the rank to and waits for every peer's post of closing."))
+	f.Func().Id("signals").Params(append(queueAndStream(), append([]jen.Code{jen.Id("kind").String(), jen.Id("open").Op("*").Qual(planPath, "Semaphore")},
+		append(signalling(), jen.Id("closing").Op("*").Qual(planPath, "Semaphore"))...)...)...).Add(u.params("signals")).BlockFunc(func(g *jen.Group) {
+		g.Id("w").Op(":=").Id("q").Dot("StepWords").Call(jen.Id("s"), jen.Id("kind"), jen.Id("open"),
+			jen.Id("wait"), jen.Id("from"), jen.Id("post"), jen.Id("to"), jen.Id("closing"))
+		fields := []jen.Code{
+			set("step", ulong(words("Step"))),
+			set("count", ulong(jen.Id("q").Dot("CountWord").Call(jen.Id("s"))))}
+		for _, l := range lists {
+			fields = append(fields, set(l.count, uintOf(jen.Len(words(l.words)))))
+		}
+		g.Id("p").Op(":=").Add(u.params("signals")).Custom(lineByLine, append(fields, set("value", uintOf(words("Value"))))...)
+		for _, l := range lists {
+			g.For(jen.List(jen.Id("i"), jen.Id("x")).Op(":=").Range().Add(words(l.words))).Block(
+				field(l.list).Index(jen.Id("i")).Op("=").Add(ulong(jen.Id("x"))))
+		}
+		g.Return(jen.Id("p"))
+	})
+	u.signalTouches(f)
+}
+
+// signalTouches is what such a kernel touches ahead of its work and behind it.
+func (u *unit) signalTouches(f *jen.File) {
+	touches := func() *jen.Statement { return jen.Index().Qual(driverPath, "Touch") }
+	kind := func(name string) jen.Code { return jen.Qual(driverPath, name) }
+	add := func(kind, value jen.Code, list, count string) jen.Code {
+		return jen.Id("to").Op("=").Id("wordsTouched").Call(kind, value, field(list).Index(jen.Op(":").Add(field(count))), jen.Id("to"))
+	}
+	reset := func(list, count string) jen.Code {
+		return jen.Id("resetTouched").Call(jen.Id("p"), field(list).Index(jen.Op(":").Add(field(count))), jen.Id("to"))
+	}
+	f.Line()
+	f.Add(doc("wordsTouched adds words that are awaited, posted or written."))
+	f.Func().Id("wordsTouched").Params(jen.Id("kind").Qual(driverPath, "TouchKind"), jen.Id("value").Uint32(),
+		jen.Id("words").Index().Qual("C", "ulonglong"), jen.Id("to").Add(touches())).Add(touches()).Block(
+		jen.For(jen.List(jen.Id("_"), jen.Id("x")).Op(":=").Range().Id("words")).Block(
+			addTo(jen.Qual(driverPath, "Touch").Values(set("Kind", jen.Id("kind")), set("At", jen.Qual(driverPath, "Ptr").Call(jen.Id("x"))),
+				set("Bytes", jen.Lit(4)), set("Value", jen.Id("value"))))),
 		jen.Return(jen.Id("to")))
-	u.partTouches(f, "after", "signals", "afterTouched adds what it touches after its work: it resets the words, notes the step, and posts.",
-		each("waits", "waiting").Block(addTo(touch("TouchWrite", jen.Id("x"), jen.Lit(4), nil))),
-		jen.If(field("step").Op("!=").Lit(0)).Block(
-			addTo(touch("TouchWrite", field("step"), jen.Lit(4), jen.Uint32().Call(field("value"))))),
-		each("posts", "posting").Block(addTo(touch("TouchPost", jen.Id("x"), jen.Lit(4), jen.Lit(1)))),
-		jen.Return(jen.Id("to")))
+	f.Line()
+	f.Add(doc("resetTouched adds the end of a wait, where there is one: its words are reset and the step is noted."))
+	f.Func().Id("resetTouched").Params(jen.Id("p").Op("*").Add(u.params("signals")), jen.Id("words").Index().Qual("C", "ulonglong"),
+		jen.Id("to").Add(touches())).Add(touches()).Block(
+		jen.If(jen.Len(jen.Id("words")).Op("==").Lit(0)).Block(jen.Return(jen.Id("to"))),
+		jen.Id("to").Op("=").Id("wordsTouched").Call(kind("TouchWrite"), jen.Lit(0), jen.Id("words"), jen.Id("to")),
+		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("step"), jen.Lit(4), jen.Uint32().Call(field("value"))))))
+	u.partTouches(f, "before", "signals", "beforeTouched adds what a kernel touches ahead of its work: it posts, and awaits each word.",
+		add(kind("TouchPost"), jen.Lit(1), "opens", "opening"),
+		jen.Return(jen.Id("wordsTouched").Call(kind("TouchWait"), jen.Lit(1), field("waits").Index(jen.Op(":").Add(field("waiting"))), jen.Id("to"))))
+	u.partTouches(f, "after", "signals", "afterTouched adds what it touches behind its work: it resets the words, posts, and waits again.",
+		jen.Id("to").Op("=").Add(reset("waits", "waiting")),
+		add(kind("TouchPost"), jen.Lit(1), "posts", "posting"),
+		add(kind("TouchWait"), jen.Lit(1), "closes", "closing"),
+		jen.Return(reset("closes", "closing")))
 }
 
 // signalling are the parameters of a wrapper that say what is awaited and posted.
@@ -135,9 +170,10 @@ func signalling() []jen.Code {
 	return append(semaphore("wait", "from"), semaphore("post", "to")...)
 }
 
-// signalsOf is the call of signals in a wrapper.
+// signalsOf is the call of signals in a wrapper that waits for from and posts to to.
 func signalsOf(kind string) jen.Code {
-	return set("signals", jen.Id("signals").Call(jen.Id("q"), jen.Id("s"), jen.Lit(kind), jen.Id("wait"), jen.Id("from"), jen.Id("post"), jen.Id("to")))
+	return set("signals", jen.Id("signals").Call(jen.Id("q"), jen.Id("s"), jen.Lit(kind), jen.Nil(),
+		jen.Id("wait"), jen.Id("from"), jen.Id("post"), jen.Id("to"), jen.Nil()))
 }
 
 const signalsComment = " Below zero, a peer stands for all; without a semaphore there is nothing to await or post."
@@ -177,12 +213,21 @@ func (u *unit) reduceWrapper(f *jen.File) {
 		jen.Return(jen.Id("sumTouched").Call(jen.Op("&").Add(field("sum")), jen.Id("to"))))
 }
 
+// shotWrapper is that of shot, whose signals are all to every peer.
 func (u *unit) shotWrapper(f *jen.File) {
-	s := signalling()
-	params := append(s[:2:2], jen.Id("dst").Add(ptr()), jen.Id("bytes").Int64())
-	params = append(append(params, s[2:]...), terms())
-	wrapper(f, "shot waits for from's post, sets dst, of so many bytes, to the sum of the terms in their order, and posts to the rank to."+signalsComment, shotKernel, params...).Block(
-		jen.Id("p").Op(":=").Add(u.params(shotKernel)).Values(signalsOf(shotKernel), sumOf()),
+	semaphores := func(names ...string) jen.Code {
+		var list []jen.Code
+		for _, n := range names {
+			list = append(list, jen.Id(n))
+		}
+		return jen.List(list...).Op("*").Qual(planPath, "Semaphore")
+	}
+	wrapper(f, "shot posts open to every peer, waits for all, sets dst, of so many bytes, to the sum of the terms in their order, posts again and waits for closing. Without a semaphore there is nothing to post or await.", shotKernel,
+		semaphores("open", "wait"), jen.Id("dst").Add(ptr()), jen.Id("bytes").Int64(), semaphores("post", "closing"), terms()).Block(
+		jen.Id("p").Op(":=").Add(u.params(shotKernel)).Custom(lineByLine,
+			set("signals", jen.Id("signals").Call(jen.Id("q"), jen.Id("s"), jen.Lit(shotKernel), jen.Id("open"),
+				jen.Id("wait"), jen.Lit(every), jen.Id("post"), jen.Lit(every), jen.Id("closing"))),
+			sumOf()),
 		launchFor(shotKernel, "shotBlocks"))
 	part := func(name string) jen.Code { return jen.Op("&").Add(field(name)) }
 	u.touchesFunc(f, shotKernel, "is what a launch of shot touches.",

@@ -91,7 +91,13 @@ var nodes = []*hostir.Program{
 		hostir.LaunchKernel{Stream: mainRef, Name: "shot", Body: []hostir.Node{
 			hostir.Wait{Stream: mainRef, Semaphore: "ready"},
 			hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: []hostir.Terms{
-				{View: hostir.View{Buffer: "slots", Peer: hostir.Var("q"), Index: hostir.Rank}, Index: "q", From: hostir.Const(0), To: hostir.Size}}}}}),
+				{View: hostir.View{Buffer: "slots", Peer: hostir.Var("q"), Index: hostir.Rank}, Index: "q", From: hostir.Const(0), To: hostir.Size}}}}},
+		hostir.LaunchKernel{Stream: mainRef, Name: "shot", Body: []hostir.Node{
+			hostir.Post{Stream: mainRef, Semaphore: "ready"},
+			hostir.Wait{Stream: mainRef, Semaphore: "ready"},
+			hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C"}, Terms: []hostir.Terms{{View: hostir.View{Buffer: "A"}}}},
+			hostir.Post{Stream: mainRef, Semaphore: "step", Index: hostir.Const(1)},
+			hostir.Wait{Stream: mainRef, Semaphore: "read"}}}),
 	small("InLoop", loop(neighbour,
 		hostir.ShareMemHandles{Send: &hostir.P2PCommunication{Send: true, Peer: hostir.Mod(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), i), hostir.Size), Buffer: hostir.View{Buffer: "A"}, Protocol: schedule.Get},
 			Recv: &hostir.P2PCommunication{Peer: from, Buffer: hostir.View{Buffer: "Agathered", Index: from}, Remote: hostir.View{Buffer: "A", Peer: from}, Protocol: schedule.Get}},
@@ -139,9 +145,16 @@ func TestNodes(t *testing.T) {
 
 func TestNodesRefused(t *testing.T) {
 	view := hostir.View{Buffer: "A"}
+	launch := func(name string, body ...hostir.Node) hostir.Node {
+		return hostir.LaunchKernel{Stream: mainRef, Name: name, Body: body}
+	}
 	for want, n := range map[string]hostir.Node{
-		"2 waits":                   hostir.LaunchKernel{Stream: mainRef, Name: "get", Body: []hostir.Node{hostir.Wait{Semaphore: "ready"}, hostir.Wait{Semaphore: "read"}, hostir.Set{Dst: view, Src: view}}},
-		"can't do what node":        hostir.LaunchKernel{Stream: mainRef, Name: "get", Body: []hostir.Node{hostir.Synchronize{}}},
+		"node hostir.Wait there":    launch("get", hostir.Wait{Semaphore: "ready"}, hostir.Wait{Semaphore: "read"}, hostir.Set{Dst: view, Src: view}),
+		"node hostir.Post there":    launch("get", hostir.Post{Semaphore: "ready"}, hostir.Set{Dst: view, Src: view}),
+		"kernel shot can't do node": launch("shot", hostir.Wait{Semaphore: "ready"}, hostir.Post{Semaphore: "ready"}, hostir.Reduce{Dst: view, Terms: []hostir.Terms{{View: view}}}),
+		"nothing to copy or to add": launch("put", hostir.Wait{Semaphore: "ready"}),
+		"signals every peer":        launch("shot", hostir.Wait{Semaphore: "ready", Peer: from}, hostir.Reduce{Dst: view, Terms: []hostir.Terms{{View: view}}}),
+		"can't do node hostir.Sync": launch("get", hostir.Synchronize{}),
 		`no semaphore "none"`:       hostir.Post{Stream: mainRef, Semaphore: "none"},
 		"depend on i":               loop(hostir.Linear{Stream: mainRef, C: hostir.View{Buffer: "C", Count: i}, A: hostir.View{Buffer: "Agathered", Count: i}, B: hostir.View{Buffer: "B"}}),
 		"is no matrix":              hostir.Matmul{Stream: mainRef, C: hostir.View{Buffer: "Bias"}, A: view, B: view},
