@@ -31,15 +31,15 @@
 //
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[D]: Synchronize(main)
-//	main:   Post free -> every peer by kernel                                  # the slots may be written
+//	main:   Post free -> every peer by kernel;  Wait free[every peer] by kernel  # the slots may be written
 //	work[1..D-1]: Synchronize(main)
 //	work[D]: Linear(slots[r], A[r])                                            # own rows, straight into their slot
 //	for i in 1..D-1:  to = (r + i) % D
-//	  work[i]: Wait free[to] by kernel;  Linear(slots@to[r], A[to]);  Post arrived -> to by kernel
-//	main:   Synchronize(work[1..D]);  shot{Wait arrived[every peer];  Reduce(C, slots[0..D-1])}  # join
+//	  work[i]: Linear(slots@to[r], A[to])
+//	main:   Synchronize(work[1..D]);  shot{Post arrived -> every peer;  Wait arrived[every peer];  Reduce(C, slots[0..D-1])}  # join
 //
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in linearreducescatterkernels.cu.
 //
-// Proof: proven for D = 2..8, stamp af3ea6e28b7f0801.
+// Proof: proven for D = 2..8, stamp f0df9c95634bfd1e.
 package linearreducescatterkernels

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "53a2fa2d849f30c1479ed703a127b27dc435dc93eb75f65c434229e142ca65bc",
-	Proof: "proven for D = 2..8, stamp af3ea6e28b7f0801",
+	Hash:  "eb4ae8d13d4a59ce7bfed7b6644ed7fdaa40a1bb9283af61f8d1c13fb0a23cb3",
+	Proof: "proven for D = 2..8, stamp f0df9c95634bfd1e",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -177,6 +177,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// The slots may be written.
 	p.kernels.post(q, main, p.free)
+	p.kernels.wait(q, main, p.free)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
@@ -186,9 +187,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
-		p.kernels.wait(q, p.work[i], p.free, to)
 		q.Linear(p.work[i], p.gemm, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), 0)
-		p.kernels.post(q, p.work[i], p.arrived, to)
 	}
 
 	// Join.
@@ -199,5 +198,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.shot(q, main, nil, p.arrived, p.c.At(0), p.chunkC, nil, nil, p.terms...)
+	p.kernels.shot(q, main, p.arrived, p.arrived, p.c.At(0), p.chunkC, nil, nil, p.terms...)
 }

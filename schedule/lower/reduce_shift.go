@@ -48,11 +48,12 @@ func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 	return set, work, hostir.StreamRef{Set: set.Name, Index: poolIndex(d, hostir.Size)}
 }
 
-// sumSlots is the sum at the owner once every peer's part has arrived.
-func (d *draft) sumSlots() []hostir.Node {
-	return d.launch(shotKernel,
+// sumSlots is the sum at the owner once every peer's part has arrived, behind what is
+// said of the own ones.
+func (d *draft) sumSlots(said ...hostir.Node) []hostir.Node {
+	return d.launch(shotKernel, append(said,
 		wait(mainRef, arrived, every),
-		described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))
+		described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))...)
 }
 
 // puts are the streams of the copies to owners, one for each step: none of them is in a
@@ -105,28 +106,32 @@ func (d *draft) forkedAround(said hostir.Node, copies, set hostir.StreamSet) []h
 	return list[hostir.Node](first, said, rest)
 }
 
-// reduceInSlot lets the product itself write the owner's slot.
+// reduceInSlot lets the product itself write the owner's slot. The own rows need not wait
+// for what is said to the peers. Where steps are fused, the ranks meet once ahead of the
+// products and once in the sum: a launch for each product's signals would cost more than
+// what an earlier one can say.
 func reduceInSlot(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
-	to := hostir.Var("to")
 	said, fork := described(post(mainRef, free, every), "the slots may be written"), d.fork(set)
-	if d.schedule.Streams.Compute == 0 { // the own rows need not wait for what is said
+	if d.schedule.Streams.Compute == 0 {
 		own := fork
 		own.Streams = list(last)
 		fork.Streams = list(hostir.StreamRef{Set: set.Name, From: set.First, To: hostir.Size})
 		d.add(own)
 	}
-	d.add(said, fork,
-		described(d.ownRows(last), "own rows, straight into their slot"),
-		steps(let("to", ahead(step)),
-			wait(work, free, to),
-			d.rowsOf(work, remote(slots, to, hostir.Rank), to),
-			post(work, arrived, to)),
-		join(set))
+	own := described(d.ownRows(last), "own rows, straight into their slot")
+	to := hostir.Var("to")
+	step := list[hostir.Node](let("to", ahead(step)), wait(work, free, to), d.rowsOf(work, remote(slots, to, hostir.Rank), to), post(work, arrived, to))
+	if d.schedule.Transport.Steps == schedule.Fused {
+		d.add(said, wait(mainRef, free, every), fork, own, steps(step[0], step[2]), join(set))
+		d.add(d.sumSlots(post(mainRef, arrived, every))...)
+		return nil
+	}
+	d.add(said, fork, own, steps(step...), join(set))
 	d.add(d.sumSlots()...)
 	return nil
 }
