@@ -84,7 +84,7 @@ func TestCollect(t *testing.T) {
 		t.Errorf("it is %v, pure %v", p.place, p.pure)
 	}
 	if name, f, ok := p.ours(); !ok || name != "one" || f != (figure{3, "eager"}) {
-		t.Errorf("ours is %s %v %v: want the later line of the two", name, f, ok)
+		t.Errorf("ours is %s %v %v: want the faster line of the two", name, f, ok)
 	}
 	if name, f, ok := p.peer(); !ok || name != symmMem || f.ms != 5 {
 		t.Errorf("the better peer is %s %v %v", name, f, ok)

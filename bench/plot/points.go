@@ -114,21 +114,24 @@ func placeOf(r row) (place, bool) {
 	return place{ddlb, "fc1", r.M}, true
 }
 
-// collect sorts rows by place. A later line replaces one of the same program, variant
-// and place.
+// collect sorts rows by place. Of lines of the same program, variant and place the
+// fastest counts.
 func collect(rows []row, typ string, gated bool) []*point {
 	type key struct {
 		place
 		program, variant string
 	}
-	last := map[key]row{}
+	fastest := map[key]row{}
 	for _, r := range rows {
 		if at, ok := placeOf(r); ok && r.Error == "" && r.Ms > 0 && r.Type == typ && r.Gated == gated {
-			last[key{at, r.Program, r.Variant}] = r
+			k := key{at, r.Program, r.Variant}
+			if old, had := fastest[k]; !had || r.Ms < old.Ms {
+				fastest[k] = r
+			}
 		}
 	}
 	at := map[place]*point{}
-	for k, r := range last {
+	for k, r := range fastest {
 		p := at[k.place]
 		if p == nil {
 			p = &point{place: k.place, best: map[string]figure{}}
