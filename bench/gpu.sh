@@ -32,49 +32,17 @@ part() {
 
 gpus=$(nvidia-smi -L | wc -l)
 
-# Programs of each layer that grid measures, of those that the binary has.
-FC1=${FC1:-allgatherlinear allgatherlinearkernels allgatherlineargrouped allgatherlinearput allgatherlinearfused}
-FC2=${FC2:-linearreducescatter linearreducescatterinorder linearreducescatterinslot linearreducescatterkernels linearreducescatterputkernels linearreducescatteroneshot}
-MODELS=${MODELS:-8B 70B 405B GPT-3 DDLB}
+POINTS=${POINTS:-}
 ROUNDS=${ROUNDS:-8}
 PYTHON=${PYTHON:-/opt/torch/.venv/bin/python3}
 
-# there NAME...: those of the programs that the binary has.
-there() {
-  "$BIN/run" list | awk -v want=" $* " 'NR > 1 && index(want, " " $1 " ") { print $1 }'
-}
-
-# peers MODEL: PyTorch and NCCL at its points.
-peers() {
-  echo "# peers, $1"
-  timeout 240 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/peers.py \
-    --points "$1/*" --rounds "$ROUNDS" --out "$OUT/grid-peers.json" 2>&1 || failed=1
-}
-
-# grid: model by model the peers, our programs, in turn, at the same shapes, and the peers
-# again, so that what is compared is measured within a minute on GPUs that drift. Lines of
-# JSON, for bench/plot, which takes the better of the peers' two.
-grid() {
-  local model layer programs shapes
-  heading
-  for model in $MODELS; do
-    peers "$model"
-    for layer in fc1 fc2; do
-      programs=$(there $([ $layer = fc1 ] && echo "$FC1" || echo "$FC2") | paste -sd ,)
-      shapes=$("$PYTHON" bench/peers.py --list --ranks "$gpus" --points "$model/$layer/*" | awk '{ print $2 }' | paste -sd ';')
-      [ -n "$programs" ] || { echo "# no program for $layer"; continue; }
-      echo "# ovgen, $model $layer"
-      timeout 600 "$BIN/run" bench $programs -ranks "$gpus" -driver cuda -iters "$ROUNDS" -json -shapes "$shapes" >>"$OUT/grid-ovgen.json" || failed=1
-    done
-    peers "$model"
-  done
-  return $failed
-}
-
+# grid: the models' layers by PyTorch, NCCL and our packages in the same rounds. Lines of
+# JSON, for bench/plot, and a table.
 if [ "$PART" = grid ]; then
-  rm -f "$OUT/grid-peers.json" "$OUT/grid-ovgen.json"
-  grid 2>&1 | tee "$OUT/grid.txt"
-  exit "${PIPESTATUS[0]}"
+  rm -f "$OUT/grid.json"
+  part grid "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/peers.py \
+    --points "$POINTS" --rounds "$ROUNDS" --library "$BIN/libovgen.so" --out "$OUT/grid.json"
+  exit $failed
 fi
 
 # checked NAME...: programs under compute-sanitizer, one process a rank: it looks at

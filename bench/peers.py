@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Measures what others do with torch 2.11, on the GPUs of one host, over the grid of ovgen.
+"""Measures what others do with torch 2.11, on the GPUs of one host, over the grid of ovgen; with
+--library, ovgen's packages in the same rounds, so that all run as hot as each other.
 
-    torchrun --nproc-per-node 4 bench/peers.py [--points '8B/*'] [--rounds 8] [--out FILE]
+    torchrun --nproc-per-node 4 bench/peers.py [--points '8B/*'] [--rounds 8] [--library libovgen.so] [--out FILE]
     python3 bench/peers.py --list [--ranks 4]
 
 A point is MODEL/LAYER/M: fc1 is all-gather + matmul, C[m,n] = A[m,k] B, of which a rank has m/d
@@ -11,6 +12,7 @@ of C. Weights are [n,k]. The variants, taken in turn in each round:
     pure      one product of the whole A, without communication
     nccl      all_gather_into_tensor, then matmul; or matmul, then reduce_scatter_tensor; outputs preallocated
     symm_mem  torch.ops.symm_mem.fused_all_gather_matmul or fused_matmul_reduce_scatter
+    NAME      a package of ovgen, enqueued, and replayed from its own graph
 
 each eager (the host enqueues when the ranks have met) and gated (all is queued behind a sleeping
 kernel before). A time is the device's, of the slowest rank; the median over the rounds is given.
@@ -18,7 +20,9 @@ Prints a line of JSON for each figure to --out, with the names that `run bench -
 """
 import os
 
-# NVLink multicast is left alone: these GPUs must not use it.
+# CUDA reads the first when it starts: streams that share a hardware queue with a waiting one wait
+# with it. NVLink multicast is left alone: these GPUs must not use it.
+os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
 os.environ["NCCL_NVLS_ENABLE"] = "0"
 os.environ["TORCH_SYMM_MEM_DISABLE_MULTICAST"] = "1"
 
@@ -36,6 +40,8 @@ ROWS = (1024, 2048, 4096, 8192, 16384)
 MODELS = {"8B": (4096, 14336), "70B": (8192, 28672), "405B": (16384, 53248), "GPT-3": (12288, 49152)}
 DDLB = (32768, 16384, 8192)  # both layers
 PROGRAMS = {"pure": "torch", "nccl": "nccl", "symm_mem": "symm_mem"}  # of each variant
+FC1 = "allgatherlinear,allgatherlinearkernels,allgatherlineargrouped,allgatherlinearput"
+FC2 = "linearreducescatter,linearreducescatterinorder,linearreducescatterkernels,linearreducescatterputkernels"
 SLEEP_CYCLES_PER_MS = 2_000_000  # at the highest clock: a sleep is never shorter than asked for
 
 
@@ -61,6 +67,8 @@ def chosen(points, patterns):
 class Job:
     """This process: its rank, device and groups."""
 
+    ours = None  # ovgen's group, where its packages are measured as well
+
     def __init__(self):
         if "RANK" not in os.environ:
             sys.exit("peers.py: start it with torchrun --nproc-per-node N bench/peers.py")
@@ -79,6 +87,13 @@ class Job:
         self.group = dist.group.WORLD
         self.control = dist.new_group(backend="gloo", timeout=limit)
         self.open_meeting()
+        self.meet()
+        torch.cuda.synchronize()
+
+    def join(self, library, points):
+        """Opens ovgen's group, which then measures as well."""
+        import ours
+        self.ours = ours.Ours(library, int(os.environ.get("LOCAL_RANK", self.rank)), points, self.ranks)
 
     def open_meeting(self):
         """A barrier on the device: of symmetric memory, else a small all-reduce."""
@@ -100,6 +115,16 @@ class Job:
             self.meet = lambda: self.handle.barrier(channel=0)
         elif self.rank == 0:
             print(f"# ranks meet by all_reduce: {said(error)}", file=sys.stderr)
+
+    def broken(self):
+        """Why ovgen's group is dead, if it is on some rank."""
+        error = ""
+        if self.ours:
+            try:
+                self.ours.group.check()
+            except Exception as e:
+                error = said(e)
+        return next((e for e in self.gather(error) if e), "")
 
     def agree(self, well):
         """Whether all is well on every rank."""
@@ -150,6 +175,7 @@ class Layer:
         self.job, self.fc1 = job, layer == "fc1"
         self.b = make(n, inner).t()
         self.a = self.symmetric((rows, inner), dtype)
+        self.shape, self.plans = (m, k, n), []
         empty = lambda *shape: torch.empty(shape, dtype=dtype, device=job.device)
         if self.fc1:
             self.whole, self.c = make(m, k), empty(m, n)
@@ -185,6 +211,29 @@ class Layer:
             torch.mm(self.a, self.b, out=self.partial)
             dist.reduce_scatter_tensor(self.c, self.partial)
         return self.c
+
+    def ovgen(self, program, element):
+        """The ways to run a package: enqueued, and replayed."""
+        if not hasattr(self, "own"):
+            self.own = self.a.clone()  # memory that CUDA IPC can export
+            self.bias = torch.zeros(self.shape[2], dtype=self.a.dtype, device=self.a.device)
+        bias = {"Bias": self.bias.data_ptr()} if self.fc1 else {}
+        torch.cuda.synchronize()
+        plan = self.job.ours.plan(program, self.shape, element, A=self.own.data_ptr(), B=self.b.data_ptr(), **bias, C=self.c.data_ptr())
+        self.plans.append(plan)
+
+        def way(enqueue):
+            def run():
+                enqueue(torch.cuda.current_stream().cuda_stream)
+                return self.c
+            return run
+        return {"eager": way(plan.enqueue), "replayed": way(plan.replay)}
+
+    def close(self):
+        """Collective, where there are plans: peers read A until then."""
+        torch.cuda.synchronize()
+        for plan in self.plans:
+            plan.close()
 
     def symm_mem(self):
         name = self.job.group.group_name
@@ -224,8 +273,8 @@ def differs(job, one, other):
     return "" if all(job.gather(apart <= 0.05 * size + 1e-3)) else f"differs from nccl by {apart:.3g} of {size:.3g}"
 
 
-def measure_point(job, point, dtype, rounds):
-    """The rows of one point."""
+def measure_point(job, point, dtype, rounds, programs):
+    """The rows of one point; programs are ovgen's for its layer."""
     name, layer, m, k, n = point
     base = dict(driver="torch " + torch.__version__, type=str(dtype).removeprefix("torch.").replace("bfloat", "bf").replace("float", "fp"),
                 m=m, k=k, n=n, ranks=job.ranks, point=name)
@@ -238,15 +287,20 @@ def measure_point(job, point, dtype, rounds):
     if failed:
         return [dict(base, program="peers", variant="all", error=failed[0])]
     rows, runs, reference = [], {}, None
-    for variant in PROGRAMS:
-        run = getattr(state, variant)
+    ways = {(PROGRAMS[v], "pure" if v == "pure" else "eager"): getattr(state, v) for v in PROGRAMS}
+    for program in programs:
+        try:
+            ways |= {(program, way): run for way, run in state.ovgen(program, base["type"]).items()}
+        except Exception as e:
+            rows.append(dict(base, program=program, variant="eager", error=said(e)))
+    for variant, run in ways.items():
         host, out, wrong = warm(job, run)
-        if not wrong and variant == "symm_mem":
+        if not wrong and variant[0] not in ("torch", "nccl"):
             wrong = differs(job, reference, out)
-        if variant == "nccl" and out is not None:
+        if variant[0] == "nccl" and out is not None:
             reference = out.clone()
         if wrong:
-            rows.append(dict(base, program=PROGRAMS[variant], variant="pure" if variant == "pure" else "eager", error=wrong))
+            rows.append(dict(base, program=variant[0], variant=variant[1], error=wrong))
             continue
         runs[variant] = (run, 1.5 * host + 0.5)
     del reference, out
@@ -256,15 +310,23 @@ def measure_point(job, point, dtype, rounds):
             run, sleep_ms = runs[variant]
             list_.append(job.measure(run, sleep_ms if gated else 0))
     gathered = job.gather({key: list_ for key, list_ in samples.items()})
+    broken = job.broken()
+    if broken:  # its figures mean nothing, and it can't go on
+        samples = {key: list_ for key, list_ in samples.items() if key[0][0] in PROGRAMS.values()}
+        rows += [dict(base, program=p, variant="eager", error=broken) for p in programs]
+        job.ours = None
+    else:
+        state.close()
     pure = {}
     for variant, gated in samples:
         slowest = [max(rank[variant, gated][i][0] for rank in gathered) for i in range(rounds)]
         host = [max(rank[variant, gated][i][1] for rank in gathered) for i in range(rounds)]
         ms = statistics.median(slowest)
-        if variant == "pure":
+        program, way = variant
+        if way == "pure":
             pure[gated] = ms
         flop = 2 * m * n * k / (1 if layer == "fc1" else job.ranks)
-        row = dict(base, program=PROGRAMS[variant], variant="pure" if variant == "pure" else "eager", gated=gated, ms=round(ms, 5),
+        row = dict(base, program=program, variant=way, gated=gated, ms=round(ms, 5),
                    min=round(min(slowest), 5), max=round(max(slowest), 5), tflops=round(flop / ms / 1e9, 1), total=round(job.ranks * flop / ms / 1e9, 1),
                    host_us=round(statistics.median(host), 1), rounds=rounds)
         if gated in pure:
@@ -274,15 +336,20 @@ def measure_point(job, point, dtype, rounds):
 
 
 def table(rows):
-    """A line of the table for one point: ms of each variant, eager and gated."""
+    """A line of the table for one point: ms of each variant, eager and gated, and the fastest of ovgen's."""
     ms = {(r["program"], r.get("gated")): r for r in rows if "ms" in r}
+    for gated in (False, True):
+        own = [r for r in rows if "ms" in r and r["gated"] == gated and r["program"] not in PROGRAMS.values()]
+        if own:
+            ms["ovgen", gated] = min(own, key=lambda r: r["ms"])
     first = rows[0]
     cells = [f"{first['point']:<16} {first['m']},{first['k']},{first['n']} {first['type']}"]
-    for variant in PROGRAMS:
+    for program in [*PROGRAMS.values(), "ovgen"]:
         for gated in (False, True):
-            r = ms.get((PROGRAMS[variant], gated))
+            r = ms.get((program, gated))
             cells.append(f"{r['ms']:9.4f} ({r.get('efficiency', 0):.2f})" if r else f"{'-':>9} {'':6}")
     line = f"{cells[0]:<44}" + "".join(cells[1:])
+    line += "".join(f"  {r['program']} {r['variant']}" for key, r in ms.items() if key[0] == "ovgen" and key[1])
     return "\n".join([line] + [f"    {r['program']}: {r['error']}" for r in rows if "error" in r])
 
 
@@ -292,6 +359,9 @@ def main():
     f.add_argument("--rounds", type=int, default=8, help="measured rounds (8)")
     f.add_argument("--types", default="bf16", help="bf16, fp16, fp32, with commas (bf16)")
     f.add_argument("--out", default="", help="file that lines of JSON are appended to")
+    f.add_argument("--library", default="", help="the libovgen.so of the catalog: measure its packages in the same rounds")
+    f.add_argument("--fc1", default=FC1, help=f"those for fc1, with commas ({FC1})")
+    f.add_argument("--fc2", default=FC2, help=f"those for fc2 ({FC2})")
     f.add_argument("--list", action="store_true", help="print the points: name m,k,n")
     f.add_argument("--ranks", type=int, default=4, help="of --list (4)")
     o = f.parse_args()
@@ -315,19 +385,24 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     job = Job()
     points = chosen(grid(job.ranks), o.points)
+    if o.library:
+        job.join(o.library, points)
+    programs = {"fc1": o.fc1.split(","), "fc2": o.fc2.split(",")}
     out = open(o.out, "a") if o.out and job.rank == 0 else None
     if job.rank == 0:
         print(f"# torch {torch.__version__}, {job.ranks} ranks; ms (efficiency), median of the slowest rank over {o.rounds} rounds: "
-              "pure, pure gated, nccl, nccl gated, symm_mem, symm_mem gated", flush=True)
+              "pure, pure gated, nccl, nccl gated, symm_mem, symm_mem gated" + (", fastest of ovgen, gated" if job.ours else ""), flush=True)
     for point in points:
         for t in types:
-            rows = measure_point(job, point, kinds[t], o.rounds)
+            rows = measure_point(job, point, kinds[t], o.rounds, programs[point[1]] if job.ours else [])
             if job.rank == 0:
                 print(table(rows), flush=True)
                 for row in rows if out else ():
                     out.write(json.dumps(row) + "\n")
                     out.flush()
     job.synchronize()
+    if job.ours:
+        job.ours.close()
     dist.destroy_process_group()
     return 0
 
