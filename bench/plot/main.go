@@ -44,6 +44,9 @@ func run(args []string, stdout io.Writer) error {
 	if err := compare(stdout, points); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(*dir, 0o777); err != nil {
+		return fmt.Errorf("make the folder of the pictures: %w", err)
+	}
 	for _, m := range models {
 		text, err := picture(m.name, points)
 		if err != nil {

@@ -126,6 +126,42 @@ func scatters() (list []measured) {
 	return list
 }
 
+var (
+	tableShape = regexp.MustCompile(`^\w+(?:, \w+)+ (\d+),(\d+),(\d+) bf16, 4 ranks`)
+	tableLine  = regexp.MustCompile(`^(?:(\w+) (eager|replayed)|pure)(, gated)?\s+([\d.]+)`)
+)
+
+// tabled reads what `run bench NAME,NAME...` printed on four H200s of all-gathers and
+// reduce-scatters that were measured in the same rounds. No constant was set by it.
+func tabled(t *testing.T) (list []measured) {
+	t.Helper()
+	f, err := os.Open("../../docs/results/2026-11-21-tables.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var at measured
+	pure := map[bool]float64{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if h := tableShape.FindStringSubmatch(lines.Text()); h != nil {
+			at.m, at.k, at.n = number(h[1]), number(h[2]), number(h[3])
+		}
+		x := tableLine.FindStringSubmatch(lines.Text())
+		if x == nil {
+			continue
+		}
+		ms, _ := strconv.ParseFloat(x[4], 64)
+		at.name, at.eager, at.gated = x[1], x[2] == "eager", x[3] != ""
+		if x[1] == "" {
+			pure[at.gated] = ms
+			continue
+		}
+		at.ms, at.pure = ms, pure[at.gated]
+		list = append(list, at)
+	}
+	return list
+}
+
 // pair is a prediction and what was measured.
 type pair struct {
 	measured
@@ -174,6 +210,9 @@ func TestRanking(t *testing.T) {
 	})
 	t.Run("reduce-scatters", func(t *testing.T) {
 		rank(t, scatters(), least{21, 0.97, 0.9, 0.8, 0.3})
+	})
+	t.Run("tables", func(t *testing.T) {
+		rank(t, tabled(t), least{308, 0.97, 0.85, 0.84, 0.15})
 	})
 }
 
