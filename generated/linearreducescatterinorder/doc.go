@@ -3,7 +3,8 @@
 // Package linearreducescatterinorder is LinearReduceScatter with all products
 // on one stream: each begins when the one before has ended, so the last
 // multiprocessors of each are idle for a while, but nothing depends on how the
-// device picks among kernels. The two differ by a few percent either way.
+// device picks among kernels. The two differ by a few percent either way: tune,
+// or choose this one on a device that others use at the same time.
 //
 // The schedule:
 //

@@ -2,10 +2,10 @@
 
 // Package linearreducescatterinslot is LinearReduceScatter without a copy: each
 // product writes its result over the link into the owner's slot, steps on
-// streams of their own. It is the quickest of the reduce-scatters up to about
-// two thousand rows, where a copy costs more to start than to run (four H200s:
-// .30 of the product alone at 512 rows, .45 at 2048), and loses above, as the
-// stores hold the multiprocessors up.
+// streams of their own. Choose it where a copy costs more to start than to run
+// and nothing can be replayed, up to about a thousand rows (four H200s: .29 of
+// the product alone at 512 rows, .36 at 1024, .49 at 2048); it loses above, as
+// the stores hold the multiprocessors up.
 //
 // The schedule:
 //

@@ -39,10 +39,10 @@ var LinearReduceScatterGet = s.Schedule{
 }
 
 // LinearReduceScatterInSlot is LinearReduceScatter without a copy: each product writes
-// its result over the link into the owner's slot, steps on streams of their own. It is
-// the quickest of the reduce-scatters up to about two thousand rows, where a copy costs
-// more to start than to run (four H200s: .30 of the product alone at 512 rows, .45 at
-// 2048), and loses above, as the stores hold the multiprocessors up.
+// its result over the link into the owner's slot, steps on streams of their own. Choose
+// it where a copy costs more to start than to run and nothing can be replayed, up to
+// about a thousand rows (four H200s: .29 of the product alone at 512 rows, .36 at 1024,
+// .49 at 2048); it loses above, as the stores hold the multiprocessors up.
 var LinearReduceScatterInSlot = s.Schedule{
 	Op:       s.Linear,
 	Tensors:  linearScattered,
@@ -50,9 +50,10 @@ var LinearReduceScatterInSlot = s.Schedule{
 }
 
 // LinearReduceScatterKernels is LinearReduceScatterInSlot with its waits and posts in
-// emitted kernels, and the last wait in the kernel that sums: a replay is a chain of
-// short launches. Choose it where signals cost more than the product, below about two
-// thousand rows.
+// emitted kernels: the ranks meet once ahead of the products that write to peers, and
+// once in the kernel that sums, so that a replay is a chain of few short launches.
+// Choose it from about a thousand to two thousand rows (four H200s, replayed: .38 at
+// 512, .46 at 1024, .55 at 2048).
 var LinearReduceScatterKernels = s.Schedule{
 	Op:        s.Linear,
 	Tensors:   linearScattered,
@@ -63,7 +64,8 @@ var LinearReduceScatterKernels = s.Schedule{
 // LinearReduceScatterPutKernels is LinearReduceScatter with each put and its signals in
 // one kernel, and the last wait in the kernel that sums. A copy by kernel starts sooner
 // than one by the copy engine but takes multiprocessors from the products: choose it
-// where the products are long and the parts small, up to about a thousand rows.
+// where the parts are small, below a thousand rows (four H200s: .42 at 512), and up to
+// two thousand where K is long beside N (.96 of torch's product for 70B's second layer).
 var LinearReduceScatterPutKernels = s.Schedule{
 	Op:        s.Linear,
 	Tensors:   linearScattered,
@@ -73,7 +75,8 @@ var LinearReduceScatterPutKernels = s.Schedule{
 // LinearReduceScatterInOrder is LinearReduceScatter with all products on one stream:
 // each begins when the one before has ended, so the last multiprocessors of each are
 // idle for a while, but nothing depends on how the device picks among kernels. The two
-// differ by a few percent either way.
+// differ by a few percent either way: tune, or choose this one on a device that others
+// use at the same time.
 var LinearReduceScatterInOrder = s.Schedule{
 	Op:      s.Linear,
 	Tensors: linearScattered,
