@@ -138,7 +138,7 @@ func TestTrouble(t *testing.T) {
 		{[]string{"testdata/absent"}, "read figures"},
 		{[]string{broken}, "broken:2: "},
 		{[]string{"-type", "fp16", "testdata/figures.json"}, "no line of"},
-		{[]string{"-o", "testdata/absent", "testdata/figures.json"}, "write the picture of 70B"},
+		{[]string{"-o", broken, "testdata/figures.json"}, "make the folder of the pictures"},
 		{[]string{"-x"}, "not defined"},
 	} {
 		err := run(test.args, &bytes.Buffer{})

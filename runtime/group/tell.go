@@ -2,9 +2,26 @@ package group
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"time"
 
 	"ovgen/runtime/group/store"
 )
+
+// tellTime is what the others leave the rank that tells of an error.
+const tellTime = time.Second
+
+// Tell prints an error with which all ranks of a group end, on the rank that Tells. The
+// others wait a second instead: a launcher ends the job when the first of its processes
+// fails, and could cut the words off.
+func Tell(w io.Writer, err error, rank int) {
+	if Tells(err, rank) {
+		fmt.Fprintln(w, err)
+		return
+	}
+	time.Sleep(tellTime)
+}
 
 // Tells says whether this rank is the one to tell of an error that all ranks of its
 // group get: of an abort the rank that aborted, of a failure that ranks agreed on the

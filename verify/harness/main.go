@@ -99,9 +99,11 @@ func runRank(o *options, code *driver.Code) int {
 	right, err := work(context.Background(), o, code)
 	switch {
 	case err != nil:
-		// Our own launcher passes on one rank's words, whichever it is.
-		if place.Launcher == "ovgen" || group.Tells(err, place.Rank) {
-			fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
+		err = fmt.Errorf(complaint+"%w", err)
+		if place.Launcher == "ovgen" { // it passes on one rank's words, whichever it is
+			fmt.Fprintln(os.Stderr, err)
+		} else {
+			group.Tell(os.Stderr, err, place.Rank)
 		}
 		return exitTrouble
 	case !right && place.Rank == 0:
