@@ -62,7 +62,7 @@ const (
 // Own says when the own shard is multiplied.
 type Own string
 
-// Places of the own shard. First is the default; where partial results leave for
+// Places of the own shard. First is the default; where partial results are copied to
 // their owners, Last is.
 const (
 	First Own = "first"
@@ -158,10 +158,11 @@ type Streams struct {
 // Priority says which products the device serves first where several may run.
 type Priority string
 
-// Equal is the default, but Falling where partial results leave for their owners.
+// Equal is the default, but Falling where partial results leave for their owners and
+// each step has a stream.
 const (
 	Equal   Priority = "equal"   // those that started first; then they share the device
-	Falling Priority = "falling" // those of the earlier step; the next fill what they leave
+	Falling Priority = "falling" // those of the earlier step, for the first few; the next fill what they leave
 )
 
 // CopyStream says on which stream the copies run.
@@ -169,7 +170,7 @@ type CopyStream string
 
 // Apart is the default.
 const (
-	Apart    CopyStream = "apart"     // one top-priority stream for all copies
+	Apart    CopyStream = "apart"     // streams of their own, ahead of the products where the copy engine copies
 	WithStep CopyStream = "with step" // the stream of the step's product
 )
 
@@ -189,11 +190,14 @@ func (s Schedule) WithDefaults() Schedule {
 	fill(&s.Pipeline.Order, Shift)
 	fill(&s.Pipeline.Direction, Forward)
 	if s.Reduces() {
+		if s.Pipeline.Reduction == InSlot {
+			fill(&s.Pipeline.Own, First)
+		}
 		fill(&s.Pipeline.Own, Last)
 		fill(&s.Pipeline.Protocol, Put)
-		if s.Pipeline.Kind == PointToPoint && s.Pipeline.Order == Shift && s.Op != Sum {
-			fill(&s.Streams.Priority, Falling)
-		}
+	}
+	if s.leaves() {
+		fill(&s.Streams.Priority, Falling)
 	}
 	fill(&s.Pipeline.Protocol, Get)
 	fill(&s.Pipeline.Own, First)
@@ -212,6 +216,12 @@ func (s Schedule) WithDefaults() Schedule {
 		s.Types = []Type{BF16, FP16, FP32}
 	}
 	return s
+}
+
+// leaves says that partial results leave for their owners from streams of their own.
+func (s Schedule) leaves() bool {
+	p := s.Pipeline
+	return s.Reduces() && s.Op != Sum && p.Kind == PointToPoint && p.Order == Shift && p.Protocol == Put && s.Streams.Compute == 0
 }
 
 func fill[T ~string](choice *T, to T) {

@@ -238,6 +238,9 @@ func (s Schedule) checkCombinations(v *validation) {
 	if t.Steps == Fused && (t.Copy != CopyKernel || t.Signal != SignalKernel) {
 		v.add("Transport.Steps", "set Copy to schedule.CopyKernel and Signal to schedule.SignalKernel", "only kernels can be fused")
 	}
+	if s.Streams.Priority == Falling && s.Streams.Compute > 0 {
+		v.add("Streams.Priority", "leave it out, or Streams.Compute", "streams that steps take in turn have no order of their own")
+	}
 	if p.Order == Ring && p.Kind != "" && p.Kind != PointToPoint {
 		v.add("Pipeline.Order", "leave it out, or set Kind to schedule.PointToPoint", "a %s pipeline has no ring", p.Kind)
 	}

@@ -58,9 +58,9 @@ func TestValidate(t *testing.T) {
 		{"choices, all at once", with(func(s *schedule.Schedule) {
 			s.Pipeline = schedule.Pipeline{Kind: "p2p", Order: "random", Chunks: 3}
 			s.Transport.Copy = "tma"
-			s.Streams = schedule.Streams{Compute: -1, Start: "late"}
+			s.Streams = schedule.Streams{Compute: -1, Priority: "rising", Start: "late"}
 			s.Types = []schedule.Type{schedule.BF16, "fp8"}
-		}), []string{"Pipeline.Kind", "Pipeline.Order", "Transport.Copy", "Streams.Start", "Types[1]", "Pipeline.Chunks", "Streams.Compute"}},
+		}), []string{"Pipeline.Kind", "Pipeline.Order", "Transport.Copy", "Streams.Priority", "Streams.Start", "Types[1]", "Pipeline.Chunks", "Streams.Compute"}},
 		{"second result missing", with(func(s *schedule.Schedule) {
 			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.K), schedule.Dim(schedule.N2)}})
 		}), []string{"Tensors"}},
@@ -75,6 +75,9 @@ func TestValidate(t *testing.T) {
 		{"fused without kernels", with(func(s *schedule.Schedule) {
 			s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Steps: schedule.Fused}
 		}), []string{"Transport.Steps"}},
+		{"order among streams taken in turn", with(func(s *schedule.Schedule) {
+			s.Streams = schedule.Streams{Compute: 2, Priority: schedule.Falling}
+		}), []string{"Streams.Priority"}},
 		{"direction of a shift", with(func(s *schedule.Schedule) { s.Pipeline.Direction = schedule.Both }), []string{"Pipeline.Direction"}},
 		{"parts of a ring", with(func(s *schedule.Schedule) { s.Pipeline = schedule.Pipeline{Order: schedule.Ring, Parts: 2} }), []string{"Pipeline.Parts"}},
 		{"parts of groups", with(func(s *schedule.Schedule) {

@@ -73,7 +73,7 @@ func TestCollect(t *testing.T) {
 		return r
 	}
 	points := collect([]row{
-		with(torch, "pure", 2), with("one", "pure", 1.5), with("one", "eager", 4), with("one", "eager", 3),
+		with(torch, "pure", 2), with("one", "pure", 1.5), with("one", "eager", 3), with("one", "eager", 4),
 		with("one", "replayed", 3.5), with("two", "chunks", 1), with(nccl, "eager", 6), with(symmMem, "eager", 5),
 	}, "bf16", false)
 	if len(points) != 1 {

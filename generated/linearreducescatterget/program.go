@@ -19,8 +19,8 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "445995c1ccec03d2d0dec5d23af1f08355471ad06d50c14c64fceb79c378fb76",
-	Proof: "proven for D = 2..8, stamp c625cc360e7020f6",
+	Hash:  "a8de73fe39d24344509bf590d092ed64d133f19259ebb5c98d5ff147d93dd9f8",
+	Proof: "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

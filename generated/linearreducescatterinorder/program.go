@@ -19,8 +19,8 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-	Hash:  "30b5f13ad731295c74de5df9366d08259548dbcdf6c8f1c1e6374e2dbcb7e37d",
-	Proof: "proven for D = 2..8, stamp 10deef7ac0f936a4",
+	Hash:  "a4af6270dcb5197940c9b0dab2ff2f60537bce68264a6a0188159c702109fb6e",
+	Proof: "proven for D = 2..8, stamp a2713f0ad94f38ac",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

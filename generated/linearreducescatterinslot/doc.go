@@ -17,7 +17,7 @@
 //	order           shift
 //	protocol        put
 //	reduction       in slots
-//	own shard       last, in place
+//	own shard       first, in place
 //	signals         batched
 //	copy by         copy engine
 //	signal by       stream memory operation
@@ -34,7 +34,7 @@
 //	work[D]: Synchronize(main)
 //	main:   Post free -> every peer                                            # the slots may be written
 //	work[1..D-1]: Synchronize(main)
-//	work[D]: Linear(slots[r], A[r])                                            # own rows, straight into their slot
+//	work[D]: Linear(slots[r], A[r])                                            # own rows straight into their slot
 //	for i in 1..D-1:  to = (r + i) % D
 //	  work[i]: Wait free[to];  Linear(slots@to[r], A[to]);  Post arrived -> to
 //	main:   Synchronize(work[1..D]);  Wait arrived[every peer]                 # join
@@ -43,5 +43,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in linearreducescatterinslot.cu.
 //
-// Proof: proven for D = 2..8, stamp 6b0eaaf09ffde2e3.
+// Proof: proven for D = 2..8, stamp a206c5dbf71c421c.
 package linearreducescatterinslot

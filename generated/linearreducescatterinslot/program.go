@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "e486e2d105fd16dfe4cd91dce2e7d399aea079ff782e4942c6d9636474b1ade6",
-	Proof: "proven for D = 2..8, stamp 6b0eaaf09ffde2e3",
+	Hash:  "ac3e0e6a412b77dc0bde22b89e11cf1a9f9d3aea1eb97cf13c9adb16a564e3b3",
+	Proof: "proven for D = 2..8, stamp a206c5dbf71c421c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -181,7 +181,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(p.work[i], main)
 	}
 
-	// Own rows, straight into their slot.
+	// Own rows straight into their slot.
 	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), 0)
 
 	for i := 1; i < d; i++ {

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "eb4ae8d13d4a59ce7bfed7b6644ed7fdaa40a1bb9283af61f8d1c13fb0a23cb3",
-	Proof: "proven for D = 2..8, stamp f0df9c95634bfd1e",
+	Hash:  "35ade29be01ed1fc4e1485975654a839486a7f60a5a86fca1719a9369a37c4bd",
+	Proof: "proven for D = 2..8, stamp 5bd53bd75bd7c9b8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -182,7 +182,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(p.work[i], main)
 	}
 
-	// Own rows, straight into their slot.
+	// Own rows straight into their slot.
 	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), 0)
 
 	for i := 1; i < d; i++ {

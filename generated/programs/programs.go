@@ -441,7 +441,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp cc801cd5b5446225",
+		Proof: "proven for D = 2..8, stamp cf66c4370b4f2058",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -489,7 +489,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterget",
-		Proof: "proven for D = 2..8, stamp c625cc360e7020f6",
+		Proof: "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -501,7 +501,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinorder",
-		Proof: "proven for D = 2..8, stamp 10deef7ac0f936a4",
+		Proof: "proven for D = 2..8, stamp a2713f0ad94f38ac",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -513,7 +513,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp 6b0eaaf09ffde2e3",
+		Proof: "proven for D = 2..8, stamp a206c5dbf71c421c",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -525,7 +525,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterkernels",
-		Proof: "proven for D = 2..8, stamp f0df9c95634bfd1e",
+		Proof: "proven for D = 2..8, stamp 5bd53bd75bd7c9b8",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},

@@ -37,7 +37,7 @@
 //
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post ready -> every peer                                           # one batch, beside the first product
+//	copy:   Post ready -> every peer                                           # beside the first product
 //	copy:   Post free -> every peer                                            # the slots may be written
 //	put:    Synchronize(copy)
 //	main:   Linear(H[r], A, gelu)                                              # own rows, in place

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "25dfb69fdda5b1f739deca7a7d8d058281eaf1a50266b8aaf970f88113f2ee9b",
+	Hash:  "9d6e27a4b7d7d94ba20883b0e7b90d4d674e30b33ad095f927536b5ca49b16b4",
 	Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
@@ -194,7 +194,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(p.work[i], main)
 	}
 
-	// One batch, beside the first product.
+	// Beside the first product.
 	q.Post(p.copy, p.ready)
 
 	// The slots may be written.

@@ -19,7 +19,7 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "7d1a90ea6798b0d13ccd199f18139ae51bc498278aa6be7f8f7b34d4569da574",
+	Hash:  "b67c975f9a9f39ac5d1d9e31a70e4f40082437b5c30b51b3f0b70da7bb383d4b",
 	Proof: "proven for D = 2..8, stamp a310ae07eb083675",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
@@ -198,7 +198,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(p.work[i], main)
 	}
 
-	// One batch, beside the first product.
+	// Beside the first product.
 	q.Post(p.copy, p.ready)
 
 	// The slots may be written.

@@ -16,7 +16,7 @@ func (g *Group) diagnose(plan int, words []uint32, all []history, cause error) (
 	if tracer == nil {
 		return Wait{}, false
 	}
-	step, sure, ok := blocked(tracer.Steps(), plan, g.stepWords(words))
+	step, sure, ok := blocked(tracer.Steps(), plan, g.pool.stepWords(plan, words))
 	if !ok {
 		return Wait{}, false
 	}
@@ -26,13 +26,17 @@ func (g *Group) diagnose(plan int, words []uint32, all []history, cause error) (
 	}, true
 }
 
-// stepWords is what the pooled streams' step words hold, by stream.
-func (g *Group) stepWords(words []uint32) map[string]uint32 {
-	g.pool.mu.Lock()
-	defer g.pool.mu.Unlock()
+// stepWords is what the streams' step words hold, by stream. Of streams that differ by
+// priority alone, that of the plan counts.
+func (p *pool) stepWords(plan int, words []uint32) map[string]uint32 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	byStream := map[string]uint32{}
 	for i, w := range words {
-		byStream[g.pool.streams[i].String()] = w
+		name := p.streams[i].String()
+		if _, two := byStream[name]; !two || int(w>>16) == plan {
+			byStream[name] = w
+		}
 	}
 	return byStream
 }

@@ -54,7 +54,7 @@ type StreamSet struct {
 	Name         string
 	First, Count Expr // absent: a single stream
 	High         bool // top priority, else lowest
-	Falling      bool // each of lower priority than the one before it, all below top
+	Falling      bool // each of lower priority than the one before it, all below top, until the lowest
 }
 
 // Divide is a requirement on the shape: By, or Times By where Times is above one,

@@ -28,7 +28,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"put in the step", linear(func(s *schedule.Schedule) {
 			s.Pipeline.Protocol, s.Pipeline.Signals = schedule.Put, schedule.InStep
-		}), []string{"Pipeline.Protocol"}},
+		}), []string{"Pipeline.Signals"}},
 		{"broadcast by pulls", linear(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Broadcast }), []string{"Pipeline.Protocol"}},
 		{"one-shot", linear(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.OneShot }), []string{"Pipeline.Kind"}},
 		{"start in the loop of a ring", linear(func(s *schedule.Schedule) {
@@ -41,13 +41,13 @@ func TestRefused(t *testing.T) {
 		{"gathered by pushes", linear(func(s *schedule.Schedule) {
 			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))})
 			s.Pipeline.Protocol = schedule.Put
-		}), []string{"Pipeline.Protocol"}},
+		}), []string{"Tensors"}},
 		{"chunks of another number", func() schedule.Schedule {
 			s := catalog.AllGatherLinearCollective8
 			s.Pipeline.Chunks = 4
 			return s
 		}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
-		{"choices of a reduction", linear(func(s *schedule.Schedule) { s.Pipeline.Own, s.Pipeline.Reduction = schedule.Last, schedule.InSlot }), []string{"Pipeline.Own", "Pipeline.Reduction"}},
+		{"choices of a reduction", linear(func(s *schedule.Schedule) { s.Pipeline.Own, s.Pipeline.Reduction = schedule.Last, schedule.InSlot }), []string{"Pipeline.Reduction", "Pipeline.Own"}},
 		{"padded even parts", func() schedule.Schedule {
 			s := catalog.AllGather
 			s.Pipeline.Kind = schedule.Padded

@@ -63,7 +63,7 @@ func mlp(d *draft) error {
 		described(sum(putRef, hostir.View{Buffer: "C", Index: m.batch()}, each(m.rows(slots, q))), "once, in the order of ranks"))
 	d.program.Body = append(append(list[hostir.Node](
 		d.fork(copySet, putSet, set),
-		described(post(copyRef, ready, every), "one batch, beside the first product"),
+		described(post(copyRef, ready, every), "beside the first product"),
 		described(post(copyRef, free, every), "the slots may be written"),
 		after(putRef, copyRef)), start...), append(body,
 		described(post(copyRef, read, every), "A may be overwritten afterwards"),

@@ -21,7 +21,7 @@ const (
 	poolName   = "streams"
 	getKernel  = "get"  // a wait, a copy from a peer, a post
 	putKernel  = "put"  // the same to a peer
-	shotKernel = "shot" // a wait, a sum, a post
+	shotKernel = "shot" // a post, a wait, a sum, a post, a wait
 )
 
 // extent is the expression of a symbol or constant.

@@ -74,23 +74,23 @@ func list[T any](choices ...T) []T { return choices }
 func pipeline(d *draft) error {
 	p := d.schedule.Pipeline
 	at := point{d.comm.moves, p.Kind, p.Order}
-	var refused []error // by the entry that refuses least
+	var refused *refusals // of the entry that refuses least
 	for _, e := range pipelines {
 		if e.point != at {
 			continue
 		}
-		errs := e.refuses(d.schedule)
-		if len(errs) == 0 {
+		r := e.refuses(d.schedule)
+		if len(r.errs) == 0 {
 			err := e.write(d)
 			d.placed = len(d.program.Streams) > 0
 			return err
 		}
-		if refused == nil || len(errs) < len(refused) {
-			refused = errs
+		if refused == nil || r.less(refused) {
+			refused = r
 		}
 	}
 	if refused != nil {
-		return errors.Join(refused...)
+		return errors.Join(refused.errs...)
 	}
 	return &schedule.FieldError{Path: missing(at), Msg: fmt.Sprintf("no pass lowers the %s as %s in order %s", at.moves, at.kind, at.order),
 		Hint: "use " + strings.Join(points(at.moves), ", or ")}
@@ -121,46 +121,67 @@ func points(m moves) []string {
 	return texts
 }
 
-// refuses lists the choices that the entry does not read.
-func (r reads) refuses(s schedule.Schedule) []error {
+// refuses lists the choices that the entry does not read, those that make for another
+// program first.
+func (r reads) refuses(s schedule.Schedule) *refusals {
 	usual := schedule.Schedule{Op: s.Op, Tensors: s.Tensors, Pipeline: schedule.Pipeline{Kind: s.Pipeline.Kind, Order: s.Pipeline.Order}}.WithDefaults()
 	p, q := s.Pipeline, usual.Pipeline
-	var errs refusals
-	oneOf(&errs, "Pipeline.Direction", p.Direction, q.Direction, r.directions)
-	oneOf(&errs, "Pipeline.Protocol", p.Protocol, q.Protocol, r.protocols)
-	oneOf(&errs, "Pipeline.Own", p.Own, q.Own, r.own)
-	oneOf(&errs, "Pipeline.OwnShard", p.OwnShard, q.OwnShard, r.ownShards)
-	oneOf(&errs, "Pipeline.Signals", p.Signals, q.Signals, r.signals)
-	oneOf(&errs, "Pipeline.Products", p.Products, q.Products, r.products)
-	oneOf(&errs, "Pipeline.Reduction", p.Reduction, q.Reduction, r.reductions)
-	oneOf(&errs, "Streams.Priority", s.Streams.Priority, usual.Streams.Priority, r.priorities)
-	oneOf(&errs, "Transport.Steps", s.Transport.Steps, usual.Transport.Steps, r.steps)
-	errs.unless(r.parts || p.Parts <= 1, "Pipeline.Parts", "this pipeline moves whole shards")
-	errs.unless(r.withStep || s.Streams.Copy == usual.Streams.Copy, "Streams.Copy", "this pipeline has its copies on a stream of their own")
-	errs.unless(r.inLoop || s.Streams.Start == usual.Streams.Start, "Streams.Start", "this pipeline starts its streams ahead of the loop")
-	errs.unless(r.inLoop || s.Streams.Handles == usual.Streams.Handles, "Streams.Handles", "this pipeline exchanges handles once")
+	errs := &refusals{}
+	oneOf(errs, "Pipeline.Direction", p.Direction, q.Direction, r.directions)
+	oneOf(errs, "Pipeline.Protocol", p.Protocol, q.Protocol, r.protocols)
+	oneOf(errs, "Pipeline.Products", p.Products, q.Products, r.products)
+	oneOf(errs, "Pipeline.Reduction", p.Reduction, q.Reduction, r.reductions)
+	oneOf(errs, "Pipeline.Own", p.Own, q.Own, r.own)
+	oneOf(errs, "Pipeline.OwnShard", p.OwnShard, q.OwnShard, r.ownShards)
+	oneOf(errs, "Pipeline.Signals", p.Signals, q.Signals, r.signals)
+	oneOf(errs, "Streams.Priority", s.Streams.Priority, usualPriority(s), r.priorities)
+	oneOf(errs, "Transport.Steps", s.Transport.Steps, usual.Transport.Steps, r.steps)
+	errs.unless(r.parts || p.Parts <= 1, "Pipeline.Parts", "this pipeline moves whole shards", "leave it out")
+	errs.unless(r.withStep || s.Streams.Copy == usual.Streams.Copy, "Streams.Copy", "this pipeline has its copies on a stream of their own", "leave it out")
+	errs.unless(r.inLoop || s.Streams.Start == usual.Streams.Start, "Streams.Start", "this pipeline starts its streams ahead of the loop", "leave it out")
+	errs.unless(r.inLoop || s.Streams.Handles == usual.Streams.Handles, "Streams.Handles", "this pipeline exchanges handles once", "leave it out")
 	_, wanted := s.Tensor("Gathered")
-	errs.unless(r.gathered || !wanted, "Tensors", "this pipeline gathers into memory of the plan only")
+	errs.unless(r.gathered || !wanted, "Tensors", "this pipeline gathers into memory of the plan only", "leave it out")
 	return errs
 }
 
-type refusals []error
+// usualPriority is the one that the other choices go with.
+func usualPriority(s schedule.Schedule) schedule.Priority {
+	s.Streams.Priority = ""
+	return s.WithDefaults().Streams.Priority
+}
 
-func (r *refusals) unless(fits bool, path, problem string) {
-	if !fits {
-		*r = append(*r, &schedule.FieldError{Path: path, Msg: problem, Hint: "leave it out"})
+// refusals are the choices that an entry does not read, of those that were looked at.
+type refusals struct {
+	errs          []error
+	looked, first int
+}
+
+// less prefers fewer of them, and of as many those that matter less.
+func (r *refusals) less(o *refusals) bool {
+	if len(r.errs) != len(o.errs) {
+		return len(r.errs) < len(o.errs)
 	}
+	return r.first > o.first
+}
+
+func (r *refusals) unless(fits bool, path, problem, hint string) {
+	r.looked++
+	if fits {
+		return
+	}
+	if len(r.errs) == 0 {
+		r.first = r.looked
+	}
+	r.errs = append(r.errs, &schedule.FieldError{Path: path, Msg: problem, Hint: hint})
 }
 
 // oneOf refuses a choice that is not among those read.
-func oneOf[T ~string](errs *refusals, path string, got, usual T, read []T) {
+func oneOf[T ~string](r *refusals, path string, got, usual T, read []T) {
 	if read == nil {
 		read = list(usual)
 	}
-	if !slices.Contains(read, got) {
-		*errs = append(*errs, &schedule.FieldError{Path: path, Msg: fmt.Sprintf("with the other choices, no pipeline reads %q", string(got)),
-			Hint: fmt.Sprintf("use one of %q", read)})
-	}
+	r.unless(slices.Contains(read, got), path, fmt.Sprintf("with the other choices, no pipeline reads %q", string(got)), fmt.Sprintf("use one of %q", read))
 }
 
 // product is the schedule's operation on one chunk.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,6 +42,56 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// Each golden file is of a schedule that there is.
+func TestGoldensAreOfSchedules(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if !slices.ContainsFunc(catalog.All(), func(n catalog.Named) bool { return filepath.Base(f) == n.Name+".txt" }) {
+			t.Errorf("%s is of no schedule of the catalog: remove it", f)
+		}
+	}
+}
+
+// Falling is the default where partial results leave from streams of their own, and the
+// first of them is forked ahead of the others.
+func TestPriorities(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		streams schedule.Streams
+		falling bool
+		forks   int // of the compute streams
+	}{
+		{"default", schedule.Streams{}, true, 2},
+		{"equal", schedule.Streams{Priority: schedule.Equal}, false, 1},
+		{"in turn", schedule.Streams{Compute: 2}, false, 1},
+	} {
+		s := catalog.LinearReduceScatter
+		s.Streams = test.streams
+		p, err := lower.Lower("X", s)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		forks := 0
+		for _, n := range p.Body {
+			if f, ok := n.(hostir.Synchronize); ok && f.On[0].Set == "main" {
+				for _, on := range f.Streams {
+					if on.Set == "work" {
+						forks++
+					}
+				}
+			}
+		}
+		i := slices.IndexFunc(p.Streams, func(s hostir.StreamSet) bool { return s.Name == "work" })
+		if got := p.Streams[i].Falling; got != test.falling || forks != test.forks {
+			t.Errorf("%s: falling %v in %d forks, want %v in %d", test.name, got, forks, test.falling, test.forks)
+		}
+	}
+}
+
 // What reductions can't read is refused with its field.
 func TestReductionsRefused(t *testing.T) {
 	tests := []struct {
@@ -50,7 +101,7 @@ func TestReductionsRefused(t *testing.T) {
 		{"bias", "Tensors[3]", func(s *schedule.Schedule) {
 			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
 		}},
-		{"get into slots by the product", "Pipeline.Reduction", func(s *schedule.Schedule) {
+		{"get into slots by the product", "Pipeline.Protocol", func(s *schedule.Schedule) {
 			s.Pipeline = schedule.Pipeline{Protocol: schedule.Get, Reduction: schedule.InSlot}
 		}},
 		{"ring that sums at the end", "Pipeline.Reduction", func(s *schedule.Schedule) {
@@ -59,6 +110,15 @@ func TestReductionsRefused(t *testing.T) {
 		{"parts", "Pipeline.Parts", func(s *schedule.Schedule) { s.Pipeline.Parts = 2 }},
 		{"broadcast", "Pipeline.Kind", func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Broadcast }},
 		{"copies with the step", "Streams.Copy", func(s *schedule.Schedule) { s.Streams.Copy = schedule.WithStep }},
+		{"priorities of a pull", "Streams.Priority", func(s *schedule.Schedule) {
+			s.Pipeline.Protocol, s.Streams.Priority = schedule.Get, schedule.Falling
+		}},
+		{"priorities of one product", "Streams.Priority", func(s *schedule.Schedule) {
+			s.Pipeline.Kind, s.Streams.Priority = schedule.OneShot, schedule.Falling
+		}},
+		{"own rows last into slots", "Pipeline.Own", func(s *schedule.Schedule) {
+			s.Pipeline = schedule.Pipeline{Reduction: schedule.InSlot, Own: schedule.Last}
+		}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

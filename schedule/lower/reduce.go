@@ -12,7 +12,7 @@ var (
 var reducePipelines = []entry{
 	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority, steps: fusable}, reducePut},
 	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: gets}, reduceGet},
-	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot), priorities: anyPriority, steps: fusable}, reduceInSlot},
+	{point{reduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, reductions: list(schedule.InSlot), own: list(schedule.First), priorities: anyPriority, steps: fusable}, reduceInSlot},
 	{point{reduce, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable}, scatterOneShot},
 	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InProduct)}, reduceRing},
 	{point{reduce, schedule.PointToPoint, schedule.Ring}, reads{protocols: gets, reductions: list(schedule.InKernel)}, reduceRingKernel},
@@ -37,6 +37,6 @@ var copyPipelines = []entry{
 // layerPipelines are those of backward passes and of whole layers.
 var layerPipelines = []entry{
 	{point{gatherSum, schedule.PointToPoint, schedule.Shift}, reads{}, gradientShift},
-	{point{gatherReduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, mlp},
-	{point{gatherReduce, schedule.Collective, schedule.Shift}, reads{protocols: puts}, mlp},
+	{point{gatherReduce, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, priorities: anyPriority}, mlp},
+	{point{gatherReduce, schedule.Collective, schedule.Shift}, reads{protocols: puts, priorities: anyPriority}, mlp},
 }

@@ -59,11 +59,9 @@ func allReduceShift(d *draft) error {
 		steps(let("from", ahead(step)),
 			p.member(wait(sumRef, summed, from)),
 			move(sumRef, slice("C", p.chunk(from)), remote(reduced, from, p.index()))))
-	d.program.Body = append([]hostir.Node{
-		d.fork(copySet, sums, set),
-		described(post(copyRef, free, every), "the slots may be written"),
-		wait(copyRef, free, every),
-	}, append(body,
+	d.add(d.forkedAround(described(post(mainRef, free, every), "the slots may be written"), set, copySet, sums)...)
+	d.add(wait(copyRef, free, every))
+	d.add(append(body,
 		post(sumRef, read, every),
 		wait(sumRef, read, every),
 		join(copySet, sums, set))...)

@@ -33,8 +33,8 @@ func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) ho
 }
 
 // ownRows is the product of this rank's rows, into its own slot.
-func (d *draft) ownRows(s hostir.StreamRef) hostir.Node {
-	return described(d.rowsOf(s, slice(slots, hostir.Rank), hostir.Rank), "own rows last, straight into their slot")
+func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Node {
+	return described(d.rowsOf(s, slice(slots, hostir.Rank), hostir.Rank), "own rows "+when+"straight into their slot")
 }
 
 // ownLast is the stream of each step's product, and that of the own rows behind them.
@@ -73,18 +73,17 @@ func reducePut(d *draft) error {
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
 	copies, put := d.puts()
+	said := described(post(mainRef, free, every), "the slots may be written")
 	to := hostir.Var("to")
-	exchange := list[hostir.Node](let("to", ahead(step)),
-		wait(put, free, to),
-		d.rowsOf(work, slice(partial, to), to),
-		after(put, work),
-		move(put, remote(slots, to, hostir.Rank), slice(partial, to)),
-		post(put, arrived, to))
+	peer, freed := let("to", ahead(step)), wait(put, free, to)
+	multiply := d.rowsOf(work, slice(partial, to), to)
+	moved := list[hostir.Node](move(put, remote(slots, to, hostir.Rank), slice(partial, to)), post(put, arrived, to))
+	exchange := append(list[hostir.Node](peer, freed, multiply, after(put, work)), moved...)
 	if d.schedule.Transport.Steps == schedule.Fused {
-		exchange = append(list[hostir.Node](exchange[0], exchange[2], exchange[3]), d.launch(putKernel, exchange[1], exchange[4], exchange[5])...)
+		exchange = append(list[hostir.Node](peer, multiply, after(put, work)), d.launch(putKernel, append(list[hostir.Node](freed), moved...)...)...)
 	}
-	d.add(d.forkedAround(described(post(mainRef, free, every), "the slots may be written"), copies, set)...)
-	d.add(steps(exchange...), d.ownRows(last), join(copies, set))
+	d.add(d.forkedAround(said, set, copies)...)
+	d.add(steps(exchange...), d.ownRows(last, "last, "), join(copies, set))
 	d.add(d.sumSlots()...)
 	return nil
 }
@@ -94,14 +93,14 @@ func reducePut(d *draft) error {
 // that wait for peers. Where priorities fall only the first step is forked ahead: a
 // product that has begun keeps the device, whatever its priority, so the others must not
 // begin at the same moment.
-func (d *draft) forkedAround(said hostir.Node, copies, set hostir.StreamSet) []hostir.Node {
-	fork := d.fork(copies, set)
-	first, rest := fork, fork
+func (d *draft) forkedAround(said hostir.Node, set hostir.StreamSet, others ...hostir.StreamSet) []hostir.Node {
+	first := d.fork(append(others, set)...)
+	rest := first
 	first.Remark = "a product takes the device"
-	first.Streams, rest.Streams = fork.Streams[1:], fork.Streams[:1]
+	first.Streams, rest.Streams = refs(list(set)), refs(others)
 	if set.Falling {
 		first.Streams = list(hostir.StreamRef{Set: set.Name, Index: one})
-		rest.Streams = list(fork.Streams[0], hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
+		rest.Streams = append(rest.Streams, hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
 	}
 	return list[hostir.Node](first, said, rest)
 }
@@ -123,15 +122,15 @@ func reduceInSlot(d *draft) error {
 		fork.Streams = list(hostir.StreamRef{Set: set.Name, From: set.First, To: hostir.Size})
 		d.add(own)
 	}
-	own := described(d.ownRows(last), "own rows, straight into their slot")
+	d.add(said)
 	to := hostir.Var("to")
-	step := list[hostir.Node](let("to", ahead(step)), wait(work, free, to), d.rowsOf(work, remote(slots, to, hostir.Rank), to), post(work, arrived, to))
+	peer, multiply := let("to", ahead(step)), d.rowsOf(work, remote(slots, to, hostir.Rank), to)
 	if d.schedule.Transport.Steps == schedule.Fused {
-		d.add(said, wait(mainRef, free, every), fork, own, steps(step[0], step[2]), join(set))
+		d.add(wait(mainRef, free, every), fork, d.ownRows(last, ""), steps(peer, multiply), join(set))
 		d.add(d.sumSlots(post(mainRef, arrived, every))...)
 		return nil
 	}
-	d.add(said, fork, own, steps(step...), join(set))
+	d.add(fork, d.ownRows(last, ""), steps(peer, wait(work, free, to), multiply, post(work, arrived, to)), join(set))
 	d.add(d.sumSlots()...)
 	return nil
 }
@@ -168,7 +167,7 @@ func reduceGet(d *draft) error {
 			post(copyRef, read, from),
 			after(work, copyRef),
 			described(wait(work, read, to), "the buffer is free again")),
-		d.ownRows(mainRef),
+		d.ownRows(mainRef, "last, "),
 		join(copySet, set),
 	}, described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))
 	return nil

@@ -18,7 +18,7 @@ func streams(d *draft) error {
 	if d.schedule.Streams.Copy == schedule.Apart {
 		a.copy = hostir.StreamRef{Set: copyName}
 		a.forked = append(a.forked, a.copy)
-		// Copies by kernels get multiprocessors in their turn: ahead of the products, they held
+		// Pulls by kernels get multiprocessors in their turn: ahead of the products, they held
 		// up the small ones that they are for.
 		d.program.Streams = append(d.program.Streams, hostir.StreamSet{Name: copyName, High: d.schedule.Transport.Copy == schedule.CopyEngine})
 	}
@@ -51,7 +51,7 @@ func workStreams(d *draft) hostir.StreamSet {
 	if d.schedule.Streams.Copy == schedule.WithStep {
 		set.Name = poolName
 	}
-	set.Falling = d.schedule.Streams.Priority == schedule.Falling && d.schedule.Streams.Compute == 0
+	set.Falling = d.schedule.Streams.Priority == schedule.Falling
 	if n := d.schedule.Streams.Compute; n > 0 {
 		d.program.Constants[poolName] = int64(n)
 		set.Count = hostir.Var(poolName)

@@ -88,6 +88,9 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	return out, nil
 }
 
+// falls is how many streams have priorities of their own where they fall from 1 on.
+const falls = 5
+
 // priority of a stream, of the program's sets, above that of those that yield to it.
 func priority(p *hostir.Program, stream string) int {
 	set, index, _ := strings.Cut(strings.TrimSuffix(stream, "]"), "[")
@@ -98,7 +101,7 @@ func priority(p *hostir.Program, stream string) int {
 			return 1
 		case s.Falling:
 			i, _ := strconv.Atoi(index)
-			return -i
+			return -min(i, falls)
 		}
 	}
 	return math.MinInt

@@ -35,10 +35,10 @@ func (u *unit) sharedWrappers(f *jen.File) {
 	}
 }
 
-// most are the blocks that a kind is launched with where there is enough to do. One
-// that may have to wait leaves the multiprocessors to the products; 16 fill the link. A
-// sum that waits for nothing takes two for each multiprocessor of an H200: 96 read and
-// wrote 2.4 TB/s of its memory, half of what it delivers.
+// most are the blocks that a kind is launched with where there is enough to do. A copy
+// leaves the multiprocessors to the products; 16 blocks fill the link. A sum comes behind
+// them: it takes two for each multiprocessor of an H200 (96 read and wrote 2.4 TB/s of its
+// memory, half of what it delivers), and one where each block awaits words.
 var most = []struct {
 	name   string
 	blocks int
