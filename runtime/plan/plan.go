@@ -118,8 +118,10 @@ func (p *Plan) dead() error {
 // Enqueue issues one run behind what the caller enqueued on its stream; what the
 // caller enqueues there next runs after it. The host does not wait. The stream
 // may be captured into a graph of the caller, which is dead after Bind or Close
-// of this plan and after the group's Done. A run that fails later ends the group:
-// see group.Group.Err.
+// of this plan and after the group's Done. The graph keeps the priorities of the
+// plan's streams if it is instantiated to
+// (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). A run that fails later ends the
+// group: see group.Group.Err.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("enqueue %s: %w", p, err)
@@ -151,8 +153,8 @@ func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
 	return p.end(&run, p.queue.err)
 }
 
-// Replay is Enqueue by one launch of the plan's own graph. The stream must not
-// be captured.
+// Replay is Enqueue by one launch of the plan's own graph, whose kernels have the
+// priorities of the plan's streams, not that of s. The stream must not be captured.
 func (p *Plan) Replay(s driver.Stream) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("replay %s: %w", p, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ovgen/schedule/hostir"
+	"ovgen/verify/cost"
 )
 
 // wholesale launches every kind of kernel.
@@ -75,6 +76,25 @@ func TestKinds(t *testing.T) {
 		u := &unit{program: small("Kinds", c.body...)}
 		if got := u.kinds(); !slices.Equal(got, c.want) {
 			t.Errorf("kernels %v, want %v", got, c.want)
+		}
+	}
+}
+
+// The cost model counts the blocks that kernels are launched with.
+func TestBlocksAreThoseOfTheModel(t *testing.T) {
+	for _, name := range cost.Names() {
+		m, err := cost.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := map[string]int{}
+		for _, x := range most {
+			for _, kind := range x.kinds {
+				blocks[kind] = x.blocks
+			}
+		}
+		if diff := cmp.Diff(blocks, m.Blocks); diff != "" {
+			t.Errorf("%s (-emitted +model):\n%s", name, diff)
 		}
 	}
 }
