@@ -12,11 +12,14 @@ import (
 // tellTime is what the others leave the rank that tells of an error.
 const tellTime = time.Second
 
-// Tell prints an error with which all ranks of a group end, on the rank that Tells. The
-// others wait a second instead: a launcher ends the job when the first of its processes
-// fails, and could cut the words off.
-func Tell(w io.Writer, err error, rank int) {
-	if Tells(err, rank) {
+// Tell prints an error with which all ranks of a group end, on the rank that Tells.
+func Tell(w io.Writer, err error, rank int) { TellIf(w, err, Tells(err, rank)) }
+
+// TellIf prints an error with which all ranks end where it is theirs to tell. The others
+// wait a second instead: a launcher ends the job when the first of its processes fails,
+// and could cut the words off.
+func TellIf(w io.Writer, err error, theirs bool) {
+	if theirs {
 		fmt.Fprintln(w, err)
 		return
 	}

@@ -38,9 +38,8 @@ func Main(programs []Program, code *driver.Code) int {
 		fmt.Print(usage)
 		return exitRight
 	case err != nil:
-		if p, _ := group.Placed(); p.Rank == 0 { // the ranks of a launcher read the same line
-			fmt.Fprintf(os.Stderr, "run: %v\n", err)
-		}
+		p, _ := group.Placed()
+		group.TellIf(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0) // the ranks of a launcher read the same line
 		return exitTrouble
 	case o.command == "list":
 		list(programs)
