@@ -65,6 +65,8 @@ if [ "$PART" = join ]; then
     part "torchrun-$n" timeout 120 "${torchrun[@]}" --no-python "$BIN/run" verify allgatherlinear linearreducescatter -driver cuda -iters 20
     if [ -e "$BIN/libovgen.so" ]; then
       part "torch-$n" timeout 120 "${torchrun[@]}" docs/examples/torch/allgather_matmul.py --library "$BIN/libovgen.so" --out "$OUT/torch-$n.json"
+    else
+      echo "torch-$n: not run, there is no $BIN/libovgen.so (make gpu-build)"
     fi
   done
   part memcheck-2 checked $("$BIN/run" list | awk 'NR > 1 { print $1 }')

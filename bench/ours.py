@@ -9,11 +9,6 @@ import ovgen
 ELEMENTS = {"bf16": ovgen.BF16, "fp16": ovgen.FP16, "fp32": ovgen.FP32}
 
 
-class Shape(ctypes.Structure):
-    """struct ovgen_NAME_shape of the linear schedules"""
-    _fields_ = [("M", ctypes.c_int64), ("K", ctypes.c_int64), ("N", ctypes.c_int64), ("element", ctypes.c_int)]
-
-
 def buffers(**addresses):
     """struct ovgen_NAME_buffers: A, B, Bias where the schedule has one, C."""
     fields = type("Buffers", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_uint64) for name in addresses]})
@@ -23,14 +18,14 @@ def buffers(**addresses):
 class Ours:
     """This process's membership in a group of ovgen, with an arena for the largest of the points."""
 
-    def __init__(self, library, device, points, ranks, **config):
+    def __init__(self, library, device, points, **config):
         gathered = max([m * k for _, layer, m, k, _ in points if layer == "fc1"] + [0])
         slots = max([2 * m * n for _, layer, m, _, n in points if layer == "fc2"] + [0])
         self.group = ovgen.Group(ovgen.Library(library), device=device, arena_bytes=4 * max(gathered, slots) + (64 << 20), **config)
 
     def plan(self, name, shape, element, **addresses):
         """A plan of the package NAME, bound. Collective, also where it fails: then on all ranks."""
-        plan = ovgen.Plan(self.group, name, Shape(*shape, ELEMENTS[element]))
+        plan = ovgen.Plan(self.group, name, ovgen.Shape(*shape, ELEMENTS[element]))
         try:
             plan.bind(buffers(**addresses))
         except ovgen.Error:

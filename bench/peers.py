@@ -93,7 +93,7 @@ class Job:
     def join(self, library, points):
         """Opens ovgen's group, which then measures as well."""
         import ours
-        self.ours = ours.Ours(library, int(os.environ.get("LOCAL_RANK", self.rank)), points, self.ranks)
+        self.ours = ours.Ours(library, int(os.environ.get("LOCAL_RANK", self.rank)), points)
 
     def open_meeting(self):
         """A barrier on the device: of symmetric memory, else a small all-reduce."""

@@ -4,7 +4,10 @@
 // then wastes nothing of the device, and one kernel sums the own rows as it
 // reads the peers' over the link. Nothing overlaps: choose it where the whole
 // is a few tens of microseconds and cutting the product would cost more than
-// the link, as at decoding. It is the first half of LinearAllReduceTwoShot.
+// the link, as at decoding, and up to about a thousand rows where runs are
+// enqueued one by one (four H200s, not replayed: .34 of the product alone at
+// 512 rows, .39 at 1024, the fastest). It is the first half of
+// LinearAllReduceTwoShot.
 //
 // The schedule:
 //

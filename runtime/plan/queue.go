@@ -98,28 +98,29 @@ func (q *Queue) StepWords(s *Stream, kind string, open, wait *Semaphore, from in
 		q.plan.note(s, false, nil, kind)
 	}
 	q.words = q.words[:0]
-	w.Opens = q.around("Post", open, -1)
-	w.Waits = q.around("Wait", wait, from)
-	w.Posts = q.around("Post", post, to)
-	w.Closes = q.around("Wait", closing, -1)
+	w.Opens = q.around(false, open, -1)
+	w.Waits = q.around(true, wait, from)
+	w.Posts = q.around(false, post, to)
+	w.Closes = q.around(true, closing, -1)
 	w.Step, w.Value = s.step, group.StepValue(q.plan.id, q.step)
 	return w
 }
 
 // around collects the words of one signal of a kernel, which it adds to what its step is
 // said to do.
-func (q *Queue) around(kind string, sem *Semaphore, peer int) []driver.Ptr {
+func (q *Queue) around(awaited bool, sem *Semaphore, peer int) []driver.Ptr {
 	if sem == nil {
 		return nil
 	}
 	peers, n := q.peers(peer), len(q.words)
-	q.collect(kind == "Wait", sem, peers)
+	q.collect(awaited, sem, peers)
 	if q.numbering() {
 		step := &q.plan.steps[len(q.plan.steps)-1]
-		step.Text += fmt.Sprintf(", %s %s%s", kind, sem, peerList(peers))
-		if kind == "Wait" {
-			step.Wait, step.Peers = true, slices.Clone(peers)
+		kind := "Post"
+		if awaited {
+			kind, step.Wait, step.Peers = "Wait", true, slices.Clone(peers)
 		}
+		step.Text += fmt.Sprintf(", %s %s%s", kind, sem, peerList(peers))
 	}
 	return q.words[n:]
 }

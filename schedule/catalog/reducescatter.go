@@ -41,10 +41,11 @@ var LinearReduceScatterGet = s.Schedule{
 }
 
 // LinearReduceScatterInSlot is LinearReduceScatter without a copy: each product writes
-// its result over the link into the owner's slot, steps on streams of their own. Choose
-// it where a copy costs more to start than to run and nothing can be replayed, up to
-// about a thousand rows (four H200s: .29 of the product alone at 512 rows, .36 at 1024,
-// .49 at 2048); it loses above, as the stores hold the multiprocessors up.
+// its result over the link into the owner's slot, steps on streams of their own. A copy
+// costs more to start than to run where parts are small; where they are large, the
+// stores hold the multiprocessors up. On four H200s another was always faster (.36 of
+// the product alone at 1024 rows, .73 at 8192): choose it to save the memory of parts
+// that are about to leave.
 var LinearReduceScatterInSlot = s.Schedule{
 	Op:       s.Linear,
 	Tensors:  linearScattered,
@@ -88,8 +89,10 @@ var LinearReduceScatterInOrder = s.Schedule{
 // LinearReduceScatterOneShot multiplies all rows in one product, which then wastes
 // nothing of the device, and one kernel sums the own rows as it reads the peers' over
 // the link. Nothing overlaps: choose it where the whole is a few tens of microseconds
-// and cutting the product would cost more than the link, as at decoding. It is the
-// first half of LinearAllReduceTwoShot.
+// and cutting the product would cost more than the link, as at decoding, and up to about
+// a thousand rows where runs are enqueued one by one (four H200s, not replayed: .34 of
+// the product alone at 512 rows, .39 at 1024, the fastest). It is the first half of
+// LinearAllReduceTwoShot.
 var LinearReduceScatterOneShot = s.Schedule{
 	Op:        s.Linear,
 	Tensors:   linearScattered,

@@ -214,8 +214,8 @@ func alone(only hostir.Node, exchange ...hostir.Node) hostir.If {
 	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Then: []hostir.Node{only}, Else: exchange}
 }
 
-// launch is nodes on one stream as one kernel, where steps are fused. What the first is
-// remarked on for is said of the kernel.
+// launch is nodes on one stream as one kernel, where steps are fused. The kernel has the
+// remark of its first node.
 func (d *draft) launch(template string, nodes ...hostir.Node) []hostir.Node {
 	if d.schedule.Transport.Steps != schedule.Fused {
 		return nodes

@@ -88,7 +88,7 @@ func reducePut(d *draft) error {
 	return nil
 }
 
-// forkedAround is the forks and, between them what is said to the peers: behind the fork of
+// forkedAround is the forks and, between them, what is said to the peers: behind the fork of
 // the streams that have the first product, which need not wait for it, and ahead of all
 // that wait for peers. Where priorities fall only the first step is forked ahead: a
 // product that has begun keeps the device, whatever its priority, so the others must not

@@ -13,13 +13,19 @@ func oneShot(d *draft) error {
 	}
 	input := d.shotInput()
 	d.semaphores(ready, read)
-	d.program.Body = append(d.program.Body, d.launch(shotKernel,
-		described(post(mainRef, ready, every), "peers may read "+input),
-		wait(mainRef, ready, every),
-		described(sum(mainRef, whole("C"), each(hostir.View{Buffer: input, Peer: hostir.Var(ofRank)})), "the same order on every rank"),
-		post(mainRef, read, every),
-		wait(mainRef, read, every))...)
+	d.add(d.shot(hostir.View{Buffer: input, Peer: hostir.Var(ofRank)}, "the same order on every rank")...)
 	return nil
+}
+
+// shot sums what a view has of every rank, whose owners say when it may be read and wait
+// until it was.
+func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
+	return d.launch(shotKernel,
+		described(post(mainRef, ready, every), "peers may read "+of.Buffer),
+		wait(mainRef, ready, every),
+		described(sum(mainRef, whole("C"), each(of)), remark),
+		post(mainRef, read, every),
+		wait(mainRef, read, every))
 }
 
 // scatterOneShot lets every rank multiply all rows at once and sum its own, reading its
@@ -30,19 +36,14 @@ func scatterOneShot(d *draft) error {
 	}
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	d.semaphores(ready, read)
-	d.program.Body = append(d.program.Body, d.multiply(mainRef, whole(partial), whole("A")))
-	d.program.Body = append(d.program.Body, d.ownShot(partial)...)
+	d.add(d.multiply(mainRef, whole(partial), whole("A")))
+	d.add(d.ownShot(partial)...)
 	return nil
 }
 
 // ownShot sums this rank's rows of all ranks' parts of a buffer.
 func (d *draft) ownShot(input string) []hostir.Node {
-	return d.launch(shotKernel,
-		described(post(mainRef, ready, every), "peers may read "+input),
-		wait(mainRef, ready, every),
-		described(sum(mainRef, whole("C"), each(remote(input, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
-		post(mainRef, read, every),
-		wait(mainRef, read, every))
+	return d.shot(remote(input, hostir.Var(ofRank), hostir.Rank), "own rows, in the order of ranks")
 }
 
 // twoShot lets every rank sum its part of all inputs and copy the others' parts from

@@ -42,13 +42,13 @@ func (d *Driver) launch(o ops.Op, touches []driver.Touch) ([]ops.Op, error) {
 		if err != nil {
 			return nil, err
 		}
-		post, wait := &opens, &ahead
+		post, waits := &opens, &ahead
 		if len(work.Uses) > 0 {
-			post, wait = &posts, &behind
+			post, waits = &posts, &behind
 		}
 		switch {
 		case t.Kind == driver.TouchWait:
-			err = d.word(&wait.words, t.At, t.Value, false)
+			err = d.word(&waits.words, t.At, t.Value, false)
 		case t.Kind == driver.TouchPost:
 			err = d.word(post, t.At, t.Value, true)
 		case isStep(at) && len(behind.words.Words) > 0:

@@ -29,11 +29,6 @@ import ovgen
 SLEEP_CYCLES_PER_MS = 2_000_000
 
 
-class Shape(ctypes.Structure):
-    """struct ovgen_allgathermatmul_shape"""
-    _fields_ = [("M", ctypes.c_int64), ("K", ctypes.c_int64), ("N", ctypes.c_int64), ("element", ctypes.c_int)]
-
-
 class Buffers(ctypes.Structure):
     """struct ovgen_allgathermatmul_buffers"""
     _fields_ = [("A", ctypes.c_uint64), ("B", ctypes.c_uint64), ("C", ctypes.c_uint64)]
@@ -49,7 +44,7 @@ class AllGatherMatmul:
         assert a.is_contiguous() and b.is_contiguous() and a.dtype == b.dtype and b.shape[0] == k
         self.a, self.b = a, b
         self.c = torch.empty(group.size * rows, n, dtype=a.dtype, device=a.device)
-        self.plan = ovgen.Plan(group, "allgathermatmul", Shape(group.size * rows, k, n, element))
+        self.plan = ovgen.Plan(group, "allgathermatmul", ovgen.Shape(group.size * rows, k, n, element))
         torch.cuda.synchronize()  # what made the tensors is over
         self.plan.bind(Buffers(a.data_ptr(), b.data_ptr(), self.c.data_ptr()))
 

@@ -16,6 +16,11 @@ class Dead(Error):
     """The group was aborted or is closed: close it, and join again as another job."""
 
 
+class Shape(ctypes.Structure):
+    """struct ovgen_NAME_shape of the schedules over M, K and N"""
+    _fields_ = [("M", ctypes.c_int64), ("K", ctypes.c_int64), ("N", ctypes.c_int64), ("element", ctypes.c_int)]
+
+
 class Config(ctypes.Structure):
     """struct ovgen_config; zeros leave the choice to the launcher's variables."""
     _fields_ = [("rank", ctypes.c_int), ("size", ctypes.c_int), ("job", ctypes.c_char_p), ("backend", ctypes.c_char_p),
