@@ -94,7 +94,13 @@ func TestAbort(t *testing.T) {
 				p = other
 			}
 			return p.runs(ctx)
-		}, -1, -1, context.DeadlineExceeded, "run 4 of the group was plan 1 (toy) on ranks 0, 1, 2, plan 2 (toy) on rank 3"},
+		}, -1, -1, context.DeadlineExceeded, "run 4 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
+		{"different sequences without a deadline", func(w *world, p, other *toy) error {
+			if p.g.Rank() == 3 {
+				p = other
+			}
+			return p.runs(context.Background())
+		}, -1, -1, context.DeadlineExceeded, "run 1 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inWorld(t, sim.Config{Devices: 4, Seed: 1, NoRaces: true}, func(w *world) {
