@@ -18,10 +18,10 @@ var (
 // Fold joins the errors of several calls, as errors.Join does, and says once that the
 // context has a fault: with it every call fails. A fault that known tells is left out.
 func Fold(known error, errs ...error) error {
-	told := faulted(known)
+	told := Faulted(known)
 	var kept []error
 	for _, err := range errs {
-		if !faulted(err) {
+		if !Faulted(err) {
 			kept = append(kept, err)
 		} else if !told {
 			kept, told = append(kept, fmt.Errorf("%w (so ends every later call on the device)", err)), true
@@ -30,8 +30,8 @@ func Fold(known error, errs ...error) error {
 	return errors.Join(kept...)
 }
 
-// faulted says that an error is a fault of the context.
-func faulted(err error) bool {
+// Faulted says that an error is a fault of the context.
+func Faulted(err error) bool {
 	var s *Status
 	return errors.As(err, &s) && s.Fault()
 }
