@@ -312,14 +312,14 @@ func TestAbortLeavesACaptureWhole(t *testing.T) {
 				g.Abort(errReason)
 			}
 			<-g.Done()
-			err = errors.Join(err, d.MemsetD32Async(g.Arena().Base(r)+stagingAt, 7, 1, s))
+			err = errors.Join(err, d.MemsetD32Async(g.Arena().Base(r)+driver.Ptr(stagingOf(g.Arena().Bytes())), 7, 1, s))
 			graph, ended := d.StreamEndCapture(s)
 			exec, made := d.GraphInstantiate(graph)
 			if err := errors.Join(err, ended, made, d.GraphLaunch(exec, s), d.StreamSynchronize(s)); err != nil {
 				t.Errorf("rank %d: %v", r, err)
 			}
 			word := make([]byte, 4)
-			err = d.MemcpyDtoH(word, g.Arena().Base(r)+stagingAt)
+			err = d.MemcpyDtoH(word, g.Arena().Base(r)+driver.Ptr(stagingOf(g.Arena().Bytes())))
 			if err != nil || word[0] != 7 {
 				t.Errorf("rank %d: the graph wrote %v, %v", r, word, err)
 			}

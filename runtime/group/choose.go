@@ -44,8 +44,8 @@ func (c Config) resolve() (Config, error) {
 	if c.Arena == 0 {
 		c.Arena = DefaultArena
 	}
-	if c.Arena < stagingAt {
-		errs = append(errs, fmt.Errorf("an arena of %d bytes (at least %d)", c.Arena, stagingAt))
+	if c.Arena < leastArena {
+		errs = append(errs, fmt.Errorf("an arena of %d bytes (at least %d)", c.Arena, leastArena))
 	}
 	errs = append(errs, c.bound())
 	if _, err := driver.Lookup(c.Backend); err != nil && c.Driver == nil && c.Backend != auto {

@@ -31,8 +31,11 @@ type Config struct {
 	// Context is a CUcontext made elsewhere, used as it is; 0 means the
 	// device's primary context.
 	Context uintptr
-	// Arena is the device memory for words and staging in bytes, the same on
-	// all ranks; 0 means DefaultArena.
+	// Arena is the device memory for words and staging in bytes, the same on all
+	// ranks; 0 means DefaultArena. Plans share the staging, and each keeps a word for
+	// each of its semaphores and ranks: there is one for each 256 bytes of the arena,
+	// 65536 at least. ArenaBytes computes what plans need, and plan.Memory what each
+	// of them does.
 	Arena int64
 	// Timeout is the default of the three bounds that follow; 0 means
 	// DefaultTimeout. A negative bound is refused.

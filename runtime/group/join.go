@@ -216,7 +216,7 @@ func (g *Group) exportArena() (*ipc.Export, error) {
 	if g.abort.stream, err = g.drv.StreamCreateWithPriority(driver.High); err != nil {
 		return nil, fmt.Errorf("make the abort stream: %w", err)
 	}
-	if err := g.drv.MemsetD32Async(p, 0, stagingAt/4, g.abort.stream); err != nil {
+	if err := g.drv.MemsetD32Async(p, 0, stagingOf(g.config.Arena)/4, g.abort.stream); err != nil {
 		return nil, fmt.Errorf("zero the arena's words: %w", err)
 	}
 	if err := g.drv.StreamSynchronize(g.abort.stream); err != nil {

@@ -175,7 +175,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	a := &Arena{bytes: stagingAt + 1000}
+	a := &Arena{bytes: leastArena + 1000}
 	at := func(n int) int64 {
 		t.Helper()
 		off, err := a.Words(n)
@@ -198,15 +198,15 @@ func TestWords(t *testing.T) {
 	if a.used() != 21 {
 		t.Errorf("%d words used", a.used())
 	}
-	if _, err := a.Words(semaphoreWords); err == nil {
+	if _, err := a.Words(leastWords); err == nil {
 		t.Error("more words than there are")
 	}
 }
 
 func TestStage(t *testing.T) {
-	a := &Arena{bytes: stagingAt + 1024}
+	a := &Arena{bytes: leastArena + 1024}
 	off, err := a.Stage(1, 256, 257)
-	if err != nil || off[0] != stagingAt || off[1] != stagingAt+256 || off[2] != stagingAt+512 {
+	if err != nil || off[0] != leastArena || off[1] != leastArena+256 || off[2] != leastArena+512 {
 		t.Errorf("%v, %v", off, err)
 	}
 	_, err = a.Stage(1000, 100)

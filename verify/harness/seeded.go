@@ -81,7 +81,7 @@ func testJoined(ctx context.Context, w *sim.World, network store.Network, r, ran
 	if err != nil {
 		return err
 	}
-	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: staged(x) + slack, Network: network})
+	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: group.ArenaBytes(staged(x)+slack, 0), Network: network})
 	if err != nil {
 		return err
 	}
