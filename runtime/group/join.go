@@ -16,8 +16,12 @@ import (
 // returns when all ranks have come, checked each other and mapped each other's
 // arena, or gives every rank an error and leaves nothing open. Errors wrap
 // *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
-// *ProbeError.
+// *ProbeError, and driver.ErrUnavailable where this machine or build has no driver
+// that serves, or is not for Linux.
 func Join(ctx context.Context, c Config) (*Group, error) {
+	if err := supported(); err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
 	c, err := c.resolve()
 	if err != nil {
 		return nil, fmt.Errorf("join: %w", err)
