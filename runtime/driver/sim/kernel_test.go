@@ -3,7 +3,6 @@
 package sim_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 	"unsafe"
