@@ -54,7 +54,7 @@ func Main(programs []Program, code *driver.Code) int {
 func launch(o *options) int {
 	own := &listener{to: os.Stderr}
 	l := group.Launch{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
-	if _, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS); err == nil {
+	if _, err := unix.IoctlGetWinsize(int(os.Stderr.Fd()), unix.TIOCGWINSZ); err == nil {
 		l.Env = []string{showProgress + "=1"}
 	}
 	err := l.Run(context.Background())
