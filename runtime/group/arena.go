@@ -14,12 +14,16 @@ import (
 // semaphores, then staging.
 const (
 	stepWords      = 256
-	countAt        = stepWords * 4
+	countAt        = StepBytes
 	semaphoreAt    = countAt + stepWords*4
 	semaphoreWords = 1 << 16
 	stagingAt      = semaphoreAt + semaphoreWords*4
 	align          = 256
 )
+
+// StepBytes is the part of an arena, from its base, that holds the step words of the
+// pooled streams: what an abort reads of a rank.
+const StepBytes = stepWords * 4
 
 // Arena is one allocation of device memory on each rank, mapped by all of them
 // and laid out equally: what lies at an offset on one rank lies there on every

@@ -179,6 +179,17 @@ func (p *Problem) way() ([]Step, error) {
 	return nil, fmt.Errorf("no reference for operation %q", p.Op)
 }
 
+// Work is the multiplications of all steps and the elements of the largest tensor.
+func (p *Problem) Work() (multiplications, elements int) {
+	for _, s := range p.steps {
+		multiplications += s.M * s.K * s.N
+	}
+	for _, t := range p.Tensors {
+		elements = max(elements, p.Elements(t.Name))
+	}
+	return multiplications, elements
+}
+
 func (p *Problem) bias(name string) string {
 	if p.Has(name) {
 		return name
