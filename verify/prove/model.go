@@ -195,6 +195,9 @@ func (b *Buffer) span(rank int, offset, bytes int64) (from, to int, ok bool) {
 	}
 	starts := b.Offsets[rank]
 	to, ok = slices.BinarySearch(starts, offset+bytes)
+	if to == len(starts) {
+		return 0, 0, false // behind the last chunk
+	}
 	from = to
 	for from > 0 && starts[from] > offset {
 		from--
