@@ -42,12 +42,12 @@ func (c *call) cost(p *hostir.Program) error {
 	x.Eager, x.Gated = c.price.eager, true
 	drawn, err := cost.Predict(p, x, machine)
 	if err != nil {
-		return wrong(err)
+		return fmt.Errorf("show: %w", err)
 	}
 	x.Eager = !x.Eager
 	other, err := cost.Predict(p, x, machine)
 	if err != nil {
-		return wrong(err)
+		return fmt.Errorf("show: %w", err)
 	}
 	title := fmt.Sprintf("%s %d,%d,%d %s on %d %s, %s: %.1f us", p.Name, x.M, x.K, x.N, c.shape.typ, ranks, machine.Name,
 		mode(c.price.eager), drawn.Time)
