@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "70e2da2339794baebea36ec1cef1efb9e7ed8ce99fa73ba2ac5d00a099be69ba",
-	Proof: "proven for D = 2..8, stamp a7d9b08b10683cfb",
+	Hash:  "f2db64d5ffe50916ced318d2de22795594f7fb50b57ce15935202716472ecb7e",
+	Proof: "proven for D = 2..8, stamp 10f7a726c0f44dd9",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceOneShot, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. K is counted over all ranks, of which each has a part. M and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

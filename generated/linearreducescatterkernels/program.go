@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "35ade29be01ed1fc4e1485975654a839486a7f60a5a86fca1719a9369a37c4bd",
-	Proof: "proven for D = 2..8, stamp 5bd53bd75bd7c9b8",
+	Hash:  "b46ecc84c927654352924e24d0ce02535c6ebe84f2ea743e7e563711cafc2f3d",
+	Proof: "proven for D = 2..8, stamp f89315539ca6d909",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterKernels, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

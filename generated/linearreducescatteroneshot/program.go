@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "2f055a9513239afc9f9f8bd944483b4ae723a4b7bb73227bd46dac9bc6012622",
-	Proof: "proven for D = 2..8, stamp 2c66ad7689e46701",
+	Hash:  "1e151b67de1ebdffd8c6f6fe1ad798557f84f8b5a4834aa4ef0166e7e0d12fe7",
+	Proof: "proven for D = 2..8, stamp 621341abbba7ba7f",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterOneShot, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "c8edd5228b39f7204684ec260e148bf2f132e428684e5f0e9c303097b6660474",
-	Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
+	Hash:  "cf40ea0637f7a4f236187241a2b8a60e0ec694a08be737f4d6fa373de8c472df",
+	Proof: "proven for D = 2..8, stamp b1cbe28c6fd57220",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatterV, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
