@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearfused",
-	Hash:  "67da350ef3ea08bf589620a08daf6247babda9998bd95baa25d015a61fad2a84",
-	Proof: "proven for D = 2..8, stamp 76cceb0960f430a2",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "67e8ce26e64111bcd3c6bafef7c216d078e9bec5d07552806bca380d0932db24",
+	Proof: "proven for D = 1..8, stamp c91a6942a4e2e814",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

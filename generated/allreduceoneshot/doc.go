@@ -31,5 +31,5 @@
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in allreduceoneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp f682f0816e1723a6.
+// Proof: proven for D = 1..8, stamp 6e0a9a12f5b41f27.
 package allreduceoneshot

@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-	Hash:  "c331e8f114519972062ebe9bb3a9e71a27f2532ea32621fabee87f3267c0669a",
-	Proof: "proven for D = 2..8, stamp f682f0816e1723a6",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "0400c452f4450043e916c6e45f28b012d250f2cd830be48a26e6e4d8753a48a1",
+	Proof: "proven for D = 1..8, stamp 6e0a9a12f5b41f27",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

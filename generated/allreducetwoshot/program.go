@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreducetwoshot",
-	Hash:  "b714a9313f7dddaaa8d86a97e744e39d540ea895f86927c3695254bf3ece1ad2",
-	Proof: "proven for D = 2..8, stamp cdc14d752359dbd3",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "22adbafef7dd50dd03d56b967816917198cda2defe709b559d46bf144c880c1b",
+	Proof: "proven for D = 1..8, stamp c5ee1128663f756b",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

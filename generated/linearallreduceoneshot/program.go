@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "70e2da2339794baebea36ec1cef1efb9e7ed8ce99fa73ba2ac5d00a099be69ba",
-	Proof: "proven for D = 2..8, stamp a7d9b08b10683cfb",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "585a6a36f6d943f97aef687278c958b6646cbfe29dfc32f2a82018793e38810f",
+	Proof: "proven for D = 1..8, stamp 81a1b2f58da9740c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "a7fdd3c861464291ba4869bfd5900c00be228a8c93c133c1db930028bf670558",
-	Proof: "proven for D = 2..8, stamp 59a8246c5127fb9b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "d6aeeacaef6a6623af4fe7f1ba768908f4a29884aa1f42eb04bf58ff4543c47e",
+	Proof: "proven for D = 1..8, stamp db5a1999ce5c5b03",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

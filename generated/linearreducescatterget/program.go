@@ -19,9 +19,9 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "a8de73fe39d24344509bf590d092ed64d133f19259ebb5c98d5ff147d93dd9f8",
-	Proof: "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "68c9e5981fbd2e7f1348893a309216622d6a1836eb7ff17b8df8fc787364c384",
+	Proof: "proven for D = 1..8, stamp 9330ac8823f4c48a",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -51,6 +51,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

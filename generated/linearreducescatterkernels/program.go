@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "35ade29be01ed1fc4e1485975654a839486a7f60a5a86fca1719a9369a37c4bd",
-	Proof: "proven for D = 2..8, stamp 5bd53bd75bd7c9b8",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "5188bea3f591014eca378c033a6195506066150ede141f7ce241ddb8f9df07d8",
+	Proof: "proven for D = 1..8, stamp da8d89fead5c690f",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

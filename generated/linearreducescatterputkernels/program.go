@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterputkernels",
-	Hash:  "2fa6e584bf979a966c3c3b376d1e420d9f36a125e7fe5895920d13317f6dfed7",
-	Proof: "proven for D = 2..8, stamp 3cb7c6ed60257672",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "81b3690ee60b591f61e11f2ca358948c151ece04f384cc8b9ded07461157b1a0",
+	Proof: "proven for D = 1..8, stamp 425e4c8e3a507ec4",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -49,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "d7bf921b32d7168d2e3d2efa8ca4fe2c319b659ceab9ddf73fc667771e4acd0f",
-	Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "df1a75aab5632deb729de9d11e88b94f2deb3332201f2a62f7116b864f177aed",
+	Proof: "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a LinearReduceScatterRing, the same on
@@ -44,6 +44,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,9 +16,9 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "c8edd5228b39f7204684ec260e148bf2f132e428684e5f0e9c303097b6660474",
-	Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "acd269d20a995352961d7a11cb782cf949f9d6c31ce12fffb609f41fab993bfc",
+	Proof: "proven for D = 1..8, stamp fb53e8a62a15493c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

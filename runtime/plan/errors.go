@@ -15,6 +15,14 @@ var (
 	ErrBusy     = errors.New("another goroutine is using the plan (the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 
+// UnprovenError says that a program carries no proof, for whatever size of the group.
+type UnprovenError struct{ Program string }
+
+// Error names the command that proves programs.
+func (e *UnprovenError) Error() string {
+	return fmt.Sprintf("%s is not proven (emit it by ovgen gen PACKAGE, which proves it)", e.Program)
+}
+
 // RanksError says that a program was not proven for the size of the group.
 type RanksError struct {
 	Program string
@@ -24,8 +32,8 @@ type RanksError struct {
 
 // Error names the command that proves the program for this size.
 func (e *RanksError) Error() string {
-	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (prove and emit it for them too: ovgen gen -ranks 2..%d PACKAGE)",
-		e.Program, numbers(e.Proven), e.Size, e.Size)
+	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (prove and emit it for them too: ovgen gen -ranks 1..%d PACKAGE)",
+		e.Program, numbers(e.Proven), e.Size, max(e.Size, slices.Max(e.Proven)))
 }
 
 // DisagreementError says that ranks came to one plan with different things.

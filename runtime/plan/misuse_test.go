@@ -56,7 +56,19 @@ func TestNewRefuses(t *testing.T) {
 			p.Ranks = []int{2, 4}
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "toy is proven for groups of 2, 4 ranks, not of 3 (prove and emit it for them too: ovgen gen -ranks 2..3 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
+		}, "toy is proven for groups of 2, 4 ranks, not of 3 (prove and emit it for them too: ovgen gen -ranks 1..4 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
+		{"no proof", func(w *world, r int) error {
+			p := *toyProgram
+			p.Proof = "unproven"
+			_, err := newToy(w.Context(), w.groups[r], &p, "small")
+			return err
+		}, "toy is not proven (emit it by ovgen gen PACKAGE, which proves it)", func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
+		{"proven for no size", func(w *world, r int) error {
+			p := *toyProgram
+			p.Ranks = nil
+			_, err := newToy(w.Context(), w.groups[r], &p, "small")
+			return err
+		}, "toy is not proven", func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
 		{"too large", func(w *world, r int) error {
 			b := Build(w.groups[r], toyProgram, "large")
 			b.Allocate("gathered", 1<<20)
