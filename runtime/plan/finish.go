@@ -73,7 +73,8 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	return err
 }
 
-// supported checks the size of the group against what was proven.
+// supported checks the size of the group against what was proven, and the links against
+// what that rests on.
 func (p *Plan) supported() error {
 	proven := p.program.Ranks
 	switch {
@@ -81,6 +82,11 @@ func (p *Plan) supported() error {
 		return &UnprovenError{Program: p.program.Name}
 	case !slices.Contains(proven, p.Size()):
 		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
+	}
+	for _, r := range p.peers {
+		if p.program.Puts && !p.group.NVLink(r) {
+			return &LinkError{Program: p.program.Name, Rank: r}
+		}
 	}
 	return nil
 }

@@ -257,3 +257,30 @@ func (f *refusing) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.St
 	}
 	return f.Driver.MemcpyDtoDAsync(dst, src, bytes, s)
 }
+
+// Puts that are signalled by stream memory operations need NVLink to every peer.
+func TestPutsNeedNVLink(t *testing.T) {
+	puts := *toyProgram
+	puts.Puts = true
+	apart := sim.Config{NVLink: func(from, to int) bool { return from+to != 2 }} // ranks 0 and 2
+	inWorld(t, 3, apart, nil, func(w *world) {
+		w.each(func(r int) {
+			_, err := newToy(w.Context(), w.groups[r], &puts, "small")
+			var link *LinkError
+			switch {
+			case r == 1 && !errors.As(err, new(*RankError)):
+				w.Errorf("rank 1: %v, want the error of a peer", err)
+			case r != 1 && (!errors.As(err, &link) || link.Rank != 2-r || !strings.Contains(err.Error(), "let kernels signal")):
+				w.Errorf("rank %d: %v, want that there is no NVLink", r, err)
+			}
+		})
+		toys := w.toys() // that get
+		w.all(toys, func(t *toy) error {
+			return errors.Join(t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1), t.close(w.Context()))
+		})
+	})
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		toys := w.toysOf(&puts)
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}

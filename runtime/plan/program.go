@@ -10,6 +10,9 @@ type Program struct {
 	// Eager programs are not serial-safe as a graph, or exchange handles in the loop:
 	// they can be enqueued, not captured.
 	Eager bool
+	// Puts says that a run writes into peers' memory, and that peers wait for that by
+	// stream memory operations.
+	Puts  bool
 	Ranks []int        // group sizes it was proven for
 	Code  *driver.Code // device code; nil without kernels
 }

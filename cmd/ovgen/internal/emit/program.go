@@ -61,6 +61,9 @@ func (u *unit) identity(f *jen.File) {
 	if u.eager() {
 		values = append(values, jen.Id("Eager").Op(":").True())
 	}
+	if u.puts() {
+		values = append(values, jen.Id("Puts").Op(":").True())
+	}
 	if u.device {
 		values = append(values, jen.Id("Code").Op(":").Op("&").Id("code"))
 	}
@@ -100,6 +103,51 @@ func (u *unit) proof() string {
 // eager says that the program must not be captured.
 func (u *unit) eager() bool {
 	return u.Proof != nil && !u.Proof.Replay() || len(u.inLoop()) > 0
+}
+
+// puts says that a run writes into peers' memory and that a rank waits by stream memory
+// operations: what it sees then of memory that peers wrote is not the driver's promise
+// on every link.
+func (u *unit) puts() bool {
+	writes, waits := false, false
+	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
+		if to, ok := result(n); ok {
+			writes = writes || !to.Peer.IsZero()
+		}
+	})
+	hostir.Walk(unfused(u.program.Body), func(n hostir.Node) {
+		if w, ok := n.(hostir.Wait); ok {
+			waits = waits || !w.Kernel
+		}
+	})
+	return writes && waits
+}
+
+// result is what a node writes.
+func result(n hostir.Node) (to hostir.View, ok bool) {
+	switch n := n.(type) {
+	case hostir.Set:
+		return n.Dst, true
+	case hostir.Reduce:
+		return n.Dst, true
+	case hostir.Matmul:
+		return n.C, true
+	case hostir.Linear:
+		return n.C, true
+	case hostir.Gradient:
+		return n.C, true
+	}
+	return to, false
+}
+
+// unfused are the nodes of a body but for what kernels do inside.
+func unfused(body []hostir.Node) []hostir.Node {
+	return hostir.Map(expand(body), func(n hostir.Node) []hostir.Node {
+		if _, ok := n.(hostir.LaunchKernel); ok {
+			return nil
+		}
+		return []hostir.Node{n}
+	})
 }
 
 // proven are the mesh sizes that New accepts.
