@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "5f61cff64a0ea0f50f4b0e20d79af41d5defd0f3d55fbc92c0d02518791a22e7",
 	Proof: "proven for D = 1..8, stamp fd7165bdf732be72",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearBroadcast, the same

@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "48f539d94d4aaf1a65b9ce2c44dfc7cb77022d945eaf558a36d4f0370c844c17",
 	Proof: "proven for D = 1..8, stamp 35af9c340cf764d1",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearPut, the same on all

@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "293bd856bf129c9ec0d060824f918164781df88a11ca179f660672c5f8529b4e",
 	Proof: "proven for D = 1..8, stamp 41008043bea10bb5",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearRingBackward, the

@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "2d44c5028bff0708869ebbf6223fc94de99eab4a26df2ac99bbe7c05d8e2e5ed",
 	Proof: "proven for D = 1..8, stamp 543aa1c5704f59cd",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearRingBoth, the same on

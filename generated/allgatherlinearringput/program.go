@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "8f9356c01f698710bc18f0fea3ddb8dee0b3c12eeffd06d40d2d7744418a2e19",
 	Proof: "proven for D = 1..8, stamp e6e8a7181fc0b1c2",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearRingPut, the same on

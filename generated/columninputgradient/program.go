@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "dd7e1654c4d3473442e1c9999e2c37db7a97fab013aa6de7232d58c061ff0dba",
 	Proof: "proven for D = 1..8, stamp 69c2dc677e683d21",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 

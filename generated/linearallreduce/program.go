@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "15ac6c84f1ae8540742bca5be46fb18e835b0ad11c5ffac2276e898e7d94e8c2",
 	Proof: "proven for D = 1..8, stamp facc3273d9f5db6c",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 

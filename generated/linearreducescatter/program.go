@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "b0cd845ecbb4a686034e73003195d05ab920e3d4f87136d9f4f7d5a89bb7815f",
 	Proof: "proven for D = 1..8, stamp c6abb1ac750a9a0d",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 

@@ -22,6 +22,7 @@ var program = plan.Program{
 	Hash:  "271d2e402a54ad696c2f85a5924e9e96b2deba74240e0c652275891599139860",
 	Proof: "proven for D = 1..8, stamp fb2a3ec1733c7157",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 

@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "e5413e909b57e63907c2ab0ff8da41b592750a8e5f1bedd37820274cd7d7995b",
 	Proof: "proven for D = 1..8, stamp 8b031f7496216300",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 

@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "951edfe40a9bb6a44e3625cdd9104cae7219595b113b8ff51efbe1585998ec7f",
 	Proof: "proven for D = 1..8, stamp d3f3d81cf4308848",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 

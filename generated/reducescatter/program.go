@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "512f784807ab05c00ed559724323b045561d99e695468f71492998a5adcd72ef",
 	Proof: "proven for D = 1..8, stamp 4f14304d3d810972",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 

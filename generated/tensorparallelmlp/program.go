@@ -19,6 +19,7 @@ var program = plan.Program{
 	Hash:  "dbe1e88fa344a8108926c1b8e0da7870d71e42c4c5f7488771b3f9493210ddcb",
 	Proof: "proven for D = 1..8, stamp 3545e763f8c0f3df",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 

@@ -22,6 +22,7 @@ var program = plan.Program{
 	Hash:  "b53a3c58b8a90b7c271a04928c96326c3a946ba57d86dedf3899fda1dc0fbcc5",
 	Proof: "proven for D = 1..8, stamp 3b91ca4748cb82d3",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
