@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-	Hash:  "e29868d44fa6d0618eb35d4c6dbc577663f3413d935ff858d14a06e79de45a4e",
-	Proof: "proven for D = 2..8, stamp 092dc1e7e73070e7",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "0400c452f4450043e916c6e45f28b012d250f2cd830be48a26e6e4d8753a48a1",
+	Proof: "proven for D = 1..8, stamp 6e0a9a12f5b41f27",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceOneShot, the same on all
-// ranks. M and N are of each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:
