@@ -132,3 +132,20 @@ func TestReductionsRefused(t *testing.T) {
 		})
 	}
 }
+
+// Of the caller's buffers, runs write the results and nothing else, and all of these.
+func TestWritten(t *testing.T) {
+	results := map[string]bool{"C": true, "C2": true, "C3": true, "Gathered": true}
+	for _, n := range catalog.All() {
+		p, err := lower.Lower(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := p.Written()
+		for _, b := range p.Buffers {
+			if b.Owner == hostir.Caller && written[b.Name] != results[b.Name] {
+				t.Errorf("%s: runs write %s: %v", n.Name, b.Name, written[b.Name])
+			}
+		}
+	}
+}

@@ -243,9 +243,10 @@ func (c *Computation) extent(e schedule.Extent) (int64, error) {
 // Memory that streams have, not programs.
 const (
 	stepPrefix      = "step["
+	countPrefix     = "count["
 	workspacePrefix = "workspace["
 )
 
 func ofStream(buffer string) bool {
-	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, workspacePrefix)
+	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, countPrefix) || strings.HasPrefix(buffer, workspacePrefix)
 }
