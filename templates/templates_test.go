@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,17 @@ import (
 // build renders a package, compiles testdata/NAME.cc over its shim, runs that and
 // returns what it printed.
 func build(t *testing.T, d Device, headers, sources []string, main string) string {
+	t.Helper()
+	program := compile(t, rendered(t, d, headers, sources), main, "-O2")
+	out, err := exec.Command(program).CombinedOutput()
+	if err != nil {
+		t.Fatalf("run: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// rendered is a folder with the package's device code.
+func rendered(t *testing.T, d Device, headers, sources []string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for file, names := range map[string][]string{d.Package + ".h": headers, d.Package + ".cu": sources, d.Package + "_sim.cc": {"sim.cc.tmpl"}} {
@@ -24,19 +36,26 @@ func build(t *testing.T, d Device, headers, sources []string, main string) strin
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// compile compiles testdata/NAME.cc in a folder with device code and returns the program. A
+// fence of a smaller scope compiles too: what it does wrong is seen by running it.
+func compile(t *testing.T, dir, main string, flags ...string) string {
+	t.Helper()
 	source, err := filepath.Abs(filepath.Join("testdata", main+".cc"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "program")
-	if out, err := exec.Command("g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-I", dir, "-I", "testdata", source, "-o", program).CombinedOutput(); err != nil {
+	program := filepath.Join(dir, main)
+	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-I", dir, "-I", "testdata", source, "-o", program)
+	if !slices.Contains(flags, "-fsanitize=thread") {
+		args = append(args, "-D__threadfence()=__threadfence_system()", "-D__threadfence_block()=__threadfence_system()")
+	}
+	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)
 	}
-	out, err := exec.Command(program).CombinedOutput()
-	if err != nil {
-		t.Fatalf("run: %v\n%s", err, out)
-	}
-	return string(out)
+	return program
 }
 
 // transport is a package with every kernel of the transports.

@@ -5,13 +5,13 @@ package sim
 /*
 typedef struct ovgen_sim_kernel {
 	const char *name;
-	void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3]);
+	void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3], unsigned long long seed);
 	int (*resume)(void *launch, unsigned long long *addr, unsigned *value);
 	void (*destroy)(void *launch);
 } ovgen_sim_kernel;
 
-static void *kernel_start(const ovgen_sim_kernel *k, const void *params, const unsigned *grid, const unsigned *block) {
-	return k->start(params, grid, block);
+static void *kernel_start(const ovgen_sim_kernel *k, const void *params, const unsigned *grid, const unsigned *block, unsigned long long seed) {
+	return k->start(params, grid, block, seed);
 }
 
 static int kernel_resume(const ovgen_sim_kernel *k, void *launch, unsigned long long *addr, unsigned *value) {
@@ -170,7 +170,8 @@ func (w *World) beginKernel(o *op) {
 			return
 		}
 	}
-	r.launch = C.kernel_start(o.function.kernel, params, (*C.uint)(unsafe.Pointer(&o.grid[0])), (*C.uint)(unsafe.Pointer(&o.block[0])))
+	r.launch = C.kernel_start(o.function.kernel, params,
+		(*C.uint)(unsafe.Pointer(&o.grid[0])), (*C.uint)(unsafe.Pointer(&o.block[0])), C.ulonglong(w.random.Uint64()))
 	r.seen = w.words - 1
 }
 
@@ -180,23 +181,48 @@ func (w *World) kernelReady(o *op) bool {
 	return !r.waiting || w.holds(o, r.word, r.value) || r.seen != w.words
 }
 
-// resumeKernel runs a launch until it is finished, or until all its threads wait.
+// What the resume of a launch returns.
+const (
+	finished = iota
+	waits    // all its threads do
+	paused   // behind a write to a word
+)
+
+// resumeKernel runs a launch until it is finished, until all its threads wait, or until
+// it pauses, so that others see a word before it goes on.
 func (w *World) resumeKernel(o *op) bool {
 	r := &o.running
 	posted := w.posts(o)
 	r.seen = w.words
-	r.waiting = C.kernel_resume(o.function.kernel, r.launch, &r.where, &r.want) != 0
+	state := C.kernel_resume(o.function.kernel, r.launch, &r.where, &r.want)
 	if w.posts(o) != posted {
 		w.words++
 	}
-	if !r.waiting {
-		w.count(o, 0)
+	r.waiting = state == waits
+	switch state {
+	case finished:
+		w.count(o, len(r.touches))
 		w.words++
-		return true
+	case waits:
+		r.word, r.value = driver.Ptr(r.where), uint32(r.want)
+		w.count(o, r.next(driver.TouchWait, r.word))
+	case paused:
+		if at := r.next(driver.TouchPost, driver.Ptr(r.where)); at < len(r.touches) {
+			w.count(o, at+1)
+		}
 	}
-	r.word, r.value = driver.Ptr(r.where), uint32(r.want)
-	w.count(o, r.word)
-	return false
+	return state == finished
+}
+
+// next is the first touch of a kind and address that has not been taken in, or how many
+// touches there are where it is none.
+func (r *kernelRun) next(kind driver.TouchKind, at driver.Ptr) int {
+	for i := r.counted; i < len(r.touches); i++ {
+		if t := &r.touches[i]; t.Kind == kind && t.At == at && at != 0 {
+			return i
+		}
+	}
+	return len(r.touches)
 }
 
 // posts is a sum over the words that a kernel writes, to see when it does.
@@ -212,11 +238,11 @@ func (w *World) posts(o *op) (sum uint64) {
 	return sum
 }
 
-// count takes in what a kernel touched, in the order in which it is listed, up
-// to the wait it stands at.
-func (w *World) count(o *op, until driver.Ptr) {
+// count takes in what a kernel touched, in the order in which it is listed, up to the
+// touch of that index.
+func (w *World) count(o *op, until int) {
 	r := &o.running
-	for ; r.counted < len(r.touches); r.counted++ {
+	for ; r.counted < until; r.counted++ {
 		t := &r.touches[r.counted]
 		if t.At == 0 {
 			continue
@@ -227,9 +253,6 @@ func (w *World) count(o *op, until driver.Ptr) {
 		case driver.TouchWrite:
 			w.access(o, t.At, t.Bytes, accessWrite)
 		case driver.TouchWait:
-			if until != 0 && t.At == until {
-				return
-			}
 			w.acquire(o, t.At)
 		case driver.TouchPost:
 			w.release(o, t.At, t.Value, 0)
