@@ -40,11 +40,9 @@ func TestThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	needSanitizer(t, dir)
-	program := compile(t, dir, "threads", "-O1", "-fsanitize=thread")
+	program := compile(t, dir, "threads", "-O1", "-g", "-fsanitize=thread")
 	for seed := 1; seed <= 2; seed++ {
-		cmd := exec.Command(program, fmt.Sprint(seed))
-		cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=1")
-		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		if out, err := run(t, program, fmt.Sprint(seed)); err != nil || len(out) > 0 {
 			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)
 		}
 	}

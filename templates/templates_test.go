@@ -1,12 +1,15 @@
 package templates
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -16,11 +19,21 @@ import (
 func build(t *testing.T, d Device, headers, sources []string, main string) string {
 	t.Helper()
 	program := compile(t, rendered(t, d, headers, sources), main, "-O2")
-	out, err := exec.Command(program).CombinedOutput()
+	out, err := run(t, program)
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, out)
 	}
-	return string(out)
+	return out
+}
+
+// run runs a program, which a mistake in a kernel may keep from ending.
+func run(t *testing.T, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, errors.New("it does not end"))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), errors.Join(err, context.Cause(ctx))
 }
 
 // rendered is a folder with the package's device code.

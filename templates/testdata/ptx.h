@@ -104,7 +104,7 @@ static bool within(Scope s, Place a, Place b) { return s == sys || (a.device == 
 
 static unsigned publish(Scope s)
 {
-  const unsigned id = ++releases;
+  const unsigned id = 1 + releases.fetch_add(1, std::memory_order_relaxed);
   if (id >= most_releases) {
     printf("too many releases\n");
     _exit(1);
@@ -178,7 +178,7 @@ static void store(unsigned *word, unsigned value, Order order, Scope s)
     by = publish(s);
   }
   __atomic_store_n(whole(word), (unsigned long long)by << 32 | value, __ATOMIC_RELAXED);
-  progress++;
+  progress.fetch_add(1, std::memory_order_relaxed);
   delay();
 }
 
@@ -197,7 +197,7 @@ static unsigned modify(unsigned *word, Order order, Scope s, Next next)
       by = publish(s);
     }
     if (__atomic_compare_exchange_n(whole(word), &x, (unsigned long long)by << 32 | next((unsigned)x), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-      progress++;
+      progress.fetch_add(1, std::memory_order_relaxed);
       return (unsigned)x;
     }
   }

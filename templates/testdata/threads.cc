@@ -21,7 +21,7 @@ static void run(const Step &s, unsigned device, unsigned seed)
   std::vector<std::thread> all;
   for (unsigned b = 0; b < s.blocks; b++) {
     teams[b].left = threads;
-    const unsigned block = ++numbered;
+    const unsigned block = 1 + numbered.fetch_add(1, std::memory_order_relaxed);
     for (unsigned t = 0; t < threads; t++) {
       all.emplace_back([&s, &teams, b, t, block, device, seed] {
         gridDim = {s.blocks, 1, 1};
@@ -33,7 +33,7 @@ static void run(const Step &s, unsigned device, unsigned seed)
         chance = seed * 1000003ull + block * 101 + t;
         delay();
         kernel(*(const Params *)s.params.data());
-        progress++;
+        progress.fetch_add(1, std::memory_order_relaxed);
         team->leave();
       });
     }
@@ -70,10 +70,11 @@ static void play(World &w, unsigned r, unsigned seed)
 static void watch(const char *name)
 {
   std::thread([name] {
-    for (unsigned last = progress, still = 0; still < 10 * patience; still++) {
+    for (unsigned last = 0, still = 0; still < 10 * patience; still++) {
       usleep(100000);
-      if (last != progress) {
-        last = progress;
+      const unsigned now = progress.load(std::memory_order_relaxed);
+      if (last != now) {
+        last = now;
         still = 0;
       }
     }
