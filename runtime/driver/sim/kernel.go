@@ -23,6 +23,8 @@ static void kernel_destroy(const ovgen_sim_kernel *k, void *launch) { k->destroy
 import "C"
 
 import (
+	"errors"
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -57,7 +59,8 @@ type kernelRun struct {
 	want    C.uint
 }
 
-// ModuleLoadData takes the kernels of a package from its table.
+// ModuleLoadData takes the kernels of a package from its table. It refuses PTX that is not
+// that of the package's source, though it does not run it.
 func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	const call = "cuModuleLoadData"
 	if err := c.enterIdle(call); err != nil {
@@ -66,6 +69,9 @@ func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	defer c.leave()
 	if code == nil {
 		return 0, fail(call, invalidValue)
+	}
+	if err := code.Check(); err != nil && !errors.Is(err, driver.ErrNoPTX) {
+		return 0, fmt.Errorf("load kernels of %s: %w", code.Name, err)
 	}
 	if code.Sim == nil {
 		return 0, fail(call, noBinary)
