@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearfused",
-	Hash:  "67da350ef3ea08bf589620a08daf6247babda9998bd95baa25d015a61fad2a84",
+	Hash:  "d9f25ee4822ef989dbab4d7adfe04a0cbd4780154f3b09430be5e70f78e3d1e3",
 	Proof: "proven for D = 2..8, stamp 76cceb0960f430a2",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

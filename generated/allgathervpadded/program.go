@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "738cd84ed91c9e10b6b3a0ff077a20d228b85d452db9e6af0d7e8931c43dc909",
+	Hash:  "2c3e762c9f1db812e3b937c7d64d6c3764f960629fe6dbcffefd537b2fb01763",
 	Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreducetwoshot",
-	Hash:  "b714a9313f7dddaaa8d86a97e744e39d540ea895f86927c3695254bf3ece1ad2",
+	Hash:  "c5d7882fd88c4458f268e7742e2dddbe40359ba9c73a57c7752b77263499da5c",
 	Proof: "proven for D = 2..8, stamp cdc14d752359dbd3",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "787cce67d176394a014e20c70a95333edf542b645e121d5a731ccf789f285bfa",
+	Hash:  "66565bc62834de574d8054899f4a7b1f28b8075984cfaae3309d1cf09a8971d3",
 	Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "2a8235c583c71085c126c2d17b0c56b500fd7bc65562b8fc2016e83304ef961a",
+	Hash:  "be6ec13048db85dc4cbbf9b7cfdb3475dfdeeb2e6d012088282fcb80f5c19b5a",
 	Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "a7fdd3c861464291ba4869bfd5900c00be228a8c93c133c1db930028bf670558",
+	Hash:  "5d83ccd3ef9b98655535308a358fcd5274f640fc0953cd4f6f896b2ce61a37c0",
 	Proof: "proven for D = 2..8, stamp 59a8246c5127fb9b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

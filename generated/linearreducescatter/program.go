@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "b157aea816b1570df11f65da73368bda6c120e446dfc5c4a60923010659fe8cf",
+	Hash:  "d0d1deae2668196e92348c2c2c004e8d0367cc0a218be01d5e56ca84d39ef613",
 	Proof: "proven for D = 2..8, stamp 6801dfa955f2f249",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -19,7 +19,7 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "a8de73fe39d24344509bf590d092ed64d133f19259ebb5c98d5ff147d93dd9f8",
+	Hash:  "47c084f6ad79fd3f42b10e6bfa2f1ca29a2148b25f6137eb2f9167edbcef619b",
 	Proof: "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "ac3e0e6a412b77dc0bde22b89e11cf1a9f9d3aea1eb97cf13c9adb16a564e3b3",
+	Hash:  "9963832ae2541683846bcecf3db7a54b8b330530f4a53efd8a483b210293348b",
 	Proof: "proven for D = 2..8, stamp a206c5dbf71c421c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "35ade29be01ed1fc4e1485975654a839486a7f60a5a86fca1719a9369a37c4bd",
+	Hash:  "11be3164e5325af46274fbd1853c3f686048801a19668915725f4e5963f68d9c",
 	Proof: "proven for D = 2..8, stamp 5bd53bd75bd7c9b8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "2f055a9513239afc9f9f8bd944483b4ae723a4b7bb73227bd46dac9bc6012622",
+	Hash:  "4f59d46d97463c0eb2428c89e235570a0cbe977bcd7dda101302b3a7508f4e32",
 	Proof: "proven for D = 2..8, stamp 2c66ad7689e46701",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

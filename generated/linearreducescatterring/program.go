@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "d7bf921b32d7168d2e3d2efa8ca4fe2c319b659ceab9ddf73fc667771e4acd0f",
+	Hash:  "517031b2f2ccd69b5e00d562ab8a5cfbe29f892cb085940d3ea7f94afdfadcf7",
 	Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "c8edd5228b39f7204684ec260e148bf2f132e428684e5f0e9c303097b6660474",
+	Hash:  "54e2e9e9a832a82ee664710ed5ea325cf0d537d743ab4d005c073ed56813ee3c",
 	Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

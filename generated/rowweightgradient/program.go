@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "c9f186f2a61f234b0491a7f0488c6275c338c996b21368bc8890734effab39c3",
+	Hash:  "b209e1a3fb52708b195a48566ff6e992c39924a32f814edb0abb1799e0663a80",
 	Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }

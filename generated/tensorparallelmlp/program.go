@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "9d6e27a4b7d7d94ba20883b0e7b90d4d674e30b33ad095f927536b5ca49b16b4",
+	Hash:  "e353e87ac1640ae73ede764fe56b33aed9e22d9429321cfdafc8a0ef20c0e348",
 	Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
