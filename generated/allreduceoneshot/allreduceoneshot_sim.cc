@@ -147,18 +147,38 @@ void enter(Launch *l, Fiber *f)
   swapcontext(&l->host, &f->context);
 }
 
+// Idle fibers of launches that are gone.
+std::vector<Fiber *> spare;
+const size_t most_spare = 4096;
+
 Fiber *new_fiber(Launch *l)
 {
-  Fiber *f = new Fiber();
+  Fiber *f;
+  if (spare.empty()) {
+    f = new Fiber();
+    f->stack = static_cast<char *>(malloc(stack_bytes));
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = stack_bytes;
+    f->context.uc_link = nullptr;
+    makecontext(&f->context, fiber_main, 0);
+  } else {
+    f = spare.back();
+    spare.pop_back();
+  }
   f->launch = l;
-  f->stack = static_cast<char *>(malloc(stack_bytes));
-  getcontext(&f->context);
-  f->context.uc_stack.ss_sp = f->stack;
-  f->context.uc_stack.ss_size = stack_bytes;
-  f->context.uc_link = nullptr;
-  makecontext(&f->context, fiber_main, 0);
   l->fibers.push_back(f);
   return f;
+}
+
+void free_fiber(Fiber *f)
+{
+  if (f->state == Fiber::idle && spare.size() < most_spare) {
+    spare.push_back(f);
+    return;
+  }
+  free(f->stack);
+  delete f;
 }
 
 bool ready(Fiber *f)
@@ -189,12 +209,13 @@ bool ready(Fiber *f)
   return value;
 }
 
-// Lets others have a turn behind a write, every other time.
-void written(unsigned *word)
+// Lets others have a turn behind a write: behind every post, since the simulator takes in
+// what a kernel did ahead of it, and behind every other reset.
+void written(unsigned *word, unsigned value)
 {
   Launch *l = current;
   Fiber *f = l->current;
-  if (pick(l, 2) == 0) {
+  if (value != 0 || pick(l, 2) == 0) {
     f->state = Fiber::paused;
     l->written = word;
     swapcontext(&f->context, &l->host);
@@ -204,13 +225,13 @@ void written(unsigned *word)
 [[maybe_unused]] void store_release(unsigned *word, unsigned value)
 {
   __atomic_store_n(word, value, __ATOMIC_RELEASE);
-  written(word);
+  written(word, value);
 }
 
 [[maybe_unused]] void store_relaxed(unsigned *word, unsigned value)
 {
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
-  written(word);
+  written(word, value);
 }
 
 [[maybe_unused]] unsigned increment(unsigned *word, unsigned last)
@@ -402,10 +423,10 @@ int resume(void *launch, unsigned long long *addr, unsigned *value)
 
 void destroy(void *launch)
 {
+  std::lock_guard<std::mutex> lock(running);
   Launch *l = static_cast<Launch *>(launch);
   for (Fiber *f : l->fibers) {
-    free(f->stack);
-    delete f;
+    free_fiber(f);
   }
   delete l;
 }
