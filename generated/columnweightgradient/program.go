@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "be6ec13048db85dc4cbbf9b7cfdb3475dfdeeb2e6d012088282fcb80f5c19b5a",
-	Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
+	Hash:  "137939133b92a8c591c6654ad6431c3cae404354d1c95b627a0cbc519e1ab2a8",
+	Proof: "proven for D = 2..8, stamp 1f685effa171a974",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
@@ -63,7 +63,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [M, N]
 	B device.Ptr // [DIDx(D), M/D, K]: this rank's part, which the peers read
@@ -105,7 +106,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*n))
 	p.b = b.Shared("B", bytes(m/d*k))
-	p.c = b.Caller("C", bytes(n*k))
+	p.c = b.Written(b.Caller("C", bytes(n*k)))
 	p.bgathered = b.Allocate("Bgathered", bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

@@ -2,26 +2,6 @@
 
 package sim
 
-/*
-typedef struct ovgen_sim_kernel {
-	const char *name;
-	void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3], unsigned long long seed);
-	int (*resume)(void *launch, unsigned long long *addr, unsigned *value);
-	void (*destroy)(void *launch);
-} ovgen_sim_kernel;
-
-static void *kernel_start(const ovgen_sim_kernel *k, const void *params, const unsigned *grid, const unsigned *block, unsigned long long seed) {
-	return k->start(params, grid, block, seed);
-}
-
-static int kernel_resume(const ovgen_sim_kernel *k, void *launch, unsigned long long *addr, unsigned *value) {
-	return k->resume(launch, addr, value);
-}
-
-static void kernel_destroy(const ovgen_sim_kernel *k, void *launch) { k->destroy(launch); }
-*/
-import "C"
-
 import (
 	"errors"
 	"fmt"
@@ -34,14 +14,14 @@ import (
 // module is a loaded Code with its host kernels by name.
 type module struct {
 	code    *driver.Code
-	kernels map[string]*C.ovgen_sim_kernel
+	kernels map[string]*hostKernel
 }
 
 // function is one kernel.
 type function struct {
 	name    string
 	module  *module
-	kernel  *C.ovgen_sim_kernel
+	kernel  *hostKernel
 	params  int
 	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
 }
@@ -55,8 +35,8 @@ type kernelRun struct {
 	seen    uint64 // World.words when it was resumed last
 	touches []driver.Touch
 	counted int // touches that the race detector has taken in
-	where   C.ulonglong
-	want    C.uint
+	where   uint64
+	want    uint32
 }
 
 // ModuleLoadData takes the kernels of a package from its table. It refuses PTX that is not
@@ -73,13 +53,13 @@ func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	if err := code.Check(); err != nil && !errors.Is(err, driver.ErrNoPTX) {
 		return 0, fmt.Errorf("load kernels of %s: %w", code.Name, err)
 	}
+	if err := kernelsRun(); err != nil {
+		return 0, fmt.Errorf("%s: %w", call, err)
+	}
 	if code.Sim == nil {
 		return 0, fail(call, noBinary)
 	}
-	m := &module{code: code, kernels: map[string]*C.ovgen_sim_kernel{}}
-	for k := (*C.ovgen_sim_kernel)(code.Sim); k.name != nil; k = (*C.ovgen_sim_kernel)(unsafe.Add(unsafe.Pointer(k), unsafe.Sizeof(*k))) {
-		m.kernels[C.GoString(k.name)] = k
-	}
+	m := &module{code: code, kernels: hostKernels(code.Sim)}
 	h := driver.Module(c.world.handle())
 	c.modules[h] = m
 	return h, nil
@@ -168,16 +148,15 @@ func (w *World) beginKernel(o *op) {
 	}
 	for _, t := range r.touches {
 		n := t.Bytes
-		if t.Kind == driver.TouchWait || t.Kind == driver.TouchPost {
+		if t.At != 0 && (t.Kind == driver.TouchWait || t.Kind == driver.TouchPost) {
 			n = 4
 		}
-		if (t.At != 0 || t.Bytes != 0) && o.ctx.bytes(t.At, n) == nil {
+		if n != 0 && o.ctx.bytes(t.At, n) == nil { // of no bytes, the address is not looked at
 			w.fault(o, "%d bytes at %#x", n, uint64(t.At))
 			return
 		}
 	}
-	r.launch = C.kernel_start(o.function.kernel, params,
-		(*C.uint)(unsafe.Pointer(&o.grid[0])), (*C.uint)(unsafe.Pointer(&o.block[0])), C.ulonglong(w.random.Uint64()))
+	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64())
 	r.seen = w.words - 1
 }
 
@@ -200,7 +179,7 @@ func (w *World) resumeKernel(o *op) bool {
 	r := &o.running
 	posted := w.posts(o)
 	r.seen = w.words
-	state := C.kernel_resume(o.function.kernel, r.launch, &r.where, &r.want)
+	state := o.function.kernel.resume(r.launch, &r.where, &r.want)
 	if w.posts(o) != posted {
 		w.words++
 	}
@@ -210,7 +189,7 @@ func (w *World) resumeKernel(o *op) bool {
 		w.count(o, len(r.touches))
 		w.words++
 	case waits:
-		r.word, r.value = driver.Ptr(r.where), uint32(r.want)
+		r.word, r.value = driver.Ptr(r.where), r.want
 		w.count(o, r.next(driver.TouchWait, r.word))
 	case paused:
 		if at := r.next(driver.TouchPost, driver.Ptr(r.where)); at < len(r.touches) {
@@ -269,7 +248,7 @@ func (w *World) count(o *op, until int) {
 // endKernel gives a launch back.
 func (w *World) endKernel(o *op) {
 	if o.running.launch != nil {
-		C.kernel_destroy(o.function.kernel, o.running.launch)
+		o.function.kernel.destroy(o.running.launch)
 		o.running.launch = nil
 	}
 }
