@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ovgen/schedule"
@@ -97,7 +96,7 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 	extents := maps.Clone(base)
 	for range 2 { // a second check of an extent may undo the first
 		for _, c := range p.Checks {
-			by := max(c.Times, 1) * value(p, c.By, ranks)
+			by := c.Divisor(int64(ranks))
 			if n, ok := extents[c.Extent]; ok && n%by != 0 {
 				extents[c.Extent] *= by
 			}
@@ -110,29 +109,13 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 		}
 		extents[schedule.M], extents[schedule.P] = max(rows, 1), slices.Max(counts)+1
 	}
+	maps.Copy(extents, p.Schedule.Constants())
 	c := ops.Case{Ranks: ranks, Counts: counts, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N],
 		ElementSize: element, Extents: map[string]int64{}}
 	for _, e := range symbols[3:] {
 		c.Extents[string(e)] = extents[e]
 	}
 	return c
-}
-
-// value of an extent that a check divides by: a number, D, a name that generation binds,
-// or several of these.
-func value(p *hostir.Program, e schedule.Extent, ranks int) int64 {
-	product := int64(1)
-	for f := range strings.SplitSeq(string(e), "*") {
-		switch n, err := strconv.ParseInt(f, 10, 64); {
-		case err == nil:
-			product *= n
-		case f == string(schedule.D):
-			product *= int64(ranks)
-		case p.Constants[f] > 0:
-			product *= p.Constants[f]
-		}
-	}
-	return product
 }
 
 // environment is what expressions of the program evaluate with.
@@ -148,7 +131,8 @@ func environment(p *hostir.Program, c ops.Case) hostir.Env {
 func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	c.Extents = maps.Clone(c.Extents)
 	double := func(e schedule.Extent, env hostir.Env) {
-		if env[string(e)] > maxExtent/2 || e == schedule.P || len(c.Counts) > 0 && e == schedule.M {
+		if _, constant := p.Schedule.Constants()[e]; constant || env[string(e)] > maxExtent/2 ||
+			e == schedule.P || len(c.Counts) > 0 && e == schedule.M {
 			return
 		}
 		switch e {

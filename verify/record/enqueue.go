@@ -55,6 +55,7 @@ func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s
 		if o.Form, err = form(p); err != nil {
 			return nil, err
 		}
+		o.Accumulate = p.Accumulate
 		size := p.Type.Size()
 		rows, depth, columns := int64(p.M)*size, int64(p.K), int64(p.N)
 		list := []use{{a, rows * depth, false}, {b, depth * columns * size, false}}

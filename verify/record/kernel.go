@@ -103,6 +103,13 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		if err != nil {
 			return nil, err
 		}
+		if strings.HasPrefix(at.Buffer, "count[") { // held until the work is done
+			if was := opens.Count; was.Buffer != "" && was != at || t.Kind != driver.TouchWrite {
+				return nil, fmt.Errorf("it counts its blocks in %s and in %s", was, at)
+			}
+			opens.Count, work.Count = at, at
+			continue
+		}
 		switch {
 		case t.Kind == driver.TouchWait:
 			err = n.word(&waits.words, t.At, t.Value, false)
@@ -127,6 +134,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	}
 	before, after := o, o
 	var errs [2]error
+	before.Count = opens.Count
 	before.Words, errs[0] = ahead.list()
 	after.Words, errs[1] = behind.list()
 	if err := errors.Join(errs[:]...); err != nil {

@@ -25,7 +25,6 @@ import (
 type Subject struct {
 	Made    harness.Program
 	Program *hostir.Program
-	Ranks   []int // that it is proven for
 }
 
 // Record records the package's runs on all ranks at one shape and holds each against what
@@ -134,9 +133,9 @@ func (r *rank) base() *plan.Plan { return r.run.(interface{ Base() *plan.Plan })
 // identity holds what the package says of itself against what its test says.
 func (r *rank) identity() error {
 	is := r.base().Program()
-	if is.Name != r.Made.Name || is.Proof != r.Made.Proof || is.Eager != r.Made.Eager || !slices.Equal(is.Ranks, r.Ranks) {
+	if is.Name != r.Made.Name || is.Proof != r.Made.Proof || is.Eager != r.Made.Eager || !slices.Equal(is.Ranks, r.Made.Ranks) {
 		return fmt.Errorf("the package is %s, %s, ranks %v, eager %t; it was generated as %s, %s, ranks %v, eager %t",
-			is.Name, is.Proof, is.Ranks, is.Eager, r.Made.Name, r.Made.Proof, r.Ranks, r.Made.Eager)
+			is.Name, is.Proof, is.Ranks, is.Eager, r.Made.Name, r.Made.Proof, r.Made.Ranks, r.Made.Eager)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestCatalog(t *testing.T) {
 		}
 		t.Run(n.Name, func(t *testing.T) {
 			t.Parallel()
-			record.Test(t, made(t, n.Name), n.Schedule, 2, 3, 4, 5, 6, 7, 8)
+			record.Test(t, made(t, n.Name), n.Schedule)
 		})
 	}
 }

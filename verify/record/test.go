@@ -16,7 +16,7 @@ import (
 // replayed. Each list of operations has to be that of the package's schedule, whose
 // choices are given, and where sizes are small it is proven again. Nothing is run, so it
 // needs no simulator.
-func Test(t *testing.T, p harness.Program, choices schedule.Schedule, ranks ...int) {
+func Test(t *testing.T, p harness.Program, choices schedule.Schedule) {
 	choices.Op, choices.Tensors = schedule.Op(p.Op), p.Tensors
 	for _, typ := range p.Types {
 		choices.Types = append(choices.Types, schedule.Type(typ.String()))
@@ -25,7 +25,7 @@ func Test(t *testing.T, p harness.Program, choices schedule.Schedule, ranks ...i
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Subject{Made: p, Program: program, Ranks: ranks}
+	s, ranks := &Subject{Made: p, Program: program}, p.Ranks
 	if len(ranks) == 0 { // nothing was proven
 		ranks = []int{2, 3, 4}
 	}
