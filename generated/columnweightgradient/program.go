@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "2a8235c583c71085c126c2d17b0c56b500fd7bc65562b8fc2016e83304ef961a",
-	Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
+	Hash:  "9379910e59fdb345744f0c5bfc7ecfb199612fa1b18c688f742f9162ecb4b5c2",
+	Proof: "proven for D = 2..8, stamp 1f685effa171a974",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

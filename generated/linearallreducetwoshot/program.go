@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "a7fdd3c861464291ba4869bfd5900c00be228a8c93c133c1db930028bf670558",
-	Proof: "proven for D = 2..8, stamp 59a8246c5127fb9b",
+	Hash:  "ebb066f75162d53aa155fe07c5d13e7ac7ec05aea6577c5b4a8df57bf811be97",
+	Proof: "proven for D = 2..8, stamp b891f1a5f0a5c640",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

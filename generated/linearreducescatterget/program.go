@@ -19,8 +19,8 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "a8de73fe39d24344509bf590d092ed64d133f19259ebb5c98d5ff147d93dd9f8",
-	Proof: "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
+	Hash:  "51e049a2cc4fd0e3566e22fed6f84b045a42c94c4a7e3f17f158e3403342e68d",
+	Proof: "proven for D = 2..8, stamp 896c56bca4540c91",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

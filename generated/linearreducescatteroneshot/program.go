@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "2f055a9513239afc9f9f8bd944483b4ae723a4b7bb73227bd46dac9bc6012622",
-	Proof: "proven for D = 2..8, stamp 2c66ad7689e46701",
+	Hash:  "aa4f742063c8f6539376f5c803dd43c3aeb9bd57f4df123b9e90061a2e3ecd7b",
+	Proof: "proven for D = 2..8, stamp 7c01a730699c5197",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

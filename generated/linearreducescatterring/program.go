@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "d7bf921b32d7168d2e3d2efa8ca4fe2c319b659ceab9ddf73fc667771e4acd0f",
-	Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
+	Hash:  "78925ffde364bf5a09ae62cd8c4f1b27bf1e3490474684e4d2bdc41547caf574",
+	Proof: "proven for D = 2..8, stamp 75b67d7df61915d1",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

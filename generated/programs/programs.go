@@ -182,7 +182,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearfused",
-		Proof:  "proven for D = 2..8, stamp 76cceb0960f430a2",
+		Proof:  "proven for D = 2..8, stamp 079f88a090d288eb",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -406,7 +406,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp f682f0816e1723a6",
+		Proof: "proven for D = 2..8, stamp 9f213c50281eb4d8",
 		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -418,7 +418,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreducetwoshot",
-		Proof:  "proven for D = 2..8, stamp cdc14d752359dbd3",
+		Proof:  "proven for D = 2..8, stamp 122361a4ae0cf33a",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -481,7 +481,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columnweightgradient",
-		Proof:  "proven for D = 2..8, stamp c75d7490b8972b97",
+		Proof:  "proven for D = 2..8, stamp 1f685effa171a974",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -509,7 +509,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduceoneshot",
-		Proof:  "proven for D = 2..8, stamp a7d9b08b10683cfb",
+		Proof:  "proven for D = 2..8, stamp 89031c984085056e",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}},
@@ -523,7 +523,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreducetwoshot",
-		Proof:  "proven for D = 2..8, stamp 59a8246c5127fb9b",
+		Proof:  "proven for D = 2..8, stamp b891f1a5f0a5c640",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -551,7 +551,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterget",
-		Proof:  "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
+		Proof:  "proven for D = 2..8, stamp 896c56bca4540c91",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -593,7 +593,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterkernels",
-		Proof:  "proven for D = 2..8, stamp 5bd53bd75bd7c9b8",
+		Proof:  "proven for D = 2..8, stamp 3eaf0d53e7e4fcd6",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -607,7 +607,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatteroneshot",
-		Proof:  "proven for D = 2..8, stamp 2c66ad7689e46701",
+		Proof:  "proven for D = 2..8, stamp 7c01a730699c5197",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -621,7 +621,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterputkernels",
-		Proof:  "proven for D = 2..8, stamp 3cb7c6ed60257672",
+		Proof:  "proven for D = 2..8, stamp 69e62fe7ff57fb00",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -635,7 +635,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterring",
-		Proof:  "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
+		Proof:  "proven for D = 2..8, stamp 75b67d7df61915d1",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -703,7 +703,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
+		Proof: "proven for D = 2..8, stamp 978a0b84857db9cd",
 		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -729,7 +729,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowweightgradient",
-		Proof:  "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
+		Proof:  "proven for D = 2..8, stamp 5e0b3886004123ce",
 		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "3c40612db16846304bc060a55c897f6ca5c69913d57d64f4508438e65455dd11",
-	Proof: "proven for D = 2..8, stamp 559bcca7a46b3ca2",
+	Hash:  "6f79bc75a25a119a3197efc807bb2df35bc17c96212075161de31906e9e942e2",
+	Proof: "proven for D = 2..8, stamp 978a0b84857db9cd",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

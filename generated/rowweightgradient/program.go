@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "c9f186f2a61f234b0491a7f0488c6275c338c996b21368bc8890734effab39c3",
-	Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
+	Hash:  "66da0a31259c50aaf3abed6747b48c3ff6bf81ec65977fd4b739fe5c1e56e2d1",
+	Proof: "proven for D = 2..8, stamp 5e0b3886004123ce",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

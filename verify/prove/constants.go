@@ -18,7 +18,7 @@ func divisible(p *hostir.Program, ranks []int) error {
 		if err != nil {
 			continue
 		}
-		fits := func(d int) bool { return extent%divisor(check, int64(d)) == 0 }
+		fits := func(d int) bool { return extent%check.Divisor(int64(d)) == 0 }
 		at := slices.IndexFunc(ranks, func(d int) bool { return !fits(d) })
 		if at < 0 {
 			continue
@@ -27,7 +27,7 @@ func divisible(p *hostir.Program, ranks []int) error {
 		if some := numbers(slices.DeleteFunc(slices.Clone(ranks), func(d int) bool { return !fits(d) })); some != "" {
 			hint = "prove for -ranks " + some
 		}
-		by := divisor(check, int64(ranks[at]))
+		by := check.Divisor(int64(ranks[at]))
 		msg := fmt.Sprintf("%d is no multiple of %d", extent, by)
 		if parts := by / int64(ranks[at]); parts > 1 {
 			msg += fmt.Sprintf(", %d parts for each of %d ranks", parts, ranks[at])
