@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
@@ -31,26 +30,36 @@ type Subject struct {
 // its program unrolls to. It returns the ranks' first runs.
 func (s *Subject) Record(ctx context.Context, at ops.Case, t driver.Type) ([][]ops.Op, error) {
 	network := store.Memory()
-	first := make([][]ops.Op, at.Ranks)
-	var ranks errgroup.Group
+	first, errs := make([][]ops.Op, at.Ranks), make([]error, at.Ranks)
+	var ranks sync.WaitGroup
 	for r := range at.Ranks {
-		ranks.Go(func() error {
+		ranks.Go(func() {
 			c := at
 			c.Rank = r
 			want, err := ops.Unroll(s.Program, c)
 			if err != nil {
-				return err
+				errs[r] = err
+				return
 			}
 			x := &rank{Subject: s, at: c, typ: t, driver: New(r), want: want}
 			err = x.join(ctx, network)
-			first[r] = x.first
-			if err != nil {
-				return fmt.Errorf("rank %d: %w", r, err)
+			if first[r] = x.first; err != nil {
+				errs[r] = fmt.Errorf("rank %d: %w", r, err)
 			}
-			return nil
 		})
 	}
-	return first, ranks.Wait()
+	ranks.Wait()
+	return first, cause(errs)
+}
+
+// cause is the first error that is not another rank's.
+func cause(errs []error) error {
+	for _, err := range errs {
+		if abort := (*group.AbortError)(nil); err != nil && !errors.As(err, &abort) {
+			return err
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Prove proves recorded runs. What New makes room for beyond the counts is left out: the
@@ -205,9 +214,11 @@ func (r *rank) own() driver.Stream {
 // hold records one run and holds it against the program.
 func (r *rank) hold(what string, main driver.Stream, run func() error) error {
 	r.driver.Start()
-	failed := run()
+	if err := run(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
 	got, err := r.driver.Stop(Of(r.base(), main, r.typ))
-	if err = errors.Join(failed, err); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	if err := differ(r.want, got); err != nil {
