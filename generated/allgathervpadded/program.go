@@ -22,7 +22,8 @@ var program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherVPadded, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors. P is the most rows that one rank's part may have.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16, FP32

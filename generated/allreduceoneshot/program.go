@@ -23,7 +23,7 @@ var program = plan.Program{
 }
 
 // Shape is the size and element type of an AllReduceOneShot, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -21,8 +21,8 @@ var program = plan.Program{
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of a Broadcast, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of a Broadcast, the same on all ranks. M
+// and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -23,7 +23,8 @@ var program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterInSlot, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -14,6 +14,8 @@ import (
 type Options struct {
 	Ranks []int // mesh sizes; 2 to 8 by default
 	Runs  int   // consecutive runs; 2 by default and at least: the buffers' period is 1
+	// Done, where there is one, is called for each mesh size when it is proven.
+	Done func(Size)
 }
 
 // Report is what was proven of a program.
@@ -110,6 +112,9 @@ func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error
 			return nil, err
 		}
 		report.Sizes = append(report.Sizes, *size)
+		if o.Done != nil {
+			o.Done(*size)
+		}
 	}
 	report.Stamp = stamp.sum()
 	return report, nil

@@ -114,7 +114,7 @@ func (u *unit) proven() []jen.Code {
 func (u *unit) shape(f *jen.File) {
 	symbols := u.symbols()
 	f.Line()
-	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. Extents are of the whole operation, not of one rank's share.", article(u.program.Name)))
+	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. %s", article(u.program.Name), u.extents(symbols)))
 	f.Type().Id("Shape").StructFunc(func(g *jen.Group) {
 		ids := make([]jen.Code, len(symbols))
 		for i, s := range symbols {
@@ -138,6 +138,52 @@ func (u *unit) shape(f *jen.File) {
 	}
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String().Block(
 		jen.Return(jen.Qual("fmt", "Sprintf").Call(append(append([]jen.Code{jen.Lit(strings.Join(format, ", ") + ", %s")}, args...), jen.Id("s").Dot("Type"))...)))
+}
+
+// extents says of which symbols each rank has a part, and of which all.
+func (u *unit) extents(symbols []string) string {
+	cut := map[string]bool{}
+	for _, t := range u.program.Schedule.Tensors {
+		if axis, _, ok := t.Sharded(); ok {
+			cut[string(t.Axes[axis].Extent)] = true
+		}
+	}
+	var spread, own []string
+	text := ""
+	for _, s := range symbols {
+		switch {
+		case s == string(schedule.P):
+			text = " P is the most rows that one rank's part may have."
+		case cut[s]:
+			spread = append(spread, s)
+		default:
+			own = append(own, s)
+		}
+	}
+	if len(own) > 0 {
+		text = fmt.Sprintf("%s %s of each rank's own tensors.", list(own), are(own)) + text
+	}
+	if len(spread) > 0 {
+		text = fmt.Sprintf("%s %s counted over all ranks, of which each has a part. ", list(spread), are(spread)) + text
+	}
+	return strings.TrimSpace(text)
+}
+
+// list is "M, K and N".
+func list(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// are is the verb for so many.
+func are(words []string) string {
+	if len(words) == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // check is the body of Check.
