@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-	Hash:  "34f6e38b4b0708c7f91477710b5b51f506cd628544c8e1aab5b93ee1af01cec6",
-	Proof: "proven for D = 2..8, stamp 9f213c50281eb4d8",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "0400c452f4450043e916c6e45f28b012d250f2cd830be48a26e6e4d8753a48a1",
+	Proof: "proven for D = 1..8, stamp 6e0a9a12f5b41f27",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceOneShot, the same on all
-// ranks. M and N are of each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -49,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:
 	default:
@@ -64,8 +67,7 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// memory that peers read must be memory that CUDA IPC can export.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read
 	C device.Ptr // [M, N]
@@ -103,7 +105,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Shared("A", bytes(1*m*n))
-	p.c = b.Written(b.Caller("C", bytes(m*n)))
+	p.c = b.Caller("C", bytes(m*n))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.kernels.build(b, s.Type)

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "7194942fba025e3cb9a74da70d5f2d63add187f38baf1eb11468d8f1e193a7bd",
-	Proof: "proven for D = 2..8, stamp 89031c984085056e",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "585a6a36f6d943f97aef687278c958b6646cbfe29dfc32f2a82018793e38810f",
+	Proof: "proven for D = 1..8, stamp 81a1b2f58da9740c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceOneShot, the same on
-// all ranks. K is counted over all ranks, of which each has a part. M and N are
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -50,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
 	}
@@ -68,8 +70,7 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// memory that peers read must be memory that CUDA IPC can export.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
@@ -110,7 +111,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Written(b.Caller("C", bytes(m*n)))
+	p.c = b.Caller("C", bytes(m*n))
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

@@ -12,10 +12,17 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [M, N]
-//	pipeline         two-shot
-//	launches         fused
-//	copies by        kernel
-//	signals by       kernel
+//	pipeline        two-shot
+//	reduction       at the end
+//	own shard       last, in place
+//	signals         batched
+//	copy by         kernel
+//	signal by       kernel
+//	launches        fused
+//	copy stream     apart
+//	start           hoisted
+//	handles         hoisted
+//	compute streams one for each step
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -26,8 +33,8 @@
 //	  main:   get{Wait summed[from];  Set(C[from], reduced@from)}
 //	main:   Post read -> every peer by kernel;  Wait read[every peer] by kernel
 //
-// Copies between ranks go by kernels and signals by kernels. Sums are made by
-// kernels. The kernels are in linearallreducetwoshot.cu.
+// Copies go by kernels and signals by kernels. Sums are made by kernels. The
+// kernels are in linearallreducetwoshot.cu.
 //
-// Proof: proven for D = 2..8, stamp b891f1a5f0a5c640.
+// Proof: proven for D = 1..8, stamp db5a1999ce5c5b03.
 package linearallreducetwoshot

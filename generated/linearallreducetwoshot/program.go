@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "ebb066f75162d53aa155fe07c5d13e7ac7ec05aea6577c5b4a8df57bf811be97",
-	Proof: "proven for D = 2..8, stamp b891f1a5f0a5c640",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "d6aeeacaef6a6623af4fe7f1ba768908f4a29884aa1f42eb04bf58ff4543c47e",
+	Proof: "proven for D = 1..8, stamp db5a1999ce5c5b03",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceTwoShot, the same on
-// all ranks. K is counted over all ranks, of which each has a part. M and N are
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -50,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
 	}
@@ -71,8 +73,7 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// memory that peers read must be memory that CUDA IPC can export.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
@@ -113,7 +114,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Written(b.Caller("C", bytes(m*n)))
+	p.c = b.Caller("C", bytes(m*n))
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.reduced = b.Allocate("reduced", bytes(m/d*n))
 	p.ready = b.Semaphore("ready")

@@ -19,15 +19,14 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "51e049a2cc4fd0e3566e22fed6f84b045a42c94c4a7e3f17f158e3403342e68d",
-	Proof: "proven for D = 2..8, stamp 896c56bca4540c91",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "68c9e5981fbd2e7f1348893a309216622d6a1836eb7ff17b8df8fc787364c384",
+	Proof: "proven for D = 1..8, stamp 9330ac8823f4c48a",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterGet, the same on
-// all ranks. M and K are counted over all ranks, of which each has a part. N is
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -53,6 +52,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
 	}
@@ -74,8 +76,7 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// memory that peers read must be memory that CUDA IPC can export.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
@@ -120,7 +121,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
+	p.c = b.Caller("C", bytes(m/d*n))
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.staging = b.Allocate("staging", bytes(2*(m/d)*n))
 	p.ready = b.Semaphore("ready")

@@ -12,15 +12,20 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	pipeline         point-to-point
-//	order            shift
-//	protocol         put
-//	reduction        in slots
-//	own rows         first
-//	priority         falling
-//	launches         fused
-//	compute streams  one for each step
-//	signals by       kernel
+//	pipeline        point-to-point
+//	order           shift
+//	protocol        put
+//	reduction       in slots
+//	own shard       first, in place
+//	signals         batched
+//	copy by         kernel
+//	signal by       kernel
+//	launches        fused
+//	priority        falling
+//	copy stream     apart
+//	start           hoisted
+//	handles         hoisted
+//	compute streams one for each step
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -34,8 +39,8 @@
 //	  work[i]: Linear(slots@to[r], A[to])
 //	main:   Synchronize(work[1..D]);  shot{Post arrived -> every peer;  Wait arrived[every peer];  Reduce(C, slots[0..D-1])}  # join
 //
-// No rank copies from or to another. Signals go by kernels. Sums are made by
-// kernels. The kernels are in linearreducescatterkernels.cu.
+// Copies go by kernels and signals by kernels. Sums are made by kernels. The
+// kernels are in linearreducescatterkernels.cu.
 //
-// Proof: proven for D = 2..8, stamp 3eaf0d53e7e4fcd6.
+// Proof: proven for D = 1..8, stamp da8d89fead5c690f.
 package linearreducescatterkernels

@@ -15,9 +15,17 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	pipeline         one-shot
-//	launches         fused
-//	signals by       kernel
+//	pipeline        one-shot
+//	reduction       at the end
+//	own shard       last, in place
+//	signals         batched
+//	copy by         kernel
+//	signal by       kernel
+//	launches        fused
+//	copy stream     apart
+//	start           hoisted
+//	handles         hoisted
+//	compute streams one for each step
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -25,8 +33,8 @@
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A);  shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, partial@0..D-1[r]);  Post read -> every peer;  Wait read[every peer]}  # peers may read partial
 //
-// No rank copies from or to another. Signals go by kernels. Sums are made by
-// kernels. The kernels are in linearreducescatteroneshot.cu.
+// Copies go by kernels and signals by kernels. Sums are made by kernels. The
+// kernels are in linearreducescatteroneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp 7c01a730699c5197.
+// Proof: proven for D = 1..8, stamp 14d3b0f3a3445f13.
 package linearreducescatteroneshot

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "aa4f742063c8f6539376f5c803dd43c3aeb9bd57f4df123b9e90061a2e3ecd7b",
-	Proof: "proven for D = 2..8, stamp 7c01a730699c5197",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "d4a4d8c1cf9a03e36b8a8e987941079036e3c1439c3c769c9b31c5a672d934ef",
+	Proof: "proven for D = 1..8, stamp 14d3b0f3a3445f13",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterOneShot, the same
-// on all ranks. M and K are counted over all ranks, of which each has a part. N
-// is of each rank's own tensors.
+// on all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -50,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
 	}
@@ -71,8 +73,7 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// memory that peers read must be memory that CUDA IPC can export.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
@@ -113,7 +114,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
+	p.c = b.Caller("C", bytes(m/d*n))
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

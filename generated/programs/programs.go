@@ -61,11 +61,9 @@ import (
 // All are the generated packages by name.
 var All = []harness.Program{
 	{
-		Name:   "allgather",
-		Proof:  "proven for D = 2..8, stamp abfc5232d764bcab",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "copy",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgather",
+		Proof: "proven for D = 1..8, stamp c70c0affb78ae4f7",
+		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -74,11 +72,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgather.New, (*allgather.Plan).Bind),
 	},
 	{
-		Name:   "allgathergateup",
-		Proof:  "proven for D = 2..8, stamp cc4ba55a0e87974c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgathergateup",
+		Proof: "proven for D = 1..8, stamp 53ad9d7ba42c4aa4",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -91,11 +87,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathergateup.New, (*allgathergateup.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinear",
-		Proof:  "proven for D = 2..8, stamp fab68f011231f10a",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinear",
+		Proof: "proven for D = 1..8, stamp 4dc904227f295ffa",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -106,11 +100,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinear.New, (*allgatherlinear.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearbroadcast",
-		Proof:  "proven for D = 2..8, stamp 5786bcb7b6181559",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearbroadcast",
+		Proof: "proven for D = 1..8, stamp fd7165bdf732be72",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -121,11 +113,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearbroadcast.New, (*allgatherlinearbroadcast.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearcollective1",
-		Proof:  "proven for D = 2..8, stamp 131595bb3a1e30b0",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearcollective1",
+		Proof: "proven for D = 1..8, stamp 7ca2b7ff3ed63682",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -136,11 +126,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective1.New, (*allgatherlinearcollective1.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearcollective2",
-		Proof:  "proven for D = 2..8, stamp 99848a9014947b3d",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
+		Name:  "allgatherlinearcollective2",
+		Proof: "proven for D = 1..8, stamp 1b8cacfdf5e7c2b0",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -151,11 +139,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective2.New, (*allgatherlinearcollective2.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearcollective8",
-		Proof:  "proven for D = 2..8, stamp b93d38a765cbcfdc",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
+		Name:  "allgatherlinearcollective8",
+		Proof: "proven for D = 1..8, stamp aa00d41bd7bd35f7",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -166,11 +152,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective8.New, (*allgatherlinearcollective8.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearcopied",
-		Proof:  "proven for D = 2..8, stamp 0a8000d2f7dc7144",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearcopied",
+		Proof: "proven for D = 1..8, stamp 0fc5d2dd1de44b98",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -181,11 +165,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcopied.New, (*allgatherlinearcopied.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearfused",
-		Proof:  "proven for D = 2..8, stamp 079f88a090d288eb",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearfused",
+		Proof: "proven for D = 1..8, stamp c91a6942a4e2e814",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -196,11 +178,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlineargrouped",
-		Proof:  "proven for D = 2..8, stamp 850acb4964283df8",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlineargrouped",
+		Proof: "proven for D = 1..8, stamp 354b1b36fb045a2b",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -211,13 +191,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearhandlesinloop",
-		Proof:  "proven for D = 2..8, stamp 238c8e457294d907, eager only: it exchanges handles in the loop",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Eager:  true,
-		Slow:   true,
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearhandlesinloop",
+		Proof: "proven for D = 1..8, stamp a70e11b62d322a01, eager only: it exchanges handles in the loop",
+		Eager: true,
+		Slow:  true,
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -228,11 +206,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearkernels",
-		Proof:  "proven for D = 2..8, stamp aa4a506f4141d74c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearkernels",
+		Proof: "proven for D = 1..8, stamp fba2a16501e75a9e",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -243,11 +219,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearparts",
-		Proof:  "proven for D = 2..8, stamp cb0aad575a18a94c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
+		Name:  "allgatherlinearparts",
+		Proof: "proven for D = 1..8, stamp 74c22e474a6e31d3",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -258,11 +232,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearput",
-		Proof:  "proven for D = 2..8, stamp 08be8a2ba50903b8",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearput",
+		Proof: "proven for D = 1..8, stamp 35af9c340cf764d1",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -273,11 +245,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearput.New, (*allgatherlinearput.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearringbackward",
-		Proof:  "proven for D = 2..8, stamp 199c3c31cc2d964c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearringbackward",
+		Proof: "proven for D = 1..8, stamp 41008043bea10bb5",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -288,11 +258,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringbackward.New, (*allgatherlinearringbackward.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearringboth",
-		Proof:  "proven for D = 2..8, stamp 8a60e4dbe574a279",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
+		Name:  "allgatherlinearringboth",
+		Proof: "proven for D = 1..8, stamp 543aa1c5704f59cd",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -303,11 +271,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringboth.New, (*allgatherlinearringboth.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearringget",
-		Proof:  "proven for D = 2..8, stamp 7b5a7f176eec8c81",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearringget",
+		Proof: "proven for D = 1..8, stamp 2d45304e1d4dbb23",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -318,11 +284,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearringput",
-		Proof:  "proven for D = 2..8, stamp df7e3ee03f178681",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearringput",
+		Proof: "proven for D = 1..8, stamp e6e8a7181fc0b1c2",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -333,12 +297,10 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringput.New, (*allgatherlinearringput.Plan).Bind),
 	},
 	{
-		Name:   "allgatherlinearstartinloop",
-		Proof:  "proven for D = 2..8, stamp e9ff8232cb0b7eb5",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Slow:   true,
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherlinearstartinloop",
+		Proof: "proven for D = 1..8, stamp aaf2362db3e493d1",
+		Slow:  true,
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -349,11 +311,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearstartinloop.New, (*allgatherlinearstartinloop.Plan).Bind),
 	},
 	{
-		Name:   "allgathermatmul",
-		Proof:  "proven for D = 2..8, stamp c0d81a1230f2fc34",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "matmul",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgathermatmul",
+		Proof: "proven for D = 1..8, stamp bd3658d7f9acdb88",
+		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
@@ -363,11 +323,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathermatmul.New, (*allgathermatmul.Plan).Bind),
 	},
 	{
-		Name:   "allgatherqkv",
-		Proof:  "proven for D = 2..8, stamp dc078e5ba3aa855d",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allgatherqkv",
+		Proof: "proven for D = 1..8, stamp 1c595ec1515672e0",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -382,8 +340,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 2..8, stamp 10cafb2cb7e4936d",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp ff08f924c0b98059",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -394,8 +351,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp c9d26e0a453e388d",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -406,8 +362,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 9f213c50281eb4d8",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 6e0a9a12f5b41f27",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -417,11 +372,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
 	},
 	{
-		Name:   "allreducetwoshot",
-		Proof:  "proven for D = 2..8, stamp 122361a4ae0cf33a",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "sum",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "allreducetwoshot",
+		Proof: "proven for D = 1..8, stamp c5ee1128663f756b",
+		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -431,8 +384,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 2..8, stamp dd844385b084c10e",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp a4aab07cba0f5794",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -443,8 +395,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 2..8, stamp 954166848716c2fc",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 8d43752dc8b390fe",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -455,8 +406,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp a7571519e8acf316",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -466,11 +416,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(broadcast.New, (*broadcast.Plan).Bind),
 	},
 	{
-		Name:   "columninputgradient",
-		Proof:  "proven for D = 2..8, stamp 1a44ded88fda8df0",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "matmul",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "columninputgradient",
+		Proof: "proven for D = 1..8, stamp 69c2dc677e683d21",
+		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -480,11 +428,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(columninputgradient.New, (*columninputgradient.Plan).Bind),
 	},
 	{
-		Name:   "columnweightgradient",
-		Proof:  "proven for D = 2..8, stamp 1f685effa171a974",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "gradient",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "columnweightgradient",
+		Proof: "proven for D = 1..8, stamp c1be5f0a62133965",
+		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -494,11 +440,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(columnweightgradient.New, (*columnweightgradient.Plan).Bind),
 	},
 	{
-		Name:   "linearallreduce",
-		Proof:  "proven for D = 2..8, stamp cf66c4370b4f2058",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
+		Name:  "linearallreduce",
+		Proof: "proven for D = 1..8, stamp facc3273d9f5db6c",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -508,11 +452,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreduce.New, (*linearallreduce.Plan).Bind),
 	},
 	{
-		Name:   "linearallreduceoneshot",
-		Proof:  "proven for D = 2..8, stamp 89031c984085056e",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}},
+		Name:  "linearallreduceoneshot",
+		Proof: "proven for D = 1..8, stamp 81a1b2f58da9740c",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -522,11 +464,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind),
 	},
 	{
-		Name:   "linearallreducetwoshot",
-		Proof:  "proven for D = 2..8, stamp b891f1a5f0a5c640",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearallreducetwoshot",
+		Proof: "proven for D = 1..8, stamp db5a1999ce5c5b03",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -536,11 +476,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatter",
-		Proof:  "proven for D = 2..8, stamp 6801dfa955f2f249",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatter",
+		Proof: "proven for D = 1..8, stamp c6abb1ac750a9a0d",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -550,11 +488,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatter.New, (*linearreducescatter.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatterget",
-		Proof:  "proven for D = 2..8, stamp 896c56bca4540c91",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatterget",
+		Proof: "proven for D = 1..8, stamp 9330ac8823f4c48a",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -564,11 +500,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterget.New, (*linearreducescatterget.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatterinorder",
-		Proof:  "proven for D = 2..8, stamp a2713f0ad94f38ac",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatterinorder",
+		Proof: "proven for D = 1..8, stamp fb2a3ec1733c7157",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -578,11 +512,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterinorder.New, (*linearreducescatterinorder.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatterinslot",
-		Proof:  "proven for D = 2..8, stamp a206c5dbf71c421c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatterinslot",
+		Proof: "proven for D = 1..8, stamp 8b031f7496216300",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -592,11 +524,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterinslot.New, (*linearreducescatterinslot.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatterkernels",
-		Proof:  "proven for D = 2..8, stamp 3eaf0d53e7e4fcd6",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatterkernels",
+		Proof: "proven for D = 1..8, stamp da8d89fead5c690f",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -606,11 +536,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterkernels.New, (*linearreducescatterkernels.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatteroneshot",
-		Proof:  "proven for D = 2..8, stamp 7c01a730699c5197",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatteroneshot",
+		Proof: "proven for D = 1..8, stamp 14d3b0f3a3445f13",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -620,11 +548,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatterputkernels",
-		Proof:  "proven for D = 2..8, stamp 69e62fe7ff57fb00",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatterputkernels",
+		Proof: "proven for D = 1..8, stamp 425e4c8e3a507ec4",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -634,11 +560,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatterring",
-		Proof:  "proven for D = 2..8, stamp 75b67d7df61915d1",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatterring",
+		Proof: "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -648,11 +572,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterring.New, (*linearreducescatterring.Plan).Bind),
 	},
 	{
-		Name:   "linearreducescatterringkernel",
-		Proof:  "proven for D = 2..8, stamp 14bbfd8f728b077f",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "linearreducescatterringkernel",
+		Proof: "proven for D = 1..8, stamp 3a94bce20858d4b6",
+		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -662,11 +584,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
 	},
 	{
-		Name:   "matmulreducescatter",
-		Proof:  "proven for D = 2..8, stamp d3853ba6ceb69d0b",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "matmul",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+		Name:  "matmulreducescatter",
+		Proof: "proven for D = 1..8, stamp d3f3d81cf4308848",
+		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -676,11 +596,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(matmulreducescatter.New, (*matmulreducescatter.Plan).Bind),
 	},
 	{
-		Name:   "permutation",
-		Proof:  "proven for D = 2..8, stamp 756d99efef07e73a",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "copy",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "permutation",
+		Proof: "proven for D = 1..8, stamp 83418aaa9e5946b8",
+		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Shift: 1}}}, {Extent: "N"}}},
@@ -689,11 +607,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(permutation.New, (*permutation.Plan).Bind),
 	},
 	{
-		Name:   "reducescatter",
-		Proof:  "proven for D = 2..8, stamp 6880bd5609e8f0ac",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "sum",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "reducescatter",
+		Proof: "proven for D = 1..8, stamp 4f14304d3d810972",
+		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -703,8 +619,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 978a0b84857db9cd",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp fb53e8a62a15493c",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -714,11 +629,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(reducescatterv.New, (*reducescatterv.Plan).Bind),
 	},
 	{
-		Name:   "rowinputgradient",
-		Proof:  "proven for D = 2..8, stamp 13da29ac3a710b7d",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "matmul",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "rowinputgradient",
+		Proof: "proven for D = 1..8, stamp a3fc5adfe74e7520",
+		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
@@ -728,11 +641,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(rowinputgradient.New, (*rowinputgradient.Plan).Bind),
 	},
 	{
-		Name:   "rowweightgradient",
-		Proof:  "proven for D = 2..8, stamp 5e0b3886004123ce",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "gradient",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Name:  "rowweightgradient",
+		Proof: "proven for D = 1..8, stamp 367381b994783c81",
+		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K"}}},
@@ -742,11 +653,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(rowweightgradient.New, (*rowweightgradient.Plan).Bind),
 	},
 	{
-		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 2..8, stamp ad6f5c607570a0eb",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "mlp",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
+		Name:  "tensorparallelmlp",
+		Proof: "proven for D = 1..8, stamp 3545e763f8c0f3df",
+		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "F", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -758,11 +667,9 @@ var All = []harness.Program{
 		New:   harness.Adapt(tensorparallelmlp.New, (*tensorparallelmlp.Plan).Bind),
 	},
 	{
-		Name:   "tensorparallelmlpbatches",
-		Proof:  "proven for D = 2..8, stamp a310ae07eb083675",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
-		Op:     "mlp",
-		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},
+		Name:  "tensorparallelmlpbatches",
+		Proof: "proven for D = 1..8, stamp 3b91ca4748cb82d3",
+		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "F", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "6f79bc75a25a119a3197efc807bb2df35bc17c96212075161de31906e9e942e2",
-	Proof: "proven for D = 2..8, stamp 978a0b84857db9cd",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "acd269d20a995352961d7a11cb782cf949f9d6c31ce12fffb609f41fab993bfc",
+	Proof: "proven for D = 1..8, stamp fb53e8a62a15493c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatterV, the same on all
-// ranks. M is counted over all ranks, of which each has a part. N is of each
-// rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -50,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:
 	default:
@@ -65,8 +67,7 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// memory that peers read must be memory that CUDA IPC can export.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read
 	C      device.Ptr // [DIDx(D, uneven), M/D, N]: this rank's part
@@ -107,7 +108,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b.Uneven(p.a, bytes(n), g.Size(), func(_, c int) int {
 		return c
 	})
-	p.c = b.Written(b.Caller("C", bytes(m*n)))
+	p.c = b.Caller("C", bytes(m*n))
 	b.Uneven(p.c, bytes(n), 1, func(q, _ int) int {
 		return q
 	})

@@ -119,6 +119,9 @@ func (d *Driver) Properties() driver.Properties {
 // DeviceCanAccessPeer is true.
 func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, nil }
 
+// DeviceGetP2PAttribute says that the link can do everything.
+func (d *Driver) DeviceGetP2PAttribute(driver.P2PAttribute, driver.UUID) (int, error) { return 1, nil }
+
 // CtxSynchronize has nothing to wait for.
 func (d *Driver) CtxSynchronize() error { return nil }
 
