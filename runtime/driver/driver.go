@@ -1,6 +1,9 @@
 package driver
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Ptr is a device address (CUdeviceptr). Zero is no address.
 type Ptr uint64
@@ -273,12 +276,16 @@ const (
 	FP32 // computed in fp32, not TF32
 )
 
-// Size of an element in bytes.
+// Size of an element in bytes. What is no type has none: it panics, so that no memory is
+// measured by a guess. New of a generated package and MatmulCreate refuse such a type.
 func (t Type) Size() int64 {
-	if t == FP32 {
+	switch t {
+	case BF16, FP16:
+		return 2
+	case FP32:
 		return 4
 	}
-	return 2
+	panic(fmt.Sprintf("driver: there is no element type %d", uint8(t)))
 }
 
 // String is the type's name as commands take it: bf16, fp16 or fp32.

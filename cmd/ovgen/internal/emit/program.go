@@ -258,7 +258,7 @@ func (u *unit) check(symbols []string) []jen.Code {
 		body = append(body, jen.If(jen.Id("ranks").Op(">").Id("maxRanks")).Block(
 			errorf(jen.Lit("%d ranks: the kernels serve at most %d"), jen.Id("ranks"), jen.Id("maxRanks"))))
 	}
-	body = append(body, jen.If(jen.Id("err").Op(":=").Qual(planPath, "CheckElements").Call(u.extents(symbols)...), jen.Len(jen.Id("errs")).Op("==").Lit(0).Op("&&").Id("err").Op("!=").Nil()).Block(
+	body = append(body, jen.If(jen.Id("err").Op(":=").Qual(planPath, "CheckElements").Call(u.factors(symbols)...), jen.Len(jen.Id("errs")).Op("==").Lit(0).Op("&&").Id("err").Op("!=").Nil()).Block(
 		jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Id("err"))))
 	for _, c := range u.program.Checks {
 		by, text := u.divisor(c)
@@ -282,8 +282,8 @@ func (u *unit) check(symbols []string) []jen.Code {
 	)
 }
 
-// extents are the ranks and all extents of tensors, symbols and constants.
-func (u *unit) extents(symbols []string) []jen.Code {
+// factors are the ranks and all extents of tensors, symbols and constants.
+func (u *unit) factors(symbols []string) []jen.Code {
 	list := []jen.Code{jen.Id("ranks")}
 	for _, s := range symbols {
 		list = append(list, jen.Id("s").Dot(s))
