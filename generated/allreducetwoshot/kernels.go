@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "allreducetwoshot",
-	PTX:  ptx,
+	Name:   "allreducetwoshot",
+	Source: "463cc4b4cb28ab4fd66cb2d3cfb5f785ff273155413772b5dec0b81cd8278501",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "allreducetwoshot_wait", Params: C.sizeof_struct_allreducetwoshot_wait, Touches: waitTouches},
 		{Name: "allreducetwoshot_post", Params: C.sizeof_struct_allreducetwoshot_post, Touches: postTouches},

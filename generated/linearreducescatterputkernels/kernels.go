@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterputkernels",
-	PTX:  ptx,
+	Name:   "linearreducescatterputkernels",
+	Source: "ebd4bb548a07f55c645fdcfc462e1c389ef55a4cee9d380334159b5f0bd2e76e",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterputkernels_post", Params: C.sizeof_struct_linearreducescatterputkernels_post, Touches: postTouches},
 		{Name: "linearreducescatterputkernels_put", Params: C.sizeof_struct_linearreducescatterputkernels_put, Touches: putTouches},
