@@ -21,8 +21,9 @@ var program = plan.Program{
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllGather, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of an AllGather, the same on all ranks. M
+// is counted over all ranks, of which each has a part. N is of each rank's own
+// tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -66,7 +67,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M/D, N]: this rank's part, which the peers read
 	C device.Ptr // [M, N]
@@ -103,7 +105,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Shared("A", bytes(m/d*n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)

@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-	Hash:  "0400c452f4450043e916c6e45f28b012d250f2cd830be48a26e6e4d8753a48a1",
-	Proof: "proven for D = 1..8, stamp 6e0a9a12f5b41f27",
+	Hash:  "b5ef15cc96a982c10bc637d70129aaa7b0585a02ce7b9c3222479a6239ef4017",
+	Proof: "proven for D = 1..8, stamp 3cb32615db0eb93e",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceOneShot, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -67,7 +67,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read
 	C device.Ptr // [M, N]
@@ -105,7 +106,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Shared("A", bytes(1*m*n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.kernels.build(b, s.Type)

@@ -23,7 +23,7 @@ var program = plan.Program{
 }
 
 // Shape is the size and element type of an AllReduceTwoShot, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -70,7 +70,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read
 	C device.Ptr // [M, N]
@@ -110,7 +111,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Shared("A", bytes(1*m*n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.reduced = b.Allocate("reduced", bytes(m/d*n))
 	p.ready = b.Semaphore("ready")
 	p.summed = b.Semaphore("summed")

@@ -16,6 +16,7 @@ func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "alltoallv",
 		Proof: "proven for D = 1..8, stamp 8d43752dc8b390fe",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},

@@ -21,8 +21,8 @@ var program = plan.Program{
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllToAllV, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of an AllToAllV, the same on all ranks. M
+// is of each rank's own tensors.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32
@@ -63,7 +63,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D, uneven), D, M]: this rank's part, which the peers read
 	C      device.Ptr // [D, DIDx(D, uneven), M]: this rank's part
@@ -103,7 +104,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b.Uneven(p.a, bytes(1), g.Size(), func(q, c int) int {
 		return q*g.Size() + c
 	})
-	p.c = b.Caller("C", bytes(m))
+	p.c = b.Written(b.Caller("C", bytes(m)))
 	b.Uneven(p.c, bytes(1), g.Size(), func(q, c int) int {
 		return c*g.Size() + q
 	})

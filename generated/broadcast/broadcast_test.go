@@ -16,6 +16,7 @@ func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "broadcast",
 		Proof: "proven for D = 1..8, stamp a7571519e8acf316",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},

@@ -24,7 +24,8 @@ var program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatter, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and K are counted over all ranks, of which each has a part. N is of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -74,7 +75,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
@@ -118,7 +120,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.free = b.Semaphore("free")

@@ -28,8 +28,8 @@ var (
 	beforeFinal = hostir.Sub(hostir.Size, hostir.Const(2))
 )
 
-// between is the loop over the steps that receive a sum and pass it on.
-func between(body ...hostir.Node) hostir.For {
+// passedOn is the loop over the steps that receive a sum and pass it on.
+func passedOn(body ...hostir.Node) hostir.For {
 	return hostir.For{Index: stepIndex, From: one, To: final, Body: body}
 }
 
@@ -60,7 +60,7 @@ func reduceRing(d *draft) error {
 	body = append(body,
 		d.rowsOf(mainRef, slice(ringSums, hostir.Const(0)), behind(one)),
 		member(post(mainRef, ready, next), hostir.Const(0)),
-		between(
+		passedOn(
 			member(wait(mainRef, ready, previous), hostir.Sub(step, one)),
 			move(mainRef, slice(ringSums, step), remote(ringSums, previous, hostir.Sub(step, one))),
 			add(slice(ringSums, step), passing),
@@ -115,7 +115,7 @@ func reduceRingKernel(d *draft) error {
 		member(post(mainRef, ready, next), hostir.Const(0)),
 		after(copyRef, mainRef),
 		steps(d.rowsOf(work, slice(partial, step), passing)),
-		between(
+		passedOn(
 			after(copyRef, work),
 			member(wait(copyRef, ready, previous), hostir.Sub(step, one)),
 			plus(slice(ringSums, step), step),

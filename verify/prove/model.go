@@ -194,8 +194,9 @@ func (b *Buffer) span(rank int, offset, bytes int64) (from, to int, ok bool) {
 		return from, to, offset%size == 0 && end%size == 0
 	}
 	starts := b.Offsets[rank]
-	if to, ok = slices.BinarySearch(starts, offset+bytes); to == len(starts) {
-		return 0, 0, false
+	to, ok = slices.BinarySearch(starts, offset+bytes)
+	if to == len(starts) {
+		return 0, 0, false // behind the last chunk
 	}
 	from = to
 	for from > 0 && starts[from] > offset {

@@ -14,6 +14,8 @@ import (
 type Options struct {
 	Ranks []int // mesh sizes; 1 to 8 by default
 	Runs  int   // consecutive runs; 2 by default and at least: the buffers' period is 1
+	// Done, where there is one, is called for each mesh size when it is proven.
+	Done func(Size)
 }
 
 // Report is what was proven of a program.
@@ -98,10 +100,14 @@ func ranges(list []int) string {
 }
 
 // Schedule proves a program for each mesh size, smallest first. The error is a
-// *Counterexample where the program is at fault.
+// *Counterexample where the program is at fault, and a *schedule.FieldError where a
+// constant of the schedule can't be cut for one of the sizes.
 func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error) {
 	if len(o.Ranks) == 0 {
 		o.Ranks = []int{1, 2, 3, 4, 5, 6, 7, 8}
+	}
+	if err := divisible(p, o.Ranks); err != nil {
+		return nil, err
 	}
 	report, stamp := &Report{Program: p.Name}, newStamp()
 	for _, d := range o.Ranks {
@@ -110,6 +116,9 @@ func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error
 			return nil, err
 		}
 		report.Sizes = append(report.Sizes, *size)
+		if o.Done != nil {
+			o.Done(*size)
+		}
 	}
 	report.Stamp = stamp.sum()
 	return report, nil
