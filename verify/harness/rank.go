@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,8 +33,8 @@ const arenaSlack = 2 << 20
 
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	r := &rank{o: o}
-	c := group.Config{Backend: o.driver, Timeout: o.timeout, Arena: o.staging(true) + arenaSlack}
-	if o.driver == "sim" {
+	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(group.EnvDriver), "auto"), Timeout: o.timeout, Arena: o.staging(true) + arenaSlack}
+	if c.Backend == "sim" {
 		c.Arena = o.staging(false) + arenaSlack
 	}
 	switch {

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 
 	"ovgen/generated/allgatherlinear"
+	"ovgen/generated/linearallreduce"
 	"ovgen/generated/tuned"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
@@ -77,6 +78,48 @@ func TestTuned(t *testing.T) {
 				}
 				if err == nil || !errors.As(err, x.is) || !strings.Contains(err.Error(), x.want) {
 					t.Errorf("%v, want %T and %q", err, x.is, x.want)
+				}
+			})
+		})
+	}
+}
+
+// one is the tuned sum of partial products as the harness drives it.
+type one struct{ *tuned.LinearAllReduce }
+
+func (p one) Bind(ctx context.Context, b Buffers) error {
+	return p.LinearAllReduce.Bind(ctx, linearallreduce.Buffers{A: b.At["A"], B: b.At["B"], C: b.At["C"]})
+}
+
+// TestTunedBeside runs shapes that were not measured: beside one that was, and without a
+// tuning at all.
+func TestTunedBeside(t *testing.T) {
+	measured := &plan.Tuning{}
+	measured.Put(plan.Measured{Operation: "linearallreduce", GPU: "simulated device", Ranks: 2, Shape: "M 16, K 16, N 8, bf16",
+		Program: "linearallreduceoneshot", Milliseconds: 1})
+	for _, x := range []struct {
+		name   string
+		tuning *plan.Tuning
+		m      int
+		want   string
+	}{
+		{"beside", measured, 15, "linearallreduceoneshot: measured on 2 of simulated device at M 16, K 16, N 8, bf16"},
+		{"without", nil, 1, "linearallreduceoneshot: not measured on 2 of simulated device at M 1, K 16, N 8, bf16, and linearallreduce does not take it: M is 1"},
+		{"without, taken by the first", nil, 16, "linearallreduce: not measured"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			p := &Program{Name: "tuned", Op: "linear", Types: []driver.Type{driver.BF16},
+				Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", inM, inN)},
+				New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
+					p, err := tuned.NewLinearAllReduce(ctx, g, x.tuning, linearallreduce.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
+					if err == nil && !strings.HasPrefix(p.Choice().String(), x.want) {
+						err = fmt.Errorf("chosen: %s", p.Choice())
+					}
+					return one{p}, err
+				}}
+			synctest.Test(t, func(t *testing.T) {
+				if err := testShape(t.Context(), p, Shape{M: x.m, K: 16, N: 8, Type: driver.BF16}, 2, 1); err != nil {
+					t.Error(err)
 				}
 			})
 		})
