@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearfused",
-	Hash:  "67da350ef3ea08bf589620a08daf6247babda9998bd95baa25d015a61fad2a84",
-	Proof: "proven for D = 2..8, stamp 76cceb0960f430a2",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "67e8ce26e64111bcd3c6bafef7c216d078e9bec5d07552806bca380d0932db24",
+	Proof: "proven for D = 1..8, stamp c91a6942a4e2e814",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllGatherLinearFused, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M is counted over all ranks, of which each has a part. K and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -49,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
 	}
@@ -67,7 +71,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A    device.Ptr // [DIDx(D), M/D, K]: this rank's part, which the peers read
 	B    device.Ptr // [N, K]
@@ -112,7 +117,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.a = b.Shared("A", bytes(m/d*k))
 	p.b = b.Caller("B", bytes(n*k))
 	p.bias = b.Caller("Bias", bytes(n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.agathered = b.Allocate("Agathered", bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

@@ -15,8 +15,8 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:   "linearreducescatterring",
-		Proof:  "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{

@@ -31,11 +31,11 @@ type AllGatherLinear = plan.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers
 // below that takes it. t may be nil. It is collective, and all ranks need the
 // same tuning.
 func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear, error) {
-	return plan.Tune(ctx, g, t, s, allGatherLinear)
+	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherLinear)
 }
 
-// allGatherLinear are the schedules to choose from.
-var allGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
+// schedulesOfAllGatherLinear are the schedules to choose from.
+var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
 	{
 		Program: "allgatherlinear",
 		Check:   allgatherlinear.Shape.Check,

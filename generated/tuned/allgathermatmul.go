@@ -20,11 +20,11 @@ type AllGatherMatmul = plan.Tuned[allgathermatmul.Shape, allgathermatmul.Buffers
 // below that takes it. t may be nil. It is collective, and all ranks need the
 // same tuning.
 func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s allgathermatmul.Shape) (*AllGatherMatmul, error) {
-	return plan.Tune(ctx, g, t, s, allGatherMatmul)
+	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherMatmul)
 }
 
-// allGatherMatmul are the schedules to choose from.
-var allGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgathermatmul.Buffers]{
+// schedulesOfAllGatherMatmul are the schedules to choose from.
+var schedulesOfAllGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgathermatmul.Buffers]{
 	{
 		Program: "allgathermatmul",
 		Check:   allgathermatmul.Shape.Check,

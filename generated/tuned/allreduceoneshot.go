@@ -20,11 +20,11 @@ type AllReduceOneShot = plan.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buff
 // below that takes it. t may be nil. It is collective, and all ranks need the
 // same tuning.
 func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning, s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
-	return plan.Tune(ctx, g, t, s, allReduceOneShot)
+	return plan.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
 }
 
-// allReduceOneShot are the schedules to choose from.
-var allReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
+// schedulesOfAllReduceOneShot are the schedules to choose from.
+var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
 	{
 		Program: "allreduceoneshot",
 		Check:   allreduceoneshot.Shape.Check,

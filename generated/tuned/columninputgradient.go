@@ -20,11 +20,11 @@ type ColumnInputGradient = plan.Tuned[columninputgradient.Shape, columninputgrad
 // first below that takes it. t may be nil. It is collective, and all ranks need
 // the same tuning.
 func NewColumnInputGradient(ctx context.Context, g *group.Group, t *plan.Tuning, s columninputgradient.Shape) (*ColumnInputGradient, error) {
-	return plan.Tune(ctx, g, t, s, columnInputGradient)
+	return plan.Tune(ctx, g, t, s, schedulesOfColumnInputGradient)
 }
 
-// columnInputGradient are the schedules to choose from.
-var columnInputGradient = []plan.Candidate[columninputgradient.Shape, columninputgradient.Buffers]{
+// schedulesOfColumnInputGradient are the schedules to choose from.
+var schedulesOfColumnInputGradient = []plan.Candidate[columninputgradient.Shape, columninputgradient.Buffers]{
 	{
 		Program: "columninputgradient",
 		Check:   columninputgradient.Shape.Check,

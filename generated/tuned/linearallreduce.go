@@ -21,11 +21,11 @@ type LinearAllReduce = plan.Tuned[linearallreduce.Shape, linearallreduce.Buffers
 // below that takes it. t may be nil. It is collective, and all ranks need the
 // same tuning.
 func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s linearallreduce.Shape) (*LinearAllReduce, error) {
-	return plan.Tune(ctx, g, t, s, linearAllReduce)
+	return plan.Tune(ctx, g, t, s, schedulesOfLinearAllReduce)
 }
 
-// linearAllReduce are the schedules to choose from.
-var linearAllReduce = []plan.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
+// schedulesOfLinearAllReduce are the schedules to choose from.
+var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
 	{
 		Program: "linearallreduce",
 		Check:   linearallreduce.Shape.Check,

@@ -27,11 +27,11 @@ type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducesca
 // first below that takes it. t may be nil. It is collective, and all ranks need
 // the same tuning.
 func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s linearreducescatter.Shape) (*LinearReduceScatter, error) {
-	return plan.Tune(ctx, g, t, s, linearReduceScatter)
+	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
 }
 
-// linearReduceScatter are the schedules to choose from.
-var linearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
+// schedulesOfLinearReduceScatter are the schedules to choose from.
+var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
 	{
 		Program: "linearreducescatter",
 		Check:   linearreducescatter.Shape.Check,

@@ -130,7 +130,7 @@ func (o *options) staging(onGPU bool) (bytes int64) {
 	return bytes
 }
 
-// slack is room for an arena's words and for what alignment takes, beside staged.
+// slack is room for what alignment takes, beside staged.
 const slack = 288 << 10
 
 // staged bounds what a plan of any schedule stages: what it gathers, what lies

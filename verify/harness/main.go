@@ -33,6 +33,12 @@ const showProgress = "OVGEN_PROGRESS"
 // trouble. code holds the kernels described in kernels.go.
 func Main(programs []Program, code *driver.Code) int {
 	o, err := parse(os.Args[1:], programs)
+	if len(os.Args) < 2 {
+		if p, _ := group.Placed(); p.Rank == 0 {
+			fmt.Fprint(os.Stderr, usage)
+		}
+		err = errors.New("no command")
+	}
 	switch {
 	case errors.Is(err, errHelp):
 		fmt.Print(usage)
@@ -58,7 +64,7 @@ func Main(programs []Program, code *driver.Code) int {
 func launch(o *options) int {
 	own := &listener{to: os.Stderr}
 	l := group.Launch{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
-	if _, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS); err == nil {
+	if _, err := unix.IoctlGetWinsize(int(os.Stderr.Fd()), unix.TIOCGWINSZ); err == nil {
 		l.Env = []string{showProgress + "=1"}
 	}
 	err := l.Run(context.Background())

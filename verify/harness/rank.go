@@ -28,14 +28,15 @@ type rank struct {
 	shown   progress
 }
 
-// arenaSlack is room for words and for what a plan stages beside A.
+// arenaSlack is room for what a plan stages beside A.
 const arenaSlack = 2 << 20
 
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	r := &rank{o: o}
-	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(group.EnvDriver), "auto"), Timeout: o.timeout, Arena: o.staging(true) + arenaSlack}
+	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(group.EnvDriver), "auto"), Timeout: o.timeout,
+		Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
 	if c.Backend == "sim" {
-		c.Arena = o.staging(false) + arenaSlack
+		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
 	}
 	switch {
 	case o.command == "trace":

@@ -25,7 +25,8 @@ import (
 // it was proven for, in every type and in orders that the seed picks: eager, replayed
 // and run, with fresh inputs. It compares every element and asks the simulator for
 // races. A program whose constants make it large is run in its first type only, at its
-// plain shape and on the fewest ranks.
+// plain shape and on the fewest ranks. What a
+// build without cgo or for another system than Linux can't run is skipped.
 func TestProgram(t *testing.T, p Program) {
 	for i, ranks := range p.testRanks() {
 		for j, typ := range p.Types {
@@ -37,7 +38,10 @@ func TestProgram(t *testing.T, p Program) {
 					for more := range seeds() {
 						seed := uint64(10*ranks + n + 100*more)
 						synctest.Test(t, func(t *testing.T) {
-							if err := testShape(t.Context(), &p, s, ranks, seed); err != nil {
+							switch err := testShape(t.Context(), &p, s, ranks, seed); {
+							case sim.Missing() != nil && errors.Is(err, driver.ErrUnavailable):
+								t.Skip(err)
+							case err != nil:
 								t.Error(err)
 							}
 						})
@@ -128,7 +132,7 @@ func testJoined(ctx context.Context, w *sim.World, network store.Network, r, ran
 	if err != nil {
 		return err
 	}
-	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: staged(x) + slack, Network: network})
+	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: group.ArenaBytes(staged(x)+slack, 0), Network: network})
 	if err != nil {
 		return err
 	}

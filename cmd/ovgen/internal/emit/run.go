@@ -45,6 +45,11 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 	if err := simFiles(runName, runName, runFile, files); err != nil {
 		return err
 	}
+	stub := runFile()
+	noCgoCode(stub, runName)
+	if err := addNoCgo(stub, runName, files); err != nil {
+		return err
+	}
 	name := path.Join(programsName, programsName+".go")
 	text, err := programsFile(units, opt, name)
 	files[name] = text
