@@ -46,7 +46,7 @@ func (e extents) String() string { return fmt.Sprintf("M %d, N %d, bf16", e.m, e
 func TestChoose(t *testing.T) {
 	multiple := func(program string, of int) Candidate[extents, int] {
 		return Candidate[extents, int]{Program: program, Check: func(s extents, ranks int) error {
-			if s.m < 1 || s.m%(of*ranks) != 0 && of > 0 {
+			if s.m < 1 || of > 0 && s.m%(of*ranks) != 0 {
 				return fmt.Errorf("M is %d: it must be a multiple of %d", s.m, of*ranks)
 			}
 			return nil
