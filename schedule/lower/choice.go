@@ -281,5 +281,5 @@ func (d *draft) unread(c choice, values []string) error {
 		hint += fmt.Sprintf(", or use one of %q", values)
 	}
 	return &schedule.FieldError{Path: c.path, Hint: hint,
-		Msg: fmt.Sprintf("%q changes nothing in the %s with Kind %q and Order %q", c.value(s), d.comm.moves, p.Kind, p.Order)}
+		Msg: fmt.Sprintf("no %s with Kind %q and Order %q reads %q", d.comm.moves, p.Kind, p.Order, c.value(s))}
 }
