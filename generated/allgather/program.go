@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgather",
-	Hash:  "79bc68c83acd3c9ebcd806ad691bb62a767d8ff10b9bc737d5d63ff4ea0849ef",
+	Hash:  "7a78961eb35960715da891c76c212050e177526a7e559ab3dc60bd735b9e4c70",
 	Proof: "proven for D = 2..8, stamp abfc5232d764bcab",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllGather, the same on all ranks. M
-// is counted over all ranks, of which each has a part. N is of each rank's own
-// tensors.
+// Shape is the size and element type of an AllGather, the same on all ranks.
+// Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

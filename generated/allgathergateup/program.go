@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "d42fa8093f637fa3808497af9274ccc0fde6072ba863081203e15b77e7ceef04",
+	Hash:  "4325620a518ebd34af068939ed63655330b160c518684bd8a8bfd3c359547428",
 	Proof: "proven for D = 2..8, stamp cc4ba55a0e87974c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherGateUp, the same on all
-// ranks. M is counted over all ranks, of which each has a part. K, N and N2 are
-// of each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N, N2 int
 	Type        device.Type // BF16, FP16, FP32

@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearbroadcast",
-	Hash:  "2a16ed38dce560d015b35e530e8e399fcd5f176fbf111505ff1a3744f589629c",
+	Hash:  "9731dfb142abc6692c3b29e40ddf1e862b79faebf33ce0614a7e698b9930f4fc",
 	Proof: "proven for D = 2..8, stamp 5786bcb7b6181559",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearBroadcast, the same
-// on all ranks. M is counted over all ranks, of which each has a part. K and N
-// are of each rank's own tensors.
+// on all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

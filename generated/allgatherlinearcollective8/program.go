@@ -22,14 +22,13 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective8",
-	Hash:  "87c63cfcc1fe2730ca223c319d76cabb935e9379aad88d75839d0a2f9e03f693",
+	Hash:  "48f75815e8b00be0e352985093ec730e896adabb8d80eb3d0be782b6373a1d95",
 	Proof: "proven for D = 2..8, stamp b93d38a765cbcfdc",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearCollective8, the same
-// on all ranks. M is counted over all ranks, of which each has a part. K and N
-// are of each rank's own tensors.
+// on all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

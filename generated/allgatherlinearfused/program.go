@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearfused",
-	Hash:  "41546d780ff4fc561a1229a1456c79909acb29e30567ccfa3577466d34bf1899",
+	Hash:  "56701357f603b5a370a5a8377d1d417540c40b4317a48f1f50056390cc42888e",
 	Proof: "proven for D = 2..8, stamp 079f88a090d288eb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllGatherLinearFused, the same on
-// all ranks. M is counted over all ranks, of which each has a part. K and N are
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

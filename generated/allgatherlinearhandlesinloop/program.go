@@ -16,15 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearhandlesinloop",
-	Hash:  "1c22d13abb96ff35a0cfa747cea5ccb346436879144aefe0be33e91006b98774",
+	Hash:  "5a122c11035fb33e59685170deb70deb02a3748aad6243dc268fe4073d309932",
 	Proof: "proven for D = 2..8, stamp 238c8e457294d907, eager only: it exchanges handles in the loop",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Eager: true,
 }
 
 // Shape is the size and element type of an AllGatherLinearHandlesInLoop, the
-// same on all ranks. M is counted over all ranks, of which each has a part. K
-// and N are of each rank's own tensors.
+// same on all ranks. Extents are of the whole operation, not of one rank's
+// share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearkernels",
-	Hash:  "10eed9d44fe8e92ebaa2fa0e944c7baa7ce31dee5ae9a28ce40fc64b39861dd8",
+	Hash:  "a292933258240c27727250c9200c33b85ebf68600f6ca6dd6500dc1b77492f85",
 	Proof: "proven for D = 2..8, stamp aa4a506f4141d74c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllGatherLinearKernels, the same on
-// all ranks. M is counted over all ranks, of which each has a part. K and N are
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -44,5 +44,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp cb0aad575a18a94c.
+// Proof: proven for D = 1..8, stamp 74c22e474a6e31d3.
 package allgatherlinearparts

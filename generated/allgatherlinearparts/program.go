@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearparts",
-	Hash:  "7ff21507de0879ef5a894f767fcf8b4168404370d157d52723dc472b2635919f",
+	Hash:  "e9bbe882bd1527e0431e0e28da7156ff9760105b48241ee143cd1caa22b28a26",
 	Proof: "proven for D = 2..8, stamp cb0aad575a18a94c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearParts, the same on
-// all ranks. M is counted over all ranks, of which each has a part. K and N are
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

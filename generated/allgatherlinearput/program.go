@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearput",
-	Hash:  "b95a9315125879daa205cec4d6c99d89501467b2b81aa3ac133d032468b0dec7",
+	Hash:  "93b86fddd5366215cf0b90127b54832865182dd39a78236da02dcf6798c734b1",
 	Proof: "proven for D = 2..8, stamp 08be8a2ba50903b8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearPut, the same on all
-// ranks. M is counted over all ranks, of which each has a part. K and N are of
-// each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

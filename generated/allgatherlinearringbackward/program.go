@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringbackward",
-	Hash:  "1f36a5cfe061e9fcc1433a580210b293385efacf161a765c96bbf929296476a9",
+	Hash:  "9344a7b3a04e6f5bb77c014caa220c2bddd0ef446504353b83814622c7f17466",
 	Proof: "proven for D = 2..8, stamp 199c3c31cc2d964c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearRingBackward, the
-// same on all ranks. M is counted over all ranks, of which each has a part. K
-// and N are of each rank's own tensors.
+// same on all ranks. Extents are of the whole operation, not of one rank's
+// share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

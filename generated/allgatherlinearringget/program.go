@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringget",
-	Hash:  "72a528d71c3fd42531d6357f9c229ed6df902a4f2e891298d1502f1673ee1d4a",
+	Hash:  "af1962f9beffd6b7add8bb10a3238aba4d7fa4371443c158be5e8203537b15fa",
 	Proof: "proven for D = 2..8, stamp 7b5a7f176eec8c81",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearRingGet, the same on
-// all ranks. M is counted over all ranks, of which each has a part. K and N are
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherqkv",
-	Hash:  "6bbf390b1a982514dd95cefb01b036fc79b8fae51549793ba74e9d602358ce3d",
+	Hash:  "291457d7a66b214d64bcf0718303612ed5a3c599f32f53773a96a17a6512bd55",
 	Proof: "proven for D = 2..8, stamp dc078e5ba3aa855d",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherQKV, the same on all ranks.
-// M is counted over all ranks, of which each has a part. K, N, N2 and N3 are of
-// each rank's own tensors.
+// Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16, FP32

@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherv",
-	Hash:  "fa1327f88f724ca1b7223c79f00859c7796c8d124951f49f0ebb9c0df9d7e44a",
+	Hash:  "6f136695cca1b83883ecbba1fa2a14db4201e5c6ad8fc1a9ca00100cfd0cb62f",
 	Proof: "proven for D = 2..8, stamp 10cafb2cb7e4936d",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllGatherV, the same on all ranks. M
-// is counted over all ranks, of which each has a part. N is of each rank's own
-// tensors. P is the most rows that one rank's part may have.
+// Shape is the size and element type of an AllGatherV, the same on all ranks.
+// Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16, FP32

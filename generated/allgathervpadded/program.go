@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "738cd84ed91c9e10b6b3a0ff077a20d228b85d452db9e6af0d7e8931c43dc909",
+	Hash:  "2c3e762c9f1db812e3b937c7d64d6c3764f960629fe6dbcffefd537b2fb01763",
 	Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherVPadded, the same on all
-// ranks. M is counted over all ranks, of which each has a part. N is of each
-// rank's own tensors. P is the most rows that one rank's part may have.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16, FP32

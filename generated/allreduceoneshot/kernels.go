@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "allreduceoneshot",
-	PTX:  ptx,
+	Name:   "allreduceoneshot",
+	Source: "9b25873af4b2efabc451545c0eeabeaf858cc14c8b771f4492a0473f2b06edd9",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "allreduceoneshot_shot", Params: C.sizeof_struct_allreduceoneshot_shot, Touches: shotTouches},
 	},
@@ -128,11 +129,12 @@ func resetTouched(p *C.struct_allreduceoneshot_signals, words []C.ulonglong, to 
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_allreduceoneshot_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

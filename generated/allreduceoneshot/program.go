@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-	Hash:  "e29868d44fa6d0618eb35d4c6dbc577663f3413d935ff858d14a06e79de45a4e",
-	Proof: "proven for D = 2..8, stamp 092dc1e7e73070e7",
+	Hash:  "033f89f25cbaa954d676a793fea319286eb717d6a85c552b39086a4f70a026b6",
+	Proof: "proven for D = 2..8, stamp 9f213c50281eb4d8",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceOneShot, the same on all
-// ranks. M and N are of each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -64,7 +64,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read
 	C device.Ptr // [M, N]
@@ -102,7 +103,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Shared("A", bytes(1*m*n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.kernels.build(b, s.Type)

@@ -26,5 +26,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by
 // kernels. The kernels are in allreducetwoshot.cu.
 //
-// Proof: proven for D = 2..8, stamp 122361a4ae0cf33a.
+// Proof: proven for D = 1..8, stamp c5ee1128663f756b.
 package allreducetwoshot

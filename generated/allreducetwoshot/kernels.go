@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "allreducetwoshot",
-	PTX:  ptx,
+	Name:   "allreducetwoshot",
+	Source: "463cc4b4cb28ab4fd66cb2d3cfb5f785ff273155413772b5dec0b81cd8278501",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "allreducetwoshot_wait", Params: C.sizeof_struct_allreducetwoshot_wait, Touches: waitTouches},
 		{Name: "allreducetwoshot_post", Params: C.sizeof_struct_allreducetwoshot_post, Touches: postTouches},
@@ -138,11 +139,12 @@ func resetTouched(p *C.struct_allreducetwoshot_signals, words []C.ulonglong, to 
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_allreducetwoshot_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

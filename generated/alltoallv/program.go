@@ -16,13 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "alltoallv",
-	Hash:  "eb408b3c623866e9f06999e28179e58b49f7c04f8a42abb149e9e39232517af5",
+	Hash:  "9dd8bc40d0a5447d1a8ba777175568f1a432df101690663f1a95d5b87ce203ad",
 	Proof: "proven for D = 2..8, stamp 954166848716c2fc",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllToAllV, the same on all ranks. M
-// is of each rank's own tensors.
+// Shape is the size and element type of an AllToAllV, the same on all ranks.
+// Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32

@@ -16,13 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "787cce67d176394a014e20c70a95333edf542b645e121d5a731ccf789f285bfa",
+	Hash:  "66565bc62834de574d8054899f4a7b1f28b8075984cfaae3309d1cf09a8971d3",
 	Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of a Broadcast, the same on all ranks. M
-// and N are of each rank's own tensors.
+// Shape is the size and element type of a Broadcast, the same on all ranks.
+// Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

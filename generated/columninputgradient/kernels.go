@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "columninputgradient",
-	PTX:  ptx,
+	Name:   "columninputgradient",
+	Source: "7caca4f64118587330eaeac670b6de351e46fa75eaac315d681b5568982d6528",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "columninputgradient_reduce", Params: C.sizeof_struct_columninputgradient_reduce, Touches: reduceTouches},
 	},

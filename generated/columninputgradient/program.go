@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "c7f651194fe6253e40baf37bda6786269eace8e8c46a2b4f75b3aece78e9f588",
+	Hash:  "1594fe0de777ff0c519c35a709bf866b36c34dea110528e65e4ce109d9d8ed45",
 	Proof: "proven for D = 2..8, stamp 1a44ded88fda8df0",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ColumnInputGradient, the same on all
-// ranks. M and K are counted over all ranks, of which each has a part. N is of
-// each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "9379910e59fdb345744f0c5bfc7ecfb199612fa1b18c688f742f9162ecb4b5c2",
+	Hash:  "137939133b92a8c591c6654ad6431c3cae404354d1c95b627a0cbc519e1ab2a8",
 	Proof: "proven for D = 2..8, stamp 1f685effa171a974",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a ColumnWeightGradient, the same on all
-// ranks. M is counted over all ranks, of which each has a part. K and N are of
-// each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearallreduce",
-	PTX:  ptx,
+	Name:   "linearallreduce",
+	Source: "383b0abd18a6077586f7fd1fe7b3632537faa9e52ce8f63303d07570bdc52106",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearallreduce_reduce", Params: C.sizeof_struct_linearallreduce_reduce, Touches: reduceTouches},
 	},

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-	Hash:  "d87102bd17da658aa41f7ca5ccf64bb16894899759bf52d14938340a66c512e9",
+	Hash:  "b30e05e64124ebc3a67d4a0cec214c5aa0577851e1165e39c20d47ad9cf1ac74",
 	Proof: "proven for D = 2..8, stamp cf66c4370b4f2058",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduce, the same on all
-// ranks. K is counted over all ranks, of which each has a part. M and N are of
-// each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearallreduceoneshot",
-	PTX:  ptx,
+	Name:   "linearallreduceoneshot",
+	Source: "db9056e253cd4b309f95620c7d71621cd28a7969e0c19fa9f72c798fe8a422fc",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearallreduceoneshot_shot", Params: C.sizeof_struct_linearallreduceoneshot_shot, Touches: shotTouches},
 	},
@@ -128,11 +129,12 @@ func resetTouched(p *C.struct_linearallreduceoneshot_signals, words []C.ulonglon
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_linearallreduceoneshot_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

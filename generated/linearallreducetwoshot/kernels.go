@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearallreducetwoshot",
-	PTX:  ptx,
+	Name:   "linearallreducetwoshot",
+	Source: "7631fa6e414c4e939693807856ec1dc71d504c0c6d4c15efbab0000d75a077d7",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearallreducetwoshot_wait", Params: C.sizeof_struct_linearallreducetwoshot_wait, Touches: waitTouches},
 		{Name: "linearallreducetwoshot_post", Params: C.sizeof_struct_linearallreducetwoshot_post, Touches: postTouches},
@@ -138,11 +139,12 @@ func resetTouched(p *C.struct_linearallreducetwoshot_signals, words []C.ulonglon
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_linearallreducetwoshot_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "ebb066f75162d53aa155fe07c5d13e7ac7ec05aea6577c5b4a8df57bf811be97",
+	Hash:  "22402ff06ab716b484e3cb9fe3b341348eecf30c760b8980121a2c1dac719679",
 	Proof: "proven for D = 2..8, stamp b891f1a5f0a5c640",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceTwoShot, the same on
-// all ranks. K is counted over all ranks, of which each has a part. M and N are
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatter",
-	PTX:  ptx,
+	Name:   "linearreducescatter",
+	Source: "3a454ba1a7793f2234c27855c40704a08f387593912072239ca8f58b9cc39a68",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatter_reduce", Params: C.sizeof_struct_linearreducescatter_reduce, Touches: reduceTouches},
 	},

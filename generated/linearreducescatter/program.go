@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "b157aea816b1570df11f65da73368bda6c120e446dfc5c4a60923010659fe8cf",
+	Hash:  "d0d1deae2668196e92348c2c2c004e8d0367cc0a218be01d5e56ca84d39ef613",
 	Proof: "proven for D = 2..8, stamp 6801dfa955f2f249",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatter, the same on all
-// ranks. M and K are counted over all ranks, of which each has a part. N is of
-// each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterget",
-	PTX:  ptx,
+	Name:   "linearreducescatterget",
+	Source: "e893084c0d0037f7481bf1fc80b67083986a6e73d5bf4d4d22192102b323c45d",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterget_reduce", Params: C.sizeof_struct_linearreducescatterget_reduce, Touches: reduceTouches},
 	},

@@ -19,15 +19,14 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "51e049a2cc4fd0e3566e22fed6f84b045a42c94c4a7e3f17f158e3403342e68d",
+	Hash:  "95eaf2a761ce472c8cf4df97c08b94be6bf9f51f799a2f2fca003c9bb1a39cdb",
 	Proof: "proven for D = 2..8, stamp 896c56bca4540c91",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterGet, the same on
-// all ranks. M and K are counted over all ranks, of which each has a part. N is
-// of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

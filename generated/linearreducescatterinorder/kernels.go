@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterinorder",
-	PTX:  ptx,
+	Name:   "linearreducescatterinorder",
+	Source: "b5741523aed0480b5e7d7c50f4ff5060901fbc1bcfcb82e1680c422165acaa79",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterinorder_reduce", Params: C.sizeof_struct_linearreducescatterinorder_reduce, Touches: reduceTouches},
 	},

@@ -19,15 +19,14 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-	Hash:  "a4af6270dcb5197940c9b0dab2ff2f60537bce68264a6a0188159c702109fb6e",
+	Hash:  "b77cb6365eb9f36cd7acb557fabbc3fd3ed1c534d27cf34bc6fd82a6db58f37e",
 	Proof: "proven for D = 2..8, stamp a2713f0ad94f38ac",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterInOrder, the same
-// on all ranks. M and K are counted over all ranks, of which each has a part. N
-// is of each rank's own tensors.
+// on all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterinslot",
-	PTX:  ptx,
+	Name:   "linearreducescatterinslot",
+	Source: "45986b201124da6a4f91246bc52c211bd8136feb6bf220619c1ed7f9919e886c",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterinslot_reduce", Params: C.sizeof_struct_linearreducescatterinslot_reduce, Touches: reduceTouches},
 	},

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "ac3e0e6a412b77dc0bde22b89e11cf1a9f9d3aea1eb97cf13c9adb16a564e3b3",
+	Hash:  "9963832ae2541683846bcecf3db7a54b8b330530f4a53efd8a483b210293348b",
 	Proof: "proven for D = 2..8, stamp a206c5dbf71c421c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterInSlot, the same
-// on all ranks. M and K are counted over all ranks, of which each has a part. N
-// is of each rank's own tensors.
+// on all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterkernels",
-	PTX:  ptx,
+	Name:   "linearreducescatterkernels",
+	Source: "4a315b444a61d444d2bd0c215a790450b8b41a0627b94734a2457b3a1d55dad0",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterkernels_wait", Params: C.sizeof_struct_linearreducescatterkernels_wait, Touches: waitTouches},
 		{Name: "linearreducescatterkernels_post", Params: C.sizeof_struct_linearreducescatterkernels_post, Touches: postTouches},
@@ -134,11 +135,12 @@ func resetTouched(p *C.struct_linearreducescatterkernels_signals, words []C.ulon
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_linearreducescatterkernels_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

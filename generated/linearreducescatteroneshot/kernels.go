@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatteroneshot",
-	PTX:  ptx,
+	Name:   "linearreducescatteroneshot",
+	Source: "729452c6241ee13f1a0ff4b7da44250d0e6b03821136ff27af985915162dfa3c",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatteroneshot_shot", Params: C.sizeof_struct_linearreducescatteroneshot_shot, Touches: shotTouches},
 	},
@@ -128,11 +129,12 @@ func resetTouched(p *C.struct_linearreducescatteroneshot_signals, words []C.ulon
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_linearreducescatteroneshot_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "1e151b67de1ebdffd8c6f6fe1ad798557f84f8b5a4834aa4ef0166e7e0d12fe7",
-	Proof: "proven for D = 2..8, stamp 621341abbba7ba7f",
+	Hash:  "8d67e5055069b2b1c7d60bbec77586635a9d5d7996625ff1dece0053a501ab91",
+	Proof: "proven for D = 2..8, stamp 7c01a730699c5197",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterOneShot, the same
-// on all ranks. M and K are counted over all ranks, of which each has a part. N
-// is of each rank's own tensors.
+// on all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -71,7 +70,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
@@ -112,7 +112,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterputkernels",
-	PTX:  ptx,
+	Name:   "linearreducescatterputkernels",
+	Source: "ebd4bb548a07f55c645fdcfc462e1c389ef55a4cee9d380334159b5f0bd2e76e",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterputkernels_post", Params: C.sizeof_struct_linearreducescatterputkernels_post, Touches: postTouches},
 		{Name: "linearreducescatterputkernels_put", Params: C.sizeof_struct_linearreducescatterputkernels_put, Touches: putTouches},
@@ -135,11 +136,12 @@ func resetTouched(p *C.struct_linearreducescatterputkernels_signals, words []C.u
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_linearreducescatterputkernels_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

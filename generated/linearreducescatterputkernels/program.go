@@ -16,15 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterputkernels",
-	Hash:  "131cc5dc89eade7892801f9768229bb8a199e64d690a86c56148082cc2cd990c",
+	Hash:  "408c506c22448805b21f6a3cf46356c1a55cb8d853f0212ac4b1fae715de99bb",
 	Proof: "proven for D = 2..8, stamp 69e62fe7ff57fb00",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterPutKernels, the
-// same on all ranks. M and K are counted over all ranks, of which each has a
-// part. N is of each rank's own tensors.
+// same on all ranks. Extents are of the whole operation, not of one rank's
+// share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

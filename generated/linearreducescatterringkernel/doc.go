@@ -41,5 +41,5 @@
 // Sums are made by kernels. The kernels are in
 // linearreducescatterringkernel.cu.
 //
-// Proof: proven for D = 2..8, stamp 14bbfd8f728b077f.
+// Proof: proven for D = 1..8, stamp 3a94bce20858d4b6.
 package linearreducescatterringkernel

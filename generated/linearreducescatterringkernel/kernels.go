@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterringkernel",
-	PTX:  ptx,
+	Name:   "linearreducescatterringkernel",
+	Source: "a087a151c5938f83e0f4f005a56d6c4d9c6076f4840d5ced8104162c0771d694",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterringkernel_reduce", Params: C.sizeof_struct_linearreducescatterringkernel_reduce, Touches: reduceTouches},
 	},

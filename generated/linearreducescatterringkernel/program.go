@@ -16,15 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterringkernel",
-	Hash:  "30849d24389a1a60409565efdd412367e3033c12e37355a43012ae3da50883c4",
+	Hash:  "20e4e7ec5707f05386e84d15dfec766d235a46c2945eb48bccefdf6689394703",
 	Proof: "proven for D = 2..8, stamp 14bbfd8f728b077f",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterRingKernel, the
-// same on all ranks. M and K are counted over all ranks, of which each has a
-// part. N is of each rank's own tensors.
+// same on all ranks. Extents are of the whole operation, not of one rank's
+// share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

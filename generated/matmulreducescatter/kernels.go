@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "matmulreducescatter",
-	PTX:  ptx,
+	Name:   "matmulreducescatter",
+	Source: "d5ffea464fc7741106ab44d1ce388900a15a37a67165f63f5009c2d7f32ab91b",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "matmulreducescatter_reduce", Params: C.sizeof_struct_matmulreducescatter_reduce, Touches: reduceTouches},
 	},

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "matmulreducescatter",
-	Hash:  "557bc0887ebd6dc9c464dcd2d94739656c0d6458dab528357b05ea5b3965020b",
+	Hash:  "26734759e8159ef73bc28998656435d18ff3064bd40792a98718d73a6582f520",
 	Proof: "proven for D = 2..8, stamp d3853ba6ceb69d0b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a MatmulReduceScatter, the same on all
-// ranks. M and K are counted over all ranks, of which each has a part. N is of
-// each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

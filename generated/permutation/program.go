@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "permutation",
-	Hash:  "a00e2745657d06a5b03b755a3a6d89bb90a31c24f6154ede4c6e03c1225165e9",
+	Hash:  "91df8fe61cb42f1b942ce717dfee6b70e1040b4daf1332c3d6969c0392eb6cc2",
 	Proof: "proven for D = 2..8, stamp 756d99efef07e73a",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of a Permutation, the same on all ranks. M
-// is counted over all ranks, of which each has a part. N is of each rank's own
-// tensors.
+// Shape is the size and element type of a Permutation, the same on all ranks.
+// Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

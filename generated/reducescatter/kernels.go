@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "reducescatter",
-	PTX:  ptx,
+	Name:   "reducescatter",
+	Source: "9864f6d6926854444ad3ffcf386e093e56539c5d1d0df4da7b08c417c91eaaa8",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "reducescatter_reduce", Params: C.sizeof_struct_reducescatter_reduce, Touches: reduceTouches},
 	},

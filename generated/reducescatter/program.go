@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
-	Hash:  "c98ef85607acb6a958aa3b169d869d270d502689d237bc23e87152c878effc61",
+	Hash:  "07ce0109e4e1f9f364b0c80489e2fdf0117c20248b81fe2c8f68ea4933f795e6",
 	Proof: "proven for D = 2..8, stamp 6880bd5609e8f0ac",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatter, the same on all ranks.
-// M is counted over all ranks, of which each has a part. N is of each rank's
-// own tensors.
+// Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

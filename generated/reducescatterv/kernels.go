@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "reducescatterv",
-	PTX:  ptx,
+	Name:   "reducescatterv",
+	Source: "ac0553a9471732023e94f3f682b8dbb22efed740bec4778c1abbf0b8ba9b18ec",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "reducescatterv_shot", Params: C.sizeof_struct_reducescatterv_shot, Touches: shotTouches},
 	},
@@ -128,11 +129,12 @@ func resetTouched(p *C.struct_reducescatterv_signals, words []C.ulonglong, to []
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_reducescatterv_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

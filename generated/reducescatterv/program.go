@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "cf40ea0637f7a4f236187241a2b8a60e0ec694a08be737f4d6fa373de8c472df",
-	Proof: "proven for D = 2..8, stamp b1cbe28c6fd57220",
+	Hash:  "0b438d5eb94f4420c95d803e147e5c2a3ce0aa18d124b82632b587bcbb94d056",
+	Proof: "proven for D = 2..8, stamp 181e70c6bc667f9f",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatterV, the same on all
-// ranks. M is counted over all ranks, of which each has a part. N is of each
-// rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -65,7 +64,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read
 	C      device.Ptr // [DIDx(D, uneven), M/D, N]: this rank's part
@@ -106,7 +106,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b.Uneven(p.a, bytes(n), g.Size(), func(_, c int) int {
 		return c
 	})
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	b.Uneven(p.c, bytes(n), 1, func(q, _ int) int {
 		return q
 	})

@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowinputgradient",
-	Hash:  "a735baff7ae050bca53feb6475096be53df0e71ac90f507212abcfb920d4add3",
+	Hash:  "8a76c405a015ff650e7d00534fa13298837763dfdcdc10bf8de82073b7fe85ae",
 	Proof: "proven for D = 2..8, stamp 13da29ac3a710b7d",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a RowInputGradient, the same on all
-// ranks. M is counted over all ranks, of which each has a part. K and N are of
-// each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -16,14 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "66da0a31259c50aaf3abed6747b48c3ff6bf81ec65977fd4b739fe5c1e56e2d1",
+	Hash:  "b334de0467483c2312dc14daae4334b7c93b1a580b00a9e292c789226fb95a8d",
 	Proof: "proven for D = 2..8, stamp 5e0b3886004123ce",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a RowWeightGradient, the same on all
-// ranks. M is counted over all ranks, of which each has a part. K and N are of
-// each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

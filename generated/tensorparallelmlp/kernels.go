@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "tensorparallelmlp",
-	PTX:  ptx,
+	Name:   "tensorparallelmlp",
+	Source: "0f83bdcc0b8cdadc11a98af7e0eb8ca7d96678bc4f8badb3b57f1a44eb239834",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "tensorparallelmlp_reduce", Params: C.sizeof_struct_tensorparallelmlp_reduce, Touches: reduceTouches},
 	},

@@ -16,15 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "9d6e27a4b7d7d94ba20883b0e7b90d4d674e30b33ad095f927536b5ca49b16b4",
+	Hash:  "e353e87ac1640ae73ede764fe56b33aed9e22d9429321cfdafc8a0ef20c0e348",
 	Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a TensorParallelMLP, the same on all
-// ranks. M and F are counted over all ranks, of which each has a part. K and N
-// are of each rank's own tensors.
+// ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

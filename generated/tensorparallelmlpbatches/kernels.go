@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "tensorparallelmlpbatches",
-	PTX:  ptx,
+	Name:   "tensorparallelmlpbatches",
+	Source: "23f7a0018a85d33619ca56d86de0ebd7b5d2fc7f8d37b11009cfca3f4e267057",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "tensorparallelmlpbatches_reduce", Params: C.sizeof_struct_tensorparallelmlpbatches_reduce, Touches: reduceTouches},
 	},

@@ -19,15 +19,14 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "b67c975f9a9f39ac5d1d9e31a70e4f40082437b5c30b51b3f0b70da7bb383d4b",
+	Hash:  "5b458a88884edb2fd2ddc672fe0db3de9c0881c5054460efadc1472cf3ed0131",
 	Proof: "proven for D = 2..8, stamp a310ae07eb083675",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a TensorParallelMLPBatches, the same on
-// all ranks. M and F are counted over all ranks, of which each has a part. K
-// and N are of each rank's own tensors.
+// all ranks. Extents are of the whole operation, not of one rank's share.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

@@ -45,6 +45,8 @@ type Driver interface {
 	// device with that UUID. A device not visible to this process counts as
 	// ErrPeerInvisible.
 	DeviceCanAccessPeer(peer UUID) (bool, error)
+	// DeviceGetP2PAttribute is what the link to the device with that UUID can do.
+	DeviceGetP2PAttribute(a P2PAttribute, peer UUID) (int, error)
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
 	// Close releases the context. Everything made by the driver must have been
@@ -175,6 +177,13 @@ type Dim3 struct{ X, Y, Z uint32 }
 // IpcMemHandle is an opaque CUipcMemHandle.
 type IpcMemHandle [64]byte
 
+// P2PAttribute is a property of the link between two devices.
+type P2PAttribute int
+
+// NativeAtomics is 1 where the link carries atomic operations, as NVLink does and PCIe
+// does not (CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED).
+const NativeAtomics P2PAttribute = 3
+
 // UUID identifies a physical device across processes.
 type UUID [16]byte
 
@@ -198,17 +207,6 @@ type PointerAttributes struct {
 	LegacyIpcCapable bool
 	// Pooled says that it came from a stream-ordered memory pool.
 	Pooled bool
-}
-
-// Code is the device code of a generated package: PTX for a GPU and, in builds
-// with the simulator, the same kernels compiled for the host.
-type Code struct {
-	Name    string // the generated package
-	PTX     []byte // null-terminated is not needed
-	Kernels []Kernel
-	// Sim is the address of the package's C table of host kernels, nil in a
-	// build tagged nosim: see templates/sim.h.tmpl.
-	Sim unsafe.Pointer
 }
 
 // Kernel describes one kernel of a Code.

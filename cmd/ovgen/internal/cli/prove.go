@@ -82,7 +82,7 @@ func (c *call) writeTrace(wrong *prove.Counterexample) (err error) {
 	return nil
 }
 
-// parseRanks reads mesh sizes: "2..8" or "2,4,72"; empty means the prover's default.
+// parseRanks reads mesh sizes: "1..8" or "2,4,72"; empty means the prover's default.
 func parseRanks(text string) ([]int, error) {
 	var list []int
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
@@ -92,8 +92,8 @@ func parseRanks(text string) ([]int, error) {
 		}
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || from < 2 || to < from || to > largestRanks {
-			return nil, &usageError{msg: fmt.Sprintf("-ranks %s: %q is no number of ranks (use 2..8 or 2,4,72; at most %d)", text, part, largestRanks)}
+		if err1 != nil || err2 != nil || from < 1 || to < from || to > largestRanks {
+			return nil, &usageError{msg: fmt.Sprintf("-ranks %s: %q is no number of ranks (use 1..8 or 2,4,72; at most %d)", text, part, largestRanks)}
 		}
 		for d := from; d <= to; d++ {
 			list = append(list, d)

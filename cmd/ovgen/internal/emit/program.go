@@ -1,17 +1,19 @@
 package emit
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"math/bits"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/verify/prove"
 )
 
 // programFile is program.go: what a caller uses, and the host program.
@@ -35,8 +37,6 @@ func (u *unit) programFile() ([]byte, error) {
 
 // identity is the package's static description.
 func (u *unit) identity(f *jen.File) {
-	// The text leaves a collective's own signals out; the proof's stamp does not.
-	sum := sha256.Sum256([]byte(hostir.Print(u.program) + u.proof()))
 	for _, name := range u.constants() {
 		what := "the number of streams that the steps take in turn"
 		if name == chunkCount {
@@ -49,7 +49,7 @@ func (u *unit) identity(f *jen.File) {
 	f.Add(doc("program is what the ranks compare before they run together."))
 	values := []jen.Code{
 		jen.Id("Name").Op(":").Lit(u.name),
-		jen.Id("Hash").Op(":").Lit(hex.EncodeToString(sum[:])),
+		jen.Id("Hash").Op(":").Lit(u.hash()),
 		jen.Id("Proof").Op(":").Lit(u.proof()),
 	}
 	if ranks := u.proven(); len(ranks) > 0 {
@@ -58,10 +58,23 @@ func (u *unit) identity(f *jen.File) {
 	if u.eager() {
 		values = append(values, jen.Id("Eager").Op(":").True())
 	}
+	if u.puts() {
+		values = append(values, jen.Id("Puts").Op(":").True())
+	}
 	if u.device {
 		values = append(values, jen.Id("Code").Op(":").Op("&").Id("code"))
 	}
 	f.Var().Id("program").Op("=").Qual(planPath, "Program").Custom(lineByLine, values...)
+}
+
+// hash is of all that ranks must have alike: the host program, its proof and the device
+// code. The program's text leaves a collective's own signals out; the proof's stamp does not.
+func (u *unit) hash() string {
+	texts := [][]byte{[]byte(hostir.Print(u.program)), []byte(u.proof())}
+	if u.device {
+		texts = append(texts, u.code.header.Bytes, u.code.source.Bytes)
+	}
+	return driver.Digest(texts...)
 }
 
 // chunkCount is what programs call the number of chunks.
@@ -87,7 +100,7 @@ func (u *unit) proof() string {
 	text := fmt.Sprintf("proven for D = %s, stamp %.16s", u.Proof.Ranks(), u.Proof.Stamp)
 	switch {
 	case !u.Proof.Replay():
-		text += ", eager only: not serial-safe as a captured graph"
+		text += ", eager only: " + prove.InOrder
 	case u.eager():
 		text += ", eager only: it exchanges handles in the loop"
 	}
@@ -97,6 +110,51 @@ func (u *unit) proof() string {
 // eager says that the program must not be captured.
 func (u *unit) eager() bool {
 	return u.Proof != nil && !u.Proof.Replay() || len(u.inLoop()) > 0
+}
+
+// puts says that a run writes into peers' memory and that a rank waits by stream memory
+// operations: what it sees then of memory that peers wrote is not the driver's promise
+// on every link.
+func (u *unit) puts() bool {
+	writes, waits := false, false
+	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
+		if to, ok := result(n); ok {
+			writes = writes || !to.Peer.IsZero()
+		}
+	})
+	hostir.Walk(unfused(u.program.Body), func(n hostir.Node) {
+		if w, ok := n.(hostir.Wait); ok {
+			waits = waits || !w.Kernel
+		}
+	})
+	return writes && waits
+}
+
+// result is what a node writes.
+func result(n hostir.Node) (to hostir.View, ok bool) {
+	switch n := n.(type) {
+	case hostir.Set:
+		return n.Dst, true
+	case hostir.Reduce:
+		return n.Dst, true
+	case hostir.Matmul:
+		return n.C, true
+	case hostir.Linear:
+		return n.C, true
+	case hostir.Gradient:
+		return n.C, true
+	}
+	return to, false
+}
+
+// unfused are the nodes of a body but for what kernels do inside.
+func unfused(body []hostir.Node) []hostir.Node {
+	return hostir.Map(expand(body), func(n hostir.Node) []hostir.Node {
+		if _, ok := n.(hostir.LaunchKernel); ok {
+			return nil
+		}
+		return []hostir.Node{n}
+	})
 }
 
 // proven are the mesh sizes that New accepts.
@@ -125,7 +183,7 @@ func (u *unit) shape(f *jen.File) {
 	})
 	f.Line()
 	f.Add(doc("maxExtent keeps the bytes of every tensor within an int64."))
-	f.Const().Id("maxExtent").Op("=").Lit(1).Op("<<").Lit(30)
+	f.Const().Id("maxExtent").Op("=").Lit(1).Op("<<").Lit(bits.TrailingZeros(schedule.MaxExtent))
 	f.Line()
 	f.Add(doc("Check reports everything that keeps this many ranks from running the shape."))
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error().Block(u.check(symbols)...)
@@ -207,6 +265,8 @@ func (u *unit) check(symbols []string) []jen.Code {
 		body = append(body, jen.If(jen.Id("ranks").Op(">").Id("maxRanks")).Block(
 			errorf(jen.Lit("%d ranks: the kernels serve at most %d"), jen.Id("ranks"), jen.Id("maxRanks"))))
 	}
+	body = append(body, jen.If(jen.Id("err").Op(":=").Qual(planPath, "CheckElements").Call(u.factors(symbols)...), jen.Len(jen.Id("errs")).Op("==").Lit(0).Op("&&").Id("err").Op("!=").Nil()).Block(
+		jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Id("err"))))
 	for _, c := range u.program.Checks {
 		by, text := u.divisor(c)
 		left := by.Clone()
@@ -227,6 +287,24 @@ func (u *unit) check(symbols []string) []jen.Code {
 		),
 		jen.Return(jen.Qual("errors", "Join").Call(jen.Id("errs").Op("..."))),
 	)
+}
+
+// factors are the ranks and all extents of tensors, symbols and constants.
+func (u *unit) factors(symbols []string) []jen.Code {
+	list := []jen.Code{jen.Id("ranks")}
+	for _, s := range symbols {
+		list = append(list, jen.Id("s").Dot(s))
+	}
+	seen := map[int]bool{}
+	for _, t := range u.program.Schedule.Tensors {
+		for _, a := range t.Axes {
+			if n, err := strconv.Atoi(string(a.Extent)); err == nil && !seen[n] {
+				seen[n] = true
+				list = append(list, jen.Lit(n))
+			}
+		}
+	}
+	return list
 }
 
 // divisor is what a requirement divides by, and what an error calls it.
