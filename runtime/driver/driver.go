@@ -228,6 +228,7 @@ type Touch struct {
 	At    Ptr
 	Bytes int64
 	Value uint32 // for TouchWait and TouchPost
+	Type  Type   // of the elements of a kernel that computes with them
 }
 
 // TouchKind is how a kernel uses a range.
