@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "4690291ceafe1bc8b188bd7540db4f40933ff3461fe04ca544901349d0a142cd",
+	Hash:  "b988b61df5c5c93c42df7e9af2a56b46b104d4f709ff9804e8375cc87c5fa673",
 	Proof: "proven for D = 1..8, stamp e8147250f499364e",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

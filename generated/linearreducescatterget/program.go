@@ -19,7 +19,7 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "4ce427f362d35ce77fcd6487d6ea35a30781f24126168c25d4208e86c5d6d244",
+	Hash:  "71c6202dc3c16ad0fa929d4851f1ebc33dde1f86b634ce93de9be3657a326e15",
 	Proof: "proven for D = 1..8, stamp f9847263b9b9cb84",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

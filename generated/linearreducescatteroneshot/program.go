@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "5d072b3ad173229f5d5f5e4cf108026aab3dee262aa03b8498d7ff87c6b7282b",
+	Hash:  "915a84583329e600742f0e49c263565cad80bf0ccaef63338bc2528d59b23d05",
 	Proof: "proven for D = 1..8, stamp b91191ab9ff3681a",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
