@@ -9,8 +9,8 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Memory is the device memory of one rank that a plan needs, as Shape.Memory of a
-// generated package tells before there is a group.
+// Memory is the device memory that a plan needs, as Shape.Memory of a generated package
+// tells before there is a group. Where ranks need different amounts, it is the largest.
 type Memory struct {
 	Buffers []BufferMemory // the caller's, in the order of Bind
 	// Staging is in bytes of the arena. The plans of a group share it: the largest
@@ -31,7 +31,7 @@ type Memory struct {
 // BufferMemory is a buffer of the caller's.
 type BufferMemory struct {
 	Name  string
-	Bytes int64 // on rank 0; with uneven parts, the most that counts may ask for
+	Bytes int64 // with uneven parts, the most that counts may ask for
 }
 
 // Caller is the sum of the caller's buffers in bytes.
@@ -60,14 +60,33 @@ func (m Memory) String() string {
 		strings.Join(buffers, ", "), m.Staging, m.Words, m.Workspaces, driver.WorkspaceBytes, m.Tuning)
 }
 
-// Measure begins a plan that is never made: its declarations say what memory it would
-// need on rank 0 of that many, which has every buffer.
-func Measure(ranks int, prog *Program, shape string) *Builder { return begin(0, ranks, prog, shape) }
+// Measure says what memory a plan of prog would need on so many ranks. declare tells a
+// builder what the plan consists of and returns what enqueues a run, as for Finish; it is
+// called for each rank, and no plan is made.
+func Measure(ranks int, prog *Program, shape string, declare func(*Builder) func(*Queue)) (Memory, error) {
+	var most Memory
+	for r := range ranks {
+		b := begin(r, ranks, prog, shape)
+		b.plan.issue = declare(b)
+		m, err := b.measure()
+		if err != nil {
+			return Memory{}, err
+		}
+		if r == 0 {
+			most = m
+		}
+		for i, f := range m.Buffers {
+			most.Buffers[i].Bytes = max(most.Buffers[i].Bytes, f.Bytes)
+		}
+		most.Staging, most.Words = max(most.Staging, m.Staging), max(most.Words, m.Words)
+		most.Workspaces, most.Tuning = max(most.Workspaces, m.Workspaces), max(most.Tuning, m.Tuning)
+	}
+	return most, nil
+}
 
-// Memory of a plan with these declarations, whose runs issue enqueues.
-func (b *Builder) Memory(issue func(*Queue)) (Memory, error) {
+// measure is what the builder's rank needs.
+func (b *Builder) measure() (Memory, error) {
 	p := b.plan
-	p.issue = issue
 	if err := errors.Join(b.errs...); err != nil {
 		return Memory{}, fmt.Errorf("measure %s: %w", p.program.Name, err)
 	}

@@ -4,6 +4,7 @@ package harness
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync/atomic"
 
@@ -29,6 +30,9 @@ type measured interface {
 	Base() *plan.Plan
 }
 
+// took is what a plan's New took on one rank.
+type took struct{ Workspaces, Words, Staging int64 }
+
 // metered is the program with a New that holds what it takes, as the first of a group,
 // against what Shape.Memory says.
 func (m *meter) metered(p *Program) *Program {
@@ -40,14 +44,24 @@ func (m *meter) metered(p *Program) *Program {
 		}
 		m.allocated.Store(0)
 		made, err := p.New(ctx, g, s)
+		x, ok := made.(measured)
+		if err != nil || !ok {
+			return made, err
+		}
+		mine := took{Workspaces: m.allocated.Load()}
+		after, err := nextWord(g)
 		if err != nil {
 			return nil, err
 		}
-		bytes := m.allocated.Load()
-		if x, ok := made.(measured); ok {
-			err = p.holds(x, g, s, bytes, word)
+		mine.Words = (after - word) / 4
+		if mine.Staging, err = staging(g, x.Base()); err != nil {
+			return nil, err
 		}
-		return made, err
+		most, err := largest(ctx, g, mine)
+		if err != nil {
+			return nil, err
+		}
+		return made, p.holds(x, g, s, most)
 	}
 	return &q
 }
@@ -60,38 +74,54 @@ func nextWord(g *group.Group) (offset int64, err error) {
 	return offset, err
 }
 
-// holds compares what a plan took with what it was said to need.
-func (p *Program) holds(x measured, g *group.Group, s Shape, bytes, word int64) error {
-	need, err := x.Memory()
-	if err != nil {
-		return err
-	}
-	after, err := nextWord(g)
-	if err != nil {
-		return err
-	}
+// staging is how much of the arena's staging a plan's buffers reach.
+func staging(g *group.Group, p *plan.Plan) (bytes int64, err error) {
 	start, err := g.Arena().Stage(0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	first := g.Arena().Base(g.Rank()) + driver.Ptr(start[0])
 	end := first
-	for _, r := range x.Base().Layout() {
+	for _, r := range p.Layout() {
 		if r.Rank == g.Rank() && r.Base >= first && r.Base < first+driver.Ptr(g.Arena().Bytes()-start[0]) {
 			end = max(end, r.Base+driver.Ptr(group.StagingBytes(r.Bytes)))
 		}
 	}
-	for _, c := range []struct {
-		what      string
-		got, want int64
-	}{
-		{"bytes of workspaces", bytes, need.Workspace()},
-		{"semaphore words", (after - word) / 4, need.Words},
-		{"bytes of staging", int64(end - first), need.Staging},
-	} {
-		if c.got != c.want && !(p.uneven() && c.got < c.want) { // Bind's counts are not known yet
-			return fmt.Errorf("New took %d %s, and Shape.Memory said %d", c.got, c.what, c.want)
+	return int64(end - first), nil
+}
+
+// largest is the most that a rank took of each.
+func largest(ctx context.Context, g *group.Group, mine took) (most took, err error) {
+	blob, err := json.Marshal(mine)
+	if err != nil {
+		return most, err
+	}
+	all, err := g.Gather(ctx, "compare memory", blob)
+	if err != nil {
+		return most, err
+	}
+	for _, b := range all {
+		var x took
+		if err := json.Unmarshal(b, &x); err != nil {
+			return most, err
 		}
+		most = took{max(most.Workspaces, x.Workspaces), max(most.Words, x.Words), max(most.Staging, x.Staging)}
+	}
+	return most, nil
+}
+
+// holds compares what a plan took with what it was said to need.
+func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
+	need, err := x.Memory()
+	if err != nil {
+		return err
+	}
+	want := took{need.Workspace(), need.Words, need.Staging}
+	if p.uneven() && most.Staging < want.Staging {
+		most.Staging = want.Staging // the counts of a Bind will say
+	}
+	if most != want {
+		return fmt.Errorf("New took %+v, and Shape.Memory said %+v", most, want)
 	}
 	return p.holdsBuffers(need, g, s)
 }

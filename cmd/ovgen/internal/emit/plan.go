@@ -135,12 +135,13 @@ func (u *unit) constructor(f *jen.File) {
 			jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Id("p"), jen.Nil()))
 	f.Line()
-	f.Add(doc("Memory is the device memory that each of so many ranks needs for a plan of the shape: the caller's buffers, and what New takes. It asks for neither a group nor a GPU."))
+	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the caller's buffers, and what New takes. It asks for neither a group nor a GPU."))
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("Memory").Params(jen.Id("ranks").Int()).Params(jen.Qual(planPath, "Memory"), jen.Error()).Block(
 		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("ranks")), jen.Err().Op("!=").Nil()).Block(
 			jen.Return(jen.Qual(planPath, "Memory").Values(), jen.Err())),
-		jen.Id("b").Op(":=").Qual(planPath, "Measure").Call(jen.Id("ranks"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call()),
-		jen.Return(jen.Id("b").Dot("Memory").Call(jen.Id("s").Dot("declare").Call(jen.Id("b")).Dot("issue"))))
+		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call(),
+			jen.Func().Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Func().Params(jen.Op("*").Qual(planPath, "Queue")).Block(
+				jen.Return(jen.Id("s").Dot("declare").Call(jen.Id("b")).Dot("issue"))))))
 	u.declaration(f)
 }
 
