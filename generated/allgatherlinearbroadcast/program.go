@@ -122,15 +122,16 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return p, nil
 }
 
-// Memory is the device memory that each of so many ranks needs for a plan of
-// the shape: the caller's buffers, and what New takes. It asks for neither a
-// group nor a GPU.
+// Memory is the device memory that a rank of so many needs for a plan of the
+// shape, at most: the caller's buffers, and what New takes. It asks for neither
+// a group nor a GPU.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	if err := s.Check(ranks); err != nil {
 		return plan.Memory{}, err
 	}
-	b := plan.Measure(ranks, &program, s.String())
-	return b.Memory(s.declare(b).issue)
+	return plan.Measure(ranks, &program, s.String(), func(b *plan.Builder) func(*plan.Queue) {
+		return s.declare(b).issue
+	})
 }
 
 // declare tells a builder what a plan of the shape consists of.
