@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "d42fa8093f637fa3808497af9274ccc0fde6072ba863081203e15b77e7ceef04",
-	Proof: "proven for D = 2..8, stamp cc4ba55a0e87974c",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "415dc271b6ca6b91ccb484cc45749a9c3f285f24605e943bcc53512a77f8be1a",
+	Proof: "proven for D = 1..8, stamp 53ad9d7ba42c4aa4",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherGateUp, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. K, N and N2 are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N, N2 int
 	Type        device.Type // BF16, FP16, FP32
@@ -45,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N, s.N2); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
 	}
@@ -64,7 +68,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C, C2 and Gathered:
+// Bind refuses memory for them that overlaps another buffer's.
 type Buffers struct {
 	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read.
 	// It is [M/D, K] in memory, M/D*K elements.
@@ -156,9 +161,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Shared("A", bytes(m/d*k))
 	p.b = b.Caller("B", bytes(n*k))
 	p.b2 = b.Caller("B2", bytes(n2*k))
-	p.c = b.Caller("C", bytes(m*n))
-	p.c2 = b.Caller("C2", bytes(m*n2))
-	p.gathered = b.Caller("Gathered", bytes(m*k))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
+	p.c2 = b.Written(b.Caller("C2", bytes(m*n2)))
+	p.gathered = b.Written(b.Caller("Gathered", bytes(m*k)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)

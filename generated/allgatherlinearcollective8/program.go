@@ -22,13 +22,14 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective8",
-	Hash:  "87c63cfcc1fe2730ca223c319d76cabb935e9379aad88d75839d0a2f9e03f693",
-	Proof: "proven for D = 2..8, stamp b93d38a765cbcfdc",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "96f160fe8d9f481a9c5b960df506e7926a613ef5f8b8aba20a75e15c45991fff",
+	Proof: "proven for D = 1..8, stamp aa00d41bd7bd35f7",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearCollective8, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M is counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -51,6 +52,9 @@ func (s Shape) Check(ranks int) error {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.M%(8*ranks) != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of 8 times the ranks, %d", s.M, 8*ranks))
 	}
@@ -70,7 +74,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read.
 	// It is [M/D, K] in memory, M/D*K elements.
@@ -153,7 +158,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Shared("A", bytes(m/d*k))
 	p.b = b.Caller("B", bytes(n*k))
 	p.bias = b.Caller("Bias", bytes(n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.agathered = b.Allocate("Agathered", bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

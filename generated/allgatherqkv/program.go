@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherqkv",
-	Hash:  "6bbf390b1a982514dd95cefb01b036fc79b8fae51549793ba74e9d602358ce3d",
-	Proof: "proven for D = 2..8, stamp dc078e5ba3aa855d",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "f92e7645f3cdd448970dfa7b75d61041b812ebceca09b7af18486a0e685b4cc0",
+	Proof: "proven for D = 1..8, stamp 1c595ec1515672e0",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherQKV, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// M is counted over all ranks, of which each has a part. K, N, N2 and N3 are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16, FP32
@@ -45,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N, s.N2, s.N3); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
 	}
@@ -64,7 +68,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C, C2 and C3: Bind
+// refuses memory for them that overlaps another buffer's.
 type Buffers struct {
 	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read.
 	// It is [M/D, K] in memory, M/D*K elements.
@@ -162,9 +167,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.b = b.Caller("B", bytes(n*k))
 	p.b2 = b.Caller("B2", bytes(n2*k))
 	p.b3 = b.Caller("B3", bytes(n3*k))
-	p.c = b.Caller("C", bytes(m*n))
-	p.c2 = b.Caller("C2", bytes(m*n2))
-	p.c3 = b.Caller("C3", bytes(m*n3))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
+	p.c2 = b.Written(b.Caller("C2", bytes(m*n2)))
+	p.c3 = b.Written(b.Caller("C3", bytes(m*n3)))
 	p.agathered = b.Allocate("Agathered", bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-	Hash:  "c331e8f114519972062ebe9bb3a9e71a27f2532ea32621fabee87f3267c0669a",
-	Proof: "proven for D = 2..8, stamp f682f0816e1723a6",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "b5ef15cc96a982c10bc637d70129aaa7b0585a02ce7b9c3222479a6239ef4017",
+	Proof: "proven for D = 1..8, stamp 3cb32615db0eb93e",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceOneShot, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -49,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:
 	default:
@@ -65,7 +68,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [DIDx(D), M, N]: this rank's part, which the peers read.
 	// It is [M, N] in memory, M*N elements.
@@ -137,7 +141,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesC = bytes(m * n)
 
 	p.a = b.Shared("A", bytes(1*m*n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.kernels.build(b, s.Type)

@@ -16,13 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "alltoallv",
-	Hash:  "eb408b3c623866e9f06999e28179e58b49f7c04f8a42abb149e9e39232517af5",
-	Proof: "proven for D = 2..8, stamp 954166848716c2fc",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "82dbf17ece60c1277ee468a72efa9b5e45ec8b33cce3597cae7b71bd0c1623a2",
+	Proof: "proven for D = 1..8, stamp 8d43752dc8b390fe",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllToAllV, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of an AllToAllV, the same on all ranks. M
+// is of each rank's own tensors.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32
@@ -45,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
 	}
+	if err := plan.CheckElements(ranks, s.M); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:
 	default:
@@ -61,7 +64,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [DIDx(D, uneven), D, M]: this rank's part, which the peers read.
 	// It has as many elements as the counts say, at most M.
@@ -137,7 +141,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	b.Uneven(p.a, bytes(1), b.Size(), func(q, c int) int {
 		return q*b.Size() + c
 	})
-	p.c = b.Caller("C", bytes(m))
+	p.c = b.Written(b.Caller("C", bytes(m)))
 	b.Uneven(p.c, bytes(1), b.Size(), func(q, c int) int {
 		return c*b.Size() + q
 	})

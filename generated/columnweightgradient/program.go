@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "2a8235c583c71085c126c2d17b0c56b500fd7bc65562b8fc2016e83304ef961a",
-	Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "53253452d12e66051dd6512e97117ed463fc3650deace2d3e279eee31caf4b56",
+	Proof: "proven for D = 1..8, stamp c1be5f0a62133965",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a ColumnWeightGradient, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. K and N are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -45,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
 	}
@@ -64,7 +68,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [M, N].
 	// It has M*N elements.
@@ -143,7 +148,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Caller("A", bytes(m*n))
 	p.b = b.Shared("B", bytes(m/d*k))
-	p.c = b.Caller("C", bytes(n*k))
+	p.c = b.Written(b.Caller("C", bytes(n*k)))
 	p.bgathered = b.Allocate("Bgathered", bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

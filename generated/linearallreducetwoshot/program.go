@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "a7fdd3c861464291ba4869bfd5900c00be228a8c93c133c1db930028bf670558",
-	Proof: "proven for D = 2..8, stamp 59a8246c5127fb9b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "d6aeeacaef6a6623af4fe7f1ba768908f4a29884aa1f42eb04bf58ff4543c47e",
+	Proof: "proven for D = 1..8, stamp db5a1999ce5c5b03",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceTwoShot, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. K is counted over all ranks, of which each has a part. M and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -49,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
 	}
@@ -71,7 +75,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [M, DIDx(D), K/D]: this rank's part.
 	// It is [M, K/D] in memory, M*(K/D) elements.
@@ -149,7 +154,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.reduced = b.Allocate("reduced", bytes(m/d*n))
 	p.ready = b.Semaphore("ready")

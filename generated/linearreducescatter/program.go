@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "b157aea816b1570df11f65da73368bda6c120e446dfc5c4a60923010659fe8cf",
-	Proof: "proven for D = 2..8, stamp 6801dfa955f2f249",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "b0cd845ecbb4a686034e73003195d05ab920e3d4f87136d9f4f7d5a89bb7815f",
+	Proof: "proven for D = 1..8, stamp c6abb1ac750a9a0d",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatter, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and K are counted over all ranks, of which each has a part. N is of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -49,6 +51,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
 	}
@@ -71,7 +76,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [M, DIDx(D), K/D]: this rank's part.
 	// It is [M, K/D] in memory, M*(K/D) elements.
@@ -152,7 +158,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.free = b.Semaphore("free")

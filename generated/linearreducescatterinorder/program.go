@@ -19,14 +19,16 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-	Hash:  "a4af6270dcb5197940c9b0dab2ff2f60537bce68264a6a0188159c702109fb6e",
-	Proof: "proven for D = 2..8, stamp a2713f0ad94f38ac",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "271d2e402a54ad696c2f85a5924e9e96b2deba74240e0c652275891599139860",
+	Proof: "proven for D = 1..8, stamp fb2a3ec1733c7157",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterInOrder, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -52,6 +54,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
 	}
@@ -74,7 +79,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [M, DIDx(D), K/D]: this rank's part.
 	// It is [M, K/D] in memory, M*(K/D) elements.
@@ -155,7 +161,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.partial = b.Allocate("partial", bytes(m*n))
 	p.free = b.Semaphore("free")

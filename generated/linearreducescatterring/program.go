@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "d7bf921b32d7168d2e3d2efa8ca4fe2c319b659ceab9ddf73fc667771e4acd0f",
-	Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "df1a75aab5632deb729de9d11e88b94f2deb3332201f2a62f7116b864f177aed",
+	Proof: "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a LinearReduceScatterRing, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M and K are counted over all ranks, of which each has a part. N is
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
@@ -67,7 +71,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [M, DIDx(D), K/D]: this rank's part.
 	// It is [M, K/D] in memory, M*(K/D) elements.
@@ -146,7 +151,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.ring = b.Allocate("ring", bytes(m*n))
 	p.ready = b.Semaphores("ready", d)
 	p.read = b.Semaphore("read")

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "c8edd5228b39f7204684ec260e148bf2f132e428684e5f0e9c303097b6660474",
-	Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "00fee4587a2480ebf8dd0e65a666207a0f753ffdaa95534d8244d9b8d3295d3c",
+	Proof: "proven for D = 1..8, stamp e931355947595351",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatterV, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -49,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:
 	default:
@@ -65,7 +69,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [DIDx(D), M, N]: this rank's part, which the peers read.
 	// It has as many elements as the counts say, at most M*N.
@@ -141,7 +146,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	b.Uneven(p.a, bytes(n), b.Size(), func(_, c int) int {
 		return c
 	})
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	b.Uneven(p.c, bytes(n), 1, func(q, _ int) int {
 		return q
 	})

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "9d6e27a4b7d7d94ba20883b0e7b90d4d674e30b33ad095f927536b5ca49b16b4",
-	Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "dbe1e88fa344a8108926c1b8e0da7870d71e42c4c5f7488771b3f9493210ddcb",
+	Proof: "proven for D = 1..8, stamp 3545e763f8c0f3df",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a TensorParallelMLP, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and F are counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32
@@ -49,6 +51,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N, s.F); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
 	}
@@ -71,7 +76,8 @@ func (s Shape) String() string {
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
 // Shape.Memory lists their bytes. The caller owns them and keeps them until
 // Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export.
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
 	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read.
 	// It is [M/D, K] in memory, M/D*K elements.
@@ -163,7 +169,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.b = b.Caller("B", bytes(f/d*k))
 	p.bias = b.Caller("Bias", bytes(f/d))
 	p.b2 = b.Caller("B2", bytes(n*(f/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.agathered = b.Allocate("Agathered", bytes(m*k))
 	p.h = b.Allocate("H", bytes(m*(f/d)))
 	p.partial = b.Allocate("partial", bytes(m*n))

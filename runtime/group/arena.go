@@ -15,13 +15,17 @@ import (
 // bytes, and leastWords at least.
 const (
 	stepWords    = 256
-	countAt      = stepWords * 4
+	countAt      = StepBytes
 	semaphoreAt  = countAt + stepWords*4
 	leastWords   = 1 << 16
 	bytesPerWord = 256
 	align        = 256
 	leastArena   = semaphoreAt + leastWords*4
 )
+
+// StepBytes is the part of an arena, from its base, that holds the step words of the
+// pooled streams: what an abort reads of a rank.
+const StepBytes = stepWords * 4
 
 // wordsOf is how many semaphore words an arena of that many bytes has.
 func wordsOf(arena int64) int64 { return max(leastWords, arena/bytesPerWord) }

@@ -16,9 +16,13 @@ import (
 // returns when all ranks have come, checked each other and mapped each other's
 // arena, or gives every rank an error and leaves nothing open. Errors wrap
 // *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
-// *ProbeError. A Config that is wrong by itself is refused before the rendezvous, and
-// the peers that come within a second are told.
+// *ProbeError, and driver.ErrUnavailable where this machine or build has no driver
+// that serves, or is not for Linux. A Config that is wrong by itself is refused before
+// the rendezvous, and the peers that come within a second are told.
 func Join(ctx context.Context, c Config) (*Group, error) {
+	if err := supported(); err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
 	c, err := c.resolve()
 	meeting := store.Config{Job: c.Job, Rank: c.Rank, Size: c.Size, Timeout: c.JoinTimeout, Network: c.Network}
 	if err != nil {
@@ -146,7 +150,9 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	if err := checkAccess(blobs); err != nil {
 		return err.Error(), errors.Join(err, g.closeDriver())
 	}
-	return "", nil
+	g.links, err = linked(d, g.Rank(), all)
+	_, err = g.agree(ctx, "look at the links", nil, err)
+	return "", err
 }
 
 // closeDriver closes the device if Join opened it.

@@ -67,6 +67,13 @@ func (b *Builder) InLoop(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true, inLoop: true})
 }
 
+// Written says that runs write the buffer of the caller: Bind refuses memory for it that
+// overlaps another buffer's.
+func (b *Builder) Written(f *Buffer) *Buffer {
+	f.written = true
+	return f
+}
+
 // Root says that rank 0 alone has a buffer of the caller: the others bind none.
 func (b *Builder) Root(f *Buffer) *Buffer {
 	f.root = true
@@ -180,4 +187,10 @@ func (b *Builder) Kernel(name string) *Kernel {
 	k.params = make([]uint64, (k.bytes+7)/8+1)
 	b.plan.kernels = append(b.plan.kernels, k)
 	return k
+}
+
+// NoCgo makes Finish fail with driver.ErrUnavailable: the program launches kernels, and
+// the build has none.
+func (b *Builder) NoCgo() {
+	b.mistake("its kernels need a build with cgo (set CGO_ENABLED=1, and install a C++ compiler): %w", driver.ErrUnavailable)
 }

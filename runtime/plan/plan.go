@@ -29,7 +29,8 @@ type Plan struct {
 	main       *Stream
 	bindable   []*Buffer // in the order of Bind's addresses
 	staged     []*Buffer
-	counts     []int // of uneven parts, as Bind was called with
+	counts     int       // of uneven parts, how many Bind takes
+	chunks     *chunking // by the counts of the last Bind; nil without counts, and until one has succeeded
 	semaphores []*semaphores
 	streams    []*Stream
 	products   []*Product

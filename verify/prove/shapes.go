@@ -1,11 +1,10 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -19,6 +18,9 @@ import (
 func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if d < 1 {
 		return Model{}, nil, fmt.Errorf("prove %s: %d ranks", p.Name, d)
+	}
+	if err := hostir.Check(append(p.Setup[:len(p.Setup):len(p.Setup)], p.Body...)); err != nil {
+		return Model{}, nil, fmt.Errorf("prove %s: %w", p.Name, err)
 	}
 	if wrong := dependsOnShape(p); wrong != "" {
 		return Model{}, nil, notAll(p, d, wrong)
@@ -73,7 +75,7 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f, schedule.N2: s.n + 1, schedule.N3: s.n + 2}
 	parts := map[schedule.Extent]int64{}
 	for _, check := range p.Checks {
-		parts[check.Extent] = multiple(max(parts[check.Extent], 1), divisor(check, int64(d)))
+		parts[check.Extent] = multiple(max(parts[check.Extent], 1), check.Divisor(int64(d)))
 	}
 	for e, n := range parts {
 		extents[e] *= n
@@ -91,19 +93,6 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		c.Extents[string(e)] = extents[e]
 	}
 	return c
-}
-
-// divisor is what a check asks for: a number or D, so many times.
-func divisor(c hostir.Divide, d int64) int64 {
-	value := max(c.Times, 1)
-	for f := range strings.SplitSeq(string(c.By), "*") {
-		if n, err := strconv.ParseInt(f, 10, 64); err == nil && n > 0 {
-			value *= n
-		} else if f != "" {
-			value *= d
-		}
-	}
-	return value
 }
 
 // multiple is the least number of times n that by divides.
@@ -167,6 +156,11 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 			}
 		})
 	}
+	shown := func(n hostir.Node) {
+		if !indices(n, see) {
+			wrong = cmp.Or(wrong, fmt.Sprintf("what a %T depends on is not known", n))
+		}
+	}
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		for _, s := range hostir.Streams(n) {
 			see("stream "+s.Set, s.Index)
@@ -175,9 +169,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 		}
 		switch n.(type) {
 		case hostir.Post, hostir.Wait, hostir.Communication:
-			hostir.Walk(hostir.Expand(n), func(e hostir.Node) { indices(e, see) })
+			hostir.Walk(hostir.Expand(n), shown)
 		default:
-			indices(n, see)
+			shown(n)
 		}
 	})
 	for _, b := range p.Buffers {
@@ -192,8 +186,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 // ofShape are the symbols that a program's steps must not depend on.
 var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
 
-// indices shows each expression of a node that decides what is done, or to which chunk.
-func indices(n hostir.Node, see func(what string, e hostir.Expr)) {
+// indices shows each expression of a node that decides what is done, or to which chunk; of
+// its streams and bodies it shows none. It is false for a kind that it does not know.
+func indices(n hostir.Node, see func(what string, e hostir.Expr)) bool {
 	views := func(list ...hostir.View) {
 		for _, v := range list {
 			see("the index of "+v.Buffer, v.Index)
@@ -231,7 +226,18 @@ func indices(n hostir.Node, see func(what string, e hostir.Expr)) {
 		views(n.C, n.A, n.B, n.Bias)
 	case hostir.Gradient:
 		views(n.C, n.A, n.B)
+	case hostir.Select:
+		views(n.Of)
+	case hostir.ShareMemHandles:
+		if n.Send != nil {
+			see("the peer that gets a handle", n.Send.Peer)
+			see("the peer that sends a handle", n.Recv.Peer)
+		}
+	case hostir.Synchronize, hostir.LaunchKernel, hostir.Allocate, hostir.GetCurrentStream:
+	default:
+		return false
 	}
+	return true
 }
 
 // samples are counts to prove a program with uneven parts for: equal ones, growing

@@ -33,6 +33,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"bias may change", biasChanges},
 		{"chunks of a product", chunks},
 		{"bad products", badProducts},
+		{"a product over its operand", inPlace},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(&bench{T: t, d: d}) })
 	}
@@ -119,4 +120,6 @@ func properties(b *bench) {
 	}
 	_, err := b.d.DeviceCanAccessPeer(driver.UUID{0xff, 1: 0xee, 15: 0x77})
 	b.refused(err, "peer access to a device that does not exist", driver.ErrPeerInvisible)
+	_, err = b.d.DeviceGetP2PAttribute(driver.NativeAtomics, driver.UUID{0xff, 1: 0xee, 15: 0x77})
+	b.refused(err, "the link to a device that does not exist", driver.ErrPeerInvisible)
 }

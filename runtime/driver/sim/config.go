@@ -2,7 +2,10 @@
 
 package sim
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Config of a World. The zero value of each field but Devices is a good default.
 type Config struct {
@@ -29,7 +32,10 @@ type Config struct {
 	// PeerAccess says whether one device can map the memory of another; all can
 	// if nil.
 	PeerAccess func(from, to int) bool
-	Costs      Costs
+	// NVLink says whether that joins one device to another; it joins all if nil.
+	// Without it the link has no atomic operations.
+	NVLink func(from, to int) bool
+	Costs  Costs
 	// Delay adds time to an operation: a slow kernel, a slow copy. It is called
 	// when the operation starts, with the world locked.
 	Delay func(Op) time.Duration
@@ -62,6 +68,11 @@ type Moment struct {
 	Step int           // from 0, the start
 	At   time.Duration // since the world began
 }
+
+// Missing is why this build can't simulate every program: it is not for Linux, or it has
+// no cgo and so no kernels. It wraps driver.ErrUnavailable; nil says that nothing is
+// missing.
+func Missing() error { return errors.Join(supported(), kernelsRun()) }
 
 func (c *Config) defaults() {
 	if c.Memory == 0 {

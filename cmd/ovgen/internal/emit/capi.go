@@ -35,7 +35,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 		return err
 	}
 	sim := newFile("main", runFrom)
-	sim.HeaderComment("//go:build !nosim")
+	sim.HeaderComment("//go:build cgo && !nosim")
 	sim.Anon(simPath)
 	if err := add("sim.go", sim); err != nil {
 		return err
@@ -63,6 +63,7 @@ func libraryData(units []*unit) templates.Library {
 		for _, t := range u.typeWords() {
 			s.Types = append(s.Types, "OVGEN_"+t)
 		}
+		s.Apart = u.apart()
 		for _, b := range u.owned(hostir.Caller) {
 			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b) + "; " + held(b)})
 		}
