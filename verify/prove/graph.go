@@ -244,6 +244,12 @@ func compress(n int, from, to []int32) (first, edges []int32) {
 	return first, edges
 }
 
+// lacking says that an operation has too few uses for what it does. A fused kernel whose
+// sum is of nothing still signals: it has none.
+func lacking(o ops.Op) bool {
+	return len(o.Uses) < 2 && (len(o.Uses) == 1 || o.Kind != ops.Sum)
+}
+
 // wellFormed refuses lists that are not those of a run.
 func wellFormed(lists [][]ops.Op) error {
 	for r, list := range lists {
@@ -256,7 +262,7 @@ func wellFormed(lists [][]ops.Op) error {
 				return fmt.Errorf("rank %d's list is no run: operation %d is %s", r, i+1, o.Kind)
 			}
 			works := o.Kind == ops.Copy || o.Kind == ops.Product || o.Kind == ops.Sum
-			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works && len(o.Uses) < 2 {
+			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works && lacking(o) {
 				return fmt.Errorf("rank %d's list is no run: operation %d is a %s of %d words and %d uses of memory", r, i+1, o.Kind, len(o.Words), len(o.Uses))
 			}
 		}
