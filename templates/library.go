@@ -16,6 +16,7 @@ type Schedule struct {
 	Symbols []string // of its shape
 	Types   []string // OVGEN_BF16, ...
 	Buffers []Member
+	Apart   string // which buffers must overlap no other
 	Counts  string // what the counts of uneven parts are; empty without any
 }
 

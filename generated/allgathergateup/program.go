@@ -63,7 +63,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C,
+// C2 and Gathered: Bind refuses memory for them that overlaps another buffer's.
 type Buffers struct {
 	A        device.Ptr // [DIDx(D), M/D, K]: this rank's part, which the peers read
 	B        device.Ptr // [N, K]
@@ -112,9 +113,9 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.a = b.Shared("A", bytes(m/d*k))
 	p.b = b.Caller("B", bytes(n*k))
 	p.b2 = b.Caller("B2", bytes(n2*k))
-	p.c = b.Caller("C", bytes(m*n))
-	p.c2 = b.Caller("C2", bytes(m*n2))
-	p.gathered = b.Caller("Gathered", bytes(m*k))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
+	p.c2 = b.Written(b.Caller("C2", bytes(m*n2)))
+	p.gathered = b.Written(b.Caller("Gathered", bytes(m*k)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearfused",
-	Hash:  "67da350ef3ea08bf589620a08daf6247babda9998bd95baa25d015a61fad2a84",
-	Proof: "proven for D = 2..8, stamp 76cceb0960f430a2",
+	Hash:  "41546d780ff4fc561a1229a1456c79909acb29e30567ccfa3577466d34bf1899",
+	Proof: "proven for D = 2..8, stamp 079f88a090d288eb",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -67,7 +67,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A    device.Ptr // [DIDx(D), M/D, K]: this rank's part, which the peers read
 	B    device.Ptr // [N, K]
@@ -112,7 +113,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.a = b.Shared("A", bytes(m/d*k))
 	p.b = b.Caller("B", bytes(n*k))
 	p.bias = b.Caller("Bias", bytes(n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.agathered = b.Allocate("Agathered", bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

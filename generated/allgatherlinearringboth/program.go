@@ -63,7 +63,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A    device.Ptr // [DIDx(D), M/D, K]: this rank's part
 	B    device.Ptr // [N, K]
@@ -108,7 +109,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.a = b.Caller("A", bytes(m/d*k))
 	p.b = b.Caller("B", bytes(n*k))
 	p.bias = b.Caller("Bias", bytes(n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.agathered = b.Allocate("Agathered", bytes(m*k))
 	p.arrived = b.Semaphores("arrived", 2*d)
 	p.free = b.Semaphores("free", 2)

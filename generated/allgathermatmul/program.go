@@ -63,7 +63,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M/D, K]: this rank's part, which the peers read
 	B device.Ptr // [K, N]
@@ -106,7 +107,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Shared("A", bytes(m/d*k))
 	p.b = b.Caller("B", bytes(k*n))
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.agathered = b.Allocate("Agathered", bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

@@ -60,7 +60,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D, uneven, at most P), M/D, N]: this rank's part
 	C      device.Ptr // [M, N]
@@ -100,7 +101,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b.Uneven(p.a, bytes(n), 1, func(q, _ int) int {
 		return q
 	})
-	p.c = b.Caller("C", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	b.Uneven(p.c, bytes(n), g.Size(), func(_, c int) int {
 		return c
 	})

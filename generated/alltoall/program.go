@@ -60,7 +60,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), D, M]: this rank's part, which the peers read
 	C device.Ptr // [D, DIDx(D), M]: this rank's part
@@ -97,7 +98,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Shared("A", bytes(1*d*m))
-	p.c = b.Caller("C", bytes(d*1*m))
+	p.c = b.Written(b.Caller("C", bytes(d*1*m)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)

@@ -60,7 +60,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D, uneven), D, M]: this rank's part, which the peers read
 	C      device.Ptr // [D, DIDx(D, uneven), M]: this rank's part
@@ -100,7 +101,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b.Uneven(p.a, bytes(1), g.Size(), func(q, c int) int {
 		return q*g.Size() + c
 	})
-	p.c = b.Caller("C", bytes(m))
+	p.c = b.Written(b.Caller("C", bytes(m)))
 	b.Uneven(p.c, bytes(1), g.Size(), func(q, c int) int {
 		return c*g.Size() + q
 	})

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "2a8235c583c71085c126c2d17b0c56b500fd7bc65562b8fc2016e83304ef961a",
-	Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
+	Hash:  "9379910e59fdb345744f0c5bfc7ecfb199612fa1b18c688f742f9162ecb4b5c2",
+	Proof: "proven for D = 2..8, stamp 1f685effa171a974",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
@@ -63,7 +63,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [M, N]
 	B device.Ptr // [DIDx(D), M/D, K]: this rank's part, which the peers read
@@ -105,7 +106,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*n))
 	p.b = b.Shared("B", bytes(m/d*k))
-	p.c = b.Caller("C", bytes(n*k))
+	p.c = b.Written(b.Caller("C", bytes(n*k)))
 	p.bgathered = b.Allocate("Bgathered", bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

@@ -70,7 +70,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
@@ -114,7 +115,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")

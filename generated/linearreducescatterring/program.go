@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "d7bf921b32d7168d2e3d2efa8ca4fe2c319b659ceab9ddf73fc667771e4acd0f",
-	Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
+	Hash:  "78925ffde364bf5a09ae62cd8c4f1b27bf1e3490474684e4d2bdc41547caf574",
+	Proof: "proven for D = 2..8, stamp 75b67d7df61915d1",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
@@ -66,7 +66,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
@@ -108,7 +109,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.ring = b.Allocate("ring", bytes(m*n))
 	p.ready = b.Semaphores("ready", d)
 	p.read = b.Semaphore("read")

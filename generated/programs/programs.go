@@ -61,9 +61,11 @@ import (
 // All are the generated packages by name.
 var All = []harness.Program{
 	{
-		Name:  "allgather",
-		Proof: "proven for D = 2..8, stamp abfc5232d764bcab",
-		Op:    "copy",
+		Name:   "allgather",
+		Proof:  "proven for D = 2..8, stamp abfc5232d764bcab",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -72,9 +74,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgather.New, (*allgather.Plan).Bind),
 	},
 	{
-		Name:  "allgathergateup",
-		Proof: "proven for D = 2..8, stamp cc4ba55a0e87974c",
-		Op:    "linear",
+		Name:   "allgathergateup",
+		Proof:  "proven for D = 2..8, stamp cc4ba55a0e87974c",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -87,9 +91,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathergateup.New, (*allgathergateup.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinear",
-		Proof: "proven for D = 2..8, stamp fab68f011231f10a",
-		Op:    "linear",
+		Name:   "allgatherlinear",
+		Proof:  "proven for D = 2..8, stamp fab68f011231f10a",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -100,9 +106,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinear.New, (*allgatherlinear.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearbroadcast",
-		Proof: "proven for D = 2..8, stamp 5786bcb7b6181559",
-		Op:    "linear",
+		Name:   "allgatherlinearbroadcast",
+		Proof:  "proven for D = 2..8, stamp 5786bcb7b6181559",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -113,9 +121,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearbroadcast.New, (*allgatherlinearbroadcast.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearcollective1",
-		Proof: "proven for D = 2..8, stamp 131595bb3a1e30b0",
-		Op:    "linear",
+		Name:   "allgatherlinearcollective1",
+		Proof:  "proven for D = 2..8, stamp 131595bb3a1e30b0",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -126,9 +136,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective1.New, (*allgatherlinearcollective1.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearcollective2",
-		Proof: "proven for D = 2..8, stamp 99848a9014947b3d",
-		Op:    "linear",
+		Name:   "allgatherlinearcollective2",
+		Proof:  "proven for D = 2..8, stamp 99848a9014947b3d",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -139,9 +151,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective2.New, (*allgatherlinearcollective2.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearcollective8",
-		Proof: "proven for D = 2..8, stamp b93d38a765cbcfdc",
-		Op:    "linear",
+		Name:   "allgatherlinearcollective8",
+		Proof:  "proven for D = 2..8, stamp b93d38a765cbcfdc",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -152,9 +166,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective8.New, (*allgatherlinearcollective8.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearcopied",
-		Proof: "proven for D = 2..8, stamp 0a8000d2f7dc7144",
-		Op:    "linear",
+		Name:   "allgatherlinearcopied",
+		Proof:  "proven for D = 2..8, stamp 0a8000d2f7dc7144",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -165,9 +181,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcopied.New, (*allgatherlinearcopied.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearfused",
-		Proof: "proven for D = 2..8, stamp 76cceb0960f430a2",
-		Op:    "linear",
+		Name:   "allgatherlinearfused",
+		Proof:  "proven for D = 2..8, stamp 079f88a090d288eb",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -178,9 +196,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlineargrouped",
-		Proof: "proven for D = 2..8, stamp 850acb4964283df8",
-		Op:    "linear",
+		Name:   "allgatherlineargrouped",
+		Proof:  "proven for D = 2..8, stamp 850acb4964283df8",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -191,11 +211,13 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearhandlesinloop",
-		Proof: "proven for D = 2..8, stamp 238c8e457294d907, eager only: it exchanges handles in the loop",
-		Eager: true,
-		Slow:  true,
-		Op:    "linear",
+		Name:   "allgatherlinearhandlesinloop",
+		Proof:  "proven for D = 2..8, stamp 238c8e457294d907, eager only: it exchanges handles in the loop",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Eager:  true,
+		Slow:   true,
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -206,9 +228,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp aa4a506f4141d74c",
-		Op:    "linear",
+		Name:   "allgatherlinearkernels",
+		Proof:  "proven for D = 2..8, stamp aa4a506f4141d74c",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -219,9 +243,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearparts",
-		Proof: "proven for D = 2..8, stamp cb0aad575a18a94c",
-		Op:    "linear",
+		Name:   "allgatherlinearparts",
+		Proof:  "proven for D = 2..8, stamp cb0aad575a18a94c",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -232,9 +258,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearput",
-		Proof: "proven for D = 2..8, stamp 08be8a2ba50903b8",
-		Op:    "linear",
+		Name:   "allgatherlinearput",
+		Proof:  "proven for D = 2..8, stamp 08be8a2ba50903b8",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -245,9 +273,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearput.New, (*allgatherlinearput.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearringbackward",
-		Proof: "proven for D = 2..8, stamp 199c3c31cc2d964c",
-		Op:    "linear",
+		Name:   "allgatherlinearringbackward",
+		Proof:  "proven for D = 2..8, stamp 199c3c31cc2d964c",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -258,9 +288,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringbackward.New, (*allgatherlinearringbackward.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearringboth",
-		Proof: "proven for D = 2..8, stamp 8a60e4dbe574a279",
-		Op:    "linear",
+		Name:   "allgatherlinearringboth",
+		Proof:  "proven for D = 2..8, stamp 8a60e4dbe574a279",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -271,9 +303,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringboth.New, (*allgatherlinearringboth.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearringget",
-		Proof: "proven for D = 2..8, stamp 7b5a7f176eec8c81",
-		Op:    "linear",
+		Name:   "allgatherlinearringget",
+		Proof:  "proven for D = 2..8, stamp 7b5a7f176eec8c81",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -284,9 +318,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearringput",
-		Proof: "proven for D = 2..8, stamp df7e3ee03f178681",
-		Op:    "linear",
+		Name:   "allgatherlinearringput",
+		Proof:  "proven for D = 2..8, stamp df7e3ee03f178681",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -297,10 +333,12 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringput.New, (*allgatherlinearringput.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearstartinloop",
-		Proof: "proven for D = 2..8, stamp e9ff8232cb0b7eb5",
-		Slow:  true,
-		Op:    "linear",
+		Name:   "allgatherlinearstartinloop",
+		Proof:  "proven for D = 2..8, stamp e9ff8232cb0b7eb5",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Slow:   true,
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -311,9 +349,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearstartinloop.New, (*allgatherlinearstartinloop.Plan).Bind),
 	},
 	{
-		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp c0d81a1230f2fc34",
-		Op:    "matmul",
+		Name:   "allgathermatmul",
+		Proof:  "proven for D = 2..8, stamp c0d81a1230f2fc34",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
@@ -323,9 +363,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathermatmul.New, (*allgathermatmul.Plan).Bind),
 	},
 	{
-		Name:  "allgatherqkv",
-		Proof: "proven for D = 2..8, stamp dc078e5ba3aa855d",
-		Op:    "linear",
+		Name:   "allgatherqkv",
+		Proof:  "proven for D = 2..8, stamp dc078e5ba3aa855d",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -341,6 +383,7 @@ var All = []harness.Program{
 	{
 		Name:  "allgatherv",
 		Proof: "proven for D = 2..8, stamp 10cafb2cb7e4936d",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -352,6 +395,7 @@ var All = []harness.Program{
 	{
 		Name:  "allgathervpadded",
 		Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -362,7 +406,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp f682f0816e1723a6",
+		Proof: "proven for D = 2..8, stamp 9f213c50281eb4d8",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -372,9 +417,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
 	},
 	{
-		Name:  "allreducetwoshot",
-		Proof: "proven for D = 2..8, stamp cdc14d752359dbd3",
-		Op:    "sum",
+		Name:   "allreducetwoshot",
+		Proof:  "proven for D = 2..8, stamp 122361a4ae0cf33a",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -385,6 +432,7 @@ var All = []harness.Program{
 	{
 		Name:  "alltoall",
 		Proof: "proven for D = 2..8, stamp dd844385b084c10e",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -396,6 +444,7 @@ var All = []harness.Program{
 	{
 		Name:  "alltoallv",
 		Proof: "proven for D = 2..8, stamp 954166848716c2fc",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -407,6 +456,7 @@ var All = []harness.Program{
 	{
 		Name:  "broadcast",
 		Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -416,9 +466,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(broadcast.New, (*broadcast.Plan).Bind),
 	},
 	{
-		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 1a44ded88fda8df0",
-		Op:    "matmul",
+		Name:   "columninputgradient",
+		Proof:  "proven for D = 2..8, stamp 1a44ded88fda8df0",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -428,9 +480,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(columninputgradient.New, (*columninputgradient.Plan).Bind),
 	},
 	{
-		Name:  "columnweightgradient",
-		Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
-		Op:    "gradient",
+		Name:   "columnweightgradient",
+		Proof:  "proven for D = 2..8, stamp 1f685effa171a974",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "gradient",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -440,9 +494,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(columnweightgradient.New, (*columnweightgradient.Plan).Bind),
 	},
 	{
-		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp cf66c4370b4f2058",
-		Op:    "linear",
+		Name:   "linearallreduce",
+		Proof:  "proven for D = 2..8, stamp cf66c4370b4f2058",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -452,9 +508,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreduce.New, (*linearallreduce.Plan).Bind),
 	},
 	{
-		Name:  "linearallreduceoneshot",
-		Proof: "proven for D = 2..8, stamp a7d9b08b10683cfb",
-		Op:    "linear",
+		Name:   "linearallreduceoneshot",
+		Proof:  "proven for D = 2..8, stamp 89031c984085056e",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -464,9 +522,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind),
 	},
 	{
-		Name:  "linearallreducetwoshot",
-		Proof: "proven for D = 2..8, stamp 59a8246c5127fb9b",
-		Op:    "linear",
+		Name:   "linearallreducetwoshot",
+		Proof:  "proven for D = 2..8, stamp b891f1a5f0a5c640",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -476,9 +536,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp 6801dfa955f2f249",
-		Op:    "linear",
+		Name:   "linearreducescatter",
+		Proof:  "proven for D = 2..8, stamp 6801dfa955f2f249",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -488,9 +550,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatter.New, (*linearreducescatter.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterget",
-		Proof: "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
-		Op:    "linear",
+		Name:   "linearreducescatterget",
+		Proof:  "proven for D = 2..8, stamp 896c56bca4540c91",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -500,9 +564,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterget.New, (*linearreducescatterget.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterinorder",
-		Proof: "proven for D = 2..8, stamp a2713f0ad94f38ac",
-		Op:    "linear",
+		Name:   "linearreducescatterinorder",
+		Proof:  "proven for D = 2..8, stamp a2713f0ad94f38ac",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -512,9 +578,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterinorder.New, (*linearreducescatterinorder.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp a206c5dbf71c421c",
-		Op:    "linear",
+		Name:   "linearreducescatterinslot",
+		Proof:  "proven for D = 2..8, stamp a206c5dbf71c421c",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -524,9 +592,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterinslot.New, (*linearreducescatterinslot.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterkernels",
-		Proof: "proven for D = 2..8, stamp 5bd53bd75bd7c9b8",
-		Op:    "linear",
+		Name:   "linearreducescatterkernels",
+		Proof:  "proven for D = 2..8, stamp 3eaf0d53e7e4fcd6",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -536,9 +606,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterkernels.New, (*linearreducescatterkernels.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatteroneshot",
-		Proof: "proven for D = 2..8, stamp 2c66ad7689e46701",
-		Op:    "linear",
+		Name:   "linearreducescatteroneshot",
+		Proof:  "proven for D = 2..8, stamp 7c01a730699c5197",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -548,9 +620,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterputkernels",
-		Proof: "proven for D = 2..8, stamp 3cb7c6ed60257672",
-		Op:    "linear",
+		Name:   "linearreducescatterputkernels",
+		Proof:  "proven for D = 2..8, stamp 69e62fe7ff57fb00",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -560,9 +634,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterring",
-		Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
-		Op:    "linear",
+		Name:   "linearreducescatterring",
+		Proof:  "proven for D = 2..8, stamp 75b67d7df61915d1",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -572,9 +648,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterring.New, (*linearreducescatterring.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterringkernel",
-		Proof: "proven for D = 2..8, stamp 14bbfd8f728b077f",
-		Op:    "linear",
+		Name:   "linearreducescatterringkernel",
+		Proof:  "proven for D = 2..8, stamp 14bbfd8f728b077f",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -584,9 +662,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
 	},
 	{
-		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp d3853ba6ceb69d0b",
-		Op:    "matmul",
+		Name:   "matmulreducescatter",
+		Proof:  "proven for D = 2..8, stamp d3853ba6ceb69d0b",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -596,9 +676,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(matmulreducescatter.New, (*matmulreducescatter.Plan).Bind),
 	},
 	{
-		Name:  "permutation",
-		Proof: "proven for D = 2..8, stamp 756d99efef07e73a",
-		Op:    "copy",
+		Name:   "permutation",
+		Proof:  "proven for D = 2..8, stamp 756d99efef07e73a",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Shift: 1}}}, {Extent: "N"}}},
@@ -607,9 +689,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(permutation.New, (*permutation.Plan).Bind),
 	},
 	{
-		Name:  "reducescatter",
-		Proof: "proven for D = 2..8, stamp 6880bd5609e8f0ac",
-		Op:    "sum",
+		Name:   "reducescatter",
+		Proof:  "proven for D = 2..8, stamp 6880bd5609e8f0ac",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -619,7 +703,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
+		Proof: "proven for D = 2..8, stamp 181e70c6bc667f9f",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -629,9 +714,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(reducescatterv.New, (*reducescatterv.Plan).Bind),
 	},
 	{
-		Name:  "rowinputgradient",
-		Proof: "proven for D = 2..8, stamp 13da29ac3a710b7d",
-		Op:    "matmul",
+		Name:   "rowinputgradient",
+		Proof:  "proven for D = 2..8, stamp 13da29ac3a710b7d",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
@@ -641,9 +728,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(rowinputgradient.New, (*rowinputgradient.Plan).Bind),
 	},
 	{
-		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
-		Op:    "gradient",
+		Name:   "rowweightgradient",
+		Proof:  "proven for D = 2..8, stamp 5e0b3886004123ce",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "gradient",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K"}}},
@@ -653,9 +742,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(rowweightgradient.New, (*rowweightgradient.Plan).Bind),
 	},
 	{
-		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
-		Op:    "mlp",
+		Name:   "tensorparallelmlp",
+		Proof:  "proven for D = 2..8, stamp ad6f5c607570a0eb",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "mlp",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "F", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -667,9 +758,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(tensorparallelmlp.New, (*tensorparallelmlp.Plan).Bind),
 	},
 	{
-		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp a310ae07eb083675",
-		Op:    "mlp",
+		Name:   "tensorparallelmlpbatches",
+		Proof:  "proven for D = 2..8, stamp a310ae07eb083675",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "mlp",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "F", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "c9f186f2a61f234b0491a7f0488c6275c338c996b21368bc8890734effab39c3",
-	Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
+	Hash:  "66da0a31259c50aaf3abed6747b48c3ff6bf81ec65977fd4b739fe5c1e56e2d1",
+	Proof: "proven for D = 2..8, stamp 5e0b3886004123ce",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 
@@ -63,7 +63,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M/D, N]: this rank's part, which the peers read
 	B device.Ptr // [M, K]
@@ -105,7 +106,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	b := plan.Build(g, &program, s.String())
 	p.a = b.Shared("A", bytes(m/d*n))
 	p.b = b.Caller("B", bytes(m*k))
-	p.c = b.Caller("C", bytes(n*k))
+	p.c = b.Written(b.Caller("C", bytes(n*k)))
 	p.agathered = b.Allocate("Agathered", bytes(m*n))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

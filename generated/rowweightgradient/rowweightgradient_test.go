@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
-		Op:    "gradient",
+		Name:   "rowweightgradient",
+		Proof:  "proven for D = 2..8, stamp 5e0b3886004123ce",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "gradient",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K"}}},

@@ -73,7 +73,8 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major. The caller owns them and
 // keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export.
+// memory that peers read must be memory that CUDA IPC can export. Runs write C:
+// Bind refuses memory for it that overlaps another buffer's.
 type Buffers struct {
 	A    device.Ptr // [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read
 	B    device.Ptr // [DIDx(D), F/D, K]: this rank's part
@@ -125,7 +126,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.b = b.Caller("B", bytes(f/d*k))
 	p.bias = b.Caller("Bias", bytes(f/d))
 	p.b2 = b.Caller("B2", bytes(n*(f/d)))
-	p.c = b.Caller("C", bytes(m/d*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.agathered = b.Allocate("Agathered", bytes(m*k))
 	p.h = b.Allocate("H", bytes(m*(f/d)))
 	p.partial = b.Allocate("partial", bytes(m*n))

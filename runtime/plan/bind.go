@@ -20,11 +20,20 @@ type binding struct {
 	id uint64
 }
 
+// target is what a Bind is to make of the plan. Nothing of it is the plan's until all
+// ranks have accepted theirs.
+type target struct {
+	memory []binding // by buffer of the caller; zero where this rank has nothing of it
+	chunks *chunking // of uneven buffers
+}
+
 // Bind gives the plan its buffers, in the order of their declarations. It does
 // nothing when all are the memory of the plan's last Bind; otherwise it is
 // collective: it waits for the runs in flight, exchanges what the peers do not
 // have, and captures the plan's graph. The memory of the Bind before may be freed
-// once Bind has returned. After an error the plan is not bound.
+// once Bind has returned. A buffer that runs write must overlap no other buffer, nor
+// the plan's own memory; two that runs only read may be one. After an error, which all
+// ranks get, the plan is not bound.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }
@@ -36,14 +45,19 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 		return fmt.Errorf("bind %s: %w", p, err)
 	}
 	defer p.leave()
-	recounted, wrong := p.count(counts)
-	to, unfit := p.inspect(addr)
-	wrong = errors.Join(wrong, unfit)
+	to := &target{}
+	wrong := p.count(to, counts)
+	if wrong == nil { // the sizes are known
+		wrong = p.inspect(to, addr)
+	}
 	changed := p.changed(to)
-	if wrong == nil && p.bound && len(changed) == 0 && !recounted {
+	if wrong == nil && p.bound && len(changed) == 0 && to.chunks == p.chunks {
 		return nil
 	}
 	p.bound = false
+	if wrong == nil {
+		wrong = p.disjoint(to)
+	}
 	if err := p.rebind(ctx, to, changed, wrong); err != nil {
 		return fmt.Errorf("bind %s: %w", p, err)
 	}
@@ -52,27 +66,28 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 }
 
 // inspect looks at the memory that the plan is to be bound to.
-func (p *Plan) inspect(addr []driver.Ptr) ([]binding, error) {
-	to := make([]binding, len(p.bindable))
+func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	if len(addr) != len(p.bindable) {
-		return to, fmt.Errorf("%d addresses for %d buffers", len(addr), len(p.bindable))
+		return fmt.Errorf("%d addresses for %d buffers", len(addr), len(p.bindable))
 	}
+	to.memory = make([]binding, len(p.bindable))
 	var errs []error
 	for i, f := range p.bindable {
-		if !f.present(p.Rank()) {
+		bytes := to.chunks.size(f, p.Rank())
+		if bytes == 0 {
 			continue
 		}
-		to[i].at = addr[i]
-		a, err := p.examine(f, addr[i])
+		to.memory[i].at = addr[i]
+		a, err := p.examine(f, addr[i], bytes)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
 		}
-		to[i].id = a.BufferID
+		to.memory[i].id = a.BufferID
 	}
-	return to, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-func (p *Plan) examine(f *Buffer, at driver.Ptr) (driver.PointerAttributes, error) {
+func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (driver.PointerAttributes, error) {
 	if at == 0 {
 		return driver.PointerAttributes{}, errors.New("no address (the program uses this buffer)")
 	}
@@ -93,17 +108,17 @@ func (p *Plan) examine(f *Buffer, at driver.Ptr) (driver.PointerAttributes, erro
 	if err != nil {
 		return a, fmt.Errorf("look at %#x: %w", at, err)
 	}
-	if have := size - int64(at-base); have < f.size(p.Rank()) {
-		return a, fmt.Errorf("%d bytes wanted, and the allocation of %#x has %d from there", f.size(p.Rank()), at, have)
+	if have := size - int64(at-base); have < bytes {
+		return a, fmt.Errorf("%d bytes wanted, and the allocation of %#x has %d from there", bytes, at, have)
 	}
 	return a, nil
 }
 
 // changed names the buffers whose memory is not that of the last Bind.
-func (p *Plan) changed(to []binding) []string {
+func (p *Plan) changed(to *target) []string {
 	var names []string
 	for i, f := range p.bindable {
-		if (binding{f.At(0), f.id}) != to[i] {
+		if to.memory != nil && (binding{f.At(0), f.id}) != to.memory[i] {
 			names = append(names, f.name)
 		}
 	}
@@ -112,7 +127,7 @@ func (p *Plan) changed(to []binding) []string {
 
 // rebind exchanges, captures, and gives up the memory of the Bind before: its
 // imports first, then, when all ranks have closed theirs, its exports.
-func (p *Plan) rebind(ctx context.Context, to []binding, changed []string, wrong error) error {
+func (p *Plan) rebind(ctx context.Context, to *target, changed []string, wrong error) error {
 	if err := p.drain(ctx); err != nil {
 		return err
 	}
@@ -121,7 +136,7 @@ func (p *Plan) rebind(ctx context.Context, to []binding, changed []string, wrong
 	if len(changed) > 0 {
 		detail = fmt.Sprintf("; rank %d has new memory for %s", p.Rank(), strings.Join(changed, ", "))
 	}
-	if err := p.agreeOnCounts(ctx, what+" counts", wrong); err != nil {
+	if err := p.agreeOnCounts(ctx, what+" counts", to, wrong); err != nil {
 		return err
 	}
 	exports, refused := p.export(to, wrong)
@@ -149,16 +164,17 @@ func (p *Plan) rebind(ctx context.Context, to []binding, changed []string, wrong
 }
 
 // export readies the shared buffers, unless something is wrong already.
-func (p *Plan) export(to []binding, wrong error) ([]*ipc.Export, error) {
+func (p *Plan) export(to *target, wrong error) ([]*ipc.Export, error) {
 	if wrong != nil {
 		return nil, wrong
 	}
 	var exports []*ipc.Export
 	for i, f := range p.bindable {
-		if !f.exchanged() || !f.present(p.Rank()) {
+		bytes := to.chunks.size(f, p.Rank())
+		if !f.exchanged() || bytes == 0 {
 			continue
 		}
-		e, err := p.group.Imports().Export(to[i].at, f.size(p.Rank()))
+		e, err := p.group.Imports().Export(to.memory[i].at, bytes)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", f.name, err), closeExports(exports, true))
 		}
@@ -179,21 +195,25 @@ func closeExports(exports []*ipc.Export, freed bool) error {
 	return errors.Join(errs...)
 }
 
-// adopt takes the new addresses, own and peers'.
-func (p *Plan) adopt(to []binding, imports [][]*ipc.Import) error {
+// adopt takes the new places of chunks and the new addresses, own and peers'.
+func (p *Plan) adopt(to *target, imports [][]*ipc.Import) error {
 	p.forget()
+	p.chunks = to.chunks
+	p.chunks.adopt()
 	next := make([]int, p.Size()) // in each rank's list
 	for i, f := range p.bindable {
-		f.at[p.Rank()], f.id = to[i].at, to[i].id
+		f.at[p.Rank()], f.id = to.memory[i].at, to.memory[i].id
 		if !f.exchanged() {
 			continue
 		}
 		for _, r := range p.peers {
-			if !f.present(r) {
+			bytes := to.chunks.size(f, r)
+			if bytes == 0 {
+				f.at[r] = 0
 				continue
 			}
 			n := next[r]
-			if n >= len(imports[r]) || imports[r][n].Bytes() != f.size(r) {
+			if n >= len(imports[r]) || imports[r][n].Bytes() != bytes {
 				return fmt.Errorf("rank %d shared other buffers than this rank at %s", r, f.name)
 			}
 			f.at[r] = imports[r][n].Ptr()

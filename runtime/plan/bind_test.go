@@ -176,6 +176,12 @@ func TestBindRefuses(t *testing.T) {
 			addr[0] += 16
 			return addr
 		}, "a: 128 bytes wanted", nil},
+		{"c begins in a", packed(3, 112), "overlaps a at [", nil},
+		{"c ends in a", packed(3, 2048-768+16), "overlaps a at [", nil},
+		{"c is a", packed(3, 0), "and runs write c (bind each to memory of its own", nil},
+		{"c lies around b", packed(1, 2048+128), "overlaps b at [", nil},
+		{"a lies in the arena", at(0, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }), "overlaps the arena of rank 1 at [", nil},
+		{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(2) + 1<<20 - 64 }), "bias at [", nil},
 		{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] }, "3 addresses for 4 buffers", nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -225,6 +231,41 @@ func at(i int, p func(w *world) driver.Ptr) func(*world, *toy, []driver.Ptr) []d
 		addr[i] = p(w)
 		return addr
 	}
+}
+
+// packed binds all buffers to one allocation, with buffer i at an offset of its own: of
+// the others, which take 128, 512, 64 and 768 bytes, c begins at 2048, b and bias behind it.
+func packed(i int, offset driver.Ptr) func(*world, *toy, []driver.Ptr) []driver.Ptr {
+	return func(w *world, _ *toy, addr []driver.Ptr) []driver.Ptr {
+		base := w.special((*sim.Context).MemAlloc)
+		for j, at := range []driver.Ptr{0, 2816, 3328, 2048} {
+			addr[j] = base + at
+		}
+		if addr[i] = base + offset; i == 3 && offset > 128 {
+			addr[0] = base + 2048
+		}
+		return addr
+	}
+}
+
+// TestBindPacked binds buffers that lie side by side, and two that runs only read to the
+// same memory.
+func TestBindPacked(t *testing.T) {
+	inWorld(t, 2, sim.Config{Seed: 6}, nil, func(w *world) {
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			block, err := device.Alloc(t.driver, 4096)
+			if err != nil {
+				return err
+			}
+			a, c, b := block.Ptr(), block.Ptr()+128, block.Ptr()+128+512 // bias is a
+			if err := errors.Join(t.plan.Bind(w.Context(), a, b, a, c), t.plan.Run(w.Context())); err != nil {
+				return err
+			}
+			return errors.Join(t.bind(w.Context()), block.Close(), t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1))
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
 }
 
 // special is 4 KiB on rank 1 of memory that is not like that of cuMemAlloc.

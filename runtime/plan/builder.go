@@ -55,6 +55,13 @@ func (b *Builder) InLoop(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true, inLoop: true})
 }
 
+// Written says that runs write the buffer of the caller: Bind refuses memory for it that
+// overlaps another buffer's.
+func (b *Builder) Written(f *Buffer) *Buffer {
+	f.written = true
+	return f
+}
+
 // Root says that rank 0 alone has a buffer of the caller: the others bind none.
 func (b *Builder) Root(f *Buffer) *Buffer {
 	f.root = true

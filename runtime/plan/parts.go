@@ -15,10 +15,12 @@ type Buffer struct {
 	shared bool
 	inLoop bool // exchanged by Queue.Share, not by Bind
 	root   bool // rank 0 alone has it
-	rank   int
-	at     []driver.Ptr // by rank, as mapped here; zero where it is not
-	uneven *uneven      // its chunks differ; nil where they don't
-	id     uint64       // BufferID of what it was last bound to
+	// written says that runs write it, so that no other may share its memory.
+	written bool
+	rank    int
+	at      []driver.Ptr // by rank, as mapped here; zero where it is not
+	uneven  *uneven      // its chunks differ; nil where they don't
+	id      uint64       // BufferID of what it was last bound to
 	// imports by rank, as Share has exchanged them; of an InLoop buffer only.
 	imports []*ipc.Import
 }

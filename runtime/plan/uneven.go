@@ -10,28 +10,43 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// uneven is a buffer whose chunks differ: where each begins, by rank and chunk, as
-// the counts of the last Bind have it.
+// uneven is a buffer whose chunks differ.
 type uneven struct {
-	unit    int64 // bytes that a count counts
-	chunks  int
-	index   func(rank, chunk int) int
-	room    int64     // bytes from a chunk to the next; 0: what it has
-	offsets [][]int64 // with the end
+	unit   int64 // bytes that a count counts
+	chunks int
+	index  func(rank, chunk int) int
+	room   int64 // bytes from a chunk to the next; 0: what it has
+	*table       // of the last Bind
+}
+
+// table is where the chunks of each rank begin, with the end of the last, and their sizes.
+type table struct {
+	offsets [][]int64
 	sizes   [][]int64
 }
 
+func newTable(ranks, chunks int) *table {
+	t := &table{make([][]int64, ranks), make([][]int64, ranks)}
+	for r := range t.offsets {
+		t.offsets[r], t.sizes[r] = make([]int64, chunks+1), make([]int64, chunks)
+	}
+	return t
+}
+
+// chunking is where the chunks of all uneven buffers are by some counts.
+type chunking struct {
+	counts []int
+	tables map[*Buffer]*table
+}
+
 // Counts says that Bind takes n counts, the same on all ranks.
-func (b *Builder) Counts(n int) { b.plan.counts = make([]int, n) }
+func (b *Builder) Counts(n int) { b.plan.counts = n }
 
 // Uneven says that a buffer's chunks differ: chunk c of rank q has unit bytes times
 // the index(q, c)-th count. What the buffer was declared with is the most that the
 // chunks of a rank may have.
 func (b *Builder) Uneven(f *Buffer, unit int64, chunks int, index func(rank, chunk int) int) {
-	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, offsets: make([][]int64, b.plan.Size()), sizes: make([][]int64, b.plan.Size())}
-	for r := range f.uneven.offsets {
-		f.uneven.offsets[r], f.uneven.sizes[r] = make([]int64, chunks+1), make([]int64, chunks)
-	}
+	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, table: newTable(b.plan.Size(), chunks)}
 }
 
 // Padded says that the chunks of an uneven buffer lie that many bytes apart, whatever
@@ -63,71 +78,103 @@ func (b *Buffer) Room() int64 { return b.uneven.room }
 
 // size is what a rank has of the buffer.
 func (b *Buffer) size(rank int) int64 {
+	if b.uneven == nil {
+		return b.sizeBy(nil, rank)
+	}
+	return b.sizeBy(b.uneven.table, rank)
+}
+
+// sizeBy is what a rank has of the buffer where a table says how large its chunks are.
+func (b *Buffer) sizeBy(t *table, rank int) int64 {
 	switch {
 	case b.root && rank != 0:
 		return 0
 	case b.uneven != nil:
-		return b.uneven.offsets[rank][b.uneven.chunks]
+		return t.offsets[rank][b.uneven.chunks]
 	}
 	return b.bytes
 }
 
-// count takes the counts of a Bind and says whether they are new.
-func (p *Plan) count(counts []int) (changed bool, err error) {
-	if len(counts) != len(p.counts) {
-		return true, fmt.Errorf("%d counts, and the program has %d uneven parts", len(counts), len(p.counts))
+// size is what a rank has of a buffer by these counts.
+func (c *chunking) size(f *Buffer, rank int) int64 {
+	if f.uneven == nil {
+		return f.sizeBy(nil, rank)
+	}
+	return f.sizeBy(c.tables[f], rank)
+}
+
+// adopt makes these the places of the buffers' chunks.
+func (c *chunking) adopt() {
+	if c == nil {
+		return
+	}
+	for f, t := range c.tables {
+		f.uneven.table = t
+	}
+}
+
+// count lays the uneven buffers out by the counts of a Bind: as they are, where the
+// counts are those of the last one.
+func (p *Plan) count(to *target, counts []int) error {
+	if len(counts) != p.counts {
+		return fmt.Errorf("%d counts, and the program has %d uneven parts", len(counts), p.counts)
+	}
+	if p.counts == 0 || p.chunks != nil && slices.Equal(counts, p.chunks.counts) {
+		to.chunks = p.chunks
+		return nil
 	}
 	for i, n := range counts {
 		if n < 0 {
-			return true, fmt.Errorf("count %d is %d", i, n)
+			return fmt.Errorf("count %d is %d", i, n)
 		}
 	}
-	if slices.Equal(counts, p.counts) {
-		return false, nil
-	}
-	copy(p.counts, counts)
-	for _, buffers := range [][]*Buffer{p.bindable, p.staged} {
-		for _, f := range buffers {
-			if f.uneven == nil {
-				continue
-			}
-			if err := f.lay(counts); err != nil {
-				return true, err
-			}
+	to.chunks = &chunking{slices.Clone(counts), map[*Buffer]*table{}}
+	for _, f := range slices.Concat(p.bindable, p.staged) {
+		if f.uneven == nil {
+			continue
 		}
-	}
-	return true, nil
-}
-
-// lay sets the offsets of the chunks.
-func (b *Buffer) lay(counts []int) error {
-	u := b.uneven
-	for r, at := range u.offsets {
-		for c := range u.chunks {
-			count := int64(counts[u.index(r, c)])
-			if count > b.bytes/u.unit { // as bytes it may be too large for an int64
-				return fmt.Errorf("%s: chunk %d of rank %d has a count of %d, and the shape has room for %d", b.name, c, r, count, b.bytes/u.unit)
-			}
-			n := u.unit * count
-			if u.room > 0 && n > u.room {
-				return fmt.Errorf("%s: the counts give chunk %d %d bytes, and the shape has room for %d", b.name, c, n, u.room)
-			}
-			u.sizes[r][c], at[c+1] = n, at[c]+max(n, u.room)
+		t, err := f.lay(counts)
+		if err != nil {
+			return err
 		}
-		if end := at[u.chunks]; end > b.bytes {
-			return fmt.Errorf("%s: the counts give rank %d %d bytes, and the shape has room for %d", b.name, r, end, b.bytes)
-		}
+		to.chunks.tables[f] = t
 	}
 	return nil
 }
 
+// lay finds the places of the chunks.
+func (b *Buffer) lay(counts []int) (*table, error) {
+	u, t := b.uneven, newTable(len(b.at), b.uneven.chunks)
+	for r, at := range t.offsets {
+		for c := range u.chunks {
+			count := int64(counts[u.index(r, c)])
+			if count > b.bytes/u.unit { // as bytes it may be too large for an int64
+				return nil, fmt.Errorf("%s: chunk %d of rank %d has a count of %d, and the shape has room for %d", b.name, c, r, count, b.bytes/u.unit)
+			}
+			n := u.unit * count
+			if u.room > 0 && n > u.room {
+				return nil, fmt.Errorf("%s: the counts give chunk %d %d bytes, and the shape has room for %d", b.name, c, n, u.room)
+			}
+			t.sizes[r][c], at[c+1] = n, at[c]+max(n, u.room)
+		}
+		if end := at[u.chunks]; end > b.bytes {
+			return nil, fmt.Errorf("%s: the counts give rank %d %d bytes, and the shape has room for %d", b.name, r, end, b.bytes)
+		}
+	}
+	return t, nil
+}
+
 // agreeOnCounts compares the counts that the ranks have come with; a program without
 // any needs no such step.
-func (p *Plan) agreeOnCounts(ctx context.Context, what string, wrong error) error {
-	if len(p.counts) == 0 {
+func (p *Plan) agreeOnCounts(ctx context.Context, what string, to *target, wrong error) error {
+	if p.counts == 0 {
 		return nil
 	}
-	mine, err := json.Marshal(p.counts)
+	var counts []int
+	if wrong == nil {
+		counts = to.chunks.counts
+	}
+	mine, err := json.Marshal(counts)
 	all, err := p.agree(ctx, what, mine, errors.Join(wrong, err))
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestUneven(t *testing.T) {
 func unevenRank(w *world, r int) error {
 	b := Build(w.groups[r], toyProgram, "uneven")
 	b.Counts(2)
-	in, out := b.Shared("in", 40), b.Caller("out", 40)
+	in, out := b.Shared("in", 40), b.Written(b.Caller("out", 40))
 	b.Uneven(in, 4, 1, func(q, _ int) int { return q })
 	b.Uneven(out, 4, 2, func(_, c int) int { return c })
 	ready, read := b.Semaphore("ready"), b.Semaphore("read")
@@ -48,7 +48,7 @@ func unevenRank(w *world, r int) error {
 	d := w.groups[r].Driver()
 	var at [2]driver.Ptr
 	for i := range at {
-		if at[i], err = d.MemAlloc(40); err != nil {
+		if at[i], err = d.MemAlloc(64); err != nil {
 			return err
 		}
 	}
@@ -59,7 +59,8 @@ func unevenRank(w *world, r int) error {
 		counts []int
 		want   string
 	}{
-		{[]int{1, 2}, "aaaabbbbbbbb"}, {[]int{2, 1}, "aaaaaaaabbbb"}, {[]int{0, 3}, "bbbbbbbbbbbb"},
+		{[]int{0, 0}, ""}, {[]int{1, 2}, "aaaabbbbbbbb"}, {[]int{2, 1}, "aaaaaaaabbbb"}, {[]int{0, 3}, "bbbbbbbbbbbb"}, {[]int{3, 0}, "aaaaaaaaaaaa"},
+		{[]int{0, 0}, ""},
 	} {
 		got := make([]byte, len(x.want))
 		err := errors.Join(p.BindCounts(w.Context(), x.counts, at[0], at[1]), p.Run(w.Context()), d.MemcpyDtoH(got, at[1]))
@@ -71,9 +72,21 @@ func unevenRank(w *world, r int) error {
 		counts []int
 		want   string
 	}{{[]int{1 + r, 2}, "the ranks disagree on the counts"}, {[]int{1}, "1 counts, and the program has 2"}, {[]int{-1, 1}, "count 0 is -1"}, {[]int{1 << 62, 1}, "has a count of 4611686018427387904"}, {[]int{6, 6}, "the shape has room for 40"}} {
-		if err := p.BindCounts(w.Context(), x.counts, at[0], at[1]); err == nil || !strings.Contains(err.Error(), x.want) {
-			return fmt.Errorf("counts %v: %v, want %q", x.counts, err, x.want)
+		for range 2 { // a second Bind after a refusal is as the first
+			if err := p.BindCounts(w.Context(), x.counts, at[0], at[1]); err == nil || !strings.Contains(err.Error(), x.want) {
+				return fmt.Errorf("counts %v: %v, want %q", x.counts, err, x.want)
+			}
+			if err := p.Run(w.Context()); !errors.Is(err, ErrNotBound) {
+				return fmt.Errorf("run after counts %v: %v", x.counts, err)
+			}
 		}
+	}
+	// The room that the shape leaves may overlap; what the counts give may not.
+	if err := errors.Join(p.BindCounts(w.Context(), []int{2, 2}, at[0], at[0]+16), p.Run(w.Context())); err != nil {
+		return fmt.Errorf("out behind the two rows of in: %w", err)
+	}
+	if err := p.BindCounts(w.Context(), []int{5, 2}, at[0], at[0]+16); err == nil || !strings.Contains(err.Error(), "overlaps in at") {
+		return fmt.Errorf("out within the five rows of rank 0's in: %v", err)
 	}
 	return errors.Join(p.Close(w.Context()), d.MemFree(at[0]), d.MemFree(at[1]))
 }
@@ -90,14 +103,22 @@ func TestPadded(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
+		if err := p.BindCounts(w.Context(), []int{0, 0}); err != nil || f.Part(1)-f.Part(0) != 20 { // the first counts may all be 0
+			w.Errorf("chunks %d apart, error %v", f.Part(1)-f.Part(0), err)
+		}
+		for range 2 { // a second Bind after a refusal is as the first
+			if err := p.BindCounts(w.Context(), []int{6, 0}); err == nil || !strings.Contains(err.Error(), "give chunk 0 24 bytes, and the shape has room for 20") {
+				w.Error(err)
+			}
+			if err := p.Run(w.Context()); !errors.Is(err, ErrNotBound) {
+				w.Error(err)
+			}
+		}
 		if err := p.BindCounts(w.Context(), []int{2, 5}); err != nil {
 			w.Error(err)
 		}
 		if f.Part(1)-f.Part(0) != 20 || f.Size(0) != 8 || f.Size(1) != 20 || f.Room() != 20 {
 			w.Errorf("chunks %d apart, of %d and %d bytes in %d", f.Part(1)-f.Part(0), f.Size(0), f.Size(1), f.Room())
-		}
-		if err := p.BindCounts(w.Context(), []int{6, 0}); err == nil || !strings.Contains(err.Error(), "give chunk 0 24 bytes, and the shape has room for 20") {
-			w.Error(err)
 		}
 		if err := p.Close(w.Context()); err != nil {
 			w.Error(err)

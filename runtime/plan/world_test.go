@@ -60,7 +60,7 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 		}
 		defer w.leave()
 		f(w)
-		if w.groups[0].Err() != nil {
+		if len(w.groups) == 0 || w.groups[0].Err() != nil {
 			return // streams that an abort released run over garbage
 		}
 		for _, race := range w.sim.Races() {
@@ -134,7 +134,7 @@ func newToy(ctx context.Context, g *group.Group, prog *Program, shape string) (*
 	t.a = shared("a", t.chunkA)
 	t.b = b.Caller("b", inner*columns*4)
 	t.bias = b.Caller("bias", columns*4)
-	t.c = b.Caller("c", t.chunkC*int64(d))
+	t.c = b.Written(b.Caller("c", t.chunkC*int64(d)))
 	t.gathered = b.Allocate("gathered", t.chunkA*int64(d))
 	t.ready, t.read = b.Semaphore("ready"), b.Semaphore("read")
 	t.copy = b.Stream("copy", driver.High)

@@ -101,11 +101,11 @@ func TestReductionsRefused(t *testing.T) {
 		{"bias", "Tensors[3]", func(s *schedule.Schedule) {
 			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
 		}},
-		{"get into slots by the product", "Pipeline.Protocol", func(s *schedule.Schedule) {
+		{"get into slots by the product", "Pipeline.Reduction", func(s *schedule.Schedule) {
 			s.Pipeline = schedule.Pipeline{Protocol: schedule.Get, Reduction: schedule.InSlot}
 		}},
 		{"ring that sums at the end", "Pipeline.Reduction", func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{Order: schedule.Ring, Protocol: schedule.Get}
+			s.Pipeline = schedule.Pipeline{Order: schedule.Ring, Reduction: schedule.AtEnd}
 		}},
 		{"parts", "Pipeline.Parts", func(s *schedule.Schedule) { s.Pipeline.Parts = 2 }},
 		{"broadcast", "Pipeline.Kind", func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Broadcast }},
@@ -130,5 +130,22 @@ func TestReductionsRefused(t *testing.T) {
 				t.Errorf("got %v, want one error at %s", err, test.path)
 			}
 		})
+	}
+}
+
+// Of the caller's buffers, runs write the results and nothing else, and all of these.
+func TestWritten(t *testing.T) {
+	results := map[string]bool{"C": true, "C2": true, "C3": true, "Gathered": true}
+	for _, n := range catalog.All() {
+		p, err := lower.Lower(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := p.Written()
+		for _, b := range p.Buffers {
+			if b.Owner == hostir.Caller && written[b.Name] != results[b.Name] {
+				t.Errorf("%s: runs write %s: %v", n.Name, b.Name, written[b.Name])
+			}
+		}
 	}
 }

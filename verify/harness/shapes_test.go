@@ -23,9 +23,9 @@ func operation(t *testing.T, name string) *Program {
 func TestFit(t *testing.T) {
 	asked := Shape{M: 8, K: 64, N: 128}
 	for name, want := range map[string]Shape{
-		"gather": {M: 8, K: 64, N: 128, N2: 128, N3: 128},
+		"gather": {M: 8, K: 64, N: 128},
 		"qkv":    {M: 8, K: 64, N: 128, N2: 32, N3: 32},
-		"mlp":    {M: 8, K: 64, N: 64, N2: 64, N3: 64, F: 512},
+		"mlp":    {M: 8, K: 64, N: 64, F: 512},
 	} {
 		if got := asked.fit(operation(t, name), 4); got != want {
 			t.Errorf("%s at %s: %+v, want %+v", name, asked, got, want)
@@ -54,7 +54,7 @@ func TestCounts(t *testing.T) {
 		m, ranks int
 		want     []int
 	}{{7, 1, []int{7}}, {7, 3, []int{4, 0, 3}}, {40, 4, []int{13, 7, 13, 7}}} {
-		got := counts(x.m, x.ranks)
+		got := counts(x.m, x.ranks, x.m)
 		if !slices.Equal(got, x.want) {
 			t.Errorf("%d over %d ranks: %v, want %v", x.m, x.ranks, got, x.want)
 		}

@@ -12,6 +12,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/ipc"
+	"ovgen/runtime/plan"
 )
 
 // since is what a cache did after before.
@@ -148,6 +149,14 @@ func refused(e *env) error {
 		}
 		if err := release(); err != nil {
 			return err
+		}
+		at, last := l.a.Ptr(), e.rank == e.size-1
+		if last {
+			at = l.c.Ptr()
+		}
+		var other *plan.RankError
+		if err := l.bind(e, at); err == nil || !strings.Contains(err.Error(), "C at [0x") || !strings.Contains(err.Error(), "overlaps A at [0x") || !last && (!errors.As(err, &other) || other.Rank != e.size-1) {
+			return fmt.Errorf("bind A to C's memory on the last rank: %w", err)
 		}
 		if err := l.bind(e, l.a.Ptr()); err != nil { // a refusal ends nothing
 			return err

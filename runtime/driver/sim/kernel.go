@@ -143,10 +143,10 @@ func (w *World) beginKernel(o *op) {
 	}
 	for _, t := range r.touches {
 		n := t.Bytes
-		if t.Kind == driver.TouchWait || t.Kind == driver.TouchPost {
+		if t.At != 0 && (t.Kind == driver.TouchWait || t.Kind == driver.TouchPost) {
 			n = 4
 		}
-		if (t.At != 0 || t.Bytes != 0) && o.ctx.bytes(t.At, n) == nil {
+		if n != 0 && o.ctx.bytes(t.At, n) == nil { // of no bytes, the address is not looked at
 			w.fault(o, "%d bytes at %#x", n, uint64(t.At))
 			return
 		}

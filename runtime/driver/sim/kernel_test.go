@@ -64,6 +64,12 @@ func TestKernel(t *testing.T) {
 		if got := r.get(r.words, 8); got[0] != 0 || got[4] != 1 || testkernel.Live() != 0 {
 			t.Errorf("words %v and %d launches after the wait", got, testkernel.Live())
 		}
+		at, err := r.MemAlloc(64)
+		must(t, err)
+		for _, p := range []driver.Ptr{0, at + 64, at + 1<<30} {
+			r.launch(r.main, r.kernel("fill"), testkernel.Fill{Dst: p}) // of no bytes
+		}
+		must(t, r.CtxSynchronize())
 		r.launch(r.main, relay, testkernel.Relay{Wait: r.words, Post: r.words, Dst: r.buf, Src: r.buf + 64, Words: 1})
 		time.Sleep(time.Second)
 		must(t, r.Close())

@@ -58,6 +58,7 @@ func libraryData(units []*unit) templates.Library {
 		for _, t := range u.typeWords() {
 			s.Types = append(s.Types, "OVGEN_"+t)
 		}
+		s.Apart = u.apart()
 		for _, b := range u.owned(hostir.Caller) {
 			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b)})
 		}

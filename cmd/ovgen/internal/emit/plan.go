@@ -187,10 +187,14 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 	if n, _ := u.counts(); n != nil {
 		code = append(code, b().Dot("Counts").Call(n))
 	}
+	written := u.program.Written()
 	for _, x := range u.program.Buffers {
 		make := b().Dot(u.builder(x)).Call(jen.Lit(x.Name), jen.Id("bytes").Call(expr(x.Elements)))
 		if x.Tensor.Root {
 			make = b().Dot("Root").Call(make)
+		}
+		if x.Owner == hostir.Caller && written[x.Name] {
+			make = b().Dot("Written").Call(make)
 		}
 		if !x.Counts.IsZero() {
 			code = append(code, field(x.Name).Op("=").Add(make), u.uneven(x, field(x.Name), jen.Id("bytes").Call(expr(x.Chunk))))

@@ -246,7 +246,7 @@ func (u *unit) symbols() []string {
 // buffers is type Buffers: what the caller brings.
 func (u *unit) buffers(f *jen.File) {
 	f.Line()
-	f.Add(doc("Buffers are the caller's device memory, row-major. The caller owns them and keeps them until Bind has replaced them or Close has returned on all ranks; memory that peers read must be memory that CUDA IPC can export."))
+	f.Add(doc("Buffers are the caller's device memory, row-major. The caller owns them and keeps them until Bind has replaced them or Close has returned on all ranks; memory that peers read must be memory that CUDA IPC can export. " + u.apart()))
 	f.Type().Id("Buffers").StructFunc(func(g *jen.Group) {
 		for _, b := range u.owned(hostir.Caller) {
 			g.Id(b.Name).Qual(devicePath, "Ptr").Comment(b.Tensor.String() + share(b))
@@ -255,6 +255,30 @@ func (u *unit) buffers(f *jen.File) {
 			g.Id("Counts").Index().Int().Comment(remark)
 		}
 	})
+}
+
+// apart says which buffers must overlap no other.
+func (u *unit) apart() string {
+	names := u.writes()
+	switch n := len(names); n {
+	case 0:
+		return "Runs write none of it."
+	case 1:
+		return fmt.Sprintf("Runs write %s: Bind refuses memory for it that overlaps another buffer's.", names[0])
+	default:
+		return fmt.Sprintf("Runs write %s and %s: Bind refuses memory for them that overlaps another buffer's.", strings.Join(names[:n-1], ", "), names[n-1])
+	}
+}
+
+// writes names the caller's buffers that runs write.
+func (u *unit) writes() (names []string) {
+	written := u.program.Written()
+	for _, b := range u.owned(hostir.Caller) {
+		if written[b.Name] {
+			names = append(names, b.Name)
+		}
+	}
+	return names
 }
 
 // share says which part of a tensor a rank brings, and who else reads it.
