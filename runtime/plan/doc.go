@@ -10,7 +10,7 @@
 // RankError, RanksError, UnknownChoiceError, ErrBusy and the others that are variables)
 // and, with package tuned, Tuning, ReadTuning, ParseTuning, Tuned, Choice and Measured;
 // all else they call is a method of the generated Plan. Generated packages use Program,
-// Build, Builder, Queue, Refuse, Candidate, Tune and what these hand out. Verifiers look
-// at Layout, Region and StepWords. Only the first part is kept stable between versions of
-// the generator.
+// Build, Builder, Queue, Refuse, Candidate, Tune and what these hand out; what they need
+// changes with the generator that writes them. Verifiers drive a Runner and look at
+// Plan.Layout.
 package plan
