@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "738cd84ed91c9e10b6b3a0ff077a20d228b85d452db9e6af0d7e8931c43dc909",
-	Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "f674fa9bd67129a9af8f38a59df85af7591d6d9d2a357fdc77b2d5c2cc7e5c71",
+	Proof: "proven for D = 1..8, stamp c9d26e0a453e388d",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherVPadded, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors. P is the most rows that one rank's part may have.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N, s.P); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

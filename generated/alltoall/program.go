@@ -16,13 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "alltoall",
-	Hash:  "70e185f2c507e4a2eabb5e80a22f9ea31515173136a9dd80ceda86b65b7da66b",
-	Proof: "proven for D = 2..8, stamp dd844385b084c10e",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "9577534298a066fc4b8255b0a006453d3002a578a10c8937178394e6966a7208",
+	Proof: "proven for D = 1..8, stamp a4aab07cba0f5794",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllToAll, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of an AllToAll, the same on all ranks. M
+// is of each rank's own tensors.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32
@@ -44,6 +44,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "matmulreducescatter",
-	Hash:  "557bc0887ebd6dc9c464dcd2d94739656c0d6458dab528357b05ea5b3965020b",
-	Proof: "proven for D = 2..8, stamp d3853ba6ceb69d0b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "951edfe40a9bb6a44e3625cdd9104cae7219595b113b8ff51efbe1585998ec7f",
+	Proof: "proven for D = 1..8, stamp d3f3d81cf4308848",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a MatmulReduceScatter, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and K are counted over all ranks, of which each has a part. N is of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))
