@@ -30,7 +30,7 @@ type Config struct {
 	// rank r takes device r, or the one of its local rank under a launcher.
 	Devices []int
 	// Context is a CUcontext made elsewhere, used as it is; 0 means the
-	// device's primary context.
+	// device's primary context. Close leaves it open.
 	Context uintptr
 	// Arena is the device memory for words and staging in bytes, the same on all
 	// ranks; 0 means DefaultArena. Plans share the staging, and each keeps a word for

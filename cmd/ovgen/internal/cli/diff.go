@@ -18,7 +18,7 @@ in the folder, and exits 1 if there is one. It writes nothing. Without NVRTC a P
 held against its head, which has the hashes of the source and of the PTX itself.`,
 	examples: []string{
 		"ovgen diff -o generated ./schedules",
-		"ovgen diff -o generated ovgen/schedule/catalog",
+		"ovgen diff -o generated " + catalog,
 	},
 	emits: true, least: 1, most: 1,
 	run: diff,

@@ -11,12 +11,7 @@ import (
 	"ovgen/templates"
 )
 
-const (
-	capiPath = "ovgen/runtime/capi"
-	simPath  = "ovgen/runtime/driver/sim"
-
-	libraryHeader = "ovgen.h"
-)
+const libraryHeader = "ovgen.h"
 
 // emitLibrary adds the C library of all schedules to the folder that Options.Library
 // names: its header, and the main that exports what the header declares.
