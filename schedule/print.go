@@ -15,6 +15,11 @@ func (s Schedule) Tensor(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
+// Result says that the operation makes the tensor, and does not read it.
+func (t Tensor) Result() bool {
+	return t.Name == "C" || t.Name == "C2" || t.Name == "C3" || t.Name == "Gathered"
+}
+
 // String writes the placement as papers do: [DIDx(D), M/D, K].
 func (t Tensor) String() string {
 	var parts []string

@@ -14,6 +14,9 @@ func (s Schedule) Signature() string {
 		if t.Root {
 			b.WriteString(" on rank 0")
 		}
+		if t.Within != "" {
+			b.WriteString(" within " + t.Within)
+		}
 	}
 	return b.String()
 }

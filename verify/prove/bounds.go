@@ -14,7 +14,7 @@ func (p *proof) bounds() *Counterexample {
 		for i, o := range list {
 			for j, u := range o.Uses {
 				for _, v := range o.Uses[:j] {
-					if (u.Write || v.Write) && overlap(u, v) && !(o.Kind == ops.Product && u.At == v.At && u.Bytes == v.Bytes && u.Write != v.Write) {
+					if (u.Write || v.Write) && overlap(u, v) && !inPlace(o, u, v) {
 						return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer, u.At.Rank), "give its result memory of its own")
 					}
 				}
@@ -25,6 +25,13 @@ func (p *proof) bounds() *Counterexample {
 		}
 	}
 	return nil
+}
+
+// inPlace says that an operation may write what it reads: a product that adds to its
+// result, and a sum into one of its terms, of which each element is read ahead of the
+// element that it is a term of.
+func inPlace(o ops.Op, u, v ops.Use) bool {
+	return (o.Kind == ops.Product || o.Kind == ops.Sum) && u.At == v.At && u.Bytes == v.Bytes && u.Write != v.Write
 }
 
 // overlap says that two uses have bytes in common.
