@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "d42fa8093f637fa3808497af9274ccc0fde6072ba863081203e15b77e7ceef04",
-	Proof: "proven for D = 2..8, stamp cc4ba55a0e87974c",
+	Hash:  "cdd0567c436276e74f4843228650d304496f65c81995a322917809a4daeb34be",
+	Proof: "proven for D = 2..8, stamp fb398b040add17df",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

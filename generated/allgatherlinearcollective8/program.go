@@ -22,8 +22,8 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective8",
-	Hash:  "87c63cfcc1fe2730ca223c319d76cabb935e9379aad88d75839d0a2f9e03f693",
-	Proof: "proven for D = 2..8, stamp b93d38a765cbcfdc",
+	Hash:  "2a09178ba27bf4b4972b142b4e5849a9f6a57f7f5c58a9b7f99fee01ce28ebd7",
+	Proof: "proven for D = 2..8, stamp 55c6ba5840665581",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

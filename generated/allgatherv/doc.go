@@ -37,5 +37,5 @@
 // Copies go by the copy engine and signals by stream memory operations: there
 // is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp 10cafb2cb7e4936d.
+// Proof: proven for D = 2..8, stamp 1f6d47532642cbdf.
 package allgatherv

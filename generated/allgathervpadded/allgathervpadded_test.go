@@ -15,7 +15,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
+		Proof: "proven for D = 2..8, stamp dc08b75469de737b",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},

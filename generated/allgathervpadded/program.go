@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "738cd84ed91c9e10b6b3a0ff077a20d228b85d452db9e6af0d7e8931c43dc909",
-	Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
+	Hash:  "ca4c25cc57227a24c14175528f4085a17aa86bf8eae224d9648ccce614a5ae26",
+	Proof: "proven for D = 2..8, stamp dc08b75469de737b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

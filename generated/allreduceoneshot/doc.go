@@ -31,5 +31,5 @@
 // Copies go by kernels and signals by kernels. Sums are made by kernels. The
 // kernels are in allreduceoneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp f682f0816e1723a6.
+// Proof: proven for D = 2..8, stamp 16efdaa29a53a48c.
 package allreduceoneshot

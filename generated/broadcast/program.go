@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "787cce67d176394a014e20c70a95333edf542b645e121d5a731ccf789f285bfa",
-	Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
+	Hash:  "0873c8f985fd40b6204ec2eda4828f86cb06c7759a12ba42af2c8e5190e55922",
+	Proof: "proven for D = 2..8, stamp 49629dd2b4d2ec77",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

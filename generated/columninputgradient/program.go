@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "c7f651194fe6253e40baf37bda6786269eace8e8c46a2b4f75b3aece78e9f588",
-	Proof: "proven for D = 2..8, stamp 1a44ded88fda8df0",
+	Hash:  "09e2df4b4a5e90e9ca13d06b00996f555c46832975a47767a2f5645f6f361dcf",
+	Proof: "proven for D = 2..8, stamp 8f2cbb0097a29710",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "2a8235c583c71085c126c2d17b0c56b500fd7bc65562b8fc2016e83304ef961a",
-	Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
+	Hash:  "c31276e859bebf245229140119c010bd5f61b6ac804d8eac266086b09a7a8719",
+	Proof: "proven for D = 2..8, stamp 3a5d3c689adae40e",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

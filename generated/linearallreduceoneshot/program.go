@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "70e2da2339794baebea36ec1cef1efb9e7ed8ce99fa73ba2ac5d00a099be69ba",
-	Proof: "proven for D = 2..8, stamp a7d9b08b10683cfb",
+	Hash:  "8a90708671bb2d644a1f84175b6aea0364baf2375633eeda09c6cc836f7acc90",
+	Proof: "proven for D = 2..8, stamp 73b9450dc035947e",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

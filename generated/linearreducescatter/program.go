@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "b157aea816b1570df11f65da73368bda6c120e446dfc5c4a60923010659fe8cf",
-	Proof: "proven for D = 2..8, stamp 6801dfa955f2f249",
+	Hash:  "99bf208692d69dd8fa63b9da20a2b7694020b6cbb450a2806e8d1160ef160d9d",
+	Proof: "proven for D = 2..8, stamp d783e25eac7a7dca",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -19,8 +19,8 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "a8de73fe39d24344509bf590d092ed64d133f19259ebb5c98d5ff147d93dd9f8",
-	Proof: "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
+	Hash:  "a995e8d3cf506304aeaef48cb8b12e39f1cd0419c8678b44ae126e205d3cf839",
+	Proof: "proven for D = 2..8, stamp 9d3f374e154bc8c2",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -19,8 +19,8 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-	Hash:  "a4af6270dcb5197940c9b0dab2ff2f60537bce68264a6a0188159c702109fb6e",
-	Proof: "proven for D = 2..8, stamp a2713f0ad94f38ac",
+	Hash:  "38973f422560e97d1ecdaa7e7dc42c02911aa8e58c25e5aaae8703c7d02ddc56",
+	Proof: "proven for D = 2..8, stamp 42afee78c142ea81",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

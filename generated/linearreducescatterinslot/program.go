@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "ac3e0e6a412b77dc0bde22b89e11cf1a9f9d3aea1eb97cf13c9adb16a564e3b3",
-	Proof: "proven for D = 2..8, stamp a206c5dbf71c421c",
+	Hash:  "47bcb34a0ea608cdfcdc14d84dfb9dd95047dcaf72aafd9728eb00cd6df074db",
+	Proof: "proven for D = 2..8, stamp c908813e7ba43c72",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

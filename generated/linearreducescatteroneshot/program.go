@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "2f055a9513239afc9f9f8bd944483b4ae723a4b7bb73227bd46dac9bc6012622",
-	Proof: "proven for D = 2..8, stamp 2c66ad7689e46701",
+	Hash:  "2d3aab9ee1e21027e9bad9c19ca6d4cd24aad3ece47507621f65b45d86896570",
+	Proof: "proven for D = 2..8, stamp 25e24d9788827826",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "d7bf921b32d7168d2e3d2efa8ca4fe2c319b659ceab9ddf73fc667771e4acd0f",
-	Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
+	Hash:  "896410dd2d3f8d2cdce3eed47d20de626236af755492fe09f613b9977d055567",
+	Proof: "proven for D = 2..8, stamp c857ac8e7e0c97be",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -41,5 +41,5 @@
 // Copies go by the copy engine and signals by stream memory operations. Sums
 // are made by kernels. The kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp d3853ba6ceb69d0b.
+// Proof: proven for D = 2..8, stamp e03fe4d956c29847.
 package matmulreducescatter

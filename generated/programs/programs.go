@@ -6,6 +6,7 @@ package programs
 import (
 	"ovgen/generated/allgather"
 	"ovgen/generated/allgathergateup"
+	"ovgen/generated/allgatherinplace"
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
@@ -27,6 +28,7 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
+	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
@@ -49,6 +51,7 @@ import (
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
+	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatterv"
 	"ovgen/generated/rowinputgradient"
 	"ovgen/generated/rowweightgradient"
@@ -62,7 +65,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:  "allgather",
-		Proof: "proven for D = 2..8, stamp abfc5232d764bcab",
+		Proof: "proven for D = 2..8, stamp a5706671cbcb41ad",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -73,7 +76,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathergateup",
-		Proof: "proven for D = 2..8, stamp cc4ba55a0e87974c",
+		Proof: "proven for D = 2..8, stamp fb398b040add17df",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -87,8 +90,19 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathergateup.New, (*allgathergateup.Plan).Bind),
 	},
 	{
+		Name:  "allgatherinplace",
+		Proof: "proven for D = 2..8, stamp cd56cf2a773879f3",
+		Op:    "copy",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(allgatherinplace.New, (*allgatherinplace.Plan).Bind),
+	},
+	{
 		Name:  "allgatherlinear",
-		Proof: "proven for D = 2..8, stamp fab68f011231f10a",
+		Proof: "proven for D = 2..8, stamp b3d33c511122cc87",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -101,7 +115,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearbroadcast",
-		Proof: "proven for D = 2..8, stamp 5786bcb7b6181559",
+		Proof: "proven for D = 2..8, stamp 9944946f009d9ad4",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -114,7 +128,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective1",
-		Proof: "proven for D = 2..8, stamp 131595bb3a1e30b0",
+		Proof: "proven for D = 2..8, stamp 9180b38b8e4345c5",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -127,7 +141,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective2",
-		Proof: "proven for D = 2..8, stamp 99848a9014947b3d",
+		Proof: "proven for D = 2..8, stamp 9ea8d36e1e993201",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -140,7 +154,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcollective8",
-		Proof: "proven for D = 2..8, stamp b93d38a765cbcfdc",
+		Proof: "proven for D = 2..8, stamp 55c6ba5840665581",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -153,7 +167,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearcopied",
-		Proof: "proven for D = 2..8, stamp 0a8000d2f7dc7144",
+		Proof: "proven for D = 2..8, stamp 358a8c2cdebcdf14",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -166,7 +180,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearfused",
-		Proof: "proven for D = 2..8, stamp 76cceb0960f430a2",
+		Proof: "proven for D = 2..8, stamp 7e25600d401a36d2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -179,7 +193,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlineargrouped",
-		Proof: "proven for D = 2..8, stamp 850acb4964283df8",
+		Proof: "proven for D = 2..8, stamp cd79fa0df86a57fd",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -192,7 +206,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearhandlesinloop",
-		Proof: "proven for D = 2..8, stamp 238c8e457294d907, eager only: it exchanges handles in the loop",
+		Proof: "proven for D = 2..8, stamp 9b33907a78195379, eager only: it exchanges handles in the loop",
 		Eager: true,
 		Slow:  true,
 		Op:    "linear",
@@ -207,7 +221,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp aa4a506f4141d74c",
+		Proof: "proven for D = 2..8, stamp a70cc9b650bc5db2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -220,7 +234,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearparts",
-		Proof: "proven for D = 2..8, stamp cb0aad575a18a94c",
+		Proof: "proven for D = 2..8, stamp e77a5b046c0f38ef",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -233,7 +247,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearput",
-		Proof: "proven for D = 2..8, stamp 08be8a2ba50903b8",
+		Proof: "proven for D = 2..8, stamp e618b4f024911679",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -246,7 +260,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringbackward",
-		Proof: "proven for D = 2..8, stamp 199c3c31cc2d964c",
+		Proof: "proven for D = 2..8, stamp ecdc53a7fbcfba16",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -259,7 +273,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringboth",
-		Proof: "proven for D = 2..8, stamp 8a60e4dbe574a279",
+		Proof: "proven for D = 2..8, stamp fea732ee521e685b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -272,7 +286,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringget",
-		Proof: "proven for D = 2..8, stamp 7b5a7f176eec8c81",
+		Proof: "proven for D = 2..8, stamp c738d4c477409d63",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -285,7 +299,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearringput",
-		Proof: "proven for D = 2..8, stamp df7e3ee03f178681",
+		Proof: "proven for D = 2..8, stamp 490a1575838dd095",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -298,7 +312,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherlinearstartinloop",
-		Proof: "proven for D = 2..8, stamp e9ff8232cb0b7eb5",
+		Proof: "proven for D = 2..8, stamp 14d849e0f568ef70",
 		Slow:  true,
 		Op:    "linear",
 		Tensors: []harness.Tensor{
@@ -312,7 +326,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp c0d81a1230f2fc34",
+		Proof: "proven for D = 2..8, stamp a1bef046279e35eb",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -324,7 +338,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherqkv",
-		Proof: "proven for D = 2..8, stamp dc078e5ba3aa855d",
+		Proof: "proven for D = 2..8, stamp 7095260a8adff57b",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -340,7 +354,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 2..8, stamp 10cafb2cb7e4936d",
+		Proof: "proven for D = 2..8, stamp 1f6d47532642cbdf",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -351,7 +365,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
+		Proof: "proven for D = 2..8, stamp dc08b75469de737b",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -361,8 +375,19 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
 	},
 	{
+		Name:  "allreduceinplace",
+		Proof: "proven for D = 2..8, stamp e67c2d124c9eb7db",
+		Op:    "sum",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}, Within: "C"},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(allreduceinplace.New, (*allreduceinplace.Plan).Bind),
+	},
+	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp f682f0816e1723a6",
+		Proof: "proven for D = 2..8, stamp 16efdaa29a53a48c",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -373,7 +398,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreducetwoshot",
-		Proof: "proven for D = 2..8, stamp cdc14d752359dbd3",
+		Proof: "proven for D = 2..8, stamp ff48d48b589ba5f5",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -384,7 +409,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 2..8, stamp dd844385b084c10e",
+		Proof: "proven for D = 2..8, stamp 91c841ef69186257",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -395,7 +420,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 2..8, stamp 954166848716c2fc",
+		Proof: "proven for D = 2..8, stamp f1619a8cd88099d3",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -406,7 +431,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
+		Proof: "proven for D = 2..8, stamp 49629dd2b4d2ec77",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -417,7 +442,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 1a44ded88fda8df0",
+		Proof: "proven for D = 2..8, stamp 8f2cbb0097a29710",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -429,7 +454,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "columnweightgradient",
-		Proof: "proven for D = 2..8, stamp c75d7490b8972b97",
+		Proof: "proven for D = 2..8, stamp 3a5d3c689adae40e",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -441,7 +466,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp cf66c4370b4f2058",
+		Proof: "proven for D = 2..8, stamp b35395981bb291a7",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -453,7 +478,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreduceoneshot",
-		Proof: "proven for D = 2..8, stamp a7d9b08b10683cfb",
+		Proof: "proven for D = 2..8, stamp 73b9450dc035947e",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -465,7 +490,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearallreducetwoshot",
-		Proof: "proven for D = 2..8, stamp 59a8246c5127fb9b",
+		Proof: "proven for D = 2..8, stamp 37fc3b1a616a8331",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -477,7 +502,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp 6801dfa955f2f249",
+		Proof: "proven for D = 2..8, stamp d783e25eac7a7dca",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -489,7 +514,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterget",
-		Proof: "proven for D = 2..8, stamp e5cdc7afb60a6cb2",
+		Proof: "proven for D = 2..8, stamp 9d3f374e154bc8c2",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -501,7 +526,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinorder",
-		Proof: "proven for D = 2..8, stamp a2713f0ad94f38ac",
+		Proof: "proven for D = 2..8, stamp 42afee78c142ea81",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -513,7 +538,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp a206c5dbf71c421c",
+		Proof: "proven for D = 2..8, stamp c908813e7ba43c72",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -525,7 +550,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterkernels",
-		Proof: "proven for D = 2..8, stamp 5bd53bd75bd7c9b8",
+		Proof: "proven for D = 2..8, stamp 886ab707421e8720",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -537,7 +562,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatteroneshot",
-		Proof: "proven for D = 2..8, stamp 2c66ad7689e46701",
+		Proof: "proven for D = 2..8, stamp 25e24d9788827826",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -549,7 +574,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterputkernels",
-		Proof: "proven for D = 2..8, stamp 3cb7c6ed60257672",
+		Proof: "proven for D = 2..8, stamp e623a00013345e8f",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -561,7 +586,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterring",
-		Proof: "proven for D = 2..8, stamp 460f4d2b80e8ef3b",
+		Proof: "proven for D = 2..8, stamp c857ac8e7e0c97be",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -573,7 +598,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "linearreducescatterringkernel",
-		Proof: "proven for D = 2..8, stamp 14bbfd8f728b077f",
+		Proof: "proven for D = 2..8, stamp e3d0fff58c5ef2e3",
 		Op:    "linear",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -585,7 +610,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp d3853ba6ceb69d0b",
+		Proof: "proven for D = 2..8, stamp e03fe4d956c29847",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -597,7 +622,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "permutation",
-		Proof: "proven for D = 2..8, stamp 756d99efef07e73a",
+		Proof: "proven for D = 2..8, stamp 64f24b62f7e03718",
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -608,7 +633,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatter",
-		Proof: "proven for D = 2..8, stamp 6880bd5609e8f0ac",
+		Proof: "proven for D = 2..8, stamp 0ac4533bb2e7d0f3",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -618,8 +643,19 @@ var All = []harness.Program{
 		New:   harness.Adapt(reducescatter.New, (*reducescatter.Plan).Bind),
 	},
 	{
+		Name:  "reducescatterinplace",
+		Proof: "proven for D = 2..8, stamp 076eeabf29a139c9",
+		Op:    "sum",
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind),
+	},
+	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 762ab1d7409beceb",
+		Proof: "proven for D = 2..8, stamp 856e388cb624c0cf",
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -630,7 +666,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowinputgradient",
-		Proof: "proven for D = 2..8, stamp 13da29ac3a710b7d",
+		Proof: "proven for D = 2..8, stamp 78e98aae98df93e3",
 		Op:    "matmul",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -642,7 +678,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
+		Proof: "proven for D = 2..8, stamp 5f286b32bdc8686c",
 		Op:    "gradient",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -654,7 +690,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
+		Proof: "proven for D = 2..8, stamp f531d26e9e11744b",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -668,7 +704,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp a310ae07eb083675",
+		Proof: "proven for D = 2..8, stamp 7d9f2397b78c28e9",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
-	Hash:  "c98ef85607acb6a958aa3b169d869d270d502689d237bc23e87152c878effc61",
-	Proof: "proven for D = 2..8, stamp 6880bd5609e8f0ac",
+	Hash:  "971d4b63413c9646fb468a1c6530da3647ec516f7e5875e9900eef86252cff15",
+	Proof: "proven for D = 2..8, stamp 0ac4533bb2e7d0f3",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -78,8 +78,7 @@ type Buffers struct {
 // several goroutines at once.
 type Plan struct {
 	rank, ranks int
-	chunkA      int64 // bytes of 1*(M/D)*N elements
-	chunkC      int64 // bytes of M/D*N elements
+	chunkA      int64 // bytes of M/D*N elements
 
 	a, c, slots   *plan.Buffer
 	free, arrived *plan.Semaphore
@@ -104,11 +103,10 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	}
 
 	p := &Plan{rank: g.Rank(), ranks: g.Size()}
-	p.chunkA = bytes(1 * (m / d) * n)
-	p.chunkC = bytes(m / d * n)
+	p.chunkA = bytes(m / d * n)
 
 	b := plan.Build(g, &program, s.String())
-	p.a = b.Caller("A", bytes(1*m*n))
+	p.a = b.Caller("A", bytes(m*n))
 	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.free = b.Semaphore("free")
@@ -174,7 +172,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy, p.free, to)
-		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.chunkC)
+		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
 		q.Post(p.copy, p.arrived, to)
 	}
 
@@ -185,11 +183,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range r {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
 	p.terms = append(p.terms, p.a.At(int64(r)*p.chunkA))
 	for j := r + 1; j < d; j++ {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
-	p.kernels.reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.reduce(q, main, p.c.At(0), p.chunkA, p.terms...)
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "c9f186f2a61f234b0491a7f0488c6275c338c996b21368bc8890734effab39c3",
-	Proof: "proven for D = 2..8, stamp 6fb77c9fc5e05f55",
+	Hash:  "782dc10f8c3d8e246f3c84f78251e783fdf1b90d92cbe658f4515f8e327dc925",
+	Proof: "proven for D = 2..8, stamp 5f286b32bdc8686c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "9d6e27a4b7d7d94ba20883b0e7b90d4d674e30b33ad095f927536b5ca49b16b4",
-	Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
+	Hash:  "4c30dcb43f56727c3d988a0c4b03c9755f07dfa49d6afd1137f72e1b4b713220",
+	Proof: "proven for D = 2..8, stamp f531d26e9e11744b",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

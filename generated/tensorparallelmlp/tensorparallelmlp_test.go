@@ -15,7 +15,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
+		Proof: "proven for D = 2..8, stamp f531d26e9e11744b",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

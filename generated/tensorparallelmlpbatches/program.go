@@ -19,8 +19,8 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "b67c975f9a9f39ac5d1d9e31a70e4f40082437b5c30b51b3f0b70da7bb383d4b",
-	Proof: "proven for D = 2..8, stamp a310ae07eb083675",
+	Hash:  "51c3d62c90cbbf471aca47201d28edfd08a64783ed172d8a50d4b5a61701cdfa",
+	Proof: "proven for D = 2..8, stamp 7d9f2397b78c28e9",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

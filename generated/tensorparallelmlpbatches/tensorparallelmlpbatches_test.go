@@ -15,7 +15,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp a310ae07eb083675",
+		Proof: "proven for D = 2..8, stamp 7d9f2397b78c28e9",
 		Op:    "mlp",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
