@@ -149,7 +149,7 @@ func (r reads) refuses(s schedule.Schedule) *refusals {
 }
 
 // inPlaceHint names what works in place.
-const inPlaceHint = "leave it out, or take a bare all-gather, a bare reduce-scatter of the default Kind, or a bare all-reduce of Kind schedule.TwoShot"
+const inPlaceHint = "leave it out, or take a bare all-gather, a bare reduce-scatter, or a bare all-reduce of Kind schedule.TwoShot"
 
 // usualPriority is the one that the other choices go with.
 func usualPriority(s schedule.Schedule) schedule.Priority {

@@ -22,7 +22,7 @@ var reducePipelines = []entry{
 	{point{allBare, schedule.OneShot, schedule.Shift}, reads{steps: fusable}, oneShot},
 	{point{allBare, schedule.TwoShot, schedule.Shift}, reads{steps: fusable, inPlace: true}, twoShot},
 	{point{reduceBare, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, inPlace: true}, scatterSum},
-	{point{reduceBare, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable}, scatterShot},
+	{point{reduceBare, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable, inPlace: true}, scatterShot},
 }
 
 // copyPipelines place A otherwise.

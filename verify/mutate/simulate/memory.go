@@ -63,6 +63,9 @@ func (r *rank) allocate(lists [][]ops.Op) (err error) {
 	r.own, r.streams, r.events = map[string]driver.Ptr{}, map[string]driver.Stream{}, map[int]driver.Event{}
 	r.products, r.scratch = map[driver.MatmulDesc]driver.Product{}, map[string]driver.Ptr{}
 	bytes := extents(slices.Concat(lists, r.Right), r.number)
+	for _, t := range r.tensors() {
+		bytes[t.buffer] = max(bytes[t.buffer], t.offset+4*int64(t.Count))
+	}
 	for _, name := range slices.Sorted(maps.Keys(bytes)) {
 		if r.own[name], err = r.MemAlloc(max(bytes[name], 4)); err != nil {
 			return err
