@@ -140,13 +140,16 @@ func (s Schedule) checkPlaces(v *validation) {
 		_, placed := t.PlaceWithin(outer)
 		switch {
 		case !ok || t.Within == t.Name:
-			v.add(path, "name an operand where this is a result, a result where this is an operand", "there is no other tensor %q", t.Within)
+			v.add(path, "name an operand where this is a result, a result where this is an operand",
+				"there is no other tensor %q", t.Within)
 		case t.Result() == outer.Result():
-			v.add(path, "leave it out", "an operand lies within a result, or a result within an operand: %s and %s are neither", t.Name, outer.Name)
+			v.add(path, "leave it out",
+				"an operand lies within a result, or a result within an operand: %s and %s are neither", t.Name, outer.Name)
 		case outer.Within != "" || held[outer.Name]:
 			v.add(path, "leave one out", "one tensor lies within another, and in %s there are more", outer.Name)
 		case !placed:
-			v.add(path, "cut the outermost axis of one of the two over the ranks, evenly, or none", "%s %s has no place in %s %s", t.Name, t, outer.Name, outer)
+			v.add(path, "cut the outermost axis of one of the two over the ranks, evenly, or none",
+				"%s %s has no place in %s %s", t.Name, t, outer.Name, outer)
 		}
 		held[t.Within] = true
 	}

@@ -142,14 +142,15 @@ func (r reads) refuses(s schedule.Schedule) *refusals {
 	errs.unless(r.inLoop || s.Streams.Start == usual.Streams.Start, "Streams.Start", "this pipeline starts its streams ahead of the loop", "leave it out")
 	errs.unless(r.inLoop || s.Streams.Handles == usual.Streams.Handles, "Streams.Handles", "this pipeline exchanges handles once", "leave it out")
 	at := inner(s)
-	errs.unless(r.inPlace || at < 0, fmt.Sprintf("Tensors[%d].Within", max(at, 0)), "with the other choices, no pipeline works in place", inPlaceHint)
+	errs.unless(r.inPlace || at < 0, fmt.Sprintf("Tensors[%d].Within", max(at, 0)),
+		"with the other choices, no pipeline works in place", inPlaceHint)
 	_, wanted := s.Tensor("Gathered")
 	errs.unless(r.gathered || !wanted, "Tensors", "this pipeline gathers into memory of the plan only", "leave it out")
 	return errs
 }
 
 // inPlaceHint names what works in place.
-const inPlaceHint = "leave it out, or take a bare all-gather, a bare reduce-scatter, or a bare all-reduce of Kind schedule.TwoShot"
+const inPlaceHint = "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce of Kind schedule.TwoShot"
 
 // usualPriority is the one that the other choices go with.
 func usualPriority(s schedule.Schedule) schedule.Priority {

@@ -157,7 +157,8 @@ func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 		use.At.Offset = int64(m.rank) * use.Bytes
 	}
 	if use.At.Offset+use.Bytes > memory.Bytes {
-		return fmt.Errorf("%s of rank %d has %d bytes, of which its place in %s leaves fewer", t.Name, m.rank, use.Bytes, b.Name)
+		return fmt.Errorf("%s of rank %d has %d bytes, of which its place in %s leaves fewer",
+			t.Name, m.rank, use.Bytes, b.Name)
 	}
 	if output(t.Name) {
 		s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, t.Name, places) }})

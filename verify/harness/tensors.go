@@ -63,7 +63,8 @@ func (t *tensors) within() {
 
 // lost says that a run may write where an operand is.
 func (t *tensors) lost(name string) bool {
-	return t.x.Tensor(name).Within != "" || slices.ContainsFunc(t.p.Tensors, func(o Tensor) bool { return o.Within == name })
+	return t.x.Tensor(name).Within != "" ||
+		slices.ContainsFunc(t.p.Tensors, func(o Tensor) bool { return o.Within == name })
 }
 
 // room is what a plan wants of a rank's part: all, where counts that only Bind knows

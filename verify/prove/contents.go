@@ -252,7 +252,8 @@ func (s *symbols) write(n int32, reads []*chunks, to *chunks, made []expr) *Coun
 	b, _ := s.model.buffer(to.At.Buffer)
 	adds := slices.ContainsFunc(reads, func(a *chunks) bool { return a.At == to.At })
 	for i, c := range to.list {
-		if from, end := b.chunk(to.At.Rank, to.index[i]); b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind == whole {
+		from, end := b.chunk(to.At.Rank, to.index[i])
+		if b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind == whole {
 			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i], b.Name, to.At.Rank), "give each step chunks of its own")
 			x.Missing = ""
 			return x

@@ -82,7 +82,8 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 		m.Members[s.Name] = n
 	}
 	for _, b := range p.Buffers {
-		x := Buffer{Name: b.Name, Owner: b.Owner, Shared: b.Shared, Output: b.Owner == hostir.Caller && schedule.Tensor{Name: b.Name}.Result(), Root: b.Tensor.Root}
+		x := Buffer{Name: b.Name, Owner: b.Owner, Shared: b.Shared, Root: b.Tensor.Root}
+		x.Output = b.Owner == hostir.Caller && schedule.Tensor{Name: b.Name}.Result()
 		err := x.layOut(b, env, c)
 		if err != nil {
 			return Model{}, fmt.Errorf("model %s: buffer %s: %w", p.Name, b.Name, err)
@@ -189,7 +190,8 @@ func (b *Buffer) output(rank int, from, to int64) bool {
 
 // input says that the caller fills these bytes of a rank's ahead of each run.
 func (b *Buffer) input(rank int, from, to int64) bool {
-	return b.Owner == hostir.Caller && (!b.Output || slices.ContainsFunc(b.Inner, func(i Inner) bool { return !i.Output && i.holds(rank, from, to) }))
+	return b.Owner == hostir.Caller && (!b.Output ||
+		slices.ContainsFunc(b.Inner, func(i Inner) bool { return !i.Output && i.holds(rank, from, to) }))
 }
 
 // gathered is the tensor that holds what an all-gather put together.
