@@ -12,7 +12,8 @@ type Pipeline struct {
 	Signals   Signals
 	Products  Products
 	Reduction Reduction
-	// Chunks of a collective pipeline (S); zero for the other kinds.
+	// Chunks of a collective pipeline; zero takes the number from the placements, and is
+	// right for the other kinds.
 	Chunks int
 	// Parts that a shard travels in; zero means one.
 	Parts int
@@ -21,7 +22,9 @@ type Pipeline struct {
 // PipelineKind is the family of a pipeline.
 type PipelineKind string
 
-// Pipeline kinds; PointToPoint is the default.
+// Pipeline kinds. The default is the one that the placements leave: Broadcast where rank 0
+// has A, Collective where A and C are cut into chunks, OneShot where a sum has uneven parts,
+// TwoShot where all ranks get a sum; and PointToPoint elsewhere.
 const (
 	PointToPoint PipelineKind = "point-to-point" // each step exchanges with one peer
 	Collective   PipelineKind = "collective"     // each of Chunks steps is a collective
@@ -53,7 +56,8 @@ const (
 // Protocol says who copies.
 type Protocol string
 
-// Protocols; Get is the default, but Put where partial results leave for their owners.
+// Protocols; Get is the default, but Put where partial results leave for their owners
+// (they are pulled round a ring), and where a shard is broadcast to be multiplied.
 const (
 	Get Protocol = "get" // the receiver reads the sender's buffer
 	Put Protocol = "put" // the sender writes into the receiver's buffer
@@ -100,7 +104,8 @@ const (
 type Reduction string
 
 // AtEnd is the default: partial results meet in slots at their owner and are summed
-// once, in the order of ranks. The others accumulate on the way round a ring.
+// once, in the order of ranks. The last two accumulate on the way round a ring, where
+// InKernel is the default.
 const (
 	AtEnd     Reduction = "at the end"
 	InSlot    Reduction = "in slots"       // at the end, and the product itself writes the peer's slot
@@ -120,7 +125,8 @@ type Transport struct {
 // Steps is how the parts of an exchange are launched.
 type Steps string
 
-// Separate is the default; Fused needs copies and signals by kernel.
+// Separate is the default; Fused needs signals by kernel, and copies by kernel where
+// ranks copy.
 const (
 	Separate Steps = "separate"
 	Fused    Steps = "fused"
@@ -147,7 +153,8 @@ const (
 // Streams is how steps are spread over streams. The zero value gives the copies a
 // stream of their own and each step's product another.
 type Streams struct {
-	// Compute streams the steps take in turn; zero means one for each step.
+	// Compute streams the steps take in turn; zero means one for each step, or two where
+	// the owners of partial results pull them out of staging.
 	Compute  int
 	Priority Priority // of the compute streams
 	Copy     CopyStream
@@ -183,49 +190,3 @@ const (
 	Hoisted Placement = "hoisted"
 	InLoop  Placement = "in loop"
 )
-
-// WithDefaults returns the schedule with each choice left open filled in.
-func (s Schedule) WithDefaults() Schedule {
-	fill(&s.Pipeline.Kind, PointToPoint)
-	fill(&s.Pipeline.Order, Shift)
-	fill(&s.Pipeline.Direction, Forward)
-	if s.Reduces() {
-		if s.Pipeline.Reduction == InSlot {
-			fill(&s.Pipeline.Own, First)
-		}
-		fill(&s.Pipeline.Own, Last)
-		fill(&s.Pipeline.Protocol, Put)
-	}
-	if s.leaves() {
-		fill(&s.Streams.Priority, Falling)
-	}
-	fill(&s.Pipeline.Protocol, Get)
-	fill(&s.Pipeline.Own, First)
-	fill(&s.Pipeline.OwnShard, InPlace)
-	fill(&s.Pipeline.Signals, Batched)
-	fill(&s.Pipeline.Products, PerShard)
-	fill(&s.Pipeline.Reduction, AtEnd)
-	fill(&s.Transport.Copy, CopyEngine)
-	fill(&s.Transport.Signal, StreamMemOp)
-	fill(&s.Transport.Steps, Separate)
-	fill(&s.Streams.Priority, Equal)
-	fill(&s.Streams.Copy, Apart)
-	fill(&s.Streams.Start, Hoisted)
-	fill(&s.Streams.Handles, Hoisted)
-	if len(s.Types) == 0 {
-		s.Types = []Type{BF16, FP16, FP32}
-	}
-	return s
-}
-
-// leaves says that partial results leave for their owners from streams of their own.
-func (s Schedule) leaves() bool {
-	p := s.Pipeline
-	return s.Reduces() && s.Op != Sum && p.Kind == PointToPoint && p.Order == Shift && p.Protocol == Put && s.Streams.Compute == 0
-}
-
-func fill[T ~string](choice *T, to T) {
-	if *choice == "" {
-		*choice = to
-	}
-}

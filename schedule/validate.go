@@ -46,6 +46,7 @@ func (s Schedule) Validate() error {
 	v := &validation{}
 	s.checkOp(v)
 	s.checkTensors(v)
+	s.checkConstants(v)
 	s.checkChoices(v)
 	return errors.Join(v.errs...)
 }
@@ -162,11 +163,51 @@ func (s Schedule) checkShape(v *validation, path string, t Tensor) {
 	case extents == nil:
 		v.add(path+".Name", "it has "+strings.Join(slices.Sorted(maps.Keys(shapes[s.Op])), ", "), "%s has no tensor %q", s.Op, t.Name)
 	case len(t.Axes) != len(extents):
-		v.add(path+".Axes", fmt.Sprintf("a %s has %s %v", s.Op, t.Name, extents), "%d axes where %d are needed", len(t.Axes), len(extents))
+		v.add(path+".Axes", s.Op.shape(t.Name), "%d axes where %d are needed", len(t.Axes), len(extents))
 	default:
 		for j, a := range t.Axes {
 			if a.Extent.valid() && !a.Extent.constant() && a.Extent != extents[j] {
 				v.add(fmt.Sprintf("%s.Axes[%d].Extent", path, j), fmt.Sprintf("use %s or a constant", extents[j]), "extent %q does not fit %s of a %s", a.Extent, t.Name, s.Op)
+			}
+		}
+	}
+}
+
+// shape says which axes a tensor of the operation has: "a copy has A [M N] or [D D M]".
+func (op Op) shape(name string) string {
+	var list []string
+	for _, extents := range shapes[op][name] {
+		list = append(list, fmt.Sprint(extents))
+	}
+	return fmt.Sprintf("a %s has %s %s", op, name, strings.Join(list, " or "))
+}
+
+// checkConstants refuses axes that are one extent of the operation and are written as
+// several: a product of 4096 columns with 8192 rows, or with K of them.
+func (s Schedule) checkConstants(v *validation) {
+	type use struct {
+		extent Extent
+		tensor string
+	}
+	first := map[Extent]use{}
+	for i, t := range s.Tensors {
+		extents := s.Op.Extents(t)
+		if len(extents) != len(t.Axes) {
+			continue
+		}
+		for j, a := range t.Axes {
+			path := fmt.Sprintf("Tensors[%d].Axes[%d].Extent", i, j)
+			before, seen := first[extents[j]]
+			switch {
+			case a.Extent != extents[j] && !a.Extent.constant():
+			case extents[j] == D:
+				if a.Extent != D {
+					v.add(path, "use schedule.D", "the mesh has D ranks, not %s", a.Extent)
+				}
+			case !seen:
+				first[extents[j]] = use{a.Extent, t.Name}
+			case before.extent != a.Extent:
+				v.add(path, "write the same in both", "%s of a %s is %s here and %s in %s", extents[j], s.Op, a.Extent, before.extent, before.tensor)
 			}
 		}
 	}
@@ -236,7 +277,13 @@ func (s Schedule) checkChoices(v *validation) {
 	oneOf(v, "Streams.Start", s.Streams.Start, Hoisted, InLoop)
 	oneOf(v, "Streams.Handles", s.Streams.Handles, Hoisted, InLoop)
 	for i, t := range s.Types {
-		oneOf(v, fmt.Sprintf("Types[%d]", i), t, BF16, FP16, FP32)
+		path := fmt.Sprintf("Types[%d]", i)
+		oneOf(v, path, t, BF16, FP16, FP32)
+		if t == "" {
+			v.add(path, "use one of the element types", "no type")
+		} else if slices.Contains(s.Types[:i], t) {
+			v.add(path, "leave it out", "%s is there already", t)
+		}
 	}
 	s.checkNumbers(v)
 	s.checkCombinations(v)
@@ -244,9 +291,11 @@ func (s Schedule) checkChoices(v *validation) {
 
 // checkNumbers checks the choices that are numbers.
 func (s Schedule) checkNumbers(v *validation) {
-	p := s.Pipeline
-	if p.Kind == Collective && p.Chunks < 1 {
+	p := s.WithDefaults().Pipeline
+	if p.Kind == Collective && p.Chunks < 0 {
 		v.add("Pipeline.Chunks", "set the number of steps", "a collective pipeline of %d chunks", p.Chunks)
+	} else if p.Kind == Collective && p.Chunks == 0 {
+		v.add("Pipeline.Kind", "cut A and C into a constant number of steps, or leave it out", "a collective pipeline of no number of chunks")
 	}
 	if p.Kind != Collective && p.Chunks != 0 {
 		v.add("Pipeline.Chunks", "leave it out, or set Kind to schedule.Collective", "chunks are those of a collective pipeline")
@@ -263,8 +312,8 @@ func (s Schedule) checkNumbers(v *validation) {
 // operation. Package lower refuses those that its pipelines don't read.
 func (s Schedule) checkCombinations(v *validation) {
 	p, t := s.Pipeline, s.Transport
-	if t.Steps == Fused && (t.Copy != CopyKernel || t.Signal != SignalKernel) {
-		v.add("Transport.Steps", "set Copy to schedule.CopyKernel and Signal to schedule.SignalKernel", "only kernels can be fused")
+	if t.Steps == Fused && t.Signal != SignalKernel {
+		v.add("Transport.Steps", "set Signal to schedule.SignalKernel, and Copy to schedule.CopyKernel where ranks copy", "only kernels can be fused")
 	}
 	if s.Streams.Priority == Falling && s.Streams.Compute > 0 {
 		v.add("Streams.Priority", "leave it out, or Streams.Compute", "streams that steps take in turn have no order of their own")

@@ -96,7 +96,17 @@ func TestValidate(t *testing.T) {
 		{"ring of collectives", with(func(s *schedule.Schedule) {
 			s.Pipeline = schedule.Pipeline{Kind: schedule.Collective, Chunks: 2, Order: schedule.Ring}
 		}), []string{"Pipeline.Order"}},
-		{"collective without chunks", with(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Collective }), []string{"Pipeline.Chunks"}},
+		{"collective without chunks", with(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Collective }), []string{"Pipeline.Kind"}},
+		{"fewer chunks than none", with(func(s *schedule.Schedule) { s.Pipeline.Kind, s.Pipeline.Chunks = schedule.Collective, -1 }), []string{"Pipeline.Chunks"}},
+		{"a type twice", with(func(s *schedule.Schedule) { s.Types = []schedule.Type{schedule.BF16, "", schedule.BF16} }), []string{"Types[1]", "Types[2]"}},
+		{"constants that disagree", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{
+				{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim("4096")}},
+				{Name: "B", Axes: []schedule.Axis{schedule.Dim("8192"), schedule.Dim("512")}}, c}
+		}), []string{"Tensors[1].Axes[0].Extent", "Tensors[2].Axes[1].Extent"}},
+		{"a constant number of ranks", schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim("4", schedule.DIDx(schedule.D)), schedule.Dim(schedule.M), schedule.Dim(schedule.N)}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}}}}, []string{"Tensors[0].Axes[0].Extent"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

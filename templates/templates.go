@@ -40,6 +40,18 @@ func (d Device) Uses(file string) bool {
 // Guard is the prefix of the package's macros.
 func (d Device) Guard() string { return strings.ToUpper(d.Package) }
 
+// Peers and Terms are how many a launch signals, and how many it adds up.
+const (
+	Peers = 32
+	Terms = 64
+)
+
+// Peers is the constant of that name, for templates.
+func (Device) Peers() int { return Peers }
+
+// Terms is the constant of that name, for templates.
+func (Device) Terms() int { return Terms }
+
 // Section says that a template's output starts at a line of the text.
 type Section struct {
 	Line     int // from 1

@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "allgatherinplace",
-		Proof: "proven for D = 2..8, stamp cd56cf2a773879f3",
-		Op:    "copy",
+		Name:   "allgatherinplace",
+		Proof:  "proven for D = 2..8, stamp cd56cf2a773879f3",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},

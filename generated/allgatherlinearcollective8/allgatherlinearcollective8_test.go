@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "allgatherlinearcollective8",
-		Proof: "proven for D = 2..8, stamp 55c6ba5840665581",
-		Op:    "linear",
+		Name:   "allgatherlinearcollective8",
+		Proof:  "proven for D = 2..8, stamp 55c6ba5840665581",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},

@@ -14,11 +14,13 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "allgatherlinearhandlesinloop",
-		Proof: "proven for D = 2..8, stamp 9b33907a78195379, eager only: it exchanges handles in the loop",
-		Eager: true,
-		Slow:  true,
-		Op:    "linear",
+		Name:   "allgatherlinearhandlesinloop",
+		Proof:  "proven for D = 2..8, stamp 9b33907a78195379, eager only: it exchanges handles in the loop",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Eager:  true,
+		Slow:   true,
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},

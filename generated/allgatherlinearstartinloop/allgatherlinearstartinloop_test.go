@@ -14,10 +14,12 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "allgatherlinearstartinloop",
-		Proof: "proven for D = 2..8, stamp 14d849e0f568ef70",
-		Slow:  true,
-		Op:    "linear",
+		Name:   "allgatherlinearstartinloop",
+		Proof:  "proven for D = 2..8, stamp 14d849e0f568ef70",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Slow:   true,
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},

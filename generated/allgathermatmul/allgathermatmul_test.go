@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp a1bef046279e35eb",
-		Op:    "matmul",
+		Name:   "allgathermatmul",
+		Proof:  "proven for D = 2..8, stamp a1bef046279e35eb",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},

@@ -16,6 +16,7 @@ func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "allgatherv",
 		Proof: "proven for D = 2..8, stamp 1f6d47532642cbdf",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},

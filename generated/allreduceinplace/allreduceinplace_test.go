@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "allreduceinplace",
-		Proof: "proven for D = 2..8, stamp e67c2d124c9eb7db",
-		Op:    "sum",
+		Name:   "allreduceinplace",
+		Proof:  "proven for D = 2..8, stamp 03bb858d7b42360b",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}, Within: "C"},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},

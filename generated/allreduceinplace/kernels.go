@@ -137,16 +137,27 @@ func resetTouched(p *C.struct_allreduceinplace_signals, words []C.ulonglong, to 
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.step), Bytes: 4, Value: uint32(p.value)})
 }
 
-// beforeTouched adds what a kernel touches ahead of its work: it posts, and
-// awaits each word.
+// countTouched adds the word in which the blocks count themselves, as they
+// start and as they finish.
+func countTouched(p *C.struct_allreduceinplace_signals, to []driver.Touch) []driver.Touch {
+	if p.count == 0 {
+		return to
+	} // its first launch, which does nothing
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
+}
+
+// beforeTouched adds what a kernel touches ahead of its work: it counts blocks,
+// posts, and awaits each word.
 func beforeTouched(p *C.struct_allreduceinplace_signals, to []driver.Touch) []driver.Touch {
+	to = countTouched(p, to)
 	to = wordsTouched(driver.TouchPost, 1, p.opens[:p.opening], to)
 	return wordsTouched(driver.TouchWait, 1, p.waits[:p.waiting], to)
 }
 
-// afterTouched adds what it touches behind its work: it resets the words,
-// posts, and waits again.
+// afterTouched adds what it touches behind its work: it counts blocks, resets
+// the words, posts, and waits again.
 func afterTouched(p *C.struct_allreduceinplace_signals, to []driver.Touch) []driver.Touch {
+	to = countTouched(p, to)
 	to = resetTouched(p, p.waits[:p.waiting], to)
 	to = wordsTouched(driver.TouchPost, 1, p.posts[:p.posting], to)
 	to = wordsTouched(driver.TouchWait, 1, p.closes[:p.closing], to)

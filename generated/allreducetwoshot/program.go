@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreducetwoshot",
-	Hash:  "07ceedce4ef8dcc38d150211589f18cd9011ff5bcf87c4bd864f9dcf69e85b60",
-	Proof: "proven for D = 2..8, stamp ff48d48b589ba5f5",
+	Hash:  "c0b8bad26c36542b3518ddb12e33d6c5c5c059ba0df87e6ab06edadd2d163b96",
+	Proof: "proven for D = 2..8, stamp e927c2d25e944608",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

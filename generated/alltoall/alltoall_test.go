@@ -16,6 +16,7 @@ func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:  "alltoall",
 		Proof: "proven for D = 2..8, stamp 91c841ef69186257",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},

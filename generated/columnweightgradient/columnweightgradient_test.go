@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "columnweightgradient",
-		Proof: "proven for D = 2..8, stamp 3a5d3c689adae40e",
-		Op:    "gradient",
+		Name:   "columnweightgradient",
+		Proof:  "proven for D = 2..8, stamp 7eb2277d06a31d72",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "gradient",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

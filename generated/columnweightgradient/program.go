@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "c31276e859bebf245229140119c010bd5f61b6ac804d8eac266086b09a7a8719",
-	Proof: "proven for D = 2..8, stamp 3a5d3c689adae40e",
+	Hash:  "bea17ab2ae195d3662653f2ff2411ff1518af1e7b151bae91b0ae0cba8f2f8e8",
+	Proof: "proven for D = 2..8, stamp 7eb2277d06a31d72",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

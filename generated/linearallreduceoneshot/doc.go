@@ -18,7 +18,7 @@
 //	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
-//	copy by         kernel
+//	copy by         copy engine
 //	signal by       kernel
 //	launches        fused
 //	copy stream     apart
@@ -32,8 +32,8 @@
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A);  shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, partial@0..D-1);  Post read -> every peer;  Wait read[every peer]}  # peers may read partial
 //
-// Copies go by kernels and signals by kernels. Sums are made by kernels. The
-// kernels are in linearallreduceoneshot.cu.
+// Copies go by the copy engine and signals by kernels. Sums are made by
+// kernels. The kernels are in linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp 73b9450dc035947e.
+// Proof: proven for D = 2..8, stamp 7cad9fb0ebf507fe.
 package linearallreduceoneshot

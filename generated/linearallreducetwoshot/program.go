@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "7aa541620ebc866c089055aa3f1592152a198acbf37b5b2e37fcc2e856f8b9ed",
-	Proof: "proven for D = 2..8, stamp 37fc3b1a616a8331",
+	Hash:  "65ced6f49a27a2bd0576f98fec106d1b081bc6a23edd3f690b43039f6cd21d85",
+	Proof: "proven for D = 2..8, stamp bf52e517d51a49e4",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -19,8 +19,8 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "a995e8d3cf506304aeaef48cb8b12e39f1cd0419c8678b44ae126e205d3cf839",
-	Proof: "proven for D = 2..8, stamp 9d3f374e154bc8c2",
+	Hash:  "1e350706fa445fe9f11b6658abd938792840b215fbd8640231ae2f0ab7c81d20",
+	Proof: "proven for D = 2..8, stamp 155afb83f5046e8c",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -19,7 +19,7 @@
 //	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
-//	copy by         kernel
+//	copy by         copy engine
 //	signal by       kernel
 //	launches        fused
 //	copy stream     apart
@@ -33,8 +33,8 @@
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A);  shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, partial@0..D-1[r]);  Post read -> every peer;  Wait read[every peer]}  # peers may read partial
 //
-// Copies go by kernels and signals by kernels. Sums are made by kernels. The
-// kernels are in linearreducescatteroneshot.cu.
+// Copies go by the copy engine and signals by kernels. Sums are made by
+// kernels. The kernels are in linearreducescatteroneshot.cu.
 //
-// Proof: proven for D = 2..8, stamp 25e24d9788827826.
+// Proof: proven for D = 2..8, stamp 295afad4c27e0800.
 package linearreducescatteroneshot

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "2d3aab9ee1e21027e9bad9c19ca6d4cd24aad3ece47507621f65b45d86896570",
-	Proof: "proven for D = 2..8, stamp 25e24d9788827826",
+	Hash:  "b93fb94f95f6cf1199e65f1e8516926c06edc0c4289eb8e99228294b82f21ce2",
+	Proof: "proven for D = 2..8, stamp 295afad4c27e0800",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

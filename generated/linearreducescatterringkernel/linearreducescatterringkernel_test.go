@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "linearreducescatterringkernel",
-		Proof: "proven for D = 2..8, stamp e3d0fff58c5ef2e3",
-		Op:    "linear",
+		Name:   "linearreducescatterringkernel",
+		Proof:  "proven for D = 2..8, stamp e3d0fff58c5ef2e3",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},

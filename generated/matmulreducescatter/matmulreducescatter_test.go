@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp e03fe4d956c29847",
-		Op:    "matmul",
+		Name:   "matmulreducescatter",
+		Proof:  "proven for D = 2..8, stamp e03fe4d956c29847",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},

@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "permutation",
-		Proof: "proven for D = 2..8, stamp 64f24b62f7e03718",
-		Op:    "copy",
+		Name:   "permutation",
+		Proof:  "proven for D = 2..8, stamp 64f24b62f7e03718",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Shift: 1}}}, {Extent: "N"}}},

@@ -64,9 +64,11 @@ import (
 // All are the generated packages by name.
 var All = []harness.Program{
 	{
-		Name:  "allgather",
-		Proof: "proven for D = 2..8, stamp a5706671cbcb41ad",
-		Op:    "copy",
+		Name:   "allgather",
+		Proof:  "proven for D = 2..8, stamp a5706671cbcb41ad",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -75,9 +77,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgather.New, (*allgather.Plan).Bind),
 	},
 	{
-		Name:  "allgathergateup",
-		Proof: "proven for D = 2..8, stamp fb398b040add17df",
-		Op:    "linear",
+		Name:   "allgathergateup",
+		Proof:  "proven for D = 2..8, stamp fb398b040add17df",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -90,9 +94,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathergateup.New, (*allgathergateup.Plan).Bind),
 	},
 	{
-		Name:  "allgatherinplace",
-		Proof: "proven for D = 2..8, stamp cd56cf2a773879f3",
-		Op:    "copy",
+		Name:   "allgatherinplace",
+		Proof:  "proven for D = 2..8, stamp cd56cf2a773879f3",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -101,9 +107,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherinplace.New, (*allgatherinplace.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinear",
-		Proof: "proven for D = 2..8, stamp b3d33c511122cc87",
-		Op:    "linear",
+		Name:   "allgatherlinear",
+		Proof:  "proven for D = 2..8, stamp b3d33c511122cc87",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -114,9 +122,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinear.New, (*allgatherlinear.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearbroadcast",
-		Proof: "proven for D = 2..8, stamp 9944946f009d9ad4",
-		Op:    "linear",
+		Name:   "allgatherlinearbroadcast",
+		Proof:  "proven for D = 2..8, stamp 9944946f009d9ad4",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -127,9 +137,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearbroadcast.New, (*allgatherlinearbroadcast.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearcollective1",
-		Proof: "proven for D = 2..8, stamp 9180b38b8e4345c5",
-		Op:    "linear",
+		Name:   "allgatherlinearcollective1",
+		Proof:  "proven for D = 2..8, stamp 9180b38b8e4345c5",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -140,9 +152,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective1.New, (*allgatherlinearcollective1.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearcollective2",
-		Proof: "proven for D = 2..8, stamp 9ea8d36e1e993201",
-		Op:    "linear",
+		Name:   "allgatherlinearcollective2",
+		Proof:  "proven for D = 2..8, stamp 9ea8d36e1e993201",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -153,9 +167,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective2.New, (*allgatherlinearcollective2.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearcollective8",
-		Proof: "proven for D = 2..8, stamp 55c6ba5840665581",
-		Op:    "linear",
+		Name:   "allgatherlinearcollective8",
+		Proof:  "proven for D = 2..8, stamp 55c6ba5840665581",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -166,9 +182,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcollective8.New, (*allgatherlinearcollective8.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearcopied",
-		Proof: "proven for D = 2..8, stamp 358a8c2cdebcdf14",
-		Op:    "linear",
+		Name:   "allgatherlinearcopied",
+		Proof:  "proven for D = 2..8, stamp 358a8c2cdebcdf14",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -179,9 +197,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearcopied.New, (*allgatherlinearcopied.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearfused",
-		Proof: "proven for D = 2..8, stamp 7e25600d401a36d2",
-		Op:    "linear",
+		Name:   "allgatherlinearfused",
+		Proof:  "proven for D = 2..8, stamp df123273ac318a38",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -192,9 +212,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlineargrouped",
-		Proof: "proven for D = 2..8, stamp cd79fa0df86a57fd",
-		Op:    "linear",
+		Name:   "allgatherlineargrouped",
+		Proof:  "proven for D = 2..8, stamp cd79fa0df86a57fd",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -205,11 +227,13 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearhandlesinloop",
-		Proof: "proven for D = 2..8, stamp 9b33907a78195379, eager only: it exchanges handles in the loop",
-		Eager: true,
-		Slow:  true,
-		Op:    "linear",
+		Name:   "allgatherlinearhandlesinloop",
+		Proof:  "proven for D = 2..8, stamp 9b33907a78195379, eager only: it exchanges handles in the loop",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Eager:  true,
+		Slow:   true,
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -220,9 +244,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearkernels",
-		Proof: "proven for D = 2..8, stamp a70cc9b650bc5db2",
-		Op:    "linear",
+		Name:   "allgatherlinearkernels",
+		Proof:  "proven for D = 2..8, stamp a70cc9b650bc5db2",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -233,9 +259,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearparts",
-		Proof: "proven for D = 2..8, stamp e77a5b046c0f38ef",
-		Op:    "linear",
+		Name:   "allgatherlinearparts",
+		Proof:  "proven for D = 2..8, stamp e77a5b046c0f38ef",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -246,9 +274,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearput",
-		Proof: "proven for D = 2..8, stamp e618b4f024911679",
-		Op:    "linear",
+		Name:   "allgatherlinearput",
+		Proof:  "proven for D = 2..8, stamp e618b4f024911679",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -259,9 +289,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearput.New, (*allgatherlinearput.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearringbackward",
-		Proof: "proven for D = 2..8, stamp ecdc53a7fbcfba16",
-		Op:    "linear",
+		Name:   "allgatherlinearringbackward",
+		Proof:  "proven for D = 2..8, stamp ecdc53a7fbcfba16",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -272,9 +304,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringbackward.New, (*allgatherlinearringbackward.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearringboth",
-		Proof: "proven for D = 2..8, stamp fea732ee521e685b",
-		Op:    "linear",
+		Name:   "allgatherlinearringboth",
+		Proof:  "proven for D = 2..8, stamp fea732ee521e685b",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -285,9 +319,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringboth.New, (*allgatherlinearringboth.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearringget",
-		Proof: "proven for D = 2..8, stamp c738d4c477409d63",
-		Op:    "linear",
+		Name:   "allgatherlinearringget",
+		Proof:  "proven for D = 2..8, stamp c738d4c477409d63",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -298,9 +334,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearringput",
-		Proof: "proven for D = 2..8, stamp 490a1575838dd095",
-		Op:    "linear",
+		Name:   "allgatherlinearringput",
+		Proof:  "proven for D = 2..8, stamp 490a1575838dd095",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -311,10 +349,12 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearringput.New, (*allgatherlinearringput.Plan).Bind),
 	},
 	{
-		Name:  "allgatherlinearstartinloop",
-		Proof: "proven for D = 2..8, stamp 14d849e0f568ef70",
-		Slow:  true,
-		Op:    "linear",
+		Name:   "allgatherlinearstartinloop",
+		Proof:  "proven for D = 2..8, stamp 14d849e0f568ef70",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Slow:   true,
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -325,9 +365,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgatherlinearstartinloop.New, (*allgatherlinearstartinloop.Plan).Bind),
 	},
 	{
-		Name:  "allgathermatmul",
-		Proof: "proven for D = 2..8, stamp a1bef046279e35eb",
-		Op:    "matmul",
+		Name:   "allgathermatmul",
+		Proof:  "proven for D = 2..8, stamp a1bef046279e35eb",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
@@ -337,9 +379,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathermatmul.New, (*allgathermatmul.Plan).Bind),
 	},
 	{
-		Name:  "allgatherqkv",
-		Proof: "proven for D = 2..8, stamp 7095260a8adff57b",
-		Op:    "linear",
+		Name:   "allgatherqkv",
+		Proof:  "proven for D = 2..8, stamp 7095260a8adff57b",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -355,6 +399,7 @@ var All = []harness.Program{
 	{
 		Name:  "allgatherv",
 		Proof: "proven for D = 2..8, stamp 1f6d47532642cbdf",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -366,6 +411,7 @@ var All = []harness.Program{
 	{
 		Name:  "allgathervpadded",
 		Proof: "proven for D = 2..8, stamp dc08b75469de737b",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -375,9 +421,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
 	},
 	{
-		Name:  "allreduceinplace",
-		Proof: "proven for D = 2..8, stamp e67c2d124c9eb7db",
-		Op:    "sum",
+		Name:   "allreduceinplace",
+		Proof:  "proven for D = 2..8, stamp 03bb858d7b42360b",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}, Within: "C"},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -387,7 +435,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 16efdaa29a53a48c",
+		Proof: "proven for D = 2..8, stamp e7d0fce61d85f6d0",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -397,9 +446,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
 	},
 	{
-		Name:  "allreducetwoshot",
-		Proof: "proven for D = 2..8, stamp ff48d48b589ba5f5",
-		Op:    "sum",
+		Name:   "allreducetwoshot",
+		Proof:  "proven for D = 2..8, stamp e927c2d25e944608",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
@@ -410,6 +461,7 @@ var All = []harness.Program{
 	{
 		Name:  "alltoall",
 		Proof: "proven for D = 2..8, stamp 91c841ef69186257",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -421,6 +473,7 @@ var All = []harness.Program{
 	{
 		Name:  "alltoallv",
 		Proof: "proven for D = 2..8, stamp f1619a8cd88099d3",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -432,6 +485,7 @@ var All = []harness.Program{
 	{
 		Name:  "broadcast",
 		Proof: "proven for D = 2..8, stamp 49629dd2b4d2ec77",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -441,9 +495,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(broadcast.New, (*broadcast.Plan).Bind),
 	},
 	{
-		Name:  "columninputgradient",
-		Proof: "proven for D = 2..8, stamp 8f2cbb0097a29710",
-		Op:    "matmul",
+		Name:   "columninputgradient",
+		Proof:  "proven for D = 2..8, stamp 8f2cbb0097a29710",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -453,9 +509,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(columninputgradient.New, (*columninputgradient.Plan).Bind),
 	},
 	{
-		Name:  "columnweightgradient",
-		Proof: "proven for D = 2..8, stamp 3a5d3c689adae40e",
-		Op:    "gradient",
+		Name:   "columnweightgradient",
+		Proof:  "proven for D = 2..8, stamp 7eb2277d06a31d72",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "gradient",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -465,9 +523,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(columnweightgradient.New, (*columnweightgradient.Plan).Bind),
 	},
 	{
-		Name:  "linearallreduce",
-		Proof: "proven for D = 2..8, stamp b35395981bb291a7",
-		Op:    "linear",
+		Name:   "linearallreduce",
+		Proof:  "proven for D = 2..8, stamp b35395981bb291a7",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -477,9 +537,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreduce.New, (*linearallreduce.Plan).Bind),
 	},
 	{
-		Name:  "linearallreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 73b9450dc035947e",
-		Op:    "linear",
+		Name:   "linearallreduceoneshot",
+		Proof:  "proven for D = 2..8, stamp 7cad9fb0ebf507fe",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -489,9 +551,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind),
 	},
 	{
-		Name:  "linearallreducetwoshot",
-		Proof: "proven for D = 2..8, stamp 37fc3b1a616a8331",
-		Op:    "linear",
+		Name:   "linearallreducetwoshot",
+		Proof:  "proven for D = 2..8, stamp bf52e517d51a49e4",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -501,9 +565,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatter",
-		Proof: "proven for D = 2..8, stamp d783e25eac7a7dca",
-		Op:    "linear",
+		Name:   "linearreducescatter",
+		Proof:  "proven for D = 2..8, stamp d783e25eac7a7dca",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -513,9 +579,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatter.New, (*linearreducescatter.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterget",
-		Proof: "proven for D = 2..8, stamp 9d3f374e154bc8c2",
-		Op:    "linear",
+		Name:   "linearreducescatterget",
+		Proof:  "proven for D = 2..8, stamp 155afb83f5046e8c",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -525,9 +593,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterget.New, (*linearreducescatterget.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterinorder",
-		Proof: "proven for D = 2..8, stamp 42afee78c142ea81",
-		Op:    "linear",
+		Name:   "linearreducescatterinorder",
+		Proof:  "proven for D = 2..8, stamp 42afee78c142ea81",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -537,9 +607,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterinorder.New, (*linearreducescatterinorder.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterinslot",
-		Proof: "proven for D = 2..8, stamp c908813e7ba43c72",
-		Op:    "linear",
+		Name:   "linearreducescatterinslot",
+		Proof:  "proven for D = 2..8, stamp c908813e7ba43c72",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -549,9 +621,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterinslot.New, (*linearreducescatterinslot.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterkernels",
-		Proof: "proven for D = 2..8, stamp 886ab707421e8720",
-		Op:    "linear",
+		Name:   "linearreducescatterkernels",
+		Proof:  "proven for D = 2..8, stamp fe71ac1f8330daf6",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -561,9 +635,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterkernels.New, (*linearreducescatterkernels.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatteroneshot",
-		Proof: "proven for D = 2..8, stamp 25e24d9788827826",
-		Op:    "linear",
+		Name:   "linearreducescatteroneshot",
+		Proof:  "proven for D = 2..8, stamp 295afad4c27e0800",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -573,9 +649,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterputkernels",
-		Proof: "proven for D = 2..8, stamp e623a00013345e8f",
-		Op:    "linear",
+		Name:   "linearreducescatterputkernels",
+		Proof:  "proven for D = 2..8, stamp 13fbce0b3cfb9279",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -585,9 +663,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterring",
-		Proof: "proven for D = 2..8, stamp c857ac8e7e0c97be",
-		Op:    "linear",
+		Name:   "linearreducescatterring",
+		Proof:  "proven for D = 2..8, stamp 7c359619ebd53216",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -597,9 +677,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterring.New, (*linearreducescatterring.Plan).Bind),
 	},
 	{
-		Name:  "linearreducescatterringkernel",
-		Proof: "proven for D = 2..8, stamp e3d0fff58c5ef2e3",
-		Op:    "linear",
+		Name:   "linearreducescatterringkernel",
+		Proof:  "proven for D = 2..8, stamp e3d0fff58c5ef2e3",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "linear",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
@@ -609,9 +691,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
 	},
 	{
-		Name:  "matmulreducescatter",
-		Proof: "proven for D = 2..8, stamp e03fe4d956c29847",
-		Op:    "matmul",
+		Name:   "matmulreducescatter",
+		Proof:  "proven for D = 2..8, stamp e03fe4d956c29847",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -621,9 +705,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(matmulreducescatter.New, (*matmulreducescatter.Plan).Bind),
 	},
 	{
-		Name:  "permutation",
-		Proof: "proven for D = 2..8, stamp 64f24b62f7e03718",
-		Op:    "copy",
+		Name:   "permutation",
+		Proof:  "proven for D = 2..8, stamp 64f24b62f7e03718",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Shift: 1}}}, {Extent: "N"}}},
@@ -632,9 +718,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(permutation.New, (*permutation.Plan).Bind),
 	},
 	{
-		Name:  "reducescatter",
-		Proof: "proven for D = 2..8, stamp 0ac4533bb2e7d0f3",
-		Op:    "sum",
+		Name:   "reducescatter",
+		Proof:  "proven for D = 2..8, stamp 0ac4533bb2e7d0f3",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
@@ -643,9 +731,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(reducescatter.New, (*reducescatter.Plan).Bind),
 	},
 	{
-		Name:  "reducescatterinplace",
-		Proof: "proven for D = 2..8, stamp 076eeabf29a139c9",
-		Op:    "sum",
+		Name:   "reducescatterinplace",
+		Proof:  "proven for D = 2..8, stamp 076eeabf29a139c9",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},
@@ -655,7 +745,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 856e388cb624c0cf",
+		Proof: "proven for D = 2..8, stamp f29cb9c217b0bcbc",
+		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -665,9 +756,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(reducescatterv.New, (*reducescatterv.Plan).Bind),
 	},
 	{
-		Name:  "rowinputgradient",
-		Proof: "proven for D = 2..8, stamp 78e98aae98df93e3",
-		Op:    "matmul",
+		Name:   "rowinputgradient",
+		Proof:  "proven for D = 2..8, stamp 78e98aae98df93e3",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "matmul",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
@@ -677,9 +770,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(rowinputgradient.New, (*rowinputgradient.Plan).Bind),
 	},
 	{
-		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp 5f286b32bdc8686c",
-		Op:    "gradient",
+		Name:   "rowweightgradient",
+		Proof:  "proven for D = 2..8, stamp 8669a0cd68728b78",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "gradient",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K"}}},
@@ -689,9 +784,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(rowweightgradient.New, (*rowweightgradient.Plan).Bind),
 	},
 	{
-		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp f531d26e9e11744b",
-		Op:    "mlp",
+		Name:   "tensorparallelmlp",
+		Proof:  "proven for D = 2..8, stamp f531d26e9e11744b",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "mlp",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "F", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -703,9 +800,11 @@ var All = []harness.Program{
 		New:   harness.Adapt(tensorparallelmlp.New, (*tensorparallelmlp.Plan).Bind),
 	},
 	{
-		Name:  "tensorparallelmlpbatches",
-		Proof: "proven for D = 2..8, stamp 7d9f2397b78c28e9",
-		Op:    "mlp",
+		Name:   "tensorparallelmlpbatches",
+		Proof:  "proven for D = 2..8, stamp 7d9f2397b78c28e9",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "mlp",
+		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "F", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

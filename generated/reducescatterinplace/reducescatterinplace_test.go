@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "reducescatterinplace",
-		Proof: "proven for D = 2..8, stamp 076eeabf29a139c9",
-		Op:    "sum",
+		Name:   "reducescatterinplace",
+		Proof:  "proven for D = 2..8, stamp 076eeabf29a139c9",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},

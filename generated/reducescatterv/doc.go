@@ -14,7 +14,7 @@
 //	reduction       at the end
 //	own shard       last, in place
 //	signals         batched
-//	copy by         kernel
+//	copy by         copy engine
 //	signal by       kernel
 //	launches        fused
 //	copy stream     apart
@@ -28,8 +28,8 @@
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, A@0..D-1[r]);  Post read -> every peer;  Wait read[every peer]}  # peers may read A
 //
-// Copies go by kernels and signals by kernels. Sums are made by kernels. The
-// kernels are in reducescatterv.cu.
+// Copies go by the copy engine and signals by kernels. Sums are made by
+// kernels. The kernels are in reducescatterv.cu.
 //
-// Proof: proven for D = 2..8, stamp 856e388cb624c0cf.
+// Proof: proven for D = 2..8, stamp f29cb9c217b0bcbc.
 package reducescatterv

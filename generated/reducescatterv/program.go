@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "def264056e9a85433829d230e742487991062d79a6f17b80c6c91933f2381ae1",
-	Proof: "proven for D = 2..8, stamp 856e388cb624c0cf",
+	Hash:  "5694c81558b61d1955cd80156a7181fc5233f4d5dd4f815c3d3ac490c3192f50",
+	Proof: "proven for D = 2..8, stamp f29cb9c217b0bcbc",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "782dc10f8c3d8e246f3c84f78251e783fdf1b90d92cbe658f4515f8e327dc925",
-	Proof: "proven for D = 2..8, stamp 5f286b32bdc8686c",
+	Hash:  "f375918ad942911cedbb13dc6fdfbeb16e23c3758729099e368b21188e2bfbfa",
+	Proof: "proven for D = 2..8, stamp 8669a0cd68728b78",
 	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "rowweightgradient",
-		Proof: "proven for D = 2..8, stamp 5f286b32bdc8686c",
-		Op:    "gradient",
+		Name:   "rowweightgradient",
+		Proof:  "proven for D = 2..8, stamp 8669a0cd68728b78",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "gradient",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K"}}},

@@ -14,9 +14,11 @@ import (
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
-		Name:  "tensorparallelmlp",
-		Proof: "proven for D = 2..8, stamp f531d26e9e11744b",
-		Op:    "mlp",
+		Name:   "tensorparallelmlp",
+		Proof:  "proven for D = 2..8, stamp f531d26e9e11744b",
+		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Op:     "mlp",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 			{Name: "B", Axes: []harness.Axis{{Extent: "F", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},

@@ -122,7 +122,7 @@ type Driver interface {
 	MatmulDestroy(m Product) error
 	// Matmul enqueues the product. workspace holds WorkspaceBytes and is used by
 	// one stream only; bias is ignored unless MatmulDesc.Bias is set. c may be
-	// imported from a peer.
+	// imported from a peer, and must meet none of a, b and bias.
 	Matmul(m Product, c, a, b, bias, workspace Ptr, s Stream) error
 }
 
@@ -214,9 +214,10 @@ type Kernel struct {
 	Params int // size of its parameter struct in bytes
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
-	// runs by it. A kernel that signals around its work lists its posts and waits ahead
-	// of it, reads, writes, resets of the words awaited, the step word, its posts behind
-	// it, its waits behind these, their resets and the step word.
+	// runs by it. A kernel that signals around its work lists the word in which its
+	// blocks count themselves, its posts and waits ahead of the work, reads, writes, the
+	// count word again, resets of the words awaited, the step word, its posts behind
+	// the work, its waits behind these, their resets and the step word.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
 

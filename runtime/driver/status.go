@@ -15,6 +15,27 @@ var (
 	ErrNotExportable = errors.New("memory can't be exported by CUDA IPC")
 )
 
+// Fold joins the errors of several calls, as errors.Join does, and says once that the
+// context has a fault: with it every call fails. A fault that known tells is left out.
+func Fold(known error, errs ...error) error {
+	told := Faulted(known)
+	var kept []error
+	for _, err := range errs {
+		if !Faulted(err) {
+			kept = append(kept, err)
+		} else if !told {
+			kept, told = append(kept, fmt.Errorf("%w (so ends every later call on the device)", err)), true
+		}
+	}
+	return errors.Join(kept...)
+}
+
+// Faulted says that an error is a fault of the context.
+func Faulted(err error) bool {
+	var s *Status
+	return errors.As(err, &s) && s.Fault()
+}
+
 // Status is the error of a driver call: the CUresult with its name. The
 // simulator answers with the same codes as CUDA.
 type Status struct {
@@ -25,3 +46,12 @@ type Status struct {
 
 // Error is "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory (2)".
 func (s *Status) Error() string { return fmt.Sprintf("%s: %s (%d)", s.Call, s.Text, s.Code) }
+
+// Fault says that the context can't be used any more: every later call fails too.
+func (s *Status) Fault() bool {
+	switch s.Code {
+	case 4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719:
+		return true // deinitialized, no context, and what a kernel can do wrong
+	}
+	return false
+}

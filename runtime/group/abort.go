@@ -64,12 +64,12 @@ func (g *Group) perform() {
 		e.Cause = g.page.restore(e.By)
 	}
 	g.abort.mu.Unlock()
-	plan, flying := g.inFlight()
+	plans, flying := g.inFlight()
 	words, err := g.readSteps()
 	histories := g.page.history()
 	if err != nil {
 		e.Cause = fmt.Errorf("%w (rank %d could not read its step words: %w)", e.Cause, e.Rank, err)
-	} else if w, ok := g.diagnose(plan, words, histories, e.Cause); ok && flying {
+	} else if w, ok := g.diagnose(plans, words, histories, e.Cause); ok && flying {
 		g.page.tell(w)
 	}
 	g.page.own(sectionTold).Store(1)
@@ -84,18 +84,18 @@ func (g *Group) perform() {
 	close(g.done)
 }
 
-// inFlight is the plan of the oldest run in flight; of replays of the caller's
-// the host knows only that one may be.
-func (g *Group) inFlight() (plan int, ok bool) {
+// inFlight is the plan of the oldest run in flight. Of replays of the caller's the
+// host knows only that one may be, and which plans were captured.
+func (g *Group) inFlight() (plans []int, ok bool) {
 	if f, ok := g.runs.front(); ok {
-		return f.plan, true
+		return []int{f.plan}, true
 	}
-	plan, order := g.runs.replayed()
+	plans, order := g.runs.replayed()
 	if order == 0 {
-		return 0, false
+		return nil, false
 	}
 	done, err := g.drv.EventQuery(order)
-	return plan, !done && err == nil
+	return plans, !done && err == nil
 }
 
 // readSteps copies this rank's step words into its section of the page.

@@ -94,7 +94,13 @@ func TestAbort(t *testing.T) {
 				p = other
 			}
 			return p.runs(ctx)
-		}, -1, -1, context.DeadlineExceeded, "run 4 of the group was plan 1 (toy) on ranks 0, 1, 2, plan 2 (toy) on rank 3"},
+		}, -1, -1, context.DeadlineExceeded, "run 4 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
+		{"different sequences without a deadline", func(w *world, p, other *toy) error {
+			if p.g.Rank() == 3 {
+				p = other
+			}
+			return p.runs(context.Background())
+		}, -1, -1, context.DeadlineExceeded, "run 1 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inWorld(t, sim.Config{Devices: 4, Seed: 1, NoRaces: true}, func(w *world) {
@@ -306,14 +312,14 @@ func TestAbortLeavesACaptureWhole(t *testing.T) {
 				g.Abort(errReason)
 			}
 			<-g.Done()
-			err = errors.Join(err, d.MemsetD32Async(g.Arena().Base(r)+stagingAt, 7, 1, s))
+			err = errors.Join(err, d.MemsetD32Async(g.Arena().Base(r)+driver.Ptr(stagingOf(g.Arena().Bytes())), 7, 1, s))
 			graph, ended := d.StreamEndCapture(s)
 			exec, made := d.GraphInstantiate(graph)
 			if err := errors.Join(err, ended, made, d.GraphLaunch(exec, s), d.StreamSynchronize(s)); err != nil {
 				t.Errorf("rank %d: %v", r, err)
 			}
 			word := make([]byte, 4)
-			err = d.MemcpyDtoH(word, g.Arena().Base(r)+stagingAt)
+			err = d.MemcpyDtoH(word, g.Arena().Base(r)+driver.Ptr(stagingOf(g.Arena().Bytes())))
 			if err != nil || word[0] != 7 {
 				t.Errorf("rank %d: the graph wrote %v, %v", r, word, err)
 			}

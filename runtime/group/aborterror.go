@@ -54,6 +54,17 @@ func (e *AbortError) Error() string {
 	return b.String()
 }
 
+// toldError stands for an AbortError whose text a caller has been given already.
+type toldError struct{ error }
+
+// Error says where the story is told.
+func (e *toldError) Error() string {
+	return "the group was aborted (an earlier error, and Err of the group, say why)"
+}
+
+// Unwrap is the *AbortError.
+func (e *toldError) Unwrap() error { return e.error }
+
 // Unwrap is the cause.
 func (e *AbortError) Unwrap() error { return e.Cause }
 

@@ -33,7 +33,7 @@ func stillGroup(tb testing.TB) *Group {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { p.close() })
-	return &Group{config: Config{Size: 1, Timeout: time.Minute}, drv: still{}, page: p,
+	return &Group{config: Config{Size: 1, RunTimeout: time.Minute}, drv: still{}, page: p,
 		runs: runs{issue: make(chan struct{}, 1)}, done: make(chan struct{}), watch: watch{wake: make(chan struct{}, 1)}}
 }
 

@@ -11,22 +11,50 @@ import (
 
 // Layout of an arena, the same on every rank, in bytes from its base: first the
 // step words of the pooled streams, then their count words, then the words of
-// semaphores, then staging.
+// semaphores, then staging. The arena has a semaphore word for each bytesPerWord of its
+// bytes, and leastWords at least.
 const (
-	stepWords      = 256
-	countAt        = stepWords * 4
-	semaphoreAt    = countAt + stepWords*4
-	semaphoreWords = 1 << 16
-	stagingAt      = semaphoreAt + semaphoreWords*4
-	align          = 256
+	stepWords    = 256
+	countAt      = StepBytes
+	semaphoreAt  = countAt + stepWords*4
+	leastWords   = 1 << 16
+	bytesPerWord = 256
+	align        = 256
+	leastArena   = semaphoreAt + leastWords*4
 )
+
+// StepBytes is the part of an arena, from its base, that holds the step words of the
+// pooled streams: what an abort reads of a rank.
+const StepBytes = stepWords * 4
+
+// wordsOf is how many semaphore words an arena of that many bytes has.
+func wordsOf(arena int64) int64 { return max(leastWords, arena/bytesPerWord) }
+
+// stagingOf is where the staging of an arena of that many bytes begins.
+func stagingOf(arena int64) int64 { return alignUp(semaphoreAt + 4*wordsOf(arena)) }
+
+func alignUp(n int64) int64 { return (n + align - 1) / align * align }
+
+// ArenaBytes is the least Config.Arena of a group whose plans stage that many bytes at
+// most and hold that many semaphore words in all. See plan.Memory.
+func ArenaBytes(staging, words int64) int64 {
+	staging = alignUp(staging)
+	n := leastArena + staging
+	if words > leastWords {
+		n = max(n, words*bytesPerWord)
+	}
+	for missing := staging; missing > 0; n += max(missing, 0) {
+		missing = staging - (n - stagingOf(n)) // more bytes have more words, a 64th of them
+	}
+	return n
+}
 
 // Arena is one allocation of device memory on each rank, mapped by all of them
 // and laid out equally: what lies at an offset on one rank lies there on every
 // other. Its methods allocate without talking to the peers, so ranks that make
 // the same calls in the same order get the same offsets; plans compare them.
 type Arena struct {
-	bytes int64
+	bytes int64 // Config.Arena
 	rank  int
 	bases []driver.Ptr // by rank
 
@@ -59,8 +87,8 @@ func (a *Arena) Words(n int) (offset int64, err error) {
 		}
 		at = a.taken[i].at + a.taken[i].words
 	}
-	if at+int64(n) > semaphoreWords {
-		return 0, fmt.Errorf("allocate %d semaphore words: the arena has %d and no such stretch is free (close plans that are not used any more)", n, semaphoreWords)
+	if have := wordsOf(a.bytes); at+int64(n) > have {
+		return 0, &WordsError{Want: int64(n), Have: have, Arena: ArenaBytes(0, at+int64(n))}
 	}
 	a.taken = slices.Insert(a.taken, i, span{at, int64(n)})
 	a.high = max(a.high, at+int64(n))
@@ -80,16 +108,17 @@ func (a *Arena) FreeWords(offset int64) {
 // the same start: their runs follow one another, and no rank touches a peer's
 // staging outside of that peer's own run.
 func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
-	at := int64(stagingAt)
+	at := stagingOf(a.bytes)
+	start := at
 	for _, n := range sizes {
 		if n < 0 {
 			return nil, fmt.Errorf("lay out staging: a buffer of %d bytes", n)
 		}
 		offsets = append(offsets, at)
-		at += (n + align - 1) / align * align
+		at += alignUp(n)
 	}
 	if at > a.bytes {
-		return nil, &ArenaError{Need: at, Have: a.bytes}
+		return nil, &ArenaError{Need: ArenaBytes(at-start, 0), Have: a.bytes}
 	}
 	return offsets, nil
 }
@@ -102,6 +131,19 @@ type ArenaError struct {
 // Error says how much is missing and what to set.
 func (e *ArenaError) Error() string {
 	return fmt.Sprintf("lay out staging: the arena has %d bytes, %d are missing (set Config.Arena to at least %d on all ranks)", e.Have, e.Need-e.Have, e.Need)
+}
+
+// WordsError says that the arena has no room for a plan's semaphores.
+type WordsError struct {
+	Want, Have int64 // words of one name in the plan, words of the arena
+	Arena      int64 // bytes of an arena with room for them
+}
+
+// Error says what to set.
+func (e *WordsError) Error() string {
+	return fmt.Sprintf("allocate %d semaphore words: the arena has %d, a word for each %d bytes, and no such stretch is free"+
+		" (set Config.Arena to at least %d on all ranks, or close plans that are not used any more)",
+		e.Want, e.Have, bytesPerWord, e.Arena)
 }
 
 // used is the number of semaphore words that may hold or await a value.

@@ -1,15 +1,20 @@
 package group
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
 )
+
+// auto is the backend that stands for cuda, else sim.
+const auto = "auto"
 
 // resolve fills in what the environment and the defaults say.
 func (c Config) resolve() (Config, error) {
@@ -34,19 +39,17 @@ func (c Config) resolve() (Config, error) {
 		c.Backend = os.Getenv(EnvDriver)
 	}
 	if c.Backend == "" {
-		c.Backend = "auto"
+		c.Backend = auto
 	}
 	if c.Arena == 0 {
 		c.Arena = DefaultArena
 	}
-	if c.Arena < stagingAt {
-		errs = append(errs, fmt.Errorf("an arena of %d bytes (at least %d)", c.Arena, stagingAt))
+	if c.Arena < leastArena {
+		errs = append(errs, fmt.Errorf("an arena of %d bytes (at least %d)", c.Arena, leastArena))
 	}
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
-	if c.Timeout < 0 {
-		errs = append(errs, fmt.Errorf("a timeout of %v", c.Timeout))
+	errs = append(errs, c.bound())
+	if _, err := driver.Lookup(c.Backend); err != nil && c.Driver == nil && c.Backend != auto {
+		errs = append(errs, err)
 	}
 	if c.Network == nil {
 		c.Network = store.Unix()
@@ -57,12 +60,30 @@ func (c Config) resolve() (Config, error) {
 	return c, errors.Join(errs...)
 }
 
+// bound fills in the timeouts.
+func (c *Config) bound() error {
+	var errs []error
+	standard := DefaultTimeout
+	for _, b := range []struct {
+		name  string
+		bound *time.Duration
+	}{{"Timeout", &c.Timeout}, {"JoinTimeout", &c.JoinTimeout}, {"CallTimeout", &c.CallTimeout}, {"RunTimeout", &c.RunTimeout}} {
+		if *b.bound < 0 {
+			errs = append(errs, fmt.Errorf("Config.%s is %v (leave it 0 for the default, %v)", b.name, *b.bound, standard))
+			*b.bound = standard
+		}
+		*b.bound = cmp.Or(*b.bound, standard)
+		standard = c.Timeout
+	}
+	return errors.Join(errs...)
+}
+
 // candidates are the backends to try, in order.
 func (c Config) candidates() []string {
 	if c.Driver != nil {
 		return []string{c.Driver.Name()}
 	}
-	if c.Backend == "auto" {
+	if c.Backend == auto {
 		return []string{"cuda", "sim"}
 	}
 	return []string{c.Backend}
@@ -115,7 +136,7 @@ func (c Config) choiceText(name string, refused []string) string {
 	switch {
 	case c.Driver != nil:
 		return name + " (the caller's)"
-	case c.Backend != "auto":
+	case c.Backend != auto:
 		return name + " (asked for)"
 	case len(refused) > 0:
 		return fmt.Sprintf("%s (auto: %s)", name, strings.Join(refused, "; "))

@@ -19,15 +19,18 @@ const (
 
 // Close leaves the group and frees what it made: collective while the group is
 // whole, and an abort where a peer does not come or ctx ends. It is bounded in
-// any case; a second call returns what the first did. Close the plans before.
-// The error of an abort that came earlier is Err's, not Close's.
+// any case; a second call returns what the first did. Plans that are open are closed
+// first, in the order in which they were made, and their later Close returns what that
+// one did. The error of an abort that came earlier is Err's, not Close's.
 func (g *Group) Close(ctx context.Context) error {
 	g.closeOnce.Do(func() { g.closeErr = g.leave(ctx) })
 	return g.closeErr
 }
 
 func (g *Group) leave(ctx context.Context) error {
-	aborted := g.Err() != nil
+	aborted := g.failure() != nil
+	left := g.closePlans(ctx, aborted)
+	aborted = g.failure() != nil
 	g.closing.Store(true)
 	stop := sync.OnceFunc(func() {
 		close(g.watch.stop)
@@ -47,9 +50,25 @@ func (g *Group) leave(ctx context.Context) error {
 		close(g.done)
 	}
 	if err != nil {
-		return errors.Join(refused, fmt.Errorf("close the group: its streams did not drain, its device memory stays until the process ends: %w", err), g.client.Close())
+		return errors.Join(left, refused, fmt.Errorf("close the group: its streams did not drain, its device memory stays until the process ends: %w", err), g.client.Close())
 	}
-	return errors.Join(refused, g.teardown())
+	return errors.Join(left, refused, g.teardown())
+}
+
+// closePlans closes the plans that are still open. After an abort each would only say
+// that there was one.
+func (g *Group) closePlans(ctx context.Context, aborted bool) error {
+	var errs []error
+	for _, t := range g.plans.open() {
+		c, ok := t.(Closer)
+		if !ok {
+			continue
+		}
+		if err := c.Close(ctx); err != nil && !(aborted && errors.As(err, new(*AbortError))) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // settle waits for a run that is being issued, and for what is in flight.
@@ -67,15 +86,15 @@ func (g *Group) part(ctx context.Context) error {
 	if err := g.idle(ctx, 0); err != nil {
 		g.Abort(fmt.Errorf("close the group: %w", err))
 		<-g.done
-		return g.Err()
+		return g.aborted()
 	}
 	select {
 	case g.collective <- struct{}{}:
 	case <-g.done:
-		return g.Err()
+		return g.aborted()
 	}
 	_, err := g.gather(ctx, "close the group", nil)
-	if err != nil && g.Err() == nil { // the peers are elsewhere
+	if err != nil && g.failure() == nil { // the peers are elsewhere
 		g.Abort(err)
 		<-g.done
 	}
@@ -96,7 +115,7 @@ func (g *Group) idle(ctx context.Context, limit time.Duration) error {
 		case limit > 0 && time.Now().After(end):
 			return fmt.Errorf("wait for the streams: %w", context.DeadlineExceeded)
 		case limit == 0 && g.page.aborted():
-			return g.Err()
+			return g.aborted()
 		}
 	}
 }
@@ -147,7 +166,7 @@ func (g *Group) teardown() error {
 		errs = append(errs, g.page.close())
 	}
 	errs = append(errs, g.client.Close(), g.closeDriver())
-	if err := errors.Join(errs...); err != nil {
+	if err := driver.Fold(nil, errs...); err != nil {
 		return fmt.Errorf("close the group: %w", err)
 	}
 	return nil

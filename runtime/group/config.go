@@ -31,12 +31,25 @@ type Config struct {
 	// Context is a CUcontext made elsewhere, used as it is; 0 means the
 	// device's primary context.
 	Context uintptr
-	// Arena is the device memory for words and staging in bytes, the same on
-	// all ranks; 0 means DefaultArena.
+	// Arena is the device memory for words and staging in bytes, the same on all
+	// ranks; 0 means DefaultArena. Plans share the staging, and each keeps a word for
+	// each of its semaphores and ranks: there is one for each 256 bytes of the arena,
+	// 65536 at least. ArenaBytes computes what plans need, and plan.Memory what each
+	// of them does.
 	Arena int64
-	// Timeout bounds the rendezvous, each collective call, and an eager run
-	// from its Enqueue on; 0 means DefaultTimeout.
+	// Timeout is the default of the three bounds that follow; 0 means
+	// DefaultTimeout. A negative bound is refused.
 	Timeout time.Duration
+	// JoinTimeout bounds the rendezvous and each step that Join takes on all ranks.
+	// Ranks that start unevenly need a long one.
+	JoinTimeout time.Duration
+	// CallTimeout bounds each collective call, such as the New, Bind and Close of a
+	// plan, from the first rank that comes to it on. Rank 0's counts for all ranks.
+	// A rank that loads weights between two calls keeps its peers waiting that long.
+	CallTimeout time.Duration
+	// RunTimeout bounds a run from its Begin until it has drained, and a Watch,
+	// unless its context has a deadline of its own.
+	RunTimeout time.Duration
 	// Network connects the ranks; nil means store.Unix().
 	Network store.Network
 

@@ -10,13 +10,25 @@ import (
 )
 
 // diagnose says where this rank's run of a plan waits: on each stream, at the
-// first wait behind the one its step word names.
-func (g *Group) diagnose(plan int, words []uint32, all []history, cause error) (Wait, bool) {
-	tracer := g.plan(plan)
-	if tracer == nil {
-		return Wait{}, false
+// first wait behind the one its step word names. Of several plans that a replay may
+// be at, it is the one that the words show in its midst, else probably the one that
+// was captured behind the last that has begun.
+func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error) (Wait, bool) {
+	var step Step
+	var plan int
+	var sure, ok bool
+	for _, id := range following(plans, words) {
+		tracer := g.plan(id)
+		if tracer == nil {
+			continue
+		}
+		steps, byStream := tracer.Steps(), g.pool.stepWords(id, words)
+		at, certain, found := blocked(steps, id, byStream)
+		certain = certain && (len(plans) == 1 || amidst(steps, id, byStream))
+		if found && (!ok || certain && !sure) {
+			plan, step, sure, ok = id, at, certain, true
+		}
 	}
-	step, sure, ok := blocked(tracer.Steps(), plan, g.pool.stepWords(plan, words))
 	if !ok {
 		return Wait{}, false
 	}
@@ -24,6 +36,36 @@ func (g *Group) diagnose(plan int, words []uint32, all []history, cause error) (
 		Rank: g.Rank(), Peer: suspect(step.Peers, g.Rank(), all, cause), Plan: plan, Step: step.Number, Sure: sure,
 		Text: fmt.Sprintf("%s, step %d on %s: %s", g.planName(plan), step.Number, step.Stream, step.Text),
 	}, true
+}
+
+// following are the plans from the first on that no step word names and that follows
+// one that a word names.
+func following(plans []int, words []uint32) []int {
+	begun := func(i int) bool {
+		return slices.ContainsFunc(words, func(w uint32) bool { return int(w>>16) == plans[i] })
+	}
+	for i := range plans {
+		if !begun(i) && begun((i+len(plans)-1)%len(plans)) {
+			return slices.Concat(plans[i:], plans[:i])
+		}
+	}
+	return plans
+}
+
+// amidst says whether a stream has come past one wait of the plan and not to its last.
+func amidst(steps []Step, plan int, words map[string]uint32) bool {
+	last := map[string]int{}
+	for _, s := range steps {
+		if s.Wait {
+			last[s.Stream] = s.Number & 0xffff
+		}
+	}
+	for stream, w := range words {
+		if at, ok := last[stream]; ok && int(w>>16) == plan && int(w&0xffff) != at {
+			return true
+		}
+	}
+	return false
 }
 
 // stepWords is what the streams' step words hold, by stream. Of streams that differ by
@@ -107,7 +149,7 @@ func order(all []history, name func(int) string) string {
 		}
 	}
 	if s := differ(all, func(h history) uint64 { return h.runs }); s != nil {
-		return "runs begun: " + s.list(func(v uint64) string { return fmt.Sprint(v) })
+		return "runs begun by the host: " + s.list(func(v uint64) string { return fmt.Sprint(v) })
 	}
 	return ""
 }
@@ -147,7 +189,7 @@ func (s shares) list(text func(uint64) string) string {
 		}
 		parts = append(parts, text(x.value)+" on "+noun+strings.Join(x.ranks, ", "))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }
 
 // tell writes what this rank waited for into its section.

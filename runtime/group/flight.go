@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ type flight struct {
 	seq      uint64
 	event    driver.Event
 	ctx      context.Context // may be nil
-	deadline time.Time       // zero: that of ctx
+	deadline time.Time       // zero where ctx has one
 }
 
 // runs is the group's one sequence. What is above mu belongs to whoever holds
@@ -33,7 +34,7 @@ type runs struct {
 
 	mu       sync.Mutex
 	order    driver.Event    // the end of the last run, as captured graphs see it; set once
-	captured int             // the plan that was captured last
+	captured []int           // the plans that have been captured, in order of the first time
 	ring     [flights]flight // in order of seq
 	head     int
 	n        int
@@ -88,11 +89,18 @@ func (s *runs) front() (flight, bool) {
 	return s.tail, s.behind
 }
 
-// replayed is the plan that was captured last, and the event its replays record.
-func (s *runs) replayed() (plan int, order driver.Event) {
+// replayed are the plans that were captured, and the event that replays record.
+func (s *runs) replayed() (plans []int, order driver.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.captured, s.order
+	return slices.Clone(s.captured), s.order
+}
+
+// forget drops a plan that was captured: its graphs must not be launched any more.
+func (s *runs) forget(plan int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.captured = slices.DeleteFunc(s.captured, func(id int) bool { return id == plan })
 }
 
 // cancelled is the oldest run's context, and whether a run is in flight.
@@ -117,8 +125,8 @@ func (s *runs) expired(now time.Time) (flight, bool) {
 }
 
 func (f *flight) late(now time.Time) bool {
-	if f.ctx != nil {
-		return f.ctx.Err() != nil
+	if f.ctx != nil && f.ctx.Err() != nil {
+		return true
 	}
-	return now.After(f.deadline)
+	return !f.deadline.IsZero() && now.After(f.deadline)
 }

@@ -31,6 +31,7 @@ type Group struct {
 	runs    runs
 	abort   abort
 	watch   watch
+	told    atomic.Bool // a caller has been told in full why the group was aborted
 
 	collective chan struct{} // one collective call at a time
 	done       chan struct{} // closed by the abort, else by Close
@@ -52,8 +53,8 @@ func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 // Choice says which driver runs and why, for a program to print.
 func (g *Group) Choice() string { return g.choice }
 
-// Timeout is Config.Timeout: the bound of collective calls and of an eager run.
-func (g *Group) Timeout() time.Duration { return g.config.Timeout }
+// CallTimeout is Config.CallTimeout: the bound of collective calls.
+func (g *Group) CallTimeout() time.Duration { return g.config.CallTimeout }
 
 // Arena is this rank's device memory that every peer maps, and theirs.
 func (g *Group) Arena() *Arena { return g.arena }
@@ -67,13 +68,51 @@ func (g *Group) Done() <-chan struct{} { return g.done }
 
 // Err is nil while the group is whole and after a clean Close, else an
 // *AbortError. It reads the abort word itself: once the caller has synchronised
-// with what it enqueued, nil means that every result is right.
+// with what it enqueued, nil means that every result is right. Err tells the whole
+// story whenever it is asked.
 func (g *Group) Err() error {
+	err := g.failure()
+	if err != nil {
+		g.told.Store(true)
+	}
+	return err
+}
+
+// failure is what aborted the group.
+func (g *Group) failure() error {
 	if g.page.aborted() {
 		g.watch.poke()
 		<-g.done
 	}
 	return g.abort.failure()
+}
+
+// aborted is failure with the whole story for the first caller; for those behind it
+// an error that only refers to it.
+func (g *Group) aborted() error {
+	err := g.failure()
+	if err != nil && g.told.Swap(true) {
+		return &toldError{err}
+	}
+	return err
+}
+
+// Alive is nil while the group can be used, else ErrClosed or its *AbortError, with
+// which the calls of plans fail. Its text tells the whole story unless an earlier call
+// or Err has; then it refers to that.
+func (g *Group) Alive() error {
+	if err := g.aborted(); err != nil {
+		return err
+	}
+	select {
+	case <-g.done:
+		return ErrClosed
+	default:
+	}
+	if g.closing.Load() {
+		return ErrClosed
+	}
+	return nil
 }
 
 // ErrClosed is returned by calls on a group that has been closed.
@@ -91,7 +130,7 @@ func (g *Group) Gather(ctx context.Context, what string, mine []byte) ([][]byte,
 		defer func() { <-g.collective }()
 	case <-g.done:
 	}
-	if err := g.alive(); err != nil {
+	if err := g.Alive(); err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return g.gather(ctx, what, mine)
@@ -115,13 +154,5 @@ func (g *Group) gather(ctx context.Context, what string, mine []byte) ([][]byte,
 	}
 	g.Abort(err)
 	<-g.done
-	return nil, fmt.Errorf("%s: %w", what, g.Err())
-}
-
-// alive returns why the group can't be used any more.
-func (g *Group) alive() error {
-	if g.closing.Load() {
-		return ErrClosed
-	}
-	return g.Err()
+	return nil, fmt.Errorf("%s: %w", what, g.aborted())
 }

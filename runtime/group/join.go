@@ -16,14 +16,23 @@ import (
 // returns when all ranks have come, checked each other and mapped each other's
 // arena, or gives every rank an error and leaves nothing open. Errors wrap
 // *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
-// *ProbeError.
+// *ProbeError, and driver.ErrUnavailable where this machine or build has no driver
+// that serves, or is not for Linux. A Config that is wrong by itself is refused before
+// the rendezvous, and the peers that come within a second are told.
 func Join(ctx context.Context, c Config) (*Group, error) {
-	c, err := c.resolve()
-	if err != nil {
+	if err := supported(); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
 	}
-	client, err := store.Join(ctx, store.Config{Job: c.Job, Rank: c.Rank, Size: c.Size, Timeout: c.Timeout, Network: c.Network})
+	c, err := c.resolve()
+	meeting := store.Config{Job: c.Job, Rank: c.Rank, Size: c.Size, Timeout: c.JoinTimeout, Network: c.Network}
 	if err != nil {
+		store.Decline(ctx, meeting, err.Error())
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	client, err := store.Join(ctx, meeting)
+	if declined := (*store.DeclinedError)(nil); errors.As(err, &declined) {
+		return nil, fmt.Errorf("join job %q: %w", c.Job, &PeerError{Rank: declined.Rank, Text: "join: " + declined.Reason, Err: declined})
+	} else if err != nil {
 		return nil, err
 	}
 	g := &Group{config: c, client: client,
@@ -33,6 +42,7 @@ func Join(ctx context.Context, c Config) (*Group, error) {
 	if err := g.assemble(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("join job %q: %w", c.Job, err), g.teardown())
 	}
+	client.Bound(c.CallTimeout)
 	g.watch.wg.Go(g.observe)
 	return g, nil
 }
@@ -210,7 +220,7 @@ func (g *Group) exportArena() (*ipc.Export, error) {
 	if g.abort.stream, err = g.drv.StreamCreateWithPriority(driver.High); err != nil {
 		return nil, fmt.Errorf("make the abort stream: %w", err)
 	}
-	if err := g.drv.MemsetD32Async(p, 0, stagingAt/4, g.abort.stream); err != nil {
+	if err := g.drv.MemsetD32Async(p, 0, stagingOf(g.config.Arena)/4, g.abort.stream); err != nil {
 		return nil, fmt.Errorf("zero the arena's words: %w", err)
 	}
 	if err := g.drv.StreamSynchronize(g.abort.stream); err != nil {

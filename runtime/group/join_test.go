@@ -75,7 +75,7 @@ func TestOneSequence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := g.Arena().Base(0) + stagingAt
+			at := g.Arena().Base(0) + driver.Ptr(stagingOf(g.Arena().Bytes()))
 			for i := range 12 {
 				s, err := g.Stream("work", i%3, driver.Low)
 				if err != nil {

@@ -65,10 +65,14 @@ type exit struct {
 // Run starts the ranks and returns when all have ended. When one fails, when ctx
 // ends, and on SIGINT or SIGTERM the others are ended too: by SIGTERM, and by
 // SIGKILL where that is not enough. The error is a *RankError of the rank that
-// failed first, ErrInterrupted, or wraps ctx's.
+// failed first, ErrInterrupted, or wraps ctx's or, on a system other than Linux,
+// driver.ErrUnavailable.
 func (l *Launch) Run(ctx context.Context) error {
 	if l.Ranks < 1 {
 		return fmt.Errorf("launch %d ranks", l.Ranks)
+	}
+	if err := supported(); err != nil {
+		return fmt.Errorf("launch: %w", err)
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -132,8 +136,7 @@ func (l *Launch) command(path, job string, rank int, out *outputs) *exec.Cmd {
 	c.Env = append(c.Env, fmt.Sprintf("%s=%d", EnvRank, rank), fmt.Sprintf("%s=%d", EnvSize, l.Ranks), EnvJob+"="+job)
 	c.Stdout, c.Stderr = out.of(rank)
 	c.WaitDelay = time.Second
-	// A group of its own: Ctrl-C comes to the launching process, which decides.
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	c.SysProcAttr = rankAttributes()
 	return c
 }
 

@@ -56,11 +56,10 @@ func pageBytes(size int) int {
 
 // newPage makes the memory, at rank 0.
 func newPage(size int) (*os.File, error) {
-	fd, err := unix.MemfdCreate("ovgen", unix.MFD_CLOEXEC)
+	f, err := memfd("ovgen")
 	if err != nil {
 		return nil, fmt.Errorf("make the shared page: %w", err)
 	}
-	f := os.NewFile(uintptr(fd), "ovgen")
 	if err := f.Truncate(int64(pageBytes(size))); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("make the shared page: %w", err)

@@ -79,10 +79,10 @@ func TestOrder(t *testing.T) {
 	}{
 		{[]history{ran(), ran(), ran()}, ""},
 		{[]history{ran(1, 2), ran(1, 2)}, ""},
-		{[]history{ran(1, 2), ran(1, 3), ran(1, 2)}, "run 2 of the group was plan 2 on ranks 0, 2, plan 3 on rank 1"},
-		{[]history{ran(1, 2), ran(1), ran(1, 2)}, "runs begun: 2 on ranks 0, 2, 1 on rank 1"},
-		{[]history{ran(append(many, 2)...), ran(append(many, 3)...)}, "run 41 of the group was plan 2 on rank 0, plan 3 on rank 1"},
-		{[]history{ran(many...), ran(1)}, "runs begun: 40 on rank 0, 1 on rank 1"},
+		{[]history{ran(1, 2), ran(1, 3), ran(1, 2)}, "run 2 of the group was plan 2 on ranks 0, 2; plan 3 on rank 1"},
+		{[]history{ran(1, 2), ran(1), ran(1, 2)}, "runs begun by the host: 2 on ranks 0, 2; 1 on rank 1"},
+		{[]history{ran(append(many, 2)...), ran(append(many, 3)...)}, "run 41 of the group was plan 2 on rank 0; plan 3 on rank 1"},
+		{[]history{ran(many...), ran(1)}, "runs begun by the host: 40 on rank 0; 1 on rank 1"},
 	} {
 		if got := order(x.all, func(p int) string { return fmt.Sprintf("plan %d", p) }); got != x.want {
 			t.Errorf("%q, want %q", got, x.want)
@@ -154,7 +154,11 @@ func TestResolve(t *testing.T) {
 		{map[string]string{EnvRank: "x", EnvSize: "2", EnvJob: "j"}, Config{}, `OVGEN_RANK="x"`},
 		{nil, Config{Size: 2}, "no job name"},
 		{nil, Config{Size: 2, Job: "j", Arena: 100}, "arena"},
-		{nil, Config{Size: 2, Job: "j", Timeout: -1}, "timeout"},
+		{nil, Config{Size: 2, Job: "j", Timeout: -1}, "Config.Timeout is -1ns"},
+		{nil, Config{Size: 2, Job: "j", JoinTimeout: -1}, "Config.JoinTimeout is -1ns (leave it 0 for the default, 30s)"},
+		{nil, Config{Size: 2, Job: "j", CallTimeout: -1, Timeout: time.Second}, "Config.CallTimeout is -1ns (leave it 0 for the default, 1s)"},
+		{nil, Config{Size: 2, Job: "j", RunTimeout: -1}, "Config.RunTimeout"},
+		{nil, Config{Size: 2, Job: "j", Backend: "rocm"}, `look up driver "rocm"`},
 		{nil, Config{Size: 2, Job: "j", Devices: []int{1}}, "1 devices for 2 ranks"},
 	} {
 		for _, name := range []string{EnvRank, EnvSize, EnvJob, EnvDriver} {
@@ -171,7 +175,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	a := &Arena{bytes: stagingAt + 1000}
+	a := &Arena{bytes: leastArena + 1000}
 	at := func(n int) int64 {
 		t.Helper()
 		off, err := a.Words(n)
@@ -194,15 +198,15 @@ func TestWords(t *testing.T) {
 	if a.used() != 21 {
 		t.Errorf("%d words used", a.used())
 	}
-	if _, err := a.Words(semaphoreWords); err == nil {
+	if _, err := a.Words(leastWords); err == nil {
 		t.Error("more words than there are")
 	}
 }
 
 func TestStage(t *testing.T) {
-	a := &Arena{bytes: stagingAt + 1024}
+	a := &Arena{bytes: leastArena + 1024}
 	off, err := a.Stage(1, 256, 257)
-	if err != nil || off[0] != stagingAt || off[1] != stagingAt+256 || off[2] != stagingAt+512 {
+	if err != nil || off[0] != leastArena || off[1] != leastArena+256 || off[2] != leastArena+512 {
 		t.Errorf("%v, %v", off, err)
 	}
 	_, err = a.Stage(1000, 100)

@@ -1,7 +1,10 @@
 package group
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -23,37 +26,61 @@ type Step struct {
 	Text   string // "Wait ready[2]"
 }
 
-// MaxPlans is how many plans a group can register in its life: ids fill the
-// upper half of a step word and are not used twice.
+// Closer is a Tracer that the group closes when the group is closed first.
+type Closer interface {
+	Close(context.Context) error
+}
+
+// MaxPlans is how many plans of a group can be open at once: ids fill the upper half
+// of a step word.
 const MaxPlans = 1<<16 - 1
 
 type plans struct {
 	mu   sync.Mutex
-	next int
+	last int // id that was given last
 	byID map[int]Tracer
 }
 
-// Register makes a plan known to the group and returns its id, from 1. Ranks
-// that make the same plans in the same order get the same ids.
+// Register makes a plan known to the group and returns its id, from 1 to MaxPlans.
+// Ranks that make and close the same plans in the same order get the same ids. Ids are
+// given in turn, so that of a closed plan comes again as late as can be: a step word
+// that still holds it would mislead a diagnosis.
 func (g *Group) Register(t Tracer) (id int, err error) {
-	g.plans.mu.Lock()
-	defer g.plans.mu.Unlock()
-	if g.plans.next == MaxPlans {
-		return 0, fmt.Errorf("register plan %s: the group has had %d plans (close it and join again)", t.Name(), MaxPlans)
+	p := &g.plans
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.byID) == MaxPlans {
+		return 0, fmt.Errorf("register plan %s: %d plans of the group are open (close plans that are not used any more)", t.Name(), MaxPlans)
 	}
-	g.plans.next++
-	if g.plans.byID == nil {
-		g.plans.byID = map[int]Tracer{}
+	if p.byID == nil {
+		p.byID = map[int]Tracer{}
 	}
-	g.plans.byID[g.plans.next] = t
-	return g.plans.next, nil
+	for {
+		p.last = p.last%MaxPlans + 1
+		if p.byID[p.last] == nil {
+			p.byID[p.last] = t
+			return p.last, nil
+		}
+	}
 }
 
-// Unregister forgets a plan. Its id is not used again.
+// open lists the plans that are registered, by id.
+func (p *plans) open() []Tracer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []Tracer
+	for _, id := range slices.Sorted(maps.Keys(p.byID)) {
+		list = append(list, p.byID[id])
+	}
+	return list
+}
+
+// Unregister forgets a plan, whose id another one may get.
 func (g *Group) Unregister(id int) {
 	g.plans.mu.Lock()
 	defer g.plans.mu.Unlock()
 	delete(g.plans.byID, id)
+	g.runs.forget(id)
 }
 
 // plan returns the tracer of a plan, nil if it is not registered any more.

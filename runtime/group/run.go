@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"ovgen/runtime/driver"
@@ -12,6 +13,7 @@ import (
 type Run struct {
 	main      driver.Stream
 	capturing bool
+	empty     bool // of Drain
 	flight
 }
 
@@ -23,8 +25,8 @@ func (r *Run) Capturing() bool { return r.capturing }
 // so that plans run in one sequence on whatever streams they are enqueued, and
 // holds that sequence until End, which must follow. ctx bounds the run: when it
 // ends before the run has drained, and when it has ended before Begin, the group
-// is aborted: the peers can't be left to wait. A nil ctx means Config.Timeout
-// from now.
+// is aborted: the peers can't be left to wait. So it is where ctx is nil or has no
+// deadline and the run has not drained Config.RunTimeout from now.
 //
 // While the caller captures main into a graph, only the waiting and recording
 // nodes are made: the host does not see the replays.
@@ -32,19 +34,40 @@ func (r *Run) Capturing() bool { return r.capturing }
 // A plan that replays its own graph calls Begin, GraphLaunch, End and Wait; that
 // graph holds nothing of Begin and End.
 func (g *Group) Begin(ctx context.Context, plan int, main driver.Stream) (Run, error) {
-	r := Run{main: main, flight: flight{plan: plan, ctx: ctx}}
-	if ctx == nil {
-		r.deadline = time.Now().Add(g.config.Timeout)
-	} else if ctx.Err() != nil {
-		g.Abort(runCause(ctx, g.planName(plan)))
+	return g.begin(ctx, Run{main: main, flight: flight{plan: plan, ctx: ctx}})
+}
+
+// Drain returns when all runs of the group have drained on this rank. It is an empty run
+// of a plan on main, which the group's history leaves out.
+func (g *Group) Drain(ctx context.Context, plan int, main driver.Stream) error {
+	r, err := g.begin(ctx, Run{main: main, empty: true, flight: flight{plan: plan, ctx: ctx}})
+	if err == nil {
+		err = g.End(&r)
 	}
-	if err := g.alive(); err != nil {
+	if err == nil {
+		err = g.Wait(&r)
+	}
+	return err
+}
+
+func (g *Group) begin(ctx context.Context, r Run) (Run, error) {
+	plan := r.plan
+	bounded := false
+	if ctx != nil {
+		if _, bounded = ctx.Deadline(); ctx.Err() != nil {
+			g.Abort(runCause(ctx, "run "+g.planName(plan)))
+		}
+	}
+	if !bounded {
+		r.deadline = time.Now().Add(g.config.RunTimeout)
+	}
+	if err := g.Alive(); err != nil {
 		return r, err
 	}
 	select {
 	case g.runs.issue <- struct{}{}:
 	case <-g.done:
-		return r, g.alive()
+		return r, g.Alive()
 	}
 	if err := g.open(&r); err != nil {
 		<-g.runs.issue
@@ -75,7 +98,7 @@ func (g *Group) Wait(r *Run) error {
 	} else {
 		g.runs.drained(r.seq)
 	}
-	return g.Err()
+	return g.aborted()
 }
 
 // open orders main behind everything the group has run.
@@ -100,7 +123,9 @@ func (g *Group) open(r *Run) (err error) {
 			return err
 		}
 	}
-	g.page.begun(r.plan)
+	if !r.empty {
+		g.page.begun(r.plan)
+	}
 	return nil
 }
 
@@ -132,7 +157,9 @@ func (g *Group) shut(r *Run) error {
 func (g *Group) share(plan int) error {
 	s := &g.runs
 	s.mu.Lock()
-	s.captured = plan
+	if !slices.Contains(s.captured, plan) {
+		s.captured = append(s.captured, plan)
+	}
 	s.mu.Unlock()
 	if s.shared {
 		return nil

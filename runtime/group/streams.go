@@ -71,9 +71,9 @@ func (g *Group) Stream(name string, index int, p driver.Priority) (*Stream, erro
 	}
 	s := &Stream{Name: name, Index: index, Priority: p, group: g, slot: len(g.pool.streams)}
 	if s.slot == stepWords {
-		return nil, fmt.Errorf("make stream %s: the group's pool has %d streams already", s, stepWords)
+		return nil, fmt.Errorf("make stream %s: the group's pool has %d streams already, which no setting raises (let plans use fewer compute streams)", s, stepWords)
 	}
-	if err := g.alive(); err != nil {
+	if err := g.Alive(); err != nil {
 		return nil, fmt.Errorf("make stream %s: %w", s, err)
 	}
 	h, err := g.drv.StreamCreateWithPriority(p)
@@ -118,7 +118,7 @@ func (p *pool) close(d driver.Driver) error {
 		}
 	}
 	p.streams = nil
-	return errors.Join(errs...)
+	return driver.Fold(nil, errs...)
 }
 
 // ProbeError says that a blocked stream could not be released, so that an abort

@@ -96,19 +96,25 @@ func (g *Group) inspect() {
 
 // lateness is why a run is given up.
 func (g *Group) lateness(f flight) error {
-	if f.ctx != nil {
-		return runCause(f.ctx, g.planName(f.plan))
+	what := "run " + g.planName(f.plan)
+	if f.ctx != nil && f.ctx.Err() != nil {
+		return runCause(f.ctx, what)
 	}
-	return fmt.Errorf("run %s: it did not drain within %v: %w", g.planName(f.plan), g.config.Timeout, context.DeadlineExceeded)
+	return g.tooLong(what)
 }
 
-// runCause is how a run's context ended.
-func runCause(ctx context.Context, plan string) error {
+// tooLong is why what had no deadline of its own is given up.
+func (g *Group) tooLong(what string) error {
+	return fmt.Errorf("%s: it did not drain within %v (Config.RunTimeout): %w", what, g.config.RunTimeout, context.DeadlineExceeded)
+}
+
+// runCause is how the context of a run or of a watch ended.
+func runCause(ctx context.Context, what string) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if !errors.Is(cause, err) {
-		return fmt.Errorf("run %s: %w: %w", plan, err, cause)
+		return fmt.Errorf("%s: %w: %w", what, err, cause)
 	}
-	return fmt.Errorf("run %s: %w", plan, cause)
+	return fmt.Errorf("%s: %w", what, cause)
 }
 
 // gone says whether a rank's connection or process is known to have ended.

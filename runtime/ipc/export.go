@@ -92,6 +92,9 @@ func (e *Export) Close() error {
 		delete(c.exports, e.of.identity)
 	}
 	a, err := c.driver.PointerGetAttributes(e.of.base)
+	if driver.Faulted(err) {
+		return fmt.Errorf("close export %#x: %w", e.of.base, err)
+	}
 	if err != nil || a.BufferID != e.of.bufferID {
 		return fmt.Errorf("close export %#x: %w", e.of.base, ErrFreed)
 	}

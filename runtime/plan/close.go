@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/runtime/ipc"
 )
 
@@ -14,7 +16,7 @@ import (
 // Where the group is dead it waits for no peer and returns the group's error. A
 // second call returns what the first did.
 func (p *Plan) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, p.group.Timeout())
+	ctx, cancel := context.WithTimeout(ctx, p.group.CallTimeout())
 	defer cancel()
 	select {
 	case p.turn <- struct{}{}:
@@ -34,7 +36,10 @@ func (p *Plan) Close(ctx context.Context) error {
 
 // shut drains, closes the imports, and when all ranks have, gives up the rest.
 func (p *Plan) shut(ctx context.Context) error {
-	failed := p.dead()
+	failed := p.group.Alive()
+	if errors.Is(failed, group.ErrClosed) { // and its driver, which ends what the plan has of it
+		return failed
+	}
 	if failed == nil {
 		failed = p.drain(ctx)
 	}
@@ -43,11 +48,11 @@ func (p *Plan) shut(ctx context.Context) error {
 	}
 	err := errors.Join(p.dropGraph(), ipc.CloseImports(p.imports))
 	if failed == nil {
-		if _, failed = p.agree(ctx, fmt.Sprintf("close %s", p), nil, nil); failed != nil && p.dead() == nil {
+		if _, failed = p.agree(ctx, fmt.Sprintf("close %s", p), nil, nil); failed != nil && !errors.As(failed, new(*group.AbortError)) {
 			p.group.Abort(failed) // a peer is elsewhere and still has this rank's memory
 		}
 	}
-	return errors.Join(failed, err, closeExports(p.exports, false), p.release())
+	return errors.Join(failed, driver.Fold(failed, err, closeExports(p.exports, false), p.release()))
 }
 
 // release destroys what Finish made, as far as it got.
@@ -70,5 +75,5 @@ func (p *Plan) release() error {
 		}
 	}
 	p.group.Unregister(p.id)
-	return errors.Join(errs...)
+	return driver.Fold(nil, errs...)
 }

@@ -24,8 +24,9 @@ type RanksError struct {
 
 // Error names the command that proves the program for this size.
 func (e *RanksError) Error() string {
-	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (prove and emit it for them too: ovgen gen -ranks 2..%d PACKAGE)",
-		e.Program, numbers(e.Proven), e.Size, e.Size)
+	all := append([]int{e.Size}, e.Proven...) // what was proven stays
+	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (prove and emit it for them too: ovgen gen -ranks %d..%d PACKAGE)",
+		e.Program, numbers(e.Proven), e.Size, slices.Min(all), slices.Max(all))
 }
 
 // DisagreementError says that ranks came to one plan with different things.

@@ -21,7 +21,7 @@ import (
 func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error) {
 	p := b.plan
 	p.issue = issue
-	err := p.dead()
+	err := p.group.Alive()
 	if err == nil {
 		p.id, err = p.group.Register(p)
 	}

@@ -1,10 +1,13 @@
 package plan
 
-import "ovgen/runtime/driver"
+import (
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
 
 // Region is memory of a plan on one rank, as mapped here.
 type Region struct {
-	Name  string // the buffer, the semaphore, step[STREAM] or workspace[STREAM]
+	Name  string // the buffer, the semaphore, step[STREAM], count[STREAM] or workspace[STREAM]
 	Rank  int
 	Base  driver.Ptr
 	Bytes int64
@@ -29,7 +32,7 @@ func (p *Plan) Layout() []Region {
 		}
 	}
 	for _, s := range p.streams {
-		list = append(list, Region{"step[" + s.String() + "]", p.Rank(), s.step, 4})
+		list = append(list, Region{"step[" + s.String() + "]", p.Rank(), s.step, 4}, Region{"count[" + s.String() + "]", p.Rank(), group.CountWord(s.step), 4})
 		if s.workspace != 0 {
 			list = append(list, Region{"workspace[" + s.String() + "]", p.Rank(), s.workspace, driver.WorkspaceBytes})
 		}

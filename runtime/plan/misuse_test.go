@@ -56,7 +56,7 @@ func TestNewRefuses(t *testing.T) {
 			p.Ranks = []int{2, 4}
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "toy is proven for groups of 2, 4 ranks, not of 3 (prove and emit it for them too: ovgen gen -ranks 2..3 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
+		}, "toy is proven for groups of 2, 4 ranks, not of 3 (prove and emit it for them too: ovgen gen -ranks 2..4 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
 		{"too large", func(w *world, r int) error {
 			b := Build(w.groups[r], toyProgram, "large")
 			b.Allocate("gathered", 1<<20)

@@ -86,7 +86,7 @@ func (p *Plan) note(s *Stream, wait bool, peers []int, text string) {
 
 // enter takes the plan for one call; leave gives it back.
 func (p *Plan) enter() error {
-	if err := p.dead(); err != nil {
+	if err := p.group.Alive(); err != nil {
 		return err
 	}
 	select {
@@ -102,19 +102,6 @@ func (p *Plan) enter() error {
 }
 
 func (p *Plan) leave() { <-p.turn }
-
-// dead is why the group can't be used any more.
-func (p *Plan) dead() error {
-	if err := p.group.Err(); err != nil {
-		return err
-	}
-	select {
-	case <-p.group.Done():
-		return group.ErrClosed
-	default:
-		return nil
-	}
-}
 
 // Enqueue issues one run behind what the caller enqueued on its stream; what the
 // caller enqueues there next runs after it. The host does not wait. The stream
@@ -221,13 +208,6 @@ func (p *Plan) end(run *group.Run, issued error) error {
 
 // drain waits for all runs of the group on this rank, by an empty run: what
 // follows may load, open or instantiate, which must not meet a waiting stream.
-func (p *Plan) drain(ctx context.Context) (err error) {
-	run, err := p.group.Begin(ctx, p.id, p.main.own)
-	if err == nil {
-		err = p.group.End(&run)
-	}
-	if err == nil {
-		err = p.group.Wait(&run)
-	}
-	return err
+func (p *Plan) drain(ctx context.Context) error {
+	return p.group.Drain(ctx, p.id, p.main.own)
 }

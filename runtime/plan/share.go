@@ -86,7 +86,7 @@ func (p *Plan) share(ctx context.Context, s driver.Stream) error {
 	}
 	if ctx == nil {
 		var cancel func()
-		ctx, cancel = context.WithTimeout(context.Background(), p.group.Timeout())
+		ctx, cancel = context.WithTimeout(context.Background(), p.group.CallTimeout())
 		defer cancel()
 	}
 	if err := p.drain(ctx); err != nil {

@@ -60,7 +60,7 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 		}
 		defer w.leave()
 		f(w)
-		if w.groups[0].Err() != nil {
+		if len(w.groups) == 0 || w.groups[0].Err() != nil {
 			return // streams that an abort released run over garbage
 		}
 		for _, race := range w.sim.Races() {

@@ -25,7 +25,7 @@ var LinearAllReduceOneShot = s.Schedule{
 	Op:        s.Linear,
 	Tensors:   linearReduced,
 	Pipeline:  s.Pipeline{Kind: s.OneShot},
-	Transport: fused,
+	Transport: fusedSum,
 }
 
 // LinearAllReduceTwoShot is LinearAllReduceOneShot with each rank adding its own rows
@@ -38,6 +38,9 @@ var LinearAllReduceTwoShot = s.Schedule{
 	Pipeline:  s.Pipeline{Kind: s.TwoShot},
 	Transport: fused,
 }
+
+// fusedSum has every exchange in one kernel that waits, sums and posts.
+var fusedSum = s.Transport{Signal: s.SignalKernel, Steps: s.Fused}
 
 // fused has every exchange in one kernel that waits, moves and posts.
 var fused = s.Transport{Copy: s.CopyKernel, Signal: s.SignalKernel, Steps: s.Fused}

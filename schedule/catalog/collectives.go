@@ -33,7 +33,7 @@ var AllReduceOneShot = s.Schedule{
 	Op:        s.Sum,
 	Tensors:   summed,
 	Pipeline:  s.Pipeline{Kind: s.OneShot},
-	Transport: fused,
+	Transport: fusedSum,
 }
 
 // AllReduceTwoShot is AllReduceOneShot with each rank adding its own rows only and
@@ -156,7 +156,7 @@ var ReduceScatterV = s.Schedule{
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, uneven), s.Dim(s.N)}},
 	},
 	Pipeline:  s.Pipeline{Kind: s.OneShot},
-	Transport: fused,
+	Transport: fusedSum,
 }
 
 // AllToAllV is AllToAll of parts that differ in length: count [p, q] is what rank p has

@@ -61,7 +61,7 @@ var LinearReduceScatterKernels = s.Schedule{
 	Op:        s.Linear,
 	Tensors:   linearScattered,
 	Pipeline:  s.Pipeline{Reduction: s.InSlot},
-	Transport: fused,
+	Transport: fusedSum,
 }
 
 // LinearReduceScatterPutKernels is LinearReduceScatter with each put and its signals in
@@ -97,7 +97,7 @@ var LinearReduceScatterOneShot = s.Schedule{
 	Op:        s.Linear,
 	Tensors:   linearScattered,
 	Pipeline:  s.Pipeline{Kind: s.OneShot},
-	Transport: fused,
+	Transport: fusedSum,
 }
 
 var linearScattered = []s.Tensor{

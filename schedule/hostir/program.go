@@ -1,6 +1,10 @@
 package hostir
 
-import "ovgen/schedule"
+import (
+	"strconv"
+
+	"ovgen/schedule"
+)
 
 // Program is the host program of a schedule.
 type Program struct {
@@ -72,6 +76,17 @@ type StreamSet struct {
 type Divide struct {
 	Extent, By schedule.Extent
 	Times      int64
+}
+
+// Divisor is the number that must divide the extent on a mesh of so many ranks.
+func (d Divide) Divisor(ranks int64) int64 {
+	by := int64(1)
+	if d.By == schedule.D {
+		by = ranks
+	} else if n, err := strconv.ParseInt(string(d.By), 10, 64); err == nil {
+		by = n
+	}
+	return by * max(d.Times, 1)
 }
 
 // SemaphoreNames are the names of the program's semaphores.

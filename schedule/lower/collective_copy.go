@@ -21,6 +21,9 @@ func gatherCopy(d *draft) error {
 
 // allToAllCopy copies part r of every rank's A to its place in C.
 func allToAllCopy(d *draft) error {
+	if err := d.unbounded(); err != nil {
+		return err
+	}
 	if err := d.tensors(); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"fmt"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -47,6 +49,18 @@ func (d *draft) most(name string) (schedule.Extent, bool) {
 		return "", false
 	}
 	return t.Axes[axis].Outer[split].Most, true
+}
+
+// unbounded refuses a bound on uneven parts where room is made for what a rank has in all.
+func (d *draft) unbounded() error {
+	for i, t := range d.schedule.Tensors {
+		j, k, ok := t.Sharded()
+		if ok && t.Axes[j].Outer[k].Most != "" {
+			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Most", i, j, k),
+				Msg: "an all-to-all makes room for M elements a rank, whatever its parts are", Hint: "leave it out"}
+		}
+	}
+	return nil
 }
 
 // gatherPadded lets every part travel as a chunk of one size, padding and all, between

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -151,7 +150,7 @@ func (d *draft) cut(name string, parts ...schedule.Extent) {
 func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	axes := append([]schedule.Axis{}, t.Axes...)
 	first := 0
-	for len(parts) > 0 && spread(axes[first]) {
+	for len(parts) > 0 && oneEach(axes[first]) {
 		first++
 	}
 	axes[first].Outer = append([]schedule.Split{}, axes[first].Outer...)
@@ -161,8 +160,8 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	return elements(schedule.Tensor{Axes: axes}, true)
 }
 
-// spread says that each rank has one index of an axis.
-func spread(a schedule.Axis) bool {
+// oneEach says that each rank has one index of an axis.
+func oneEach(a schedule.Axis) bool {
 	return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
 }
 
@@ -181,16 +180,6 @@ func (d *draft) rowsDivisible(parts int) {
 // multiply is the schedule's product of some rows, on a stream.
 func (d *draft) multiply(s hostir.StreamRef, dst, a hostir.View) hostir.Node {
 	return hostir.On(product(d.schedule, hostir.Origin{Field: "Op"}, dst, a), s)
-}
-
-// unbiased refuses a bias, which partial results would each add.
-func (d *draft) unbiased() error {
-	for i, t := range d.schedule.Tensors {
-		if t.Name == "Bias" {
-			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i), Msg: "no pass adds a bias to a sum of partial results", Hint: "leave it out, and add it to C"}
-		}
-	}
-	return d.tensors()
 }
 
 // memory declares a buffer of the plan.

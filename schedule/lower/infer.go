@@ -38,18 +38,18 @@ var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 // infer finds the row whose placements are those of the schedule.
 func infer(d *draft) error {
 	r, wrong := nearest(d.schedule)
-	if r == nil {
+	switch {
+	case r == nil:
 		return &schedule.FieldError{Path: "Op", Msg: "no pass lowers " + string(d.schedule.Op), Hint: "use schedule.Linear"}
-	}
-	if len(wrong) > 0 {
+	case len(wrong) > 0:
 		return r.refuse(d.schedule, wrong)
 	}
 	d.comm = r.communication
-	return nil
+	return r.unread(d.schedule)
 }
 
 // nearest is the row of the schedule's operation that the fewest tensors keep from
-// being the one, and their indices.
+// being the one, and their indices. Tensors that a row does not read are not counted.
 func nearest(s schedule.Schedule) (best *rule, wrong []int) {
 	for i := range rules {
 		r := &rules[i]
@@ -58,7 +58,7 @@ func nearest(s schedule.Schedule) (best *rule, wrong []int) {
 		}
 		var misplaced []int
 		for j, t := range s.Tensors {
-			if r.place(s, t) != placement(s.Op, t) {
+			if r.reads(t.Name) && r.place(s, t) != placement(s.Op, t) {
 				misplaced = append(misplaced, j)
 			}
 		}
@@ -91,24 +91,6 @@ func undivided(extents []schedule.Extent) []schedule.Axis {
 		axes = append(axes, schedule.Dim(e))
 	}
 	return axes
-}
-
-// refuse says which placement has no communication, and what is nearest.
-func (r *rule) refuse(s schedule.Schedule, wrong []int) error {
-	t := s.Tensors[wrong[0]]
-	var want []string
-	for _, i := range wrong {
-		want = append(want, s.Tensors[i].Name+" "+r.place(s, s.Tensors[i]))
-	}
-	a, _ := s.Tensor("A")
-	c, _ := s.Tensor("C")
-	problem := fmt.Sprintf("no communication leads from A %s to C %s", placement(s.Op, a), placement(s.Op, c))
-	if t.Name != "A" && t.Name != "C" {
-		problem += fmt.Sprintf(" with %s %s", t.Name, placement(s.Op, t))
-	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]),
-		Msg:  problem,
-		Hint: fmt.Sprintf("nearest is the %s: place %s", r.moves, strings.Join(want, ", "))}
 }
 
 // placement is a tensor's, with the operation's symbols for constants.

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -10,16 +12,20 @@ import (
 func kernels(d *draft) error {
 	copies := d.schedule.Transport.Copy == schedule.CopyKernel
 	words := d.schedule.Transport.Signal == schedule.SignalKernel
+	between, fused := false, false // ranks copy, and do so in a kernel with more
 	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
 		switch n := n.(type) {
 		case hostir.Set:
-			n.Kernel = copies && (!n.Src.Peer.IsZero() || !n.Dst.Peer.IsZero())
+			remote := !n.Src.Peer.IsZero() || !n.Dst.Peer.IsZero()
+			between = between || remote
+			n.Kernel = copies && remote
 			return []hostir.Node{n}
 		case hostir.Post:
 			n.Kernel = words
-			if n.Comm != nil && copies {
+			if n.Comm != nil {
+				between = true
 				comm := *n.Comm
-				comm.CopyKernel = true
+				comm.CopyKernel = copies
 				n.Comm = &comm
 			}
 			return []hostir.Node{n}
@@ -27,10 +33,25 @@ func kernels(d *draft) error {
 			n.Kernel = words
 			return []hostir.Node{n}
 		case hostir.Communication:
+			between = true
 			n.Kernel, n.CopyKernel = words, copies
 			return []hostir.Node{n}
+		case hostir.LaunchKernel:
+			fused = fused || slices.ContainsFunc(n.Body, copied)
 		}
 		return []hostir.Node{n}
 	})
+	switch {
+	case fused && !copies:
+		return &schedule.FieldError{Path: "Transport.Steps", Msg: "only kernels can be fused, and ranks copy here", Hint: "set Copy to schedule.CopyKernel"}
+	case copies && !between:
+		return &schedule.FieldError{Path: "Transport.Copy", Msg: "no rank copies from or to another one here", Hint: "leave it out"}
+	}
 	return nil
+}
+
+// copied says that a node is a copy.
+func copied(n hostir.Node) bool {
+	_, ok := n.(hostir.Set)
+	return ok
 }

@@ -24,6 +24,7 @@ var passes = []pass{
 // draft is a program in the making.
 type draft struct {
 	schedule schedule.Schedule // with defaults
+	written  schedule.Schedule // without
 	program  *hostir.Program
 	comm     communication
 	// placed says that the pipeline has put its nodes on streams itself, so that the
@@ -37,8 +38,9 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
+	written := s
 	s = s.WithDefaults()
-	d := &draft{schedule: s, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
+	d := &draft{schedule: s, written: written, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
 	for _, p := range passes {
 		if err := p(d); err != nil {
 			return nil, err

@@ -29,7 +29,9 @@ func TestRefused(t *testing.T) {
 		{"put in the step", linear(func(s *schedule.Schedule) {
 			s.Pipeline.Protocol, s.Pipeline.Signals = schedule.Put, schedule.InStep
 		}), []string{"Pipeline.Signals"}},
-		{"broadcast by pulls", linear(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Broadcast }), []string{"Pipeline.Protocol"}},
+		{"broadcast by pulls", linear(func(s *schedule.Schedule) {
+			s.Pipeline.Kind, s.Pipeline.Protocol = schedule.Broadcast, schedule.Get
+		}), []string{"Pipeline.Protocol"}},
 		{"one-shot", linear(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.OneShot }), []string{"Pipeline.Kind"}},
 		{"start in the loop of a ring", linear(func(s *schedule.Schedule) {
 			s.Pipeline.Order, s.Streams.Start = schedule.Ring, schedule.InLoop
@@ -41,7 +43,7 @@ func TestRefused(t *testing.T) {
 		{"gathered by pushes", linear(func(s *schedule.Schedule) {
 			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))})
 			s.Pipeline.Protocol = schedule.Put
-		}), []string{"Tensors"}},
+		}), []string{"Tensors[4]"}},
 		{"chunks of another number", func() schedule.Schedule {
 			s := catalog.AllGatherLinearCollective8
 			s.Pipeline.Chunks = 4
@@ -67,7 +69,7 @@ func TestRefused(t *testing.T) {
 		}), []string{"Tensors[0]"}},
 		{"B sharded", linear(func(s *schedule.Schedule) {
 			s.Tensors[1].Axes = dims(schedule.Dim(schedule.N, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
-		}), []string{"Tensors[1]"}},
+		}), []string{"Tensors[1].Axes[0].Outer[0]"}},
 		{"A sharded by columns", linear(func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K, schedule.DIDx(schedule.D)))
 		}), []string{"Tensors[0]"}},
@@ -155,26 +157,26 @@ func TestCommunications(t *testing.T) {
 		what  string
 		a, c  []schedule.Axis
 		root  bool
-		kind  schedule.PipelineKind
 		wrong string // the tensor that has no communication
+		hint  string // how it begins
 	}{
 		{what: "DID to none is an all-gather", a: dims(rows, n), c: dims(m, n)},
-		{what: "root to none is a broadcast", a: dims(m, n), c: dims(m, n), root: true, kind: schedule.Broadcast},
+		{what: "root to none is a broadcast", a: dims(m, n), c: dims(m, n), root: true},
 		{what: "DID to DID of another rank is a permutation", a: dims(rows, n), c: dims(shifted, n)},
-		{what: "none to none is nothing", a: dims(m, n), c: dims(m, n), wrong: "Tensors[0]"},
-		{what: "none to DID is nothing", a: dims(m, n), c: dims(rows, n), wrong: "Tensors[0]"},
-		{what: "DID of columns", a: dims(m, columns), c: dims(m, n), wrong: "Tensors[0]"},
-		{what: "DID to columns", a: dims(rows, n), c: dims(m, columns), wrong: "Tensors[1]"},
+		{what: "none to none is nothing", a: dims(m, n), c: dims(m, n), wrong: "Tensors[0]", hint: "nearest is the bare all-gather: place A [DIDx(D), M/D, N]"},
+		{what: "none to DID is nothing", a: dims(m, n), c: dims(rows, n), wrong: "Tensors[0]", hint: "there is bare all-gather: A "},
+		{what: "DID of columns", a: dims(m, columns), c: dims(m, n), wrong: "Tensors[0]", hint: "there is bare all-gather: A "},
+		{what: "DID to columns", a: dims(rows, n), c: dims(m, columns), wrong: "Tensors[1]", hint: "there is bare all-gather: A "},
 	}
 	for _, test := range tests {
 		t.Run(test.what, func(t *testing.T) {
-			_, err := lower.Lower("X", schedule.Schedule{Op: schedule.Copy, Pipeline: schedule.Pipeline{Kind: test.kind},
+			_, err := lower.Lower("X", schedule.Schedule{Op: schedule.Copy,
 				Tensors: []schedule.Tensor{{Name: "A", Axes: test.a, Root: test.root}, {Name: "C", Axes: test.c}}})
 			if test.wrong == "" && err == nil {
 				return
 			}
 			list := schedule.FieldErrors(err)
-			if len(list) != 1 || list[0].Path != test.wrong || !strings.Contains(list[0].Msg, "no communication leads from A") || !strings.HasPrefix(list[0].Hint, "nearest is the ") {
+			if len(list) != 1 || list[0].Path != test.wrong || !strings.Contains(list[0].Msg, "no communication leads from A") || !strings.HasPrefix(list[0].Hint, test.hint) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -101,11 +101,11 @@ func TestReductionsRefused(t *testing.T) {
 		{"bias", "Tensors[3]", func(s *schedule.Schedule) {
 			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
 		}},
-		{"get into slots by the product", "Pipeline.Protocol", func(s *schedule.Schedule) {
+		{"get into slots by the product", "Pipeline.Reduction", func(s *schedule.Schedule) {
 			s.Pipeline = schedule.Pipeline{Protocol: schedule.Get, Reduction: schedule.InSlot}
 		}},
 		{"ring that sums at the end", "Pipeline.Reduction", func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{Order: schedule.Ring, Protocol: schedule.Get}
+			s.Pipeline = schedule.Pipeline{Order: schedule.Ring, Reduction: schedule.AtEnd}
 		}},
 		{"parts", "Pipeline.Parts", func(s *schedule.Schedule) { s.Pipeline.Parts = 2 }},
 		{"broadcast", "Pipeline.Kind", func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Broadcast }},

@@ -17,7 +17,7 @@ const (
 // sum of one part is made and travels while the next is multiplied and put. C is the
 // caller's, so the others' parts are copied out of memory of their plans.
 func allReduceShift(d *draft) error {
-	if err := d.unbiased(); err != nil {
+	if err := d.tensors(); err != nil {
 		return err
 	}
 	parts := max(d.schedule.Pipeline.Parts, 1)

@@ -12,7 +12,7 @@ import (
 // reduceBuffers declares the tensors, A indexed by the rows of a rank, and memory for
 // a part of each rank.
 func (d *draft) reduceBuffers(stack string) error {
-	if err := d.unbiased(); err != nil {
+	if err := d.tensors(); err != nil {
 		return err
 	}
 	d.cut("A", schedule.D)
@@ -146,10 +146,7 @@ func reduceGet(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
-	buffers := max(d.schedule.Streams.Compute, 2)
-	if d.schedule.Streams.Compute == 0 {
-		d.schedule.Streams.Compute = buffers
-	}
+	buffers := d.schedule.Streams.Compute
 	c := d.buffer("C").Tensor
 	axes := append([]schedule.Axis{schedule.Dim(decimal(buffers))}, c.Axes...)
 	d.memory(staging, part(c), axes...)

@@ -8,7 +8,7 @@ import (
 // oneShot lets every rank sum the inputs of all, reading its peers' over the link. All
 // add in the order of ranks, so all get equal bits.
 func oneShot(d *draft) error {
-	if err := d.unbiased(); err != nil {
+	if err := d.tensors(); err != nil {
 		return err
 	}
 	input := d.shotInput()
@@ -49,7 +49,7 @@ func (d *draft) ownShot(input string) []hostir.Node {
 // twoShot lets every rank sum its part of all inputs and copy the others' parts from
 // those who summed them.
 func twoShot(d *draft) error {
-	if err := d.unbiased(); err != nil {
+	if err := d.tensors(); err != nil {
 		return err
 	}
 	input := d.shotInput(schedule.D)

@@ -16,7 +16,16 @@ const (
 	allBare      moves = "bare all-reduce"            // without a product
 	gatherSum    moves = "all-gather of a sum"        // every rank sums over all shards' rows
 	gatherReduce moves = "all-gather, reduce-scatter" // two layers
+	// The same of other placements, which other programs are for.
+	reduceUneven moves = "bare reduce-scatter of uneven parts"
+	batches      moves = "all-gather, reduce-scatter in batches"
 )
+
+// further says that the communication serves several products of one operand.
+func (m moves) further() bool { return m == gather || m == gatherChunks }
+
+// reduces says that partial results of a product meet.
+func (m moves) reduces() bool { return m == reduce || m == reduceAll }
 
 // places is where a row wants tensors.
 type places = map[string]string
@@ -36,7 +45,7 @@ var reduceRules = []rule{
 	{communication{reduceAll, "C"}, schedule.Matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[M, N]"}},
 	{communication{reduceAll, "C"}, schedule.Linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[M, N]"}},
 	{communication{reduceBare, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{reduceBare, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D, uneven), M/D, N]"}},
+	{communication{reduceUneven, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D, uneven), M/D, N]"}},
 	{communication{allBare, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[M, N]"}},
 }
 
@@ -56,6 +65,6 @@ var layerRules = []rule{
 	{communication{gatherSum, "A"}, schedule.Gradient, places{"A": "[DIDx(D), M/D, N]"}},
 	{communication{gatherReduce, "A"}, schedule.MLP, places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
 		"B2": "[N, DIDx(D), F/D]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{gatherReduce, "A"}, schedule.MLP, places{"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
+	{communication{batches, "A"}, schedule.MLP, places{"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
 		"B2": "[N, DIDx(D), F/D]", "C": "[Stream(S), DIDx(D), M/(S*D), N]"}},
 }

@@ -19,13 +19,3 @@ func within(d *draft) error {
 	}
 	return nil
 }
-
-// inner is the index of the tensor that lies within another, below 0 where none does.
-func inner(s schedule.Schedule) int {
-	for i, t := range s.Tensors {
-		if t.Within != "" {
-			return i
-		}
-	}
-	return -1
-}

@@ -99,14 +99,23 @@ func TestLimits(t *testing.T) {
 func TestRefused(t *testing.T) {
 	p := lowered(t, "AllGatherLinear", catalog.AllGatherLinear)
 	mlp := lowered(t, "TensorParallelMLP", catalog.TensorParallelMLP)
+	chunks := lowered(t, "AllGatherLinearCollective8", catalog.AllGatherLinearCollective8)
+	rows := lowered(t, "Rows", schedule.Schedule{Op: schedule.Linear, Tensors: []schedule.Tensor{
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("66", schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("66", schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}},
+	}})
 	for _, test := range []struct {
 		p    *hostir.Program
 		c    cost.Case
 		want string
 	}{
 		{p, cost.Case{Ranks: 1, M: 8, K: 8, N: 8, ElementSize: 2}, "1 ranks: at least 2"},
-		{p, cost.Case{Ranks: 3, M: 8, K: 8, N: 8, ElementSize: 2}, "predict AllGatherLinear: M = 8 is not a multiple of D = 3"},
+		{p, cost.Case{Ranks: 3, M: 8, K: 8, N: 8, ElementSize: 2}, "predict AllGatherLinear: M is 8: it must be a multiple of the ranks, 3"},
 		{p, cost.Case{Ranks: 2, K: 8, N: 8, ElementSize: 2}, "M is 0: it must be positive"},
+		{chunks, cost.Case{Ranks: 4, M: 4100, K: 8, N: 8, ElementSize: 2}, "M is 4100: it must be a multiple of 8 times the ranks, 32"},
+		{rows, cost.Case{Ranks: 4, M: 128, K: 8, N: 8, ElementSize: 2}, "M is 128, and the schedule has the constant 66 for it (leave it out)"},
+		{rows, cost.Case{Ranks: 4, K: 8, N: 8, ElementSize: 2}, "the extent 66: it must be a multiple of the ranks, 4"},
 		{p, cost.Case{Ranks: 2, M: 8, K: 8, N: 8, ElementSize: 1}, "h200 has no rate for elements of 1 bytes"},
 		{mlp, cost.Case{Ranks: 2, M: 8, K: 8, N: 8, ElementSize: 2}, "it needs the extent F"},
 	} {

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -116,6 +117,9 @@ func (c Case) Check(p *hostir.Program) error {
 	for name, x := range c.Extents {
 		env[name] = x
 	}
+	if err := constants(p, env); err != nil {
+		return err
+	}
 	for _, name := range Symbols(p) {
 		switch x, given := env[name]; {
 		case !given:
@@ -125,21 +129,53 @@ func (c Case) Check(p *hostir.Program) error {
 		}
 	}
 	for _, d := range p.Checks {
-		x, err := hostir.Var(string(d.Extent)).Eval(env)
+		x, err := extent(d.Extent).Eval(env)
 		if err != nil {
 			return err
 		}
-		by, given := env[string(d.By)]
-		if !given {
-			if _, err := fmt.Sscan(string(d.By), &by); err != nil {
-				return fmt.Errorf("%s must be a multiple of %s, which has no value", d.Extent, d.By)
-			}
-		}
-		if by < 1 || x%by != 0 {
-			return fmt.Errorf("%s = %d is not a multiple of %s = %d", d.Extent, x, d.By, by)
+		if by := d.Divisor(int64(c.Ranks)); by < 1 || x%by != 0 {
+			return fmt.Errorf("%s: it must be a multiple of %s", named(d.Extent, x), multipleOf(d, by))
 		}
 	}
 	return nil
+}
+
+// constants refuses another value for a symbol than the schedule has as a constant.
+func constants(p *hostir.Program, env hostir.Env) error {
+	values := p.Schedule.Constants()
+	for _, symbol := range slices.Sorted(maps.Keys(values)) {
+		if x, n := env[string(symbol)], values[symbol]; x != 0 && x != n {
+			return fmt.Errorf("%s is %d, and the schedule has the constant %d for it (leave it out)", symbol, x, n)
+		}
+	}
+	return nil
+}
+
+// extent is a symbol or constant as an expression.
+func extent(e schedule.Extent) hostir.Expr {
+	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
+		return hostir.Const(n)
+	}
+	return hostir.Var(string(e))
+}
+
+// named is "M is 4100", or of a constant "the extent 4100".
+func named(e schedule.Extent, value int64) string {
+	if string(e) == strconv.FormatInt(value, 10) {
+		return "the extent " + string(e)
+	}
+	return fmt.Sprintf("%s is %d", e, value)
+}
+
+// multipleOf words what must divide: "8 times the ranks, 32".
+func multipleOf(d hostir.Divide, by int64) string {
+	switch {
+	case d.By == schedule.D && d.Times > 1:
+		return fmt.Sprintf("%d times the ranks, %d", d.Times, by)
+	case d.By == schedule.D:
+		return fmt.Sprintf("the ranks, %d", by)
+	}
+	return strconv.FormatInt(by, 10)
 }
 
 // Symbols that the tensors of a program are extended by, D left out.

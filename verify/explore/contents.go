@@ -173,19 +173,22 @@ func (x *search) added(operands [][]Number, size int) []Number {
 	return sum
 }
 
-// multiplied is a product of the first two operands, plus the others: what the product
-// reads where it writes, and a bias for each row.
+// multiplied is a product of the first two operands, plus the others: a bias for each
+// row, and behind that what the result held where the product accumulates.
 func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
-	if len(operands) < 2 {
+	most := 3
+	if o.Accumulate {
+		most++
+	}
+	if len(operands) < 2 || len(operands) > most || o.Accumulate && len(operands[len(operands)-1]) != size {
 		return nil
 	}
 	sum, ok := product(o.Form, operands[0], operands[1], size)
 	if !ok {
 		return nil
 	}
-	to := o.Uses[len(operands)]
-	for n, list := range operands[2:] {
-		if len(list) == 0 || size%len(list) != 0 || o.Uses[n+2].At == to.At && len(list) != size {
+	for _, list := range operands[2:] {
+		if len(list) == 0 || size%len(list) != 0 {
 			return nil
 		}
 		for i := range sum {

@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -92,7 +93,9 @@ func (b *rankBuilder) add(stream string, s *step) int32 {
 	if s.op != nil && s.op.Kind != ops.After && s.op.Kind != ops.Done {
 		s.lives = append(s.lives, b.life[b.rank])
 	}
-	s.serialWait, b.waits = s.op != nil && b.waits, b.waits && s.op == nil
+	if s.op != nil && s.signals() {
+		s.serialWait, b.waits = b.waits, false
+	}
 	s.before = slices.Clone(b.last(stream))
 	if s.op == nil {
 		b.group++
@@ -135,6 +138,9 @@ func (b *rankBuilder) op(o *ops.Op) {
 	case ops.WaitEvent:
 		b.waitEvent(o)
 	default:
+		if o.Kind == ops.Signal && o.Count.Buffer != "" {
+			b.add(o.Stream, &step{kind: access, op: o, name: "count in " + o.Count.String(), writes: b.count(o)})
+		}
 		b.signal(o)
 		if len(o.Uses) > 0 {
 			b.access(o)
@@ -180,11 +186,10 @@ func (b *rankBuilder) signal(o *ops.Op) {
 
 func (b *rankBuilder) item(o *ops.Op, w ops.Word) int32 {
 	if isStep(w.At) {
-		if w.At.Rank != b.rank || w.At.Buffer != "step["+o.Stream+"]" {
+		if w.At.Rank != b.rank || w.At.Buffer != "step["+o.Stream+"]" || w.At.Offset != 0 {
 			b.report(WellFormed, "rank %d: %s notes no step of its stream: %s", b.rank, w, o)
 		}
-		at := ops.Use{Write: true, At: w.At, Bytes: 4}
-		return b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.stepAtom(at)})
+		return b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.own(w.At)})
 	}
 	s := &step{kind: wait, op: o, name: "wait " + w.String(), word: b.word(w.At), value: w.Value}
 	if w.Write {
@@ -193,9 +198,9 @@ func (b *rankBuilder) item(o *ops.Op, w ops.Word) int32 {
 	return b.add(o.Stream, s)
 }
 
-// stepAtom is the atom of a step word.
-func (b *rankBuilder) stepAtom(u ops.Use) []int32 {
-	name := u.At.String()
+// own is the atom of a word that streams have, a step word or a count word.
+func (b *rankBuilder) own(at ops.Loc) []int32 {
+	name := at.String()
 	if i := slices.Index(b.atoms.names, name); i >= 0 {
 		return []int32{int32(i)}
 	}
@@ -205,6 +210,9 @@ func (b *rankBuilder) stepAtom(u ops.Use) []int32 {
 // access adds the reads and writes of a copy or product.
 func (b *rankBuilder) access(o *ops.Op) {
 	s := &step{kind: access, op: o, name: named(o)}
+	if o.Count.Buffer != "" {
+		s.writes = b.count(o)
+	}
 	for _, u := range o.Uses {
 		list := b.atoms.of(u)
 		if u.Write {
@@ -224,7 +232,35 @@ func (b *rankBuilder) access(o *ops.Op) {
 			b.report(Owned, "rank %d: %s", b.rank, o)
 		}
 	}
+	if b.spoils(o, s) {
+		b.report(NoRace, "rank %d: an operation writes what other parts of it still read: %s", b.rank, o)
+	}
 	b.add(o.Stream, s)
+}
+
+// spoils says that an operation writes what it reads, other than what a product adds to
+// and the terms of a sum that are its result: of these, each element is read by the tile
+// or the thread that writes it.
+func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
+	operands := s.operands
+	if o.Kind == ops.Sum {
+		operands = slices.DeleteFunc(slices.Clone(operands), func(term []int32) bool {
+			return len(s.results) > 0 && slices.Equal(term, s.results[0])
+		})
+	}
+	if last := len(operands) - 1; o.Accumulate && last > 1 && len(s.results) > 0 && slices.Equal(operands[last], s.results[0]) {
+		operands = operands[:last]
+	}
+	read := slices.Concat(operands...)
+	return slices.ContainsFunc(s.writes, func(a int32) bool { return slices.Contains(read, a) })
+}
+
+// count is the atom of the word at which a kernel's blocks count themselves.
+func (b *rankBuilder) count(o *ops.Op) []int32 {
+	if c := o.Count; c.Rank != b.rank || c.Offset != 0 || !strings.HasPrefix(c.Buffer, "count[") {
+		b.report(WellFormed, "rank %d: %s is no count word of a stream: %s", b.rank, c, o)
+	}
+	return b.own(o.Count)
 }
 
 // foreign says whether a use of a peer's memory lies where only the peer's caller may

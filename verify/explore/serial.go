@@ -31,18 +31,11 @@ func ExploreSerial(sys System) Verdict {
 			x.next[p] = append(x.next[p], int32(i))
 		}
 	}
-	x.size = make([]int, m.group+1)
-	for _, st := range m.steps {
-		x.size[st.group]++
-	}
 	x.from(&device{state: m.start(), busy: make([]int32, len(sys.Ranks)), rest: make([]int, len(sys.Ranks))})
 	return x.verdict
 }
 
-type serial struct {
-	search
-	size []int // steps of each group
-}
+type serial struct{ search }
 
 // device is the state of all devices.
 type device struct {
@@ -138,10 +131,20 @@ func (x *serial) choices(d *device) []int32 {
 func (x *serial) begin(d *device, i int32) {
 	st := x.steps[i]
 	if st.serialWait && d.busy[st.rank] == 0 {
-		d.busy[st.rank], d.rest[st.rank] = st.group, x.size[st.group]
+		d.busy[st.rank], d.rest[st.rank] = st.group, x.left(d, st.group)
 		return
 	}
 	x.do(d, i)
+}
+
+// left is how many steps of a group are not done.
+func (x *serial) left(d *device, group int32) (n int) {
+	for i, st := range x.steps {
+		if st.group == group && !d.done[i] {
+			n++
+		}
+	}
+	return n
 }
 
 func (x *serial) do(d *device, i int32) {

@@ -37,7 +37,7 @@ type step struct {
 	result     int       // of check
 	conflicts  []int32
 	group      int32 // steps of one operation share it
-	serialWait bool  // first step of an operation that waits
+	serialWait bool  // the first of a launch's steps that signals, where the launch waits
 }
 
 // String is "run 1, rank 0, copy, step 5: copy: read A@1+0 4B, write ...".
@@ -68,6 +68,8 @@ func (s *step) brief() string {
 	text := s.op.Kind.String()
 	switch {
 	case s.kind == wait || s.kind == write:
+		return s.name
+	case s.op.Kind == ops.Signal && strings.HasPrefix(s.name, "count "):
 		return s.name
 	case s.op.Kind == ops.Signal:
 		return "note the step of " + s.op.Stream

@@ -75,8 +75,8 @@ func (l *lab) measure(ctx context.Context, all []*series) (merged []*series, err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 	for i := range warmUp + l.r.o.rounds {
-		l.r.shown.show("%s %s %s: round %d of %d", l.names(), l.s, l.s.Type, i+1, warmUp+l.r.o.rounds)
 		for _, x := range all {
+			l.r.shown.show("%s %s %s: round %d of %d, %s", l.names(), l.s, l.s.Type, i+1, warmUp+l.r.o.rounds, x.variant.name)
 			one, err := t.measure(x.variant.enqueue, x.gated)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", x.variant.name, err)

@@ -7,18 +7,23 @@ import (
 
 // figure is what bench prints of one series.
 type figure struct {
-	Program    string  `json:"program"`
-	Driver     string  `json:"driver"`
-	Type       string  `json:"type"`
-	M          int     `json:"m"`
-	K          int     `json:"k"`
-	N          int     `json:"n"`
-	Ranks      int     `json:"ranks"`
-	Variant    string  `json:"variant"`
-	Gated      bool    `json:"gated"`
-	Median     float64 `json:"ms"` // of the slowest rank
-	Min        float64 `json:"min"`
-	Max        float64 `json:"max"`
+	Program string  `json:"program"`
+	Driver  string  `json:"driver"`
+	Type    string  `json:"type"`
+	M       int     `json:"m"`
+	K       int     `json:"k"`
+	N       int     `json:"n"`
+	N2      int     `json:"n2,omitempty"`
+	N3      int     `json:"n3,omitempty"`
+	F       int     `json:"f,omitempty"`
+	P       int     `json:"p,omitempty"`
+	Ranks   int     `json:"ranks"`
+	Variant string  `json:"variant"`
+	Gated   bool    `json:"gated"`
+	Median  float64 `json:"ms"` // of the slowest rank
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	// Rates of GPUs; those of the simulator would mean nothing.
 	TFLOPS     float64 `json:"tflops,omitempty"`     // of one rank
 	Total      float64 `json:"total,omitempty"`      // of all ranks
 	Efficiency float64 `json:"efficiency,omitempty"` // pure / whole, both gated or both not
@@ -35,8 +40,8 @@ func (l *lab) figures(all []*series) []figure {
 	var list []figure
 	for _, x := range all {
 		device, host := x.sorted()
-		f := figure{Program: l.p.Name, Driver: l.r.drv.Name(), Type: l.s.Type.String(), M: l.s.M, K: l.s.K, N: l.s.N, Ranks: l.r.Size(),
-			Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0], Max: device[len(device)-1],
+		f := figure{Program: l.p.Name, Driver: l.r.drv.Name(), Type: l.s.Type.String(), M: l.s.M, K: l.s.K, N: l.s.N,
+			N2: l.s.N2, N3: l.s.N3, F: l.s.F, P: l.s.P, Ranks: l.r.Size(), Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0], Max: device[len(device)-1],
 			Host: median(host), Rounds: len(device)}
 		if x.variant.plan() {
 			f.Program = x.variant.program.Name
@@ -45,7 +50,7 @@ func (l *lab) figures(all []*series) []figure {
 			pure[x.gated] = f.Median
 		}
 		switch {
-		case f.Median <= 0 || x.variant.name == variantCopies:
+		case f.Median <= 0 || x.variant.name == variantCopies || !l.r.onGPU():
 		case bare:
 			f.Algorithm = float64(c.bytes) / f.Median / 1e6
 			f.Bus = f.Algorithm * c.bus
@@ -90,6 +95,9 @@ func (l *lab) print(all []*series) {
 	if bare {
 		what, units = fmt.Sprintf("%s of %d bytes", c.name, c.bytes), fmt.Sprintf("%8s %8s", "GB/s", "bus")
 	}
+	if !l.r.onGPU() {
+		units = ""
+	}
 	width := 24
 	for i, f := range list {
 		width = max(width, len(l.label(all[i].variant, f)))
@@ -97,9 +105,9 @@ func (l *lab) print(all []*series) {
 	fmt.Printf("\n%s %s %s, %d ranks: ms, median of the slowest rank over %d rounds\n", l.names(), what, l.s.Type, l.r.Size(), list[0].Rounds)
 	fmt.Printf("%-*s %9s  %9s..%-9s %s %9s\n", width, "", "ms", "min", "max", units, "host us")
 	for i, f := range list {
-		fmt.Printf("%-*s %9.4f  %9.4f..%-9.4f %s %9.1f\n", width, l.label(all[i].variant, f), f.Median, f.Min, f.Max, f.rates(bare), f.Host)
+		fmt.Printf("%-*s %9.4f  %9.4f..%-9.4f %s %9.1f\n", width, l.label(all[i].variant, f), f.Median, f.Min, f.Max, l.rates(f, bare), f.Host)
 	}
-	if !bare {
+	if !bare && l.r.onGPU() {
 		l.best(list)
 	}
 }
@@ -116,8 +124,11 @@ func (l *lab) label(v variant, f figure) string {
 	return name
 }
 
-func (f figure) rates(bare bool) string {
+// rates of a row; none of the simulator's.
+func (l *lab) rates(f figure, bare bool) string {
 	switch {
+	case !l.r.onGPU():
+		return ""
 	case bare && f.Algorithm > 0:
 		return fmt.Sprintf("%8.1f %8.1f", f.Algorithm, f.Bus)
 	case bare:

@@ -24,8 +24,8 @@ const (
 	exitTrouble = 2
 )
 
-// showProgress is set for the ranks where standard error is a terminal: they
-// can't see that themselves.
+// showProgress is set for the ranks where standard error is a terminal, which they
+// can't see themselves.
 const showProgress = "OVGEN_PROGRESS"
 
 // Main is generated/run: it reads the command line, starts the ranks or is one
@@ -37,12 +37,16 @@ func Main(programs []Program, code *driver.Code) int {
 	case errors.Is(err, errHelp):
 		fmt.Print(usage)
 		return exitRight
+	case errors.Is(err, errUsage):
+		p, _ := group.Placed()
+		group.TellIf(os.Stderr, errors.New(strings.TrimSuffix(usage, "\n")), p.Rank == 0)
+		return exitTrouble
 	case err != nil:
 		p, _ := group.Placed()
 		group.TellIf(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0) // the ranks of a launcher read the same line
 		return exitTrouble
 	case o.command == "list":
-		list(programs)
+		list(programs, o.json)
 		return exitRight
 	case group.Launched():
 		return runRank(o, code)
@@ -54,7 +58,7 @@ func Main(programs []Program, code *driver.Code) int {
 func launch(o *options) int {
 	own := &listener{to: os.Stderr}
 	l := group.Launch{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
-	if _, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS); err == nil {
+	if _, err := unix.IoctlGetWinsize(int(os.Stderr.Fd()), unix.TIOCGWINSZ); err == nil {
 		l.Env = []string{showProgress + "=1"}
 	}
 	err := l.Run(context.Background())
@@ -118,6 +122,9 @@ func work(ctx context.Context, o *options, code *driver.Code) (right bool, err e
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
 	b.greet()
+	if err := b.affordable(); err != nil {
+		return false, err
+	}
 	switch o.command {
 	case "bench":
 		return true, b.bench(ctx)
@@ -129,8 +136,32 @@ func work(ctx context.Context, o *options, code *driver.Code) (right bool, err e
 	return b.verify(ctx)
 }
 
+// listed is what list says of a program.
+type listed struct {
+	Program string   `json:"program"`
+	Proof   string   `json:"proof"`
+	Ranks   []int    `json:"ranks,omitempty"` // that it was proven for
+	Op      string   `json:"op"`
+	Types   []string `json:"types"`
+	Tensors []placed `json:"tensors"`
+}
+
+// placed is a tensor where it lies.
+type placed struct {
+	Name      string `json:"name"`
+	Placement string `json:"placement"`
+	Written   bool   `json:"written,omitempty"`
+	Root      bool   `json:"root,omitempty"` // on rank 0 only
+}
+
 // list prints the programs that this binary holds.
-func list(programs []Program) {
+func list(programs []Program, asJSON bool) {
+	if asJSON {
+		for _, p := range programs {
+			printJSON(p.listed())
+		}
+		return
+	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "program\tproof\top\tplacements")
 	for _, p := range programs {
@@ -138,6 +169,17 @@ func list(programs []Program) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, proof, p.Op, p.placements())
 	}
 	w.Flush()
+}
+
+func (p *Program) listed() listed {
+	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Op}
+	for _, t := range p.Types {
+		l.Types = append(l.Types, t.String())
+	}
+	for _, t := range p.Tensors {
+		l.Tensors = append(l.Tensors, placed{t.Name, t.String(), reference.Result(t.Name), t.Root})
+	}
+	return l
 }
 
 // placements are "A [DIDx(D), M/D, K]  B [K, N] -> C [Stream(D), M/D, N]", and the

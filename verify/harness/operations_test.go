@@ -81,7 +81,16 @@ func (p *Program) plain(spoil func(string, []float32)) *Program {
 
 func (p *plain) Bind(_ context.Context, b Buffers) error {
 	p.b, p.at = b, b.At
-	return nil
+	x, err := p.p.loaded(p.s, p.group.Size(), b.Counts)
+	if err != nil {
+		return err
+	}
+	p.x = x
+	for _, tensor := range p.p.Tensors {
+		part, wrong := x.Part(tensor.Name, p.group.Rank())
+		p.parts[tensor.Name], err = part, errors.Join(err, wrong)
+	}
+	return err
 }
 
 func (p *plain) Enqueue(s driver.Stream) error {
@@ -117,6 +126,9 @@ func (p *plain) Run(ctx context.Context) error {
 		part := make([]float32, p.parts[name].Count)
 		for i := range part {
 			part[i] = whole[name][p.parts[name].At(i)]
+		}
+		if len(part) == 0 {
+			continue
 		}
 		if err := p.r.drv.MemcpyHtoD(p.b.At[name], reference.Encode(p.s.Type, part)); err != nil {
 			return err

@@ -12,9 +12,10 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/schedule"
 )
 
-const usage = `usage: run list
+const usage = `usage: run list [-json]
        run verify NAME...|all [flags]
        run tune NAME...|all [flags]
        run trace NAME... [flags]
@@ -23,13 +24,16 @@ const usage = `usage: run list
 
   -ranks N       ranks to start (4); under torchrun, mpirun or srun there are as many as those start
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
-                 spread; an MLP has n*ranks columns between its layers and k at the end
-  -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n)
+                 spread; an MLP without F has n*ranks columns between its layers and k at
+                 the end; what a program has as a constant, or not at all, is left out
+  -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n; 0 for what is left out)
+  -extents LIST  other extents of every shape: "N2=1024,N3=1024" or "F=28672" or "P=512"
   -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
-  -driver NAME   auto, cuda or sim (auto)
+  -driver NAME   auto, cuda or sim (auto: GPUs where there are enough, else the simulator)
   -seed N        of the inputs, delays and stragglers (1)
-  -json          one line of JSON for each row
-  -timeout D     for joining, and for a run on its own (30s)
+  -timeout D     for joining, and for a run on its own (30s; with -long 1h)
+  -long          insist on what takes the simulator minutes
+  -json          one line of JSON for each row (verify, bench, tune, list)
 verify:
   -iters N       runs of each shape, eager and again replayed (5; on GPUs 50)
   -delays        delay random operations on the device
@@ -52,6 +56,7 @@ type options struct {
 	together  [][]*Program // those of one name argument
 	ranks     int
 	shapes    []Shape // without type; empty means the defaults
+	extents   Shape   // those that every shape has in place of its own
 	types     []driver.Type
 	driver    string
 	iters     int
@@ -62,55 +67,112 @@ type options struct {
 	straggler bool
 	rounds    int
 	nosteps   bool
+	long      bool
 	out, svg  string
 }
 
-var errHelp = errors.New("help")
+var (
+	errHelp  = errors.New("help")
+	errUsage = errors.New("usage")
+)
+
+// readBy names the commands that read a flag; a flag that is not here is read by all but
+// list.
+var readBy = map[string][]string{
+	"json": {"list", "verify", "bench", "tune"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"}, "straggler": {"verify"},
+	"nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
+}
+
+// unread names a flag that was given and that the command does not read.
+func (o *options) unread(f *flag.FlagSet) (err error) {
+	f.Visit(func(f *flag.Flag) {
+		readers, listed := readBy[f.Name]
+		if !listed {
+			readers = []string{"verify", "bench", "tune", "trace"}
+		}
+		if err == nil && !slices.Contains(readers, o.command) {
+			err = fmt.Errorf("%s has no flag -%s (%s)", o.command, f.Name, strings.Join(readers, ", "))
+		}
+	})
+	return err
+}
 
 // parse reads COMMAND [NAME] with flags anywhere behind the command.
 func parse(args []string, programs []Program) (*options, error) {
-	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+	if len(args) == 0 {
+		return nil, errUsage
+	}
+	if slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
 		return nil, errHelp
 	}
 	o := &options{command: args[0]}
 	if !slices.Contains([]string{"list", "verify", "bench", "tune", "trace"}, o.command) {
 		return nil, fmt.Errorf("no command %q (list, verify, bench, tune or trace)", o.command)
 	}
-	var one Shape
-	var shapes, types string
-	var seed uint
-	f := flag.NewFlagSet("run "+o.command, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.IntVar(&o.ranks, "ranks", 4, "")
-	f.IntVar(&one.M, "m", 0, "")
-	f.IntVar(&one.K, "k", 0, "")
-	f.IntVar(&one.N, "n", 0, "")
-	f.StringVar(&shapes, "shapes", "", "")
-	f.StringVar(&types, "type", "", "")
-	f.StringVar(&o.driver, "driver", "", "")
-	f.IntVar(&o.iters, "iters", 0, "")
-	f.UintVar(&seed, "seed", 1, "")
-	f.BoolVar(&o.json, "json", false, "")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "")
-	f.BoolVar(&o.delays, "delays", false, "")
-	f.BoolVar(&o.straggler, "straggler", false, "")
-	f.BoolVar(&o.nosteps, "nosteps", false, "")
-	f.StringVar(&o.out, "o", map[string]string{"tune": "tuning.json", "trace": "trace.json"}[o.command], "")
-	f.StringVar(&o.svg, "svg", "", "")
+	var t texts
+	f := o.flags(&t)
 	names, err := interleaved(f, args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return nil, errHelp
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.command, err)
 	}
+	if err := o.unread(f); err != nil {
+		return nil, err
+	}
+	o.settle(f, &t)
+	if err := errors.Join(o.choose(names, programs), o.check()); err != nil {
+		return nil, err
+	}
+	return o, errors.Join(o.chooseTypes(t.types), o.chooseShapes(t.one, t.shapes, t.extents))
+}
+
+// texts are flags that need more than the flag package.
+type texts struct {
+	one                    Shape
+	shapes, types, extents string
+	seed                   uint
+}
+
+// flags of all commands.
+func (o *options) flags(t *texts) *flag.FlagSet {
+	f := flag.NewFlagSet("run "+o.command, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.IntVar(&o.ranks, "ranks", 4, "")
+	f.IntVar(&t.one.M, "m", 0, "")
+	f.IntVar(&t.one.K, "k", 0, "")
+	f.IntVar(&t.one.N, "n", 0, "")
+	f.StringVar(&t.shapes, "shapes", "", "")
+	f.StringVar(&t.extents, "extents", "", "")
+	f.StringVar(&t.types, "type", "", "")
+	f.StringVar(&o.driver, "driver", "", "")
+	f.IntVar(&o.iters, "iters", 0, "")
+	f.UintVar(&t.seed, "seed", 1, "")
+	f.BoolVar(&o.json, "json", false, "")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "")
+	f.BoolVar(&o.delays, "delays", false, "")
+	f.BoolVar(&o.straggler, "straggler", false, "")
+	f.BoolVar(&o.nosteps, "nosteps", false, "")
+	f.BoolVar(&o.long, "long", false, "")
+	f.StringVar(&o.out, "o", map[string]string{"tune": "tuning.json", "trace": "trace.json"}[o.command], "")
+	f.StringVar(&o.svg, "svg", "", "")
+	return f
+}
+
+// settle derives what follows from the flags and the environment.
+func (o *options) settle(f *flag.FlagSet, t *texts) {
 	if p, err := group.Placed(); err == nil && group.Launched() { // of as many ranks as were started
 		o.ranks = p.Size
 	}
-	o.seed = uint32(seed)
+	o.seed = uint32(t.seed)
 	if o.rounds = o.iters; o.rounds == 0 {
 		o.rounds = 16
 	}
-	return o, errors.Join(o.choose(names, programs), o.chooseShapes(one, shapes), o.chooseTypes(types), o.check())
+	given := false
+	f.Visit(func(f *flag.Flag) { given = given || f.Name == "timeout" })
+	if o.long && !given {
+		o.timeout = time.Hour
+	}
 }
 
 // interleaved parses flags before and behind names.
@@ -166,7 +228,9 @@ func (o *options) choose(names []string, programs []Program) error {
 	return nil
 }
 
-func (o *options) chooseShapes(one Shape, list string) error {
+// chooseShapes reads the shapes and holds them against the programs. Those not asked for
+// are the defaults, which fit unless -extents changes them.
+func (o *options) chooseShapes(one Shape, list, extents string) error {
 	if one != (Shape{}) {
 		o.shapes = append(o.shapes, one)
 	}
@@ -177,18 +241,52 @@ func (o *options) chooseShapes(one Shape, list string) error {
 		}
 		o.shapes = append(o.shapes, s)
 	}
-	for _, s := range o.shapes {
-		if s.M < 1 || s.K < 1 || s.N < 1 {
-			return fmt.Errorf("shape %d,%d,%d: m, k and n must be positive, all three", s.M, s.K, s.N)
+	if err := o.chooseExtents(extents); err != nil {
+		return err
+	}
+	if o.command == "trace" && len(o.shapes) > 1 {
+		return fmt.Errorf("trace takes one shape, not %d", len(o.shapes))
+	}
+	for i := range o.programs {
+		if err := o.fit(&o.programs[i]); err != nil {
+			return err
 		}
-		for _, p := range o.programs {
-			if o.ranks < 1 {
-				continue // said by check
-			}
-			if err := p.fits(s, o.ranks); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// fit holds the shapes of one program against what it takes.
+func (o *options) fit(p *Program) error {
+	shapes := o.shapes
+	if len(shapes) == 0 && o.extents != (Shape{}) {
+		for _, t := range p.Types {
+			shapes = append(shapes, p.verifyShapes(t, o.ranks, false)...)
 		}
+	}
+	for _, s := range shapes {
+		if err := p.fits(s.with(o.extents), o.ranks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chooseExtents reads "N2=1024,F=28672".
+func (o *options) chooseExtents(list string) error {
+	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+		name, value, _ := strings.Cut(text, "=")
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return fmt.Errorf("-extents %s: %q is not NAME=NUMBER, with a positive number", list, text)
+		}
+		e := schedule.Extent(name)
+		if !slices.Contains(symbols[3:], e) {
+			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list, name, symbols[3:])
+		}
+		if !slices.ContainsFunc(o.programs, func(p Program) bool { return p.measures(e) }) {
+			return fmt.Errorf("-extents %s: no program that was named has an extent %s", list, e)
+		}
+		*o.extents.at(e) = n
 	}
 	return nil
 }
@@ -217,6 +315,20 @@ func (o *options) chooseTypes(list string) error {
 		if !found {
 			return fmt.Errorf("no type %q (bf16, fp16 or fp32)", text)
 		}
+	}
+	taken := false
+	for _, p := range o.programs {
+		if len(o.typesOf(&p)) > 0 {
+			taken = true
+		} else if o.command == "trace" {
+			return fmt.Errorf("trace %s: it takes %v only", p.Name, p.Types)
+		}
+	}
+	if len(o.programs) > 0 && !taken {
+		return fmt.Errorf("-type %s: no program that was named takes it", list)
+	}
+	if o.command == "trace" && len(o.types) > 1 {
+		return fmt.Errorf("trace takes one type, not %d", len(o.types))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 )
 
 // Placements are said in the words of package schedule.
@@ -16,28 +17,26 @@ type (
 	Split  = schedule.Split
 )
 
+// Divide is a requirement of New on a shape, in the words of package hostir.
+type Divide = hostir.Divide
+
 // Program is a generated package as the harness drives it. The package itself
 // stays free of verify/: generated/run fills these in.
 type Program struct {
 	Name  string // "allgatherlinear"
 	Proof string // its stamp: "unproven", or what was proven
+	Ranks []int  // group sizes it was proven for; empty means any
 	Eager bool   // it can't be replayed as a graph
 	Slow  bool   // on purpose: no choice for tune
 	// Op and Tensors are those of the schedule: what is computed, and which part of
 	// each operand and result a rank holds.
 	Op      string
 	Tensors []Tensor
+	Checks  []Divide // what New requires of a shape
 	// Types it accepts, the default first.
 	Types []driver.Type
 	// New makes the package's plan; it is collective.
 	New func(ctx context.Context, g *group.Group, s Shape) (Plan, error)
-}
-
-// Shape gives the extents their values; those that a program doesn't use are zero
-// or ignored. They are of whole tensors, over all ranks.
-type Shape struct {
-	M, K, N, N2, N3, F, P int
-	Type                  driver.Type
 }
 
 // Buffers are one rank's device pointers by the names of the tensors, and the

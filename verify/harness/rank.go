@@ -27,14 +27,14 @@ type rank struct {
 	shown   progress
 }
 
-// arenaSlack is room for words and for what a plan stages beside A.
+// arenaSlack is room for what a plan stages beside A.
 const arenaSlack = 2 << 20
 
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	r := &rank{o: o}
-	c := group.Config{Backend: o.driver, Timeout: o.timeout, Arena: o.staging(true) + arenaSlack}
+	c := group.Config{Backend: o.driver, Timeout: o.timeout, Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
 	if o.driver == "sim" {
-		c.Arena = o.staging(false) + arenaSlack
+		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
 	}
 	switch {
 	case o.command == "trace":
@@ -72,7 +72,7 @@ func (r *rank) prepare(code *driver.Code) (err error) {
 	if r.o.delays {
 		r.filter.Before = inject.Delay(r.kernels.spinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4, 100*time.Microsecond)
 	}
-	r.shown = progress{on: r.Rank() == 0 && os.Getenv(showProgress) != ""}
+	r.shown = progress{on: r.Rank() == 0, terminal: os.Getenv(showProgress) != ""}
 	return nil
 }
 
@@ -100,33 +100,51 @@ func (r *rank) onGPU() bool { return r.drv.Name() == "cuda" }
 
 // greet says what runs where.
 func (r *rank) greet() {
-	if r.Rank() != 0 || r.o.json {
+	if r.Rank() != 0 {
+		return
+	}
+	simulated := "simulated: these times say nothing of a GPU's"
+	if r.onGPU() || r.o.command == "verify" {
+		simulated = ""
+	}
+	if r.o.json {
+		if simulated != "" {
+			fmt.Fprintln(os.Stderr, simulated)
+		}
 		return
 	}
 	fmt.Printf("%d ranks on %s, driver %s\n", r.Size(), r.drv.Properties().Name, r.Choice())
+	if simulated != "" {
+		fmt.Println(simulated)
+	}
 	for _, p := range r.o.programs {
 		fmt.Printf("%s: %s\n", p.Name, p.Proof)
 	}
 }
 
-// progress is one line on a terminal, for what takes more than two seconds.
+// progress is one line on a terminal for what takes more than two seconds, elsewhere a
+// line every half minute.
 type progress struct {
-	on          bool
-	began, last time.Time
-	drawn       bool
+	on, terminal bool
+	began, last  time.Time
+	drawn        bool
 }
 
 // show replaces the line.
 func (p *progress) show(format string, args ...any) {
 	now := time.Now()
 	if p.began.IsZero() {
-		p.began = now
+		p.began, p.last = now, now
 	}
-	if !p.on || now.Sub(p.began) < 2*time.Second || now.Sub(p.last) < 200*time.Millisecond {
-		return
+	switch {
+	case !p.on:
+	case p.terminal && now.Sub(p.began) >= 2*time.Second && now.Sub(p.last) >= 200*time.Millisecond:
+		p.last, p.drawn = now, true
+		fmt.Fprintf(os.Stderr, "\r\x1b[K"+format, args...)
+	case !p.terminal && now.Sub(p.last) >= 30*time.Second:
+		p.last = now
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
 	}
-	p.last, p.drawn = now, true
-	fmt.Fprintf(os.Stderr, "\r\x1b[K"+format, args...)
 }
 
 // clear takes the line away.

@@ -49,6 +49,12 @@ type row struct {
 	M       int         `json:"m"`
 	K       int         `json:"k"`
 	N       int         `json:"n"`
+	N2      int         `json:"n2,omitempty"`
+	N3      int         `json:"n3,omitempty"`
+	F       int         `json:"f,omitempty"`
+	P       int         `json:"p,omitempty"`
+	Counts  []int       `json:"counts,omitempty"` // of uneven parts
+	Parts   string      `json:"parts,omitempty"`  // of these, where they are not the usual ones
 	Ranks   int         `json:"ranks"`
 	Mode    string      `json:"mode"`
 	Runs    int         `json:"runs"`
@@ -74,7 +80,8 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *mism
 		return row{}, err
 	}
 	w := row{Program: c.p.Name, Proof: c.p.Proof, Driver: c.r.drv.Name(), Type: c.s.Type.String(),
-		M: c.s.M, K: c.s.K, N: c.s.N, Ranks: c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
+		M: c.s.M, K: c.s.K, N: c.s.N, N2: c.s.N2, N3: c.s.N3, F: c.s.F, P: c.s.P, Counts: c.x.Counts,
+		Ranks: c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
 	if mode == modeReal {
 		w.Result = withinBound
 	}
@@ -110,12 +117,12 @@ func (r *rank) report(rows []row) (right bool) {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "program\ttype\tm,k,n\tranks\tmode\truns\tresult")
 	for _, w := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%d,%d,%d\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.M, w.K, w.N, w.Ranks, w.Mode, w.Runs, w.Result)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.shape(), w.Ranks, w.Mode, w.Runs, w.Result)
 	}
 	t.Flush()
 	for _, w := range rows {
 		for _, m := range w.Wrong {
-			fmt.Printf("%s %s %d,%d,%d %s: %s\n", w.Program, w.Type, w.M, w.K, w.N, w.Mode, m)
+			fmt.Printf("%s %s %s %s: %s\n", w.Program, w.Type, w.shape(), w.Mode, m)
 		}
 	}
 	if right {
@@ -124,6 +131,15 @@ func (r *rank) report(rows []row) (right bool) {
 		fmt.Printf("not %s, driver %s\n", bitExact, r.drv.Name())
 	}
 	return right
+}
+
+// shape is as Shape has it, and which parts are meant where they are not the usual ones.
+func (w *row) shape() string {
+	text := Shape{M: w.M, K: w.K, N: w.N, N2: w.N2, N3: w.N3, F: w.F, P: w.P}.String()
+	if w.Parts != "" {
+		text += ", " + w.Parts
+	}
+	return text
 }
 
 // printJSON prints a value on one line.

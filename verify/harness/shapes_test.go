@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -23,9 +24,9 @@ func operation(t *testing.T, name string) *Program {
 func TestFit(t *testing.T) {
 	asked := Shape{M: 8, K: 64, N: 128}
 	for name, want := range map[string]Shape{
-		"gather": {M: 8, K: 64, N: 128, N2: 128, N3: 128},
+		"gather": {M: 8, K: 64, N: 128},
 		"qkv":    {M: 8, K: 64, N: 128, N2: 32, N3: 32},
-		"mlp":    {M: 8, K: 64, N: 64, N2: 64, N3: 64, F: 512},
+		"mlp":    {M: 8, K: 64, N: 64, F: 512},
 	} {
 		if got := asked.fit(operation(t, name), 4); got != want {
 			t.Errorf("%s at %s: %+v, want %+v", name, asked, got, want)
@@ -54,7 +55,7 @@ func TestCounts(t *testing.T) {
 		m, ranks int
 		want     []int
 	}{{7, 1, []int{7}}, {7, 3, []int{4, 0, 3}}, {40, 4, []int{13, 7, 13, 7}}} {
-		got := counts(x.m, x.ranks)
+		got := counts(x.m, x.ranks, x.m)
 		if !slices.Equal(got, x.want) {
 			t.Errorf("%d over %d ranks: %v, want %v", x.m, x.ranks, got, x.want)
 		}
@@ -67,6 +68,27 @@ func TestCounts(t *testing.T) {
 			if sent != x.m || received != x.m {
 				t.Errorf("of pairs %v rank %d sends %d and receives %d, want %d", each, r, sent, received, x.m)
 			}
+		}
+	}
+}
+
+// Uneven parts are verified with parts that differ, with no rows at all and with all of
+// them in one part.
+func TestPatterns(t *testing.T) {
+	for _, x := range []struct {
+		program *Program
+		want    string
+	}{
+		{operation(t, "allgather"), "[{ []}]"},
+		{operation(t, "uneven"), "[{ [7 1]} {no rows [0 0]} {one part [8 0]}]"},
+		{operation(t, "alltoallv"), "[{ [7 1 1 7]} {no rows [0 0 0 0]} {one part [0 8 0 0]}]"},
+		{&Program{Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo(schedule.P)), inN), tensor("C", inM, inN)}},
+			"[{ [7 1]} {no rows [0 0]} {one part [7 0]}]"},
+		{&Program{Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo("5")), inN), tensor("C", inM, inN)}},
+			"[{ [5 3]} {no rows [0 0]} {one part [5 0]}]"},
+	} {
+		if got := fmt.Sprint(x.program.patterns(Shape{M: 8, N: 4}, 2)); got != x.want {
+			t.Errorf("%s: %s, want %s", x.program.Name, got, x.want)
 		}
 	}
 }

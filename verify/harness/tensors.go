@@ -17,10 +17,12 @@ import (
 type tensors struct {
 	r     *rank
 	p     *Program
-	s     Shape // as asked for; fit gives the rest
+	s     Shape // whole
 	x     *reference.Problem
 	at    map[string]driver.Ptr
 	parts map[string]reference.Part
+	rooms map[string]int // elements that there is room for
+	stage int64          // bytes that a plan may stage
 	close []func() error
 }
 
@@ -30,13 +32,14 @@ func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tensors{r: r, p: p, s: s, x: x, at: map[string]driver.Ptr{}, parts: map[string]reference.Part{}}
+	t := &tensors{r: r, p: p, s: s.fit(p, r.Size()), x: x, at: map[string]driver.Ptr{}, parts: map[string]reference.Part{},
+		rooms: map[string]int{}, stage: staged(x)}
 	for _, tensor := range p.Tensors {
 		part, err := x.Part(tensor.Name, r.Rank())
 		if err == nil {
-			t.parts[tensor.Name] = part
+			t.parts[tensor.Name], t.rooms[tensor.Name] = part, room(x, tensor, part)
 			if tensor.Within == "" {
-				t.at[tensor.Name], err = t.alloc(room(x, tensor, part))
+				t.at[tensor.Name], err = t.alloc(t.rooms[tensor.Name])
 			}
 		}
 		if err != nil {
@@ -117,7 +120,7 @@ func (t *tensors) free() error {
 
 // plan makes a program's plan, bound to these tensors; close it.
 func (t *tensors) plan(ctx context.Context, p *Program) (Plan, error) {
-	plan, err := p.New(ctx, t.r.Group, t.s.fit(p, t.r.Size()))
+	plan, err := p.New(ctx, t.r.Group, t.s)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +128,21 @@ func (t *tensors) plan(ctx context.Context, p *Program) (Plan, error) {
 		return nil, errors.Join(err, t.r.closePlan(ctx, plan))
 	}
 	return plan, nil
+}
+
+// recount gives uneven parts other counts, and tells the plan.
+func (t *tensors) recount(ctx context.Context, plan Plan, counts []int) error {
+	x, err := t.p.loaded(t.s, t.r.Size(), counts)
+	if err != nil {
+		return err
+	}
+	for _, tensor := range t.p.Tensors {
+		if t.parts[tensor.Name], err = x.Part(tensor.Name, t.r.Rank()); err != nil {
+			return err
+		}
+	}
+	t.x = x
+	return plan.Bind(ctx, Buffers{At: t.at, Counts: counts})
 }
 
 // inputs are the operands of one run as this rank knows them. An operand that is
@@ -171,7 +189,7 @@ func (t *tensors) spoil(s driver.Stream) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{t.r.drv.MemsetD32Async(arena.Base(t.r.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], staged(t.x)+slack)/4, s)}
+	errs := []error{t.r.drv.MemsetD32Async(arena.Base(t.r.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
 	for name, at := range t.at {
 		if reference.Result(name) || t.absent(name) {
 			errs = append(errs, t.r.drv.MemsetD32Async(at, poison, words(t.bytes(max(t.parts[name].Count, 1))), s))

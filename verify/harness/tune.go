@@ -37,10 +37,7 @@ func (r *rank) tune(ctx context.Context) error {
 		return err
 	}
 	const line = "%-22s %-38s %-30s %-9s %8v  %s\n"
-	if r.Rank() == 0 {
-		if !r.onGPU() {
-			fmt.Println("simulated: these times say nothing of a GPU's")
-		}
+	if r.Rank() == 0 && !r.o.json {
 		fmt.Printf(line, "operation", "shape", "fastest", "mode", "ms", "ahead of")
 	}
 	for _, f := range families(r.o.programs) {
@@ -51,12 +48,16 @@ func (r *rank) tune(ctx context.Context) error {
 					return fmt.Errorf("tune %s, %s %s: %w", f[0].Name, s, s.Type, err)
 				}
 				table.Put(m)
-				if r.Rank() == 0 {
+				r.shown.clear()
+				switch {
+				case r.Rank() != 0:
+				case r.o.json:
+					printJSON(m)
+				default:
 					mode := variantEager
 					if m.Replayed {
 						mode = variantReplayed
 					}
-					r.shown.clear()
 					fmt.Printf(line, m.Operation, m.Shape, m.Program, mode, fmt.Sprintf("%.4f", m.Milliseconds), next)
 				}
 			}
@@ -69,7 +70,9 @@ func (r *rank) tune(ctx context.Context) error {
 	if err := table.Write(r.o.out); err != nil {
 		return err
 	}
-	fmt.Printf("written to %s\n", r.o.out)
+	if !r.o.json {
+		fmt.Printf("written to %s\n", r.o.out)
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/verify/reference"
 )
 
@@ -181,11 +182,8 @@ func (l *lab) withoutSteps(ctx context.Context) (list []variant, err error) {
 // go on doing so.
 func (l *lab) steps(on bool) {
 	first := l.r.Arena().Base(l.r.Rank())
-	l.r.filter.Without = func(p driver.Ptr) bool { return p >= first && p < first+stepBytes }
+	l.r.filter.Without = func(p driver.Ptr) bool { return p >= first && p < first+group.StepBytes }
 	if on {
 		l.r.filter.Without = nil
 	}
 }
-
-// stepBytes is the part of an arena, from its base, that holds step words.
-const stepBytes = 256 * 4

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"ovgen/runtime/driver"
@@ -76,12 +77,20 @@ func (r *rank) verifyShape(ctx context.Context, p *Program, s Shape) (rows []row
 	if t.small() && t.x.Op != schedule.Copy { // copies take reals anyway
 		modes = append(modes, modeReal)
 	}
-	for _, mode := range modes {
-		one, err := c.mode(ctx, mode)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", mode, err)
+	for i, counts := range p.patterns(t.s, r.Size()) {
+		if i > 0 {
+			if err := t.recount(ctx, plan, counts.counts); err != nil {
+				return nil, fmt.Errorf("%s: %w", counts.name, err)
+			}
 		}
-		rows = append(rows, one)
+		for _, mode := range modes {
+			one, err := c.mode(ctx, mode)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(mode+", "+counts.name, ", "), err)
+			}
+			one.Parts = counts.name
+			rows = append(rows, one)
+		}
 	}
 	return rows, nil
 }

@@ -23,6 +23,7 @@ func TestSchedule(t *testing.T) {
 		{"LinearReduceScatter", catalog.LinearReduceScatter, []string{"drop a term", "double a term", "accumulate or not"}},
 		{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
 		{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},
+		{"AllGatherLinearFused", catalog.AllGatherLinearFused, []string{"share a count word"}},
 	} {
 		list, err := mutate.Schedule(c.name, c.s, mutate.Prove)
 		if err != nil {
@@ -48,6 +49,44 @@ func TestSchedule(t *testing.T) {
 				t.Errorf("%s has no mutant of kind %q", c.name, kind)
 			}
 		}
+	}
+}
+
+// A product in place is refused by prover and explorer for what it is, also where all
+// sizes fit.
+func TestInPlace(t *testing.T) {
+	square := schedule.Schedule{Op: schedule.Matmul, Tensors: []schedule.Tensor{
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim("6")}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim("6"), schedule.Dim("6")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim("6")}},
+	}}
+	p, err := lower.Lower("Square", square)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := mutate.All(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, m := range all {
+		if m.Kind != "in place" {
+			continue
+		}
+		for _, c := range m.Cases {
+			proved, err := mutate.Prove(c)
+			if err != nil || proved.Safe || !strings.Contains(proved.Text, "both uses and writes bytes of C") {
+				t.Errorf("%s: prover: %s, %v", m.Name(), proved, err)
+			}
+			explored, err := mutate.Explore(c)
+			if err != nil || explored.Safe || !strings.Contains(explored.Text, "a product writes an operand") {
+				t.Errorf("%s: explorer: %s, %v", m.Name(), explored, err)
+			}
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("there is no such mutant")
 	}
 }
 

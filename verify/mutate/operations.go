@@ -30,7 +30,7 @@ func (m *maker) operations() {
 		}
 		m.items(list, i)
 	}
-	m.workspaces()
+	m.shares()
 }
 
 // rank adds the mutant in which one rank has another list.
@@ -99,16 +99,25 @@ func (m *maker) items(list []ops.Op, i int) {
 	}
 }
 
-// workspaces gives two streams one workspace, on every rank.
-func (m *maker) workspaces() {
-	names := map[string]bool{}
+// shares gives two streams one workspace, or one word to count blocks in, on every rank.
+func (m *maker) shares() {
+	workspaces, counts := map[string]bool{}, map[string]bool{}
 	for _, o := range m.right[oneSize][oneRank] {
 		for _, u := range o.Uses {
 			if strings.HasPrefix(u.At.Buffer, "workspace[") {
-				names[u.At.Buffer] = true
+				workspaces[u.At.Buffer] = true
 			}
 		}
+		if o.Count.Buffer != "" {
+			counts[o.Count.Buffer] = true
+		}
 	}
+	m.share("share a workspace", workspaces)
+	m.share("share a count word", counts)
+}
+
+// share makes one of each two names.
+func (m *maker) share(kind string, names map[string]bool) {
 	sorted := []string{}
 	for n := range names {
 		sorted = append(sorted, n)
@@ -116,7 +125,7 @@ func (m *maker) workspaces() {
 	slices.Sort(sorted)
 	for i, keep := range sorted {
 		for _, drop := range sorted[i+1:] {
-			m.add("share a workspace", keep+" is "+drop+" too", func(d int) ([][]ops.Op, error) {
+			m.add(kind, keep+" is "+drop+" too", func(d int) ([][]ops.Op, error) {
 				return renamed(m.right[d], drop, keep), nil
 			})
 		}
@@ -134,6 +143,9 @@ func renamed(lists [][]ops.Op, from, to string) [][]ops.Op {
 				if u.At.Buffer == from {
 					out[r][i].Uses[n].At.Buffer = to
 				}
+			}
+			if o.Count.Buffer == from {
+				out[r][i].Count.Buffer = to
 			}
 		}
 	}

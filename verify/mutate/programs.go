@@ -45,6 +45,9 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 		for _, v := range m.variants(n) {
 			m.node(v.kind, n, v.text, whole(with(body, i, v.node)))
 		}
+		if both := inPlace(n); both != nil {
+			m.node("in place", n, "", whole(slices.Concat(body[:i], both, body[i+1:])))
+		}
 	}
 }
 
@@ -218,6 +221,26 @@ func flip(n hostir.Node, add adder) {
 		}
 		add("drop the bias", "", bias)
 	}
+}
+
+// inPlace copies a product's operand to where its result goes, and multiplies there;
+// nil for nodes that are no products.
+func inPlace(n hostir.Node) []hostir.Node {
+	switch n := n.(type) {
+	case hostir.Matmul:
+		ahead := hostir.Set{Stream: n.Stream, Dst: n.C, Src: n.A}
+		n.A = n.C
+		return []hostir.Node{ahead, n}
+	case hostir.Linear:
+		ahead := hostir.Set{Stream: n.Stream, Dst: n.C, Src: n.A}
+		n.A = n.C
+		return []hostir.Node{ahead, n}
+	case hostir.Gradient:
+		ahead := hostir.Set{Stream: n.Stream, Dst: n.C, Src: n.A}
+		n.A = n.C
+		return []hostir.Node{ahead, n}
+	}
+	return nil
 }
 
 // sharedWords uses one semaphore for two.

@@ -20,9 +20,15 @@ type Op struct {
 	// Kernel that carries out a Copy, Sum or Signal, empty for the copy engine and for
 	// stream memory operations. One launch may be several operations in a row.
 	Kernel string
-	// Form of a Product: matmul, linear, linear gelu or gradient. One that reads
-	// where it writes adds to what is there.
+	// Count is the word at which the blocks of a kernel that signals around its work
+	// count themselves: the kernel holds it from its start until its work is done, so
+	// the operations that it is until then have it. Without a name there is none.
+	Count Loc
+	// Form of a Product: matmul, linear, linear gelu or gradient.
 	Form string
+	// Accumulate says that a Product adds to its result, the last that it reads. No
+	// other operand may be where the result is.
+	Accumulate bool
 	// Step is the number of the node in issue order, from 1; zero for After and Done.
 	Step int
 	// Node of the host program; absent in a recorded operation.
@@ -57,7 +63,7 @@ type Word struct {
 }
 
 // Loc is a place in a rank's memory: a buffer of the program, a semaphore's words,
-// step[STREAM] or workspace[STREAM].
+// step[STREAM], count[STREAM] or workspace[STREAM].
 type Loc struct {
 	Rank   int
 	Buffer string
@@ -105,8 +111,14 @@ func (o Op) String() string {
 	if o.Form != "" {
 		b.WriteString(" " + o.Form)
 	}
+	if o.Accumulate {
+		b.WriteString(" accumulate")
+	}
 	if o.Kernel != "" {
 		fmt.Fprintf(&b, " by kernel %s", o.Kernel)
+	}
+	if o.Count.Buffer != "" {
+		fmt.Fprintf(&b, " counting in %s", o.Count)
 	}
 	for i, w := range o.Words {
 		b.WriteString(sep(i) + w.String())

@@ -44,6 +44,7 @@ type unroller struct {
 	events  int
 	step    int
 	launch  string // the kernel that carries out what is being unrolled
+	worked  bool   // what the launch works at has been unrolled
 	// fresh holds, for each stream, the event that still marks all the stream holds.
 	fresh map[string]int
 	err   error
@@ -88,7 +89,7 @@ func (u *unroller) node(n hostir.Node) {
 		u.nodes(hostir.Expand(n))
 	case hostir.LaunchKernel:
 		u.step++
-		u.launch = n.Name
+		u.launch, u.worked = n.Name, false
 		u.nodes(n.Body)
 		u.launch = ""
 	case hostir.Set:
@@ -227,7 +228,7 @@ func (u *unroller) reduce(n hostir.Reduce) {
 // a step without an operation.
 func (u *unroller) product(n hostir.Node, s hostir.StreamRef, form string, accumulate bool, c, a, b, bias hostir.View) {
 	u.begin()
-	op := Op{Kind: Product, Form: form, Stream: u.stream(s), Step: u.step, Node: n}
+	op := Op{Kind: Product, Form: form, Accumulate: accumulate, Stream: u.stream(s), Step: u.step, Node: n}
 	for _, v := range []hostir.View{a, b, bias} {
 		if v.Buffer != "" {
 			at, bytes := u.view(v)
@@ -364,6 +365,10 @@ func (u *unroller) fail(err error) {
 
 // add appends an operation; whatever a stream is given makes its event stale.
 func (u *unroller) add(o Op) {
+	if u.launch != "" && !u.worked {
+		o.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + o.Stream + "]"}
+		u.worked = o.Kind != Signal
+	}
 	if o.Kind != Record {
 		delete(u.fresh, o.Stream)
 	}

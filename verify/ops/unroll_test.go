@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,14 +95,17 @@ func TestUnrolledListsFit(t *testing.T) {
 }
 
 func TestUnrollRefuses(t *testing.T) {
-	for name, p := range map[string]*hostir.Program{
-		"unknown buffer":   {Body: []hostir.Node{hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "X"}}}},
-		"unknown variable": {Body: []hostir.Node{hostir.Let{Name: "x", Value: hostir.Var("q")}}},
-		"unknown node":     {Body: []hostir.Node{unknown{}}},
+	for name, x := range map[string]struct {
+		node hostir.Node
+		want string
+	}{
+		"unknown buffer":   {hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "X"}}, "no buffer X"},
+		"unknown variable": {hostir.Let{Name: "x", Value: hostir.Var("q")}, "q has no value"},
+		"unknown node":     {unknown{}, "unknown has no operations"},
 	} {
-		if list, err := ops.Unroll(p, ops.Case{Ranks: 2}); err == nil {
-			t.Errorf("%s: got %d operations and no error", name, len(list))
-		} else {
+		list, err := ops.Unroll(&hostir.Program{Name: "Broken", Body: []hostir.Node{x.node}}, ops.Case{Ranks: 2})
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: got %d operations and %v, want %q", name, len(list), err, x.want)
 		}
 	}
 }

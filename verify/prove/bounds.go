@@ -2,19 +2,23 @@ package prove
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"ovgen/verify/ops"
 )
 
 // bounds: every use lies inside a buffer that the model declares, on a rank that
 // exists; peers use of a caller's memory only what is shared; a stream's own memory
-// is used by its rank.
+// is used by its rank. No operation writes what it reads, since parts of it are written
+// while others still read: but for a product that adds to its result, and a sum into one
+// of its terms.
 func (p *proof) bounds() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
 			for j, u := range o.Uses {
-				for _, v := range o.Uses[:j] {
-					if (u.Write || v.Write) && overlap(u, v) && !inPlace(o, u, v) {
+				for k, v := range o.Uses[:j] {
+					if (u.Write || v.Write) && overlap(u, v) && !inPlace(o, k, j) {
 						return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer, u.At.Rank), "give its result memory of its own")
 					}
 				}
@@ -22,16 +26,34 @@ func (p *proof) bounds() *Counterexample {
 					return p.against(Bounds, p.find(r, i), -1, wrong, "use memory that the program declares, at its size")
 				}
 			}
+			if a := addend(o); o.Accumulate && (a < 0 || !accumulated(o, a, a+1)) {
+				return p.against(Bounds, p.find(r, i), -1, "a product that adds to its result reads something else last", "let it read its result")
+			}
+			if c := o.Count; c.Buffer != "" && (c.Rank != r || c.Offset != 0 || !strings.HasPrefix(c.Buffer, countPrefix)) {
+				return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("%s is not the count word of one of the rank's streams", c), "count blocks in the stream's own word")
+			}
 		}
 	}
 	return nil
 }
 
-// inPlace says that an operation may write what it reads: a product that adds to its
-// result, and a sum into one of its terms, of which each element is read ahead of the
-// element that it is a term of.
-func inPlace(o ops.Op, u, v ops.Use) bool {
-	return (o.Kind == ops.Product || o.Kind == ops.Sum) && u.At == v.At && u.Bytes == v.Bytes && u.Write != v.Write
+// inPlace says that an operation may write, by its use j, what use i of it reads: what a
+// product adds to, and a term of a sum, of which each element is read ahead of the one
+// that it becomes.
+func inPlace(o ops.Op, i, j int) bool {
+	u, v := o.Uses[i], o.Uses[j]
+	return accumulated(o, i, j) || o.Kind == ops.Sum && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
+}
+
+// addend is the last use that a product reads: what it adds to, where it accumulates.
+func addend(o ops.Op) int {
+	return slices.IndexFunc(o.Uses, func(u ops.Use) bool { return u.Write }) - 1
+}
+
+// accumulated says that an operation's use i is what it adds to, and j the result.
+func accumulated(o ops.Op, i, j int) bool {
+	return o.Kind == ops.Product && o.Accumulate && i == addend(o) && i > 1 && j == i+1 &&
+		o.Uses[i].At == o.Uses[j].At && o.Uses[i].Bytes == o.Uses[j].Bytes
 }
 
 // overlap says that two uses have bytes in common.
@@ -54,8 +76,11 @@ func (p *proof) outside(rank int, u ops.Use) string {
 		return fmt.Sprintf("%s: there is no rank %d", at, at.Rank)
 	}
 	if ofStream(at.Buffer) {
-		if at.Rank != rank {
+		switch {
+		case at.Rank != rank:
 			return fmt.Sprintf("%s is of another rank's stream", at)
+		case at.Offset != 0:
+			return fmt.Sprintf("%s is not where %s starts", at, at.Buffer)
 		}
 		return ""
 	}

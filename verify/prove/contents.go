@@ -116,7 +116,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 	if c != nil {
 		return c
 	}
-	return s.write(n, reads, to, made)
+	return s.write(n, o.Accumulate, to, made)
 }
 
 // chunks is the chunks of a use, empty ones left out.
@@ -188,7 +188,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 			}
 		}
 	}
-	adds := reads[len(reads)-1].At == to.At
+	adds := o.Accumulate
 	if adds {
 		reads = reads[:len(reads)-1]
 	}
@@ -247,10 +247,9 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	return len(reads) < 3 || reads[2].Bytes == c/m*s.want.ElementSize
 }
 
-// write stores chunks. An output's is written once a run, but by what reads it too.
-func (s *symbols) write(n int32, reads []*chunks, to *chunks, made []expr) *Counterexample {
+// write stores chunks. An output's is written once a run, but by what adds to it.
+func (s *symbols) write(n int32, adds bool, to *chunks, made []expr) *Counterexample {
 	b, _ := s.model.buffer(to.At.Buffer)
-	adds := slices.ContainsFunc(reads, func(a *chunks) bool { return a.At == to.At })
 	for i, c := range to.list {
 		from, end := b.chunk(to.At.Rank, to.index[i])
 		if b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind == whole {

@@ -233,6 +233,9 @@ func (b *Buffer) span(rank int, offset, bytes int64) (from, to int, ok bool) {
 	}
 	starts := b.Offsets[rank]
 	to, ok = slices.BinarySearch(starts, offset+bytes)
+	if to == len(starts) {
+		return 0, 0, false // behind the last chunk
+	}
 	from = to
 	for from > 0 && starts[from] > offset {
 		from--
@@ -290,9 +293,10 @@ func (c *Computation) extent(e schedule.Extent) (int64, error) {
 // Memory that streams have, not programs.
 const (
 	stepPrefix      = "step["
+	countPrefix     = "count["
 	workspacePrefix = "workspace["
 )
 
 func ofStream(buffer string) bool {
-	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, workspacePrefix)
+	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, countPrefix) || strings.HasPrefix(buffer, workspacePrefix)
 }

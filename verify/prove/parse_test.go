@@ -98,7 +98,7 @@ func (p *parser) line(f []string) {
 	case len(f) == 6 && f[4] == "*":
 		o.Kind, o.Form = ops.Product, "matmul"
 		o.Uses = []ops.Use{p.use(f[3], false), p.use(f[5], false)}
-		if f[2] == "+=" {
+		if o.Accumulate = f[2] == "+="; o.Accumulate {
 			o.Uses = append(o.Uses, p.use(f[1], false))
 		}
 		o.Uses = append(o.Uses, p.use(f[1], true), ops.Use{Write: true, At: ops.Loc{Rank: p.rank, Buffer: "workspace[" + f[0] + "]"}})

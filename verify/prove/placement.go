@@ -97,8 +97,11 @@ func (p placement) axis(i, rank int) (axis, error) {
 			return p.uneven(i, s, rank)
 		}
 		n, err := p.extent(s.Count)
-		if err != nil || n <= 0 || inner%n != 0 {
-			return axis{}, fmt.Errorf("axis %d of %s %s: %d is not cut into %d parts: %w", i, p.Name, p.Tensor, inner, n, err)
+		if err != nil {
+			return axis{}, fmt.Errorf("axis %d of %s %s: %w", i, p.Name, p.Tensor, err)
+		}
+		if n <= 0 || inner%n != 0 {
+			return axis{}, fmt.Errorf("axis %d of %s %s: %d can't be cut into %d equal parts", i, p.Name, p.Tensor, inner, n)
 		}
 		inner /= n
 		x := part{n, inner, -1}

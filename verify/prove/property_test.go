@@ -98,10 +98,26 @@ func TestProperties(t *testing.T) {
 				o.Words = append(o.Words, ops.Word{Write: true, At: ops.Loc{Buffer: "step[copy]"}, Value: 3})
 			})},
 
+		{name: "a note beside the step word", ranks: pairOf, want: prove.Signals, text: []string{"step word"},
+			edit: set(1, func(o *ops.Op) {
+				o.Words = append(o.Words, ops.Word{Write: true, At: ops.Loc{Buffer: "step[main]", Offset: 2052}, Value: 3})
+			})},
+		{name: "a workspace from its middle on", ranks: []string{"main C[0:8] = A * B"}, edit: set(0, func(o *ops.Op) { o.Uses[3].At.Offset = 64 }), want: prove.Bounds},
+		{name: "another rank's count word", ranks: pairOf, want: prove.Bounds, text: []string{"count word"},
+			edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Rank: 1, Buffer: "count[main]"} })},
+		{name: "blocks counted in a semaphore", ranks: pairOf, want: prove.Bounds, edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Buffer: "read"} })},
+
 		{name: "remote write to C", ranks: []string{"main S[0:8] = A", "main C@0[0:8] = A"}, want: prove.Bounds},
 		{name: "adds to its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"}},
 		{name: "adds beside its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"}, want: prove.Bounds, text: []string{"both uses and writes"},
 			edit: set(1, func(o *ops.Op) { o.Uses[2].At.Offset, o.Uses[2].Bytes = 2, 4 })},
+		{name: "adds to its operand", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += C[0:4] * B"}, want: prove.Bounds, text: []string{"both uses and writes"}},
+		{name: "a product over its operand", ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] = C[0:4] * B"}, want: prove.Bounds, text: []string{"both uses and writes"}},
+		{name: "a product over its second operand", ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] = A[0:4] * C[0:4]"}, want: prove.Bounds, text: []string{"both uses and writes"}},
+		{name: "a product over its bias", ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] += A[0:4] * B"}, want: prove.Bounds, text: []string{"both uses and writes"},
+			edit: set(1, func(o *ops.Op) { o.Accumulate = false })},
+		{name: "adds to what it does not read", ranks: []string{"main C[0:4] = A[0:4] * B"}, want: prove.Bounds, text: []string{"reads something else"},
+			edit: set(0, func(o *ops.Op) { o.Accumulate = true })},
 		{name: "a sum into its term", ranks: []string{"main S[0:8] = A; main S[0:8] = S[0:8] + A"}},
 		{name: "a sum beside its term", ranks: []string{"main S[4:12] = A; main S[0:8] = S[4:12] + A"}, want: prove.Bounds, text: []string{"both uses and writes"}},
 		{name: "a sum of a peer's memory that is not shared", ranks: []string{"main S[0:4] = A[0:4] + B@1", "main S[0:8] = A"}, want: prove.Bounds, text: []string{"not shared"}},
@@ -132,6 +148,15 @@ func TestRoot(t *testing.T) {
 	get := "main wait ready 0; main S[0:8] = A@0; main post read 0"
 	listCase{ranks: []string{"main post ready 1; main wait read 1", get}}.run(t)
 	listCase{ranks: []string{"main post ready 1; main wait read 1", get + "; main T[0:8] = A"}, want: prove.Bounds, text: []string{"only rank 0 has A"}}.run(t)
+}
+
+// counting lets operations of rank 0 be kernels that count their blocks in main's word.
+func counting(at ...int) func([][]ops.Op) {
+	return func(lists [][]ops.Op) {
+		for _, i := range at {
+			lists[0][i].Count, lists[0][i].Kernel = ops.Loc{Buffer: "count[main]"}, "get"
+		}
+	}
 }
 
 func TestWords(t *testing.T) {
@@ -193,6 +218,12 @@ func TestMemory(t *testing.T) {
 		{name: "shared workspace", want: prove.Race, text: []string{"workspace[main]@0"}, ranks: []string{
 			"a < main; a C[0:4] = A * B; main C[4:8] = A * B; main < a"},
 			edit: func(l [][]ops.Op) { l[0][3].Uses[3].At.Buffer = "workspace[main]" }},
+		{name: "shared count word", want: prove.Race, text: []string{"count[main]@0"}, ranks: []string{
+			"a < main; a S[0:4] = A[0:4]; main S[4:8] = A[4:8]; main < a"}, edit: counting(3, 4)},
+		{name: "shared count word, one behind the other", ranks: []string{
+			"main S[4:8] = A[4:8]; a < main; a S[0:4] = A[0:4]; main < a"}, edit: counting(1, 4)},
+		{name: "shared count word, one while the other waits", want: prove.Race, text: []string{"count[main]@0"}, ranks: []string{
+			"a < main; a post! x 0; a wait! y 0; main wait! x 0; main S[0:4] = A[0:4]; main post! y 0; a S[4:8] = A[4:8]; main < a"}, edit: counting(3, 4, 6, 8)},
 		{name: "a put beside a read", want: prove.Race, text: []string{"S@0"}, ranks: []string{
 			"main post ready 1; main C[0:8] = S[0:8]; main wait read 1", "main wait ready 0; main S@0[0:8] = A; main post read 0"}},
 		{name: "a put ahead of a read", ranks: []string{

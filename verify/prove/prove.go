@@ -94,10 +94,14 @@ func ranges(list []int) string {
 }
 
 // Schedule proves a program for each mesh size, smallest first. The error is a
-// *Counterexample where the program is at fault.
+// *Counterexample where the program is at fault, and a *schedule.FieldError where a
+// constant of the schedule can't be cut for one of the sizes.
 func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error) {
 	if len(o.Ranks) == 0 {
 		o.Ranks = []int{2, 3, 4, 5, 6, 7, 8}
+	}
+	if err := divisible(p, o.Ranks); err != nil {
+		return nil, err
 	}
 	report, stamp := &Report{Program: p.Name}, newStamp()
 	for _, d := range o.Ranks {

@@ -45,7 +45,13 @@ func (p *proof) races() *Counterexample {
 func (g *graph) used(n int32) (list []ops.Use) {
 	switch g.nodes[n].kind {
 	case whole:
-		return g.operation(n).Uses
+		list = g.operation(n).Uses
+		fallthrough
+	case begin:
+		if o := g.operation(n); o.Count.Buffer != "" {
+			list = append(slices.Clone(list), ops.Use{Write: true, At: o.Count, Bytes: 4})
+		}
+		return list
 	case word:
 		if w, _ := g.item(n); ofStream(w.At.Buffer) {
 			return []ops.Use{{Write: true, At: w.At, Bytes: 4}}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -73,7 +71,7 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f, schedule.N2: s.n + 1, schedule.N3: s.n + 2}
 	parts := map[schedule.Extent]int64{}
 	for _, check := range p.Checks {
-		parts[check.Extent] = multiple(max(parts[check.Extent], 1), divisor(check, int64(d)))
+		parts[check.Extent] = multiple(max(parts[check.Extent], 1), check.Divisor(int64(d)))
 	}
 	for e, n := range parts {
 		extents[e] *= n
@@ -91,19 +89,6 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		c.Extents[string(e)] = extents[e]
 	}
 	return c
-}
-
-// divisor is what a check asks for: a number or D, so many times.
-func divisor(c hostir.Divide, d int64) int64 {
-	value := max(c.Times, 1)
-	for f := range strings.SplitSeq(string(c.By), "*") {
-		if n, err := strconv.ParseInt(f, 10, 64); err == nil && n > 0 {
-			value *= n
-		} else if f != "" {
-			value *= d
-		}
-	}
-	return value
 }
 
 // multiple is the least number of times n that by divides.

@@ -1,10 +1,14 @@
 package prove_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/verify/ops"
 	"ovgen/verify/prove"
 )
 
@@ -60,5 +64,32 @@ func TestUneven(t *testing.T) {
 				t.Errorf("property %q, want %q", wrong.Property, test.want)
 			}
 		})
+	}
+}
+
+// A copy that ends behind the last counted chunk, in memory that there is, is a
+// counterexample and nothing worse.
+func TestUsesBehindTheLastPart(t *testing.T) {
+	p, err := lower.Lower("X", catalog.AllToAllV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, lists, err := prove.Unroll(p, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer := 0
+	for i, o := range lists[0] {
+		if o.Kind == ops.Copy && longer == 0 {
+			lists[0][i].Uses = slices.Clone(o.Uses)
+			for j := range o.Uses {
+				lists[0][i].Uses[j].Bytes *= 3
+			}
+			longer++
+		}
+	}
+	var wrong *prove.Counterexample
+	if _, err := prove.Lists(t.Context(), m, lists, 2); longer != 1 || !errors.As(err, &wrong) {
+		t.Errorf("%d copies made longer: got %v, want a counterexample", longer, err)
 	}
 }

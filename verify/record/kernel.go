@@ -42,6 +42,13 @@ func (d *Driver) launch(o ops.Op, touches []driver.Touch) ([]ops.Op, error) {
 		if err != nil {
 			return nil, err
 		}
+		if strings.HasPrefix(at.Buffer, "count[") { // held until the work is done
+			if was := opens.Count; was.Buffer != "" && was != at || t.Kind != driver.TouchWrite {
+				return nil, fmt.Errorf("kernel %s counts its blocks in %s and in %s", o.Kernel, was, at)
+			}
+			opens.Count, work.Count = at, at
+			continue
+		}
 		post, waits := &opens, &ahead
 		if len(work.Uses) > 0 {
 			post, waits = &posts, &behind
@@ -68,6 +75,7 @@ func (d *Driver) launch(o ops.Op, touches []driver.Touch) ([]ops.Op, error) {
 	}
 	before, after := o, o
 	var errs [2]error
+	before.Count = opens.Count
 	before.Words, errs[0] = ahead.list()
 	after.Words, errs[1] = behind.list()
 	if err := errors.Join(errs[:]...); err != nil {

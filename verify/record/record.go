@@ -210,7 +210,7 @@ func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s
 		}
 		size := p.Type.Size()
 		rows, depth, columns := int64(p.M)*size, int64(p.K), int64(p.N)
-		o.Form = form(p)
+		o.Form, o.Accumulate = form(p), p.Accumulate
 		list := []use{{a, rows * depth, false}, {b, depth * columns * size, false}}
 		if p.Bias {
 			list = append(list, use{bias, columns * size, false})

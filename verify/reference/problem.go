@@ -30,12 +30,13 @@ type Step struct {
 // Hidden names the result of an MLP's first layer.
 const Hidden = "hidden"
 
-// Check says what keeps the tensors from being placed, and finds the steps.
+// Check says what keeps the tensors from being placed or multiplied, and finds the
+// steps.
 func (p *Problem) Check() error {
 	var errs []error
 	for _, t := range p.Tensors {
 		_, err := p.Part(t.Name, 0)
-		errs = append(errs, err)
+		errs = append(errs, err, p.fits(t))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -43,6 +44,32 @@ func (p *Problem) Check() error {
 	var err error
 	p.steps, err = p.way()
 	return err
+}
+
+// fits says which axis of a tensor is not as long as the operation has it: the sizes of
+// the steps are those of the operation's symbols.
+func (p *Problem) fits(t schedule.Tensor) error {
+	symbols := p.Op.Extents(t)
+	if symbols == nil {
+		return nil // the operation has no such tensor, or is none: way says so
+	}
+	if len(symbols) != len(t.Axes) {
+		return fmt.Errorf("%s has %d axes, and %d in a %s", t.Name, len(t.Axes), len(symbols), p.Op)
+	}
+	for i, a := range t.Axes {
+		is, err := p.Extents.Of(a.Extent)
+		if err != nil {
+			return fmt.Errorf("size of %s: %w", t.Name, err)
+		}
+		want, err := p.Extents.Of(symbols[i])
+		if err != nil {
+			return fmt.Errorf("size of %s: %w", t.Name, err)
+		}
+		if is != want {
+			return fmt.Errorf("axis %d of %s is %d, and %s of the operation is %d", i, t.Name, is, symbols[i], want)
+		}
+	}
+	return nil
 }
 
 // Tensor is the tensor of that name; the zero value where there is none.
@@ -150,6 +177,17 @@ func (p *Problem) way() ([]Step, error) {
 		return steps, nil
 	}
 	return nil, fmt.Errorf("no reference for operation %q", p.Op)
+}
+
+// Work is the multiplications of all steps and the elements of the largest tensor.
+func (p *Problem) Work() (multiplications, elements int) {
+	for _, s := range p.steps {
+		multiplications += s.M * s.K * s.N
+	}
+	for _, t := range p.Tensors {
+		elements = max(elements, p.Elements(t.Name))
+	}
+	return multiplications, elements
 }
 
 func (p *Problem) bias(name string) string {

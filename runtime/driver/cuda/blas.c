@@ -202,6 +202,14 @@ void ovgen_product_destroy(uintptr_t product) {
   free(p);
 }
 
+/* Whether c, which is written, meets what others of its tiles read. */
+static int overlaps(const struct product *p, uint64_t c, uint64_t a, uint64_t b, uint64_t bias) {
+  const ovgen_shape *s = &p->shape;
+  uint64_t size = s->type == CUDA_R_32F ? 4 : 2, end = c + s->m * s->n * size;
+  return (a < end && c < a + s->m * s->k * size) || (b < end && c < b + s->k * s->n * size) ||
+         (s->bias && bias < end && c < bias + s->n * size);
+}
+
 int ovgen_matmul(uintptr_t ctx, uintptr_t product, uint64_t c, uint64_t a, uint64_t b, uint64_t bias,
                  uint64_t workspace, uintptr_t stream) {
   static const float one = 1, zero = 0;
@@ -209,6 +217,7 @@ int ovgen_matmul(uintptr_t ctx, uintptr_t product, uint64_t c, uint64_t a, uint6
   if (!p->shape.bias) bias = 0;
   else if (!bias) return CUBLAS_STATUS_INVALID_VALUE;
   if (a % p->align_a || b % p->align_b || c % p->align_c || bias % p->align_bias) return OVGEN_MISALIGNED;
+  if (overlaps(p, c, a, b, bias)) return OVGEN_OVERLAP;
   if (ovgen_enter(ctx) != CUDA_SUCCESS) return OVGEN_NO_CONTEXT;
   const char *call;
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;

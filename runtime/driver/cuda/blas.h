@@ -102,8 +102,9 @@ int ovgen_blas_load(const char *library, char *why, size_t size);
 enum { OVGEN_CHOICES = 8 };
 
 /* Answers of ovgen_matmul besides a cublasStatus_t: an address is less aligned than
-   the product was tuned for, or the context can't be made current. */
-enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001 };
+   the product was tuned for, the context can't be made current, or an operand lies
+   where the result goes. */
+enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001, OVGEN_OVERLAP = 1002 };
 
 /* A row-major product c[m,n] = a b (+ bias[n]); a is [m,k], or [k,m] if transposed_a, b is
    [k,n], or [n,k] if transposed. Then comes gelu, or what c held is added. */

@@ -81,6 +81,9 @@ func matmulError(m driver.Product, c, a, b, bias driver.Ptr, r C.int) error {
 		return fmt.Errorf("multiply: a, b, c, bias at %#x, %#x, %#x, %#x must be aligned to %d, %d, %d, %d bytes: %w",
 			a, b, c, bias, wa, wb, wc, wbias,
 			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "misaligned address"})
+	case C.OVGEN_OVERLAP:
+		return fmt.Errorf("multiply: a, b or bias at %#x, %#x, %#x meets the result at %#x (give the result memory of its own): %w", a, b, bias, c,
+			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "an operand overlaps the result"})
 	case C.OVGEN_NO_CONTEXT:
 		return &driver.Status{Call: "cuCtxSetCurrent", Code: 201, Text: "CUDA_ERROR_INVALID_CONTEXT: the context is gone"}
 	}

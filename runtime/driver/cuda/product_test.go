@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,7 +60,11 @@ func TestFakeMatmul(t *testing.T) {
 		f.desc.M, f.desc.K, f.desc.N, f.desc.Type = 8, 16, 24, driver.BF16
 		m, err := d.MatmulCreate(f.desc)
 		must(t, err)
-		must(t, d.Matmul(m, 0x400, 0x100, 0x200, 0x300, 0x500, 0x50))
+		must(t, d.Matmul(m, 0x1000, 0x100, 0x200, 0x300, 0x2000, 0x50))
+		var status *driver.Status
+		if err := d.Matmul(m, 0x100, 0x100, 0x800, 0x2000, 0x3000, 0x50); !errors.As(err, &status) || status.Text != "an operand overlaps the result" {
+			t.Errorf("%+v: a product over its operand: %v", f.desc, err)
+		}
 		must(t, d.MatmulDestroy(m))
 	}
 	must(t, d.Close())

@@ -33,6 +33,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"bias may change", biasChanges},
 		{"chunks of a product", chunks},
 		{"bad products", badProducts},
+		{"a product over its operand", inPlace},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(&bench{T: t, d: d}) })
 	}

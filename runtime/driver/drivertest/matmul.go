@@ -157,6 +157,31 @@ func badProducts(b *bench) {
 	}
 }
 
+// inPlace multiplies into memory that an operand has: tiles would be written while
+// others still read it.
+func inPlace(b *bench) {
+	const n = 16
+	size := driver.Ptr(n * n * driver.FP32.Size())
+	m, err := b.d.MatmulCreate(driver.MatmulDesc{M: n, K: n, N: n, Type: driver.FP32, Bias: true, Accumulate: true})
+	b.must(err)
+	defer func() { b.must(b.d.MatmulDestroy(m)) }()
+	c := b.put(make([]byte, 4*size))
+	w, other, bias := b.put(make([]byte, size)), c+2*size, b.put(make([]byte, size))
+	ws, s := b.alloc(driver.WorkspaceBytes), b.stream(driver.Low)
+	row := driver.Ptr(n * driver.FP32.Size())
+	for _, x := range []struct {
+		name       string
+		a, b, bias driver.Ptr
+	}{{"a", c, w, bias}, {"a row of a", c + size - row, w, bias}, {"b", w, c, bias}, {"bias", w, other, c + size - row}} {
+		if err := b.d.Matmul(m, c, x.a, x.b, x.bias, ws, s); err == nil {
+			b.Errorf("%s where the result goes was accepted", x.name)
+		}
+	}
+	b.must(b.d.Matmul(m, c, other, w, bias, ws, s))
+	b.must(b.d.Matmul(m, c, c+size, w, bias, ws, s))
+	b.must(b.d.StreamSynchronize(s))
+}
+
 // accumulations is how often a product is added to C.
 const accumulations = 3
 

@@ -2,7 +2,10 @@
 
 package sim
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Config of a World. The zero value of each field but Devices is a good default.
 type Config struct {
@@ -62,6 +65,11 @@ type Moment struct {
 	Step int           // from 0, the start
 	At   time.Duration // since the world began
 }
+
+// Missing is why this build can't simulate every program: it is not for Linux, or it has
+// no cgo and so no kernels. It wraps driver.ErrUnavailable; nil says that nothing is
+// missing.
+func Missing() error { return errors.Join(supported(), kernelsRun()) }
 
 func (c *Config) defaults() {
 	if c.Memory == 0 {

@@ -3,6 +3,7 @@
 package sim_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -64,4 +65,13 @@ func bubble(t *testing.T, cfg sim.Config, f func(t *testing.T, w *sim.World)) {
 		defer w.Close()
 		f(t, w)
 	})
+}
+
+// wants fails unless err carries the code.
+func wants(t *testing.T, what string, err error, code int) {
+	t.Helper()
+	var s *driver.Status
+	if !errors.As(err, &s) || s.Code != code {
+		t.Errorf("%s: error %v, want code %d", what, err, code)
+	}
 }

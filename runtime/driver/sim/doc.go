@@ -20,5 +20,10 @@
 //
 // The simulator does not model caches, memory ordering within a kernel, the
 // number of multiprocessors or copy engines, nor undefined contents: new memory
-// is zero. Build tag nosim leaves the package empty.
+// is zero.
+//
+// Devices are made of Linux's memfds; on another system opening one fails with
+// driver.ErrUnavailable. A build without cgo has no kernels: ModuleLoadData fails
+// so, and programs that launch none run as ever. Build tag nosim leaves the
+// package empty.
 package sim

@@ -2,27 +2,8 @@
 
 package sim
 
-/*
-typedef struct ovgen_sim_kernel {
-	const char *name;
-	void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3]);
-	int (*resume)(void *launch, unsigned long long *addr, unsigned *value);
-	void (*destroy)(void *launch);
-} ovgen_sim_kernel;
-
-static void *kernel_start(const ovgen_sim_kernel *k, const void *params, const unsigned *grid, const unsigned *block) {
-	return k->start(params, grid, block);
-}
-
-static int kernel_resume(const ovgen_sim_kernel *k, void *launch, unsigned long long *addr, unsigned *value) {
-	return k->resume(launch, addr, value);
-}
-
-static void kernel_destroy(const ovgen_sim_kernel *k, void *launch) { k->destroy(launch); }
-*/
-import "C"
-
 import (
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -32,14 +13,14 @@ import (
 // module is a loaded Code with its host kernels by name.
 type module struct {
 	code    *driver.Code
-	kernels map[string]*C.ovgen_sim_kernel
+	kernels map[string]*hostKernel
 }
 
 // function is one kernel.
 type function struct {
 	name    string
 	module  *module
-	kernel  *C.ovgen_sim_kernel
+	kernel  *hostKernel
 	params  int
 	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
 }
@@ -53,8 +34,8 @@ type kernelRun struct {
 	seen    uint64 // World.words when it was resumed last
 	touches []driver.Touch
 	counted int // touches that the race detector has taken in
-	where   C.ulonglong
-	want    C.uint
+	where   uint64
+	want    uint32
 }
 
 // ModuleLoadData takes the kernels of a package from its table.
@@ -67,13 +48,13 @@ func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	if code == nil {
 		return 0, fail(call, invalidValue)
 	}
+	if err := kernelsRun(); err != nil {
+		return 0, fmt.Errorf("%s: %w", call, err)
+	}
 	if code.Sim == nil {
 		return 0, fail(call, noBinary)
 	}
-	m := &module{code: code, kernels: map[string]*C.ovgen_sim_kernel{}}
-	for k := (*C.ovgen_sim_kernel)(code.Sim); k.name != nil; k = (*C.ovgen_sim_kernel)(unsafe.Add(unsafe.Pointer(k), unsafe.Sizeof(*k))) {
-		m.kernels[C.GoString(k.name)] = k
-	}
+	m := &module{code: code, kernels: hostKernels(code.Sim)}
 	h := driver.Module(c.world.handle())
 	c.modules[h] = m
 	return h, nil
@@ -170,7 +151,7 @@ func (w *World) beginKernel(o *op) {
 			return
 		}
 	}
-	r.launch = C.kernel_start(o.function.kernel, params, (*C.uint)(unsafe.Pointer(&o.grid[0])), (*C.uint)(unsafe.Pointer(&o.block[0])))
+	r.launch = o.function.kernel.start(params, &o.grid, &o.block)
 	r.seen = w.words - 1
 }
 
@@ -185,7 +166,7 @@ func (w *World) resumeKernel(o *op) bool {
 	r := &o.running
 	posted := w.posts(o)
 	r.seen = w.words
-	r.waiting = C.kernel_resume(o.function.kernel, r.launch, &r.where, &r.want) != 0
+	r.waiting = o.function.kernel.resume(r.launch, &r.where, &r.want)
 	if w.posts(o) != posted {
 		w.words++
 	}
@@ -194,7 +175,7 @@ func (w *World) resumeKernel(o *op) bool {
 		w.words++
 		return true
 	}
-	r.word, r.value = driver.Ptr(r.where), uint32(r.want)
+	r.word, r.value = driver.Ptr(r.where), r.want
 	w.count(o, r.word)
 	return false
 }
@@ -240,7 +221,7 @@ func (w *World) count(o *op, until driver.Ptr) {
 // endKernel gives a launch back.
 func (w *World) endKernel(o *op) {
 	if o.running.launch != nil {
-		C.kernel_destroy(o.function.kernel, o.running.launch)
+		o.function.kernel.destroy(o.running.launch)
 		o.running.launch = nil
 	}
 }

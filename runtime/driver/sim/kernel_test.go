@@ -1,9 +1,8 @@
-//go:build !nosim
+//go:build cgo && !nosim
 
 package sim_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 	"unsafe"
@@ -143,11 +142,36 @@ func TestLaunchAllocations(t *testing.T) {
 	}
 }
 
-// wants fails unless err carries the code.
-func wants(t *testing.T, what string, err error, code int) {
-	t.Helper()
-	var s *driver.Status
-	if !errors.As(err, &s) || s.Code != code {
-		t.Errorf("%s: error %v, want code %d", what, err, code)
+// TestKernelEdges: a kernel that waits and posts orders copies as batches do.
+func TestKernelEdges(t *testing.T) {
+	for seed := range uint64(12) {
+		bubble(t, sim.Config{Devices: 2, Seed: seed}, func(t *testing.T, w *sim.World) {
+			p := pair(t, w)
+			f := p[0].kernel("relay")
+			p[0].launch(p[0].main, f, testkernel.Relay{
+				Wait: p[0].words, Post: p[0].signs, Dst: p[0].buf, Src: p[0].peer, Words: 256,
+			})
+			must(t, p[1].MemsetD32Async(p[1].buf, 42, 256, p[1].main))
+			p[1].post(p[1].main, p[1].signs)
+			p[1].wait(p[1].main, p[1].words)
+			must(t, p[1].MemsetD32Async(p[1].buf, 43, 256, p[1].main))
+			must(t, p[0].CtxSynchronize())
+			must(t, p[1].CtxSynchronize())
+			if got := p[0].get(p[0].buf, 4); got[0] != 42 {
+				t.Errorf("seed %d: the kernel copied %d, want 42", seed, got[0])
+			}
+			noRaces(t, w)
+			// without the wait the second fill races with the kernel
+			p[0].launch(p[0].main, f, testkernel.Relay{
+				Wait: p[0].words, Post: p[0].signs, Dst: p[0].buf, Src: p[0].peer, Words: 256,
+			})
+			p[1].post(p[1].main, p[1].signs)
+			must(t, p[1].MemsetD32Async(p[1].buf, 44, 256, p[1].main))
+			must(t, p[0].CtxSynchronize())
+			must(t, p[1].CtxSynchronize())
+			if len(w.Races()) == 0 {
+				t.Errorf("seed %d: no race was reported", seed)
+			}
+		})
 	}
 }

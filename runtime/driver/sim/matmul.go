@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -55,8 +56,21 @@ func (c *Context) Matmul(m driver.Product, dst, a, b, bias, workspace driver.Ptr
 	if c.streams[s] == nil {
 		return failBlas(call, blasExecutionFailure)
 	}
+	if overlaps(d, dst, a, b, bias) {
+		return fmt.Errorf("multiply: an operand meets the result at %#x (give the result memory of its own): %w", uint64(dst), failBlas(call, blasInvalidValue))
+	}
 	_, err := c.enqueue(call, s, &task{kind: matmul, desc: *d, dst: dst, a: a, b: b, bias: bias, space: workspace}, 1)
 	return err
+}
+
+// overlaps says that a product writes what others of its tiles read.
+func overlaps(d *driver.MatmulDesc, c, a, b, bias driver.Ptr) bool {
+	size := d.Type.Size()
+	end := c + driver.Ptr(int64(d.M)*int64(d.N)*size)
+	meets := func(p driver.Ptr, rows, columns int) bool {
+		return p < end && c < p+driver.Ptr(int64(rows)*int64(columns)*size)
+	}
+	return meets(a, d.M, d.K) || meets(b, d.K, d.N) || d.Bias && meets(bias, 1, d.N)
 }
 
 // Steps of a matmul after its begin: the operands are read at two moments, with the

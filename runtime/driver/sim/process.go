@@ -17,6 +17,9 @@ type processes struct{}
 
 // Count is OVGEN_SIM_DEVICES, or 64.
 func (processes) Count() (int, error) {
+	if err := supported(); err != nil {
+		return 0, fmt.Errorf("count simulated devices: %w", err)
+	}
 	text, ok := os.LookupEnv("OVGEN_SIM_DEVICES")
 	if !ok {
 		return 64, nil

@@ -5,8 +5,6 @@ package sim
 import (
 	"runtime"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // lists are what the scheduler fills anew at each step.
@@ -73,13 +71,12 @@ func (w *World) sleep(alarm *time.Timer, next time.Duration) {
 }
 
 // nap waits a little before words are read again, longer when nothing happens
-// for a while. A sleep of the system is far finer than one of Go's timers.
+// for a while.
 func (w *World) nap(naps int) int {
 	if w.bubble {
 		time.Sleep(20 * time.Microsecond)
 	} else {
-		d := unix.NsecToTimespec(int64(min(20+naps/4, 100)) * 1000)
-		unix.Nanosleep(&d, nil)
+		shortSleep(time.Duration(min(20+naps/4, 100)) * time.Microsecond)
 	}
 	w.mu.Lock()
 	w.words++ // for kernels

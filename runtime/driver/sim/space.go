@@ -81,17 +81,4 @@ func (c *Context) place(bytes int64) (driver.Ptr, bool) {
 	return first, first != 0
 }
 
-// createFile makes an empty memfd; its name tells importers that it is the one they mean.
-func createFile(id uint64, bytes int64) (int, error) {
-	fd, err := unix.MemfdCreate(fileName(id), unix.MFD_CLOEXEC)
-	if err != nil {
-		return -1, err
-	}
-	if err := unix.Ftruncate(fd, pages(bytes)); err != nil {
-		unix.Close(fd)
-		return -1, err
-	}
-	return fd, nil
-}
-
 func fileName(id uint64) string { return fmt.Sprintf("ovgen-sim-%016x", id) }

@@ -76,6 +76,9 @@ func (w *World) Open(i int) (driver.Driver, error) {
 }
 
 func (w *World) open(ordinal int) (*Context, error) {
+	if err := supported(); err != nil {
+		return nil, fmt.Errorf("open simulated device %d: %w", ordinal, err)
+	}
 	space, err := reserve()
 	if err != nil {
 		return nil, fmt.Errorf("open simulated device %d: reserve addresses: %w", ordinal, err)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,7 +24,8 @@ const (
 type Config struct {
 	Job        string
 	Rank, Size int
-	// Timeout bounds the rendezvous, and each Gather from its first rank on.
+	// Timeout bounds the rendezvous, and each Gather from its first rank on until
+	// Client.Bound says otherwise.
 	Timeout time.Duration
 	Network Network
 }
@@ -34,6 +36,7 @@ type Client struct {
 	conn   net.Conn
 	server *server // rank 0 only
 	wg     sync.WaitGroup
+	bound  atomic.Int64  // of a Gather, in nanoseconds
 	turn   chan struct{} // one Gather at a time
 	broken error         // of a Gather left early; guarded by turn
 	answer chan answer   // what the reader hands to Gather
@@ -59,6 +62,7 @@ func Join(ctx context.Context, c Config) (*Client, error) {
 	}
 	client := &Client{config: c, turn: make(chan struct{}, 1), answer: make(chan answer, 1),
 		gone: make(chan struct{}), closed: make(chan struct{})}
+	client.bound.Store(int64(c.Timeout))
 	if c.Rank == 0 {
 		s, err := listen(c)
 		if errors.Is(err, unix.EADDRINUSE) {
@@ -69,6 +73,11 @@ func Join(ctx context.Context, c Config) (*Client, error) {
 		client.server = s
 	}
 	if err := client.enter(ctx); err != nil {
+		if errors.As(err, new(*DeclinedError)) {
+			limit, cancel := context.WithTimeout(ctx, declineTime)
+			client.linger(limit)
+			cancel()
+		}
 		return nil, errors.Join(fmt.Errorf("join job %q: %w", c.Job, err), client.Close())
 	}
 	client.wg.Add(1)
@@ -134,8 +143,16 @@ func (c *Client) absentee(err, heard error) error {
 
 // hello asks rank 0 for membership.
 func (c *Client) hello(ctx context.Context) error {
+	return c.greet(ctx, c.greeting(hello))
+}
+
+func (c *Client) greeting(k kind) frame {
+	return newFrame(k).number(version).number(c.config.Rank).number(c.config.Size).text(c.config.Job)
+}
+
+// greet sends the first frame and reads whether rank 0 accepts it.
+func (c *Client) greet(ctx context.Context, f frame) error {
 	defer c.interrupt(ctx)()
-	f := newFrame(hello).number(version).number(c.config.Rank).number(c.config.Size).text(c.config.Job)
 	if err := f.send(c.conn); err != nil {
 		return err
 	}
@@ -186,6 +203,8 @@ func (c Config) outcome(k kind, f *fields) error {
 		err = &RendezvousError{Job: c.Job, Size: c.Size, Missing: f.ranks(c.Size), After: c.Timeout, Notes: f.texts()}
 	case gone:
 		err = &GoneError{Rank: f.rank(c.Size)}
+	case declined:
+		err = &DeclinedError{Rank: f.rank(c.Size), Reason: f.text()}
 	default:
 		err = ErrFrame
 	}
@@ -285,9 +304,10 @@ func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte,
 	if c.broken != nil {
 		return nil, fmt.Errorf("%s: after an earlier failure: %w", key, c.broken)
 	}
-	limit := time.NewTimer(c.config.Timeout + margin)
+	bound := time.Duration(c.bound.Load())
+	limit := time.NewTimer(bound + margin)
 	defer limit.Stop()
-	c.conn.SetWriteDeadline(time.Now().Add(c.config.Timeout))
+	c.conn.SetWriteDeadline(time.Now().Add(bound))
 	if err := newFrame(gather).text(key).bytes(blob).send(c.conn); err != nil {
 		c.broken = err // half a frame may be on its way
 		return nil, fmt.Errorf("%s: %w", key, c.why())
@@ -304,12 +324,21 @@ func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte,
 		}
 	case <-limit.C:
 		c.broken = context.DeadlineExceeded
-		return nil, fmt.Errorf("%s: rank 0 did not answer within %v: %w", key, c.config.Timeout+margin, context.DeadlineExceeded)
+		return nil, fmt.Errorf("%s: rank 0 did not answer within %v: %w", key, bound+margin, context.DeadlineExceeded)
 	case <-ctx.Done():
 		c.broken = context.Cause(ctx)
 		c.conn.SetWriteDeadline(time.Now().Add(flushTimeout))
 		newFrame(giveUp).text(key).bytes([]byte(context.Cause(ctx).Error())).send(c.conn)
 		return nil, fmt.Errorf("%s: %w", key, context.Cause(ctx))
+	}
+}
+
+// Bound sets the bound of each Gather from now on, from its first rank on. Rank 0's
+// counts for all ranks; the others wait a little longer than their own for rank 0.
+func (c *Client) Bound(limit time.Duration) {
+	c.bound.Store(int64(limit))
+	if c.server != nil {
+		c.server.bound.Store(int64(limit))
 	}
 }
 

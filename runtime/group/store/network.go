@@ -74,28 +74,6 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// sameUser asks the kernel who opened the other end.
-func sameUser(c net.Conn, uid int) error {
-	raw, err := c.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return err
-	}
-	var cred *unix.Ucred
-	var sockErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, sockErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if sockErr != nil {
-		return fmt.Errorf("read peer credentials: %w", sockErr)
-	}
-	if int(cred.Uid) != uid {
-		return fmt.Errorf("user %d: %w", cred.Uid, ErrForeign)
-	}
-	return nil
-}
-
 // Memory is a network inside this process, for ranks that are goroutines. All
 // its waiting is on channels, so it serves in a testing/synctest bubble.
 func Memory() Network { return &memory{jobs: map[string]*inbox{}} }

@@ -11,6 +11,7 @@ type round struct {
 	keys    []string
 	blobs   [][]byte
 	came    []int
+	bound   time.Duration // from the first rank that comes
 	timeout <-chan time.Time
 }
 
@@ -37,7 +38,8 @@ func (s *server) member(e event) {
 	r := &s.round
 	if r.keys == nil {
 		r.start(s.Size, e.key)
-		r.timeout = time.After(s.Timeout)
+		r.bound = time.Duration(s.bound.Load())
+		r.timeout = time.After(r.bound)
 	}
 	if slices.Contains(r.came, m.rank) {
 		s.drop(m)

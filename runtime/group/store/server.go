@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,10 +29,13 @@ type server struct {
 	slots    chan struct{} // one a connection, so that nobody opens any number
 
 	members []*member
+	came    map[int]bool  // ranks that were ever members
+	all     chan struct{} // closed when all were
 	notes   []string
 	open    bool  // the rendezvous is complete
 	dead    frame // what ended the job; the answer to every later Gather
 	round   round
+	bound   atomic.Int64 // of a Gather, in nanoseconds
 }
 
 // member is a rank's connection.
@@ -55,6 +59,8 @@ type event struct {
 type greeting struct {
 	version, rank, size int
 	job                 string
+	declines            bool
+	reason              string // to decline
 }
 
 func listen(c Config) (*server, error) {
@@ -63,7 +69,9 @@ func listen(c Config) (*server, error) {
 		return nil, err
 	}
 	s := &server{Config: c, listener: l, events: make(chan event), quit: make(chan struct{}),
-		slots: make(chan struct{}, 3*c.Size+16), members: make([]*member, c.Size)}
+		slots: make(chan struct{}, 3*c.Size+16), members: make([]*member, c.Size),
+		came: map[int]bool{}, all: make(chan struct{})}
+	s.bound.Store(int64(c.Timeout))
 	s.wg.Add(2)
 	go s.accept()
 	go s.serve()
@@ -146,18 +154,21 @@ func (s *server) read(c net.Conn) {
 
 // readGreeting reads a connection's first frame.
 func readGreeting(r io.Reader) (greeting, error) {
-	k, f, err := receive(r, maxHello)
+	k, f, err := receive(r, maxHello+maxText)
 	if err != nil {
 		return greeting{}, err
 	}
-	if k != hello {
+	if k != hello && k != decline {
 		return greeting{}, ErrFrame
 	}
-	g := greeting{version: f.number()}
+	g := greeting{version: f.number(), declines: k == decline}
 	if g.version != version && !f.bad {
 		return g, nil // other versions may say more, or less
 	}
 	g.rank, g.size, g.job = f.number(), f.number(), f.text()
+	if g.declines {
+		g.reason = f.text()
+	}
 	return g, f.end()
 }
 
@@ -235,7 +246,7 @@ func (s *server) serve() {
 				s.end(newFrame(absent).numbers(s.missing()).texts(s.notes))
 			}
 		case <-s.round.timeout:
-			s.fail(fmt.Sprintf("did not within %v", s.Timeout), s.absentees())
+			s.fail(fmt.Sprintf("did not within %v", s.round.bound), s.absentees())
 		case <-s.quit:
 			for m := range outs {
 				close(m.out)
@@ -270,11 +281,25 @@ func (s *server) greet(m *member, g greeting) {
 	m.rank = g.rank
 	s.members[g.rank] = m
 	s.push(m, newFrame(accepted))
-	if s.dead != nil {
+	if s.came[g.rank] = true; len(s.came) == s.Size {
+		defer s.complete()
+	}
+	if g.declines {
+		s.end(newFrame(declined).number(g.rank).text(g.reason))
+	} else if s.dead != nil {
 		s.push(m, s.dead)
 	} else if len(s.missing()) == 0 {
 		s.open = true
 		s.broadcast(newFrame(welcome))
+	}
+}
+
+// complete says that every rank has come; one may come again after a failure.
+func (s *server) complete() {
+	select {
+	case <-s.all:
+	default:
+		close(s.all)
 	}
 }
 

@@ -33,6 +33,8 @@ const (
 	mismatch                 // server: every rank's key
 	missing                  // server: key, who came, who did not, why
 	gone                     // server: rank
+	decline                  // client, instead of hello: the same, and why it can't join
+	declined                 // server: rank that can't join, why
 )
 
 // frame builds a message: length of what follows, kind, fields.

@@ -151,12 +151,9 @@ func product(o ops.Op) (d driver.MatmulDesc, bias int, err error) {
 	}
 	d = driver.MatmulDesc{M: m, K: k, N: n, Type: driver.FP32, Transposed: strings.HasPrefix(o.Form, "linear"),
 		TransposedA: o.Form == "gradient", Gelu: o.Form == "linear gelu"}
-	for i, u := range o.Uses[2 : len(o.Uses)-2] {
-		if u.At == result.At {
-			d.Accumulate = true
-		} else {
-			d.Bias, bias = true, i+2
-		}
+	d.Accumulate = o.Accumulate
+	if more := len(o.Uses) - 4; more > 1 || more == 1 && !o.Accumulate {
+		d.Bias, bias = true, 2
 	}
 	return d, bias, nil
 }

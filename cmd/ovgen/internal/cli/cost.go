@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/cost"
 )
@@ -36,6 +38,9 @@ func (c *call) cost(p *hostir.Program) error {
 		return err
 	}
 	x, err := c.shape.of(ranks)
+	if err == nil {
+		err = c.shape.known(p)
+	}
 	if err != nil {
 		return wrong(err)
 	}
@@ -49,7 +54,7 @@ func (c *call) cost(p *hostir.Program) error {
 	if err != nil {
 		return wrong(err)
 	}
-	title := fmt.Sprintf("%s %d,%d,%d %s on %d %s, %s: %.1f us", p.Name, x.M, x.K, x.N, c.shape.typ, ranks, machine.Name,
+	title := fmt.Sprintf("%s %s %s on %d %s, %s: %.1f us", p.Name, extentsText(x, p), c.shape.typ, ranks, machine.Name,
 		mode(c.price.eager), drawn.Time)
 	fmt.Fprintf(c.stdout, "%s (%s: %.1f us)\n", title, mode(!c.price.eager), other.Time)
 	if c.price.timeline != "" {
@@ -62,6 +67,18 @@ func (c *call) cost(p *hostir.Program) error {
 	}
 	fmt.Fprintln(c.stdout)
 	return drawn.Print(c.stdout)
+}
+
+// extentsText is "4096,8192,7168", with " N2=1024" behind it where the program has more.
+func extentsText(x cost.Case, p *hostir.Program) string {
+	c := p.Schedule.Constants()
+	text := fmt.Sprintf("%d,%d,%d", cmp.Or(x.M, c[schedule.M]), cmp.Or(x.K, c[schedule.K]), cmp.Or(x.N, c[schedule.N]))
+	for _, e := range []schedule.Extent{schedule.N2, schedule.N3, schedule.F} {
+		if n := cmp.Or(x.Extents[string(e)], c[e]); n != 0 {
+			text += fmt.Sprintf(" %s=%d", e, n)
+		}
+	}
+	return text
 }
 
 func mode(eager bool) string {

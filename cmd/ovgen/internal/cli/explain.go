@@ -42,6 +42,9 @@ func explained(c *call) error {
 		return wrong(fmt.Errorf("-rank %d: the ranks are 0 to %d", c.rank, ranks-1))
 	}
 	x, err := c.shape.of(ranks)
+	if err == nil {
+		err = c.shape.known(p)
+	}
 	if err != nil {
 		return wrong(err)
 	}

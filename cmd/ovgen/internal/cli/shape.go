@@ -46,6 +46,9 @@ func (s *shapeFlags) of(ranks int) (cost.Case, error) {
 		if err != nil || name == "" {
 			return x, fmt.Errorf("-extents %s: %q is not NAME=NUMBER", s.extents, part)
 		}
+		if slices.Contains([]string{"M", "K", "N"}, name) {
+			return x, fmt.Errorf("-extents %s: %s has a flag of its own (use -%s)", s.extents, name, strings.ToLower(name))
+		}
 		x.Extents[name] = v
 	}
 	for _, part := range fields(s.counts) {
@@ -66,6 +69,19 @@ func padded(x cost.Case) cost.Case {
 	return x
 }
 
+// known refuses what the flags give a program that has no use for it.
+func (s *shapeFlags) known(p *hostir.Program) error {
+	symbols, constants := cost.Symbols(p), p.Schedule.Constants()
+	for _, part := range fields(s.extents) {
+		name, _, _ := strings.Cut(part, "=")
+		_, constant := constants[schedule.Extent(name)] // of which Check knows
+		if !constant && !slices.Contains(symbols, name) {
+			return fmt.Errorf("-extents %s: the schedule has no extent %s (it has %s)", s.extents, name, strings.Join(symbols, ", "))
+		}
+	}
+	return nil
+}
+
 // rowsOfARank are those of a shape that nobody named.
 const rowsOfARank = 2048
 
@@ -73,7 +89,8 @@ const rowsOfARank = 2048
 // and uneven parts counts that differ.
 func filled(x cost.Case, p *hostir.Program) cost.Case {
 	usual := rowsOfARank * int64(x.Ranks)
-	x.M, x.K, x.N = cmp.Or(x.M, usual), cmp.Or(x.K, usual), cmp.Or(x.N, usual)
+	c := p.Schedule.Constants()
+	x.M, x.K, x.N = cmp.Or(x.M, c[schedule.M], usual), cmp.Or(x.K, c[schedule.K], usual), cmp.Or(x.N, c[schedule.N], usual)
 	for _, name := range cost.Symbols(p) {
 		if x.Extents[name] == 0 && name != "M" && name != "K" && name != "N" && name != "P" {
 			x.Extents[name] = usual

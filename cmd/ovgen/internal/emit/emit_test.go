@@ -100,8 +100,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
 		}
 	}
-	if len(want) != 18 {
-		t.Errorf("%d golden files of %v, want 18", len(want), slices.Sorted(maps.Keys(files)))
+	if len(want) != 20 {
+		t.Errorf("%d golden files of %v, want 20", len(want), slices.Sorted(maps.Keys(files)))
 	}
 }
 

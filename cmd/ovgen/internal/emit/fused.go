@@ -152,10 +152,18 @@ func (u *unit) signalTouches(f *jen.File) {
 		jen.If(jen.Len(jen.Id("words")).Op("==").Lit(0)).Block(jen.Return(jen.Id("to"))),
 		jen.Id("to").Op("=").Id("wordsTouched").Call(kind("TouchWrite"), jen.Lit(0), jen.Id("words"), jen.Id("to")),
 		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("step"), jen.Lit(4), jen.Uint32().Call(field("value"))))))
-	u.partTouches(f, "before", "signals", "beforeTouched adds what a kernel touches ahead of its work: it posts, and awaits each word.",
+	f.Line()
+	f.Add(doc("countTouched adds the word in which the blocks count themselves, as they start and as they finish."))
+	f.Func().Id("countTouched").Params(jen.Id("p").Op("*").Add(u.params("signals")), jen.Id("to").Add(touches())).Add(touches()).Block(
+		jen.If(field("count").Op("==").Lit(0)).Block(jen.Return(jen.Id("to"))).Comment("its first launch, which does nothing"),
+		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("count"), jen.Lit(4), nil))))
+	count := func() jen.Code { return jen.Id("to").Op("=").Id("countTouched").Call(jen.Id("p"), jen.Id("to")) }
+	u.partTouches(f, "before", "signals", "beforeTouched adds what a kernel touches ahead of its work: it counts blocks, posts, and awaits each word.",
+		count(),
 		add(kind("TouchPost"), jen.Lit(1), "opens", "opening"),
 		jen.Return(jen.Id("wordsTouched").Call(kind("TouchWait"), jen.Lit(1), field("waits").Index(jen.Op(":").Add(field("waiting"))), jen.Id("to"))))
-	u.partTouches(f, "after", "signals", "afterTouched adds what it touches behind its work: it resets the words, posts, and waits again.",
+	u.partTouches(f, "after", "signals", "afterTouched adds what it touches behind its work: it counts blocks, resets the words, posts, and waits again.",
+		count(),
 		jen.Id("to").Op("=").Add(reset("waits", "waiting")),
 		add(kind("TouchPost"), jen.Lit(1), "posts", "posting"),
 		add(kind("TouchWait"), jen.Lit(1), "closes", "closing"),

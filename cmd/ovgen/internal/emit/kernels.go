@@ -7,7 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// kernelFiles adds kernels.go and the pair sim.go, nosim.go.
+// kernelFiles adds kernels.go, nocgo.go and the pair sim.go, nosim.go.
 func (u *unit) kernelFiles(files map[string][]byte) error {
 	f := u.file()
 	f.CgoPreamble(`#include "` + u.name + `.h"`)
@@ -46,18 +46,21 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 		return err
 	}
 	files[path.Join(u.name, "kernels.go")] = text
+	if err := u.noCgoFile(text, files); err != nil {
+		return err
+	}
 	return simFiles(u.name, u.name, u.file, files)
 }
 
 // simFiles adds the files that give the simulator its kernels, or leave them out.
 func simFiles(dir, prefix string, file func() *jen.File, files map[string][]byte) error {
 	in := file()
-	in.HeaderComment("//go:build !nosim")
+	in.HeaderComment("//go:build linux && !nosim")
 	in.CgoPreamble("#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing\nextern const void *ovgen_" + prefix + "_sim(void);")
 	in.Add(doc("sim is the table of this package's kernels compiled for the host."))
 	in.Func().Id("sim").Params().Qual("unsafe", "Pointer").Block(jen.Return(jen.Qual("unsafe", "Pointer").Call(jen.Qual("C", "ovgen_"+prefix+"_sim").Call())))
 	out := file()
-	out.HeaderComment("//go:build nosim")
+	out.HeaderComment("//go:build !linux || nosim")
 	out.Add(doc("sim is absent from a build without the simulator."))
 	out.Func().Id("sim").Params().Qual("unsafe", "Pointer").Block(jen.Return(jen.Nil()))
 	for name, f := range map[string]*jen.File{"sim.go": in, "nosim.go": out} {

@@ -7,6 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
 
@@ -42,6 +43,11 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		files[path.Join(runName, name)] = text
 	}
 	if err := simFiles(runName, runName, runFile, files); err != nil {
+		return err
+	}
+	stub := runFile()
+	noCgoCode(stub, runName)
+	if err := addNoCgo(stub, runName, files); err != nil {
 		return err
 	}
 	name := path.Join(programsName, programsName+".go")
@@ -92,6 +98,9 @@ func (u *unit) entry() jen.Code {
 		jen.Id("Name").Op(":").Lit(u.name),
 		jen.Id("Proof").Op(":").Lit(u.proof()),
 	}
+	if ranks := u.proven(); len(ranks) > 0 {
+		fields = append(fields, jen.Id("Ranks").Op(":").Index().Int().Values(ranks...))
+	}
 	if u.eager() {
 		fields = append(fields, jen.Id("Eager").Op(":").True())
 	}
@@ -102,8 +111,15 @@ func (u *unit) entry() jen.Code {
 	for i, t := range s.Tensors {
 		tensors[i] = tensor(t)
 	}
+	fields = append(fields, jen.Id("Op").Op(":").Lit(string(s.Op)))
+	if len(u.program.Checks) > 0 {
+		checks := make([]jen.Code, len(u.program.Checks))
+		for i, c := range u.program.Checks {
+			checks[i] = divide(c)
+		}
+		fields = append(fields, jen.Id("Checks").Op(":").Index().Qual(harnessPath, "Divide").Values(checks...))
+	}
 	fields = append(fields,
-		jen.Id("Op").Op(":").Lit(string(s.Op)),
 		jen.Id("Tensors").Op(":").Index().Qual(harnessPath, "Tensor").Custom(lineByLine, tensors...),
 		jen.Id("Types").Op(":").Index().Qual(driverPath, "Type").Values(types...),
 		jen.Id("New").Op(":").Qual(harnessPath, "Adapt").Call(
@@ -131,6 +147,15 @@ func tensor(t schedule.Tensor) jen.Code {
 	}
 	if t.Within != "" {
 		fields = append(fields, jen.Id("Within").Op(":").Lit(t.Within))
+	}
+	return jen.Custom(inLine, fields...)
+}
+
+// divide is a literal of what New requires of the shape.
+func divide(d hostir.Divide) jen.Code {
+	fields := []jen.Code{jen.Id("Extent").Op(":").Lit(string(d.Extent)), jen.Id("By").Op(":").Lit(string(d.By))}
+	if d.Times > 1 {
+		fields = append(fields, jen.Id("Times").Op(":").Lit(int(d.Times)))
 	}
 	return jen.Custom(inLine, fields...)
 }

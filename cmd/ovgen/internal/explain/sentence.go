@@ -157,13 +157,12 @@ func (t *teller) product(o ops.Op) string {
 		left += " transposed"
 	}
 	text := fmt.Sprintf("multiplies %s by %s", left, right)
-	into := "into"
-	for _, u := range reads[2:] {
-		if u.At == result.At {
-			into = "and adds it to"
-		} else {
-			text += ", adds " + t.place(u)
-		}
+	into, more := "into", reads[2:]
+	if o.Accumulate {
+		into, more = "and adds it to", more[:len(more)-1]
+	}
+	for _, u := range more {
+		text += ", adds " + t.place(u)
 	}
 	if gelu {
 		text += ", takes the GELU"

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package nvrtc
 
 /*
@@ -14,25 +16,12 @@ import (
 	"unsafe"
 )
 
-// Pinned is the version of NVRTC that makes checked-in PTX: drivers from R550 on load
-// its output.
-const Pinned = "12.4"
-
 // Compiler is a loaded NVRTC.
 type Compiler struct {
 	library *C.ovgen_nvrtc
 	path    string
 	version string
 }
-
-// SourceError says that a program does not compile.
-type SourceError struct {
-	Name string // of the program
-	Log  string // what NVRTC printed: NAME(LINE): error: ...
-}
-
-// Error is the compiler's log.
-func (e *SourceError) Error() string { return fmt.Sprintf("compile %s:\n%s", e.Name, e.Log) }
 
 // Open loads the library at path.
 func Open(path string) (*Compiler, error) {

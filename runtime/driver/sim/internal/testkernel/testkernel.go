@@ -1,4 +1,4 @@
-//go:build !nosim
+//go:build cgo && !nosim
 
 // Package testkernel holds two kernels in C for the simulator's own tests: the
 // least that a generated package with kernels consists of.

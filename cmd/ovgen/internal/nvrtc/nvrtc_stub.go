@@ -1,0 +1,37 @@
+//go:build !cgo
+
+package nvrtc
+
+import "fmt"
+
+// Compiler is never made: this build can load no library.
+type Compiler struct{}
+
+// Open says so.
+func Open(path string) (*Compiler, error) {
+	return nil, fmt.Errorf("open NVRTC at %s: %w", path, errNoCgo)
+}
+
+// Version of no compiler.
+func (*Compiler) Version() string { return "" }
+
+// Path of no library.
+func (*Compiler) Path() string { return "" }
+
+// Compile fails as Open does.
+func (*Compiler) Compile(string, []byte, map[string][]byte, []string) ([]byte, error) {
+	return nil, errNoCgo
+}
+
+// errNoCgo counts as ErrMissing: device code is treated as where no NVRTC is found.
+var errNoCgo error = noCgo{}
+
+type noCgo struct{}
+
+// Error says what to do.
+func (noCgo) Error() string {
+	return "this ovgen was built without cgo (build it with CGO_ENABLED=1 and a C compiler)"
+}
+
+// Is says that the error is ErrMissing.
+func (noCgo) Is(target error) bool { return target == ErrMissing }

@@ -1,0 +1,80 @@
+package harness
+
+import (
+	"fmt"
+	"time"
+
+	"ovgen/schedule"
+)
+
+// The simulator multiplies about so many numbers a second, all ranks together, and may
+// take so long for one shape unless -long insists.
+const (
+	simulatedRate  = 5e9
+	simulatedLimit = 2 * time.Minute
+)
+
+// affordable refuses, before anything is made, shapes that take the simulator minutes.
+func (r *rank) affordable() error {
+	if r.onGPU() || r.o.long {
+		return nil
+	}
+	for _, group := range r.o.groups() {
+		p := group[0]
+		for _, typ := range r.o.typesOf(p) {
+			for _, s := range r.o.shapesOf(p, typ, false) {
+				if err := r.o.afford(p, s, r.o.runs(len(group))); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// groups are the programs that are measured together.
+func (o *options) groups() [][]*Program {
+	if o.command == "tune" {
+		return families(o.programs)
+	}
+	return o.together
+}
+
+// runs is how often the work of one shape is done by default or, where fewer are asked
+// for, by -iters: who asks for more knows that it takes longer.
+func (o *options) runs(programs int) int {
+	rounds := warmUp + min(o.rounds, 16)
+	switch o.command {
+	case "bench":
+		return (2*programs + 2) * 2 * rounds // beside the plans, the products whole and in chunks; gated and not
+	case "tune":
+		return 2 * programs * rounds
+	case "trace":
+		return warmUp + 1
+	}
+	iters := 5
+	if o.iters > 0 {
+		iters = min(o.iters, iters)
+	}
+	return programs * 2 * (2*iters + 1) // each run is compared with products made apart
+}
+
+// afford says how long the simulator would take for so many runs of a shape.
+func (o *options) afford(p *Program, s Shape, runs int) error {
+	x, err := p.problem(s, o.ranks)
+	if err != nil {
+		return nil // said where it runs
+	}
+	work, _ := x.Work()
+	all := float64(work)
+	if !x.Reduces() && x.Op != schedule.MLP { // every rank does all of it
+		all *= float64(o.ranks)
+	}
+	seconds := all * float64(runs) / simulatedRate
+	if seconds <= simulatedLimit.Seconds() {
+		return nil
+	}
+	about := time.Duration(min(seconds, 1e9) * float64(time.Second)).Round(time.Minute)
+	return fmt.Errorf("%s %s, %s %s: the simulator would take about %v for %.2g multiplications on %d ranks, %d times (take a smaller shape or GPUs, or -long to insist)",
+		o.command, p.Name, s, s.Type, about, all, o.ranks, runs)
+}

@@ -1,0 +1,112 @@
+package harness
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/verify/reference"
+)
+
+// pattern is one way to fill the uneven parts of a program: the counts that Bind gets.
+type pattern struct {
+	name   string // empty for the usual ones
+	counts []int
+}
+
+// patterns are the counts to verify a program with: parts that differ, nothing at all, and
+// all rows in one part. A program without uneven parts has one pattern of no counts.
+func (p *Program) patterns(s Shape, ranks int) []pattern {
+	if !p.uneven() {
+		return []pattern{{}}
+	}
+	s = s.fit(p, ranks)
+	_, constant := p.schedule().Constants()[schedule.M]
+	if p.ragged() {
+		n := ranks * ranks
+		return []pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)}, {"one part", only(n, min(1, n-1), s.M)}}
+	}
+	most := s.M
+	if s.P > 0 {
+		most = s.P
+	}
+	list := []pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)}, {"one part", only(ranks, 0, min(most, s.M))}}
+	if constant { // the parts are always all of them
+		return slices.DeleteFunc(list, func(l pattern) bool { return sum(l.counts) != s.M })
+	}
+	return list
+}
+
+func (p *Program) uneven() bool { return slices.ContainsFunc(p.Tensors, unevenly) }
+
+// ragged says that each pair of ranks has a count of its own.
+func (p *Program) ragged() bool {
+	return slices.ContainsFunc(p.Tensors, func(t Tensor) bool {
+		_, ok := reference.Ragged(t)
+		return ok
+	})
+}
+
+// unevenly says that the ranks' parts of a tensor differ in size.
+func unevenly(t Tensor) bool {
+	return slices.ContainsFunc(t.Axes, func(a Axis) bool {
+		return slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Uneven })
+	})
+}
+
+// bounded says that New has to know the most rows of an uneven part.
+func bounded(t Tensor) bool {
+	return slices.ContainsFunc(t.Axes, func(a Axis) bool {
+		return slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Most != "" })
+	})
+}
+
+// counts are parts of m that differ, none above most: every second rank has up to three
+// more than its share and the next as many fewer.
+func counts(m, ranks, most int) []int {
+	list := make([]int, ranks)
+	share := m / ranks
+	for r := range list {
+		list[r] = share
+		if r%2 == 1 {
+			moved := max(min(share, 3, most-share), 0)
+			list[r-1], list[r] = share+moved, share-moved
+		}
+	}
+	for left := m % ranks; left > 0; { // to the last that have room
+		took := 0
+		for r := ranks - 1; r >= 0; r-- {
+			if n := min(left, max(most-list[r], 0)); n > 0 {
+				list[r], left, took = list[r]+n, left-n, took+n
+			}
+		}
+		if took == 0 {
+			break // there are more rows than room: fits says so
+		}
+	}
+	return list
+}
+
+// only gives everything to one of n parts.
+func only(n, at, rows int) []int {
+	list := make([]int, n)
+	list[at] = rows
+	return list
+}
+
+// pairs are counts for each pair of ranks, of which every rank sends and receives as
+// much as the given ones hold.
+func pairs(counts []int) (list []int) {
+	for from := range counts {
+		for to := range counts {
+			list = append(list, counts[(to-from+len(counts))%len(counts)])
+		}
+	}
+	return list
+}
+
+func sum(counts []int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
