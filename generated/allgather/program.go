@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgather",
-	Hash:  "2d778086ffbd6815fef9db0cbae55504d8c1950791fc4f1dae36595d8f4ba44b",
-	Proof: "proven for D = 2..8, stamp a5706671cbcb41ad",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "8f0afbd2039885a50170abbe614f203cd7969ceb4a6a06ce61c01bfcd119a250",
+	Proof: "proven for D = 1..8, stamp f168c04eb0e44fa0",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllGather, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of an AllGather, the same on all ranks. M
+// is counted over all ranks, of which each has a part. N is of each rank's own
+// tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

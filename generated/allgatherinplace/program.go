@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherinplace",
-	Hash:  "19ad9ffa17d91d95d1c4567b4446baae176d304a8a6f8a040899f808202c35a6",
-	Proof: "proven for D = 2..8, stamp cd56cf2a773879f3",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "9013a07bc33ec751a350a7954786431ee0d7ae6d5a35325a260fb2d13674d073",
+	Proof: "proven for D = 1..8, stamp d527764cf7c6e2db",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherInPlace, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

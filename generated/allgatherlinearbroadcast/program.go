@@ -16,13 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearbroadcast",
-	Hash:  "5e2655c6f87c87784d6cbf742ae010af3bb29554c2f66dbc0eeb8c71931defda",
-	Proof: "proven for D = 2..8, stamp 9944946f009d9ad4",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "819f64a905f169289523632edb9b1cbb6d7e780f7b1f2b4add48a44078424b71",
+	Proof: "proven for D = 1..8, stamp 610e86844c5db897",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearBroadcast, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M is counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -22,13 +22,14 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective1",
-	Hash:  "e57c37e22a4a5b36be7e99d28fdae76585f22fda0eb3f30972a5f52ddb3565cf",
-	Proof: "proven for D = 2..8, stamp 9180b38b8e4345c5",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "c8c8c9697fb5a393f173957fcf22a30b8620011b9f26c66e6e4ac295b7f9b784",
+	Proof: "proven for D = 1..8, stamp c141fdb61f9ce6f4",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearCollective1, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M is counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -50,6 +51,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -22,13 +22,14 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective2",
-	Hash:  "3579e1a3eff7242c3c1e5eb536adb4789ac3dc28a6f0d665f1d5eea54ce314b2",
-	Proof: "proven for D = 2..8, stamp 9ea8d36e1e993201",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "e1b072903129f47378fb3e53d8f6c870e3cc0bf29a74fb1d018359078424bfa0",
+	Proof: "proven for D = 1..8, stamp 3f7f3c4411d9c36c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearCollective2, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M is counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -50,6 +51,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%(2*ranks) != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of 2 times the ranks, %d", s.M, 2*ranks))

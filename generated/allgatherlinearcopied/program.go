@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcopied",
-	Hash:  "41963f865bcd711d2996eccde16ccf64262ecc4ef461428859af0e8b191c8e6a",
-	Proof: "proven for D = 2..8, stamp 358a8c2cdebcdf14",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "890ee31c76e7a0ecc334d7b798b27c468ae0db8092d6937ad88abeb3623cad3e",
+	Proof: "proven for D = 1..8, stamp 87e94d4cfb15bacf",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearCopied, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M is counted over all ranks, of which each has a part. K and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlineargrouped",
-	Hash:  "30b4c6899cb9062cf805e0128f6c716e2a0a9822288e0a11b1d46627f02d79b9",
-	Proof: "proven for D = 2..8, stamp cd79fa0df86a57fd",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "2210ba274ab6d3d46abbd91a0a8a8ee978699dbf4b5c976c1b088ecaa567b102",
+	Proof: "proven for D = 1..8, stamp cf09a3ee01972258",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearGrouped, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M is counted over all ranks, of which each has a part. K and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

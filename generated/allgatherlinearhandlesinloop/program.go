@@ -16,15 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearhandlesinloop",
-	Hash:  "5a54dd5e242a24d63a2fe079823b38012e89822a9d3b23b1aaaad4b37113b78b",
-	Proof: "proven for D = 2..8, stamp 9b33907a78195379, eager only: it exchanges handles in the loop",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "345b932c2ee0a8976730b2ac0fec838b437a9be8b0ff75d2c0142b2131150cb8",
+	Proof: "proven for D = 1..8, stamp 927cce9453584649, eager only: it exchanges handles in the loop",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Eager: true,
 }
 
 // Shape is the size and element type of an AllGatherLinearHandlesInLoop, the
-// same on all ranks. Extents are of the whole operation, not of one rank's
-// share.
+// same on all ranks. M is counted over all ranks, of which each has a part. K
+// and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -46,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearkernels",
-	Hash:  "aa4ad5b072f3a42498d722243fb0729036fffe9c8162ba15691777feb8cd6bb8",
-	Proof: "proven for D = 2..8, stamp a70cc9b650bc5db2",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "9518ad7cd02a6f0807174415042c0e40e84d87e1eb12514b0cc19ee0a5842969",
+	Proof: "proven for D = 1..8, stamp a95b32e755968bc4",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllGatherLinearKernels, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M is counted over all ranks, of which each has a part. K and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

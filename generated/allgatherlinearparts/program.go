@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearparts",
-	Hash:  "c2dda9daecb7ee5da02311c3c1eeaacf123644144ca037b4b0b4a559f1673098",
-	Proof: "proven for D = 2..8, stamp e77a5b046c0f38ef",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "df0c6e447b769b3b0af27d4e68a6acedc43194d98635f707985c919b3cd7fcd4",
+	Proof: "proven for D = 1..8, stamp 60cc56d4063375b9",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearParts, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M is counted over all ranks, of which each has a part. K and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%(2*ranks) != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of 2 times the ranks, %d", s.M, 2*ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringbackward",
-	Hash:  "68caf65efa2147145e2a978881fb3efd7e11fd7526cddf485dbfec950534fc9a",
-	Proof: "proven for D = 2..8, stamp ecdc53a7fbcfba16",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "38d7665431261060800bffd5396d2323c6adfca40c03a2e488cec36735df3138",
+	Proof: "proven for D = 1..8, stamp 3be89aff56964fd9",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearRingBackward, the
-// same on all ranks. Extents are of the whole operation, not of one rank's
-// share.
+// same on all ranks. M is counted over all ranks, of which each has a part. K
+// and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -45,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,13 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringboth",
-	Hash:  "e1deaeaee66592b6d9774eaee6c075b6cbc19d33538dcfcdef9f1612ce456ade",
-	Proof: "proven for D = 2..8, stamp fea732ee521e685b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "277607e8305e8d5b9bfce903559a02d54210417c309482e94c9a4dfcd71eeeb1",
+	Proof: "proven for D = 1..8, stamp 1517cc2efb7cfd65",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearRingBoth, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M is counted over all ranks, of which each has a part. K and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%(2*ranks) != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of 2 times the ranks, %d", s.M, 2*ranks))

@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearstartinloop",
-	Hash:  "e6f72e02bee07b53d7f2ca48e9b7b640cfd19b88908b96d9759616cf39091382",
-	Proof: "proven for D = 2..8, stamp 14d849e0f568ef70",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "a7e8a844dc0dd42fbad39df7c114122d8a856c06e6a36db3ac921e6243c96974",
+	Proof: "proven for D = 1..8, stamp 28b918aec9f778bf",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearStartInLoop, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M is counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathermatmul",
-	Hash:  "20593010dcc3ce439f838e01b6f27269043a9b11e8e60ebfb5a137b27a458599",
-	Proof: "proven for D = 2..8, stamp a1bef046279e35eb",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "f44438ff52258d2ae68080c1b8ba4759a546844a828d9eb2319e2edd83586c6a",
+	Proof: "proven for D = 1..8, stamp 322fddad600001f9",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherMatmul, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. K and N are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

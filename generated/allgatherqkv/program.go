@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherqkv",
-	Hash:  "faadfb7973ef6a2fc24f2831e88d6bb92b7dbbf1acdb7c9aadb288fca241891f",
-	Proof: "proven for D = 2..8, stamp 7095260a8adff57b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "b2f1cc2ad7871a2d178e3621e11c8703ebddf66c5c1718cf1df1b203bfcde313",
+	Proof: "proven for D = 1..8, stamp 907b27177f105e82",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherQKV, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// M is counted over all ranks, of which each has a part. K, N, N2 and N3 are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N, s.N2, s.N3); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherv",
-	Hash:  "48849ee29282633d5634c13c9a29cd0530d077e9fc2324314d951f235ff7aecd",
-	Proof: "proven for D = 2..8, stamp 1f6d47532642cbdf",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "fcb34fa8306304a0079f03ef8f9b073ea8fa64004aa23f0031198be717664f4c",
+	Proof: "proven for D = 1..8, stamp db7c12f2801b1a9b",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllGatherV, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of an AllGatherV, the same on all ranks. M
+// is counted over all ranks, of which each has a part. N is of each rank's own
+// tensors. P is the most rows that one rank's part may have.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N, s.P); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

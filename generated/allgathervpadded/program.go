@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "ca4c25cc57227a24c14175528f4085a17aa86bf8eae224d9648ccce614a5ae26",
-	Proof: "proven for D = 2..8, stamp dc08b75469de737b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "da40eef9294833f8a410e9255f0b48a7d6165308d1ed75d0f9431e2b8fb72d1c",
+	Proof: "proven for D = 1..8, stamp 70641cc323630b0e",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherVPadded, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors. P is the most rows that one rank's part may have.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N, s.P); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

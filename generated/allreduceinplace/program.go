@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceinplace",
-	Hash:  "4a29b9caa1938451c6ab99c43c4d7a3c3247ec4d7aed0c412ebbda151fb80b0c",
-	Proof: "proven for D = 2..8, stamp 03bb858d7b42360b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "b70ff622de382887b1a579ac39065de413eac28ac686976d222cda86b7386fd8",
+	Proof: "proven for D = 1..8, stamp 35e269fa94b6f87e",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceInPlace, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

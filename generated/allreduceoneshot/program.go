@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-	Hash:  "0f4a662f85a7b9f8062a086ff61f543f33825ea5d9f560a11b01c6a4fa51d2ae",
-	Proof: "proven for D = 2..8, stamp e7d0fce61d85f6d0",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "0301e74ca822bd1a826f7ee25528a3fc5d40f5d58807eef3eb47aa0205305834",
+	Proof: "proven for D = 1..8, stamp 04c08827c5877150",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceOneShot, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreducetwoshot",
-	Hash:  "c0b8bad26c36542b3518ddb12e33d6c5c5c059ba0df87e6ab06edadd2d163b96",
-	Proof: "proven for D = 2..8, stamp e927c2d25e944608",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "038076ae6f14c4d31f9084fcbd26398650a702ab43a454d44dbe989ba2404e6b",
+	Proof: "proven for D = 1..8, stamp 45b9482294bca89c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceTwoShot, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

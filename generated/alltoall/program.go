@@ -16,13 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "alltoall",
-	Hash:  "2e8099f541755d3c09d2ce2eb5fda7ee5d3ff8efe644b51fef10ab2e00519230",
-	Proof: "proven for D = 2..8, stamp 91c841ef69186257",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "34febc509fb1b1da923a405fc2538178a4d662bdb7902afcfadf51e0985ad8fb",
+	Proof: "proven for D = 1..8, stamp 6d10c62170325fbe",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllToAll, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of an AllToAll, the same on all ranks. M
+// is of each rank's own tensors.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32
@@ -44,6 +44,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

@@ -16,13 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "alltoallv",
-	Hash:  "c9a095fd8fbad4d813b69bd21c632c44fb1c42a2b84d6aa352790ff95c795e07",
-	Proof: "proven for D = 2..8, stamp f1619a8cd88099d3",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "68b316f681f1da955f6dd95756c727309c982a404b3a4aa0514cba98de22d5a8",
+	Proof: "proven for D = 1..8, stamp 73efceae114175e0",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of an AllToAllV, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of an AllToAllV, the same on all ranks. M
+// is of each rank's own tensors.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32
@@ -44,6 +44,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

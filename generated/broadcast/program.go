@@ -16,13 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "0873c8f985fd40b6204ec2eda4828f86cb06c7759a12ba42af2c8e5190e55922",
-	Proof: "proven for D = 2..8, stamp 49629dd2b4d2ec77",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "df4aaf88e43c9544998fb78737be4a7a8401140ac44f334b9da11f3e0b430937",
+	Proof: "proven for D = 1..8, stamp fbc08eebb9b156b6",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of a Broadcast, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of a Broadcast, the same on all ranks. M
+// and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -44,6 +44,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

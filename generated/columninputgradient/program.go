@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "09e2df4b4a5e90e9ca13d06b00996f555c46832975a47767a2f5645f6f361dcf",
-	Proof: "proven for D = 2..8, stamp 8f2cbb0097a29710",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "79cff9d960c1ac7e90a2eb2d6c84bafab3fc8b0430e3d3730d8f942127e0f78a",
+	Proof: "proven for D = 1..8, stamp f71fb14f577c8e34",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ColumnInputGradient, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and K are counted over all ranks, of which each has a part. N is of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

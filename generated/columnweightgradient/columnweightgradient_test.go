@@ -15,8 +15,8 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:   "columnweightgradient",
-		Proof:  "proven for D = 2..8, stamp 7eb2277d06a31d72",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 6301fe8819b5c285",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{

@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "bea17ab2ae195d3662653f2ff2411ff1518af1e7b151bae91b0ae0cba8f2f8e8",
-	Proof: "proven for D = 2..8, stamp 7eb2277d06a31d72",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "8a4517798ba817db738cbf55155557ef47d3dec451c23ac85d9b90aace568cbf",
+	Proof: "proven for D = 1..8, stamp 6301fe8819b5c285",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a ColumnWeightGradient, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. K and N are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-	Hash:  "c4ca1bb08c6904e2fc74e8ea966f22f660e8f5b4eaea868afbb2933011fd71c2",
-	Proof: "proven for D = 2..8, stamp b35395981bb291a7",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "abf8c7a352c8a93a056aa0bb3302a906d3ce940498e6d5ab000fb65b7f8fd7af",
+	Proof: "proven for D = 1..8, stamp 141a82a276d81b7b",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduce, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. K is counted over all ranks, of which each has a part. M and N are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "1089268bc005da0476e577ec7b39ccf2837ebba8a564ca46042bdbbbb1e560d6",
-	Proof: "proven for D = 2..8, stamp 7cad9fb0ebf507fe",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "1bb2bd87a29107f4d7ae0760566a1e501d1d0b76bc1fd493c7e20fa48a1c9233",
+	Proof: "proven for D = 1..8, stamp fcad5d7635cc7026",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceOneShot, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. K is counted over all ranks, of which each has a part. M and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

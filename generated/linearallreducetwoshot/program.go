@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "65ced6f49a27a2bd0576f98fec106d1b081bc6a23edd3f690b43039f6cd21d85",
-	Proof: "proven for D = 2..8, stamp bf52e517d51a49e4",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "763f684f50db33b221ca58ac25f6ffe1521aed0548fcc12fe2c26f38f345721d",
+	Proof: "proven for D = 1..8, stamp 80bf60be23c1d32c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceTwoShot, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. K is counted over all ranks, of which each has a part. M and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "99bf208692d69dd8fa63b9da20a2b7694020b6cbb450a2806e8d1160ef160d9d",
-	Proof: "proven for D = 2..8, stamp d783e25eac7a7dca",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "bd972186a4831438ea7a505cce656310b31983d50bb5277cc61d96c21804eb54",
+	Proof: "proven for D = 1..8, stamp c64e0f063ba501d7",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatter, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and K are counted over all ranks, of which each has a part. N is of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

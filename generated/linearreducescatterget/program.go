@@ -19,14 +19,15 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "1e350706fa445fe9f11b6658abd938792840b215fbd8640231ae2f0ab7c81d20",
-	Proof: "proven for D = 2..8, stamp 155afb83f5046e8c",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "9e55e6815f73e6765edceea7bbd881fb01e716b5e1debc44935342557a56d85d",
+	Proof: "proven for D = 1..8, stamp a478e526b4e594e3",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterGet, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M and K are counted over all ranks, of which each has a part. N is
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -51,6 +52,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -19,14 +19,16 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-	Hash:  "38973f422560e97d1ecdaa7e7dc42c02911aa8e58c25e5aaae8703c7d02ddc56",
-	Proof: "proven for D = 2..8, stamp 42afee78c142ea81",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "cc5e416829350456912e4adc1a6edb8af6004fb6df83e256f501d5669141fc43",
+	Proof: "proven for D = 1..8, stamp 1698523878f6d4e5",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterInOrder, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -51,6 +53,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "47bcb34a0ea608cdfcdc14d84dfb9dd95047dcaf72aafd9728eb00cd6df074db",
-	Proof: "proven for D = 2..8, stamp c908813e7ba43c72",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "ae9e1155bdc332572584ecfd5d45128713e2b955265bd20651a67a7456c08ee2",
+	Proof: "proven for D = 1..8, stamp 2bdb76213f60f2b9",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterInSlot, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "dddd01b77a5909c8ecdf31eb4fabe612a132e7866ebc5d61f3325355fad61e65",
-	Proof: "proven for D = 2..8, stamp fe71ac1f8330daf6",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "50e1e0937cb96830ce4e3af80a267f3fb463e65cc7622bfe7e465a8788d5011d",
+	Proof: "proven for D = 1..8, stamp 3046763030ec8636",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterKernels, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,15 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterputkernels",
-	Hash:  "469636d326a23390222cd296c8b4c9dfe088d458298de3fa83d1fbffc903625c",
-	Proof: "proven for D = 2..8, stamp 13fbce0b3cfb9279",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "94b7aee0cb95e5ff4b5cb97a3f0f4b3c681d2a90d6ab7ec10b103b886a0e69aa",
+	Proof: "proven for D = 1..8, stamp 04de8c0a9699b175",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterPutKernels, the
-// same on all ranks. Extents are of the whole operation, not of one rank's
-// share.
+// same on all ranks. M and K are counted over all ranks, of which each has a
+// part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -49,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

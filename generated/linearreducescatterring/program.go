@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "1048e84c1f35a90df22acce99efed9a84cceb09705c8ec1d4336cce2bab29bd3",
-	Proof: "proven for D = 2..8, stamp 7c359619ebd53216",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "f3a5712e63658962e6b5d5b8482450b087c01b7cec0d0f43c29ad1234fab0c30",
+	Proof: "proven for D = 1..8, stamp 4bdac44d004bfeb2",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a LinearReduceScatterRing, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M and K are counted over all ranks, of which each has a part. N is
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

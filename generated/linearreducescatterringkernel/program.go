@@ -16,15 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterringkernel",
-	Hash:  "7c0732dff09d288dda232b906a9a6c00a25c447b126730f7175e96999e56ca07",
-	Proof: "proven for D = 2..8, stamp e3d0fff58c5ef2e3",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "3c23aa7b3057d4bb489d51cd69d01e9bf792ee2e3de1b5fca1c20261c68bf91b",
+	Proof: "proven for D = 1..8, stamp 9ea836e52d774981",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterRingKernel, the
-// same on all ranks. Extents are of the whole operation, not of one rank's
-// share.
+// same on all ranks. M and K are counted over all ranks, of which each has a
+// part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -49,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

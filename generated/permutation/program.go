@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "permutation",
-	Hash:  "f8f578412b11dc8ccd7a6849db0a9c660da76a9bbad0f13e3de41286b3cb0d33",
-	Proof: "proven for D = 2..8, stamp 64f24b62f7e03718",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "c3e991fbf87ab92d8824513d2bd245adfeb1f47c8c22663a9cc5bb269ef447b7",
+	Proof: "proven for D = 1..8, stamp 2879e401cfeb72f1",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
-// Shape is the size and element type of a Permutation, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// Shape is the size and element type of a Permutation, the same on all ranks. M
+// is counted over all ranks, of which each has a part. N is of each rank's own
+// tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -65,8 +65,8 @@ import (
 var All = []harness.Program{
 	{
 		Name:   "allgather",
-		Proof:  "proven for D = 2..8, stamp a5706671cbcb41ad",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp f168c04eb0e44fa0",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -78,8 +78,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathergateup",
-		Proof:  "proven for D = 2..8, stamp fb398b040add17df",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp d594f6a0e6935b23",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -95,8 +95,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherinplace",
-		Proof:  "proven for D = 2..8, stamp cd56cf2a773879f3",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp d527764cf7c6e2db",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -108,8 +108,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinear",
-		Proof:  "proven for D = 2..8, stamp b3d33c511122cc87",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp df938753ff82c1af",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -123,8 +123,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearbroadcast",
-		Proof:  "proven for D = 2..8, stamp 9944946f009d9ad4",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 610e86844c5db897",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -138,8 +138,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective1",
-		Proof:  "proven for D = 2..8, stamp 9180b38b8e4345c5",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c141fdb61f9ce6f4",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -153,8 +153,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective2",
-		Proof:  "proven for D = 2..8, stamp 9ea8d36e1e993201",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 3f7f3c4411d9c36c",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
@@ -168,8 +168,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective8",
-		Proof:  "proven for D = 2..8, stamp 55c6ba5840665581",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 9db9d4b322db6e99",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
 		Tensors: []harness.Tensor{
@@ -183,8 +183,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcopied",
-		Proof:  "proven for D = 2..8, stamp 358a8c2cdebcdf14",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 87e94d4cfb15bacf",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -198,8 +198,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearfused",
-		Proof:  "proven for D = 2..8, stamp df123273ac318a38",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 65cfb3efcd261ede",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -213,8 +213,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlineargrouped",
-		Proof:  "proven for D = 2..8, stamp cd79fa0df86a57fd",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp cf09a3ee01972258",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -228,8 +228,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearhandlesinloop",
-		Proof:  "proven for D = 2..8, stamp 9b33907a78195379, eager only: it exchanges handles in the loop",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 927cce9453584649, eager only: it exchanges handles in the loop",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Eager:  true,
 		Slow:   true,
 		Op:     "linear",
@@ -245,8 +245,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearkernels",
-		Proof:  "proven for D = 2..8, stamp a70cc9b650bc5db2",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp a95b32e755968bc4",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -260,8 +260,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearparts",
-		Proof:  "proven for D = 2..8, stamp e77a5b046c0f38ef",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 60cc56d4063375b9",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
@@ -275,8 +275,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearput",
-		Proof:  "proven for D = 2..8, stamp e618b4f024911679",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 7c570a0170fba09e",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -290,8 +290,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringbackward",
-		Proof:  "proven for D = 2..8, stamp ecdc53a7fbcfba16",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 3be89aff56964fd9",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -305,8 +305,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringboth",
-		Proof:  "proven for D = 2..8, stamp fea732ee521e685b",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 1517cc2efb7cfd65",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
@@ -320,8 +320,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringget",
-		Proof:  "proven for D = 2..8, stamp c738d4c477409d63",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp e5f87f7726e9cac2",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -335,8 +335,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringput",
-		Proof:  "proven for D = 2..8, stamp 490a1575838dd095",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp d1b7fefe17815d73",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -350,8 +350,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearstartinloop",
-		Proof:  "proven for D = 2..8, stamp 14d849e0f568ef70",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 28b918aec9f778bf",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Slow:   true,
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -366,8 +366,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathermatmul",
-		Proof:  "proven for D = 2..8, stamp a1bef046279e35eb",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 322fddad600001f9",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -380,8 +380,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherqkv",
-		Proof:  "proven for D = 2..8, stamp 7095260a8adff57b",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 907b27177f105e82",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -398,8 +398,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 2..8, stamp 1f6d47532642cbdf",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp db7c12f2801b1a9b",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -410,8 +410,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 2..8, stamp dc08b75469de737b",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 70641cc323630b0e",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -422,8 +422,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreduceinplace",
-		Proof:  "proven for D = 2..8, stamp 03bb858d7b42360b",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 35e269fa94b6f87e",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -435,8 +435,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp e7d0fce61d85f6d0",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 04c08827c5877150",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -447,8 +447,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreducetwoshot",
-		Proof:  "proven for D = 2..8, stamp e927c2d25e944608",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 45b9482294bca89c",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -460,8 +460,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 2..8, stamp 91c841ef69186257",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 6d10c62170325fbe",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -472,8 +472,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 2..8, stamp f1619a8cd88099d3",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 73efceae114175e0",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -484,8 +484,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 2..8, stamp 49629dd2b4d2ec77",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp fbc08eebb9b156b6",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -496,8 +496,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columninputgradient",
-		Proof:  "proven for D = 2..8, stamp 8f2cbb0097a29710",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp f71fb14f577c8e34",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -510,8 +510,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columnweightgradient",
-		Proof:  "proven for D = 2..8, stamp 7eb2277d06a31d72",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 6301fe8819b5c285",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -524,8 +524,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduce",
-		Proof:  "proven for D = 2..8, stamp b35395981bb291a7",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 141a82a276d81b7b",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
@@ -538,8 +538,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduceoneshot",
-		Proof:  "proven for D = 2..8, stamp 7cad9fb0ebf507fe",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp fcad5d7635cc7026",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -552,8 +552,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreducetwoshot",
-		Proof:  "proven for D = 2..8, stamp bf52e517d51a49e4",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 80bf60be23c1d32c",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -566,8 +566,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatter",
-		Proof:  "proven for D = 2..8, stamp d783e25eac7a7dca",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c64e0f063ba501d7",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -580,8 +580,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterget",
-		Proof:  "proven for D = 2..8, stamp 155afb83f5046e8c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp a478e526b4e594e3",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -594,8 +594,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinorder",
-		Proof:  "proven for D = 2..8, stamp 42afee78c142ea81",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 1698523878f6d4e5",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -608,8 +608,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinslot",
-		Proof:  "proven for D = 2..8, stamp c908813e7ba43c72",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 2bdb76213f60f2b9",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -622,8 +622,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterkernels",
-		Proof:  "proven for D = 2..8, stamp fe71ac1f8330daf6",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 3046763030ec8636",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -636,8 +636,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatteroneshot",
-		Proof:  "proven for D = 2..8, stamp 295afad4c27e0800",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c7dac0963136643b",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -650,8 +650,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterputkernels",
-		Proof:  "proven for D = 2..8, stamp 13fbce0b3cfb9279",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 04de8c0a9699b175",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -664,8 +664,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterring",
-		Proof:  "proven for D = 2..8, stamp 7c359619ebd53216",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 4bdac44d004bfeb2",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -678,8 +678,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterringkernel",
-		Proof:  "proven for D = 2..8, stamp e3d0fff58c5ef2e3",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 9ea836e52d774981",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -692,8 +692,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "matmulreducescatter",
-		Proof:  "proven for D = 2..8, stamp e03fe4d956c29847",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c9e5ac40547eaafe",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -706,8 +706,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "permutation",
-		Proof:  "proven for D = 2..8, stamp 64f24b62f7e03718",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 2879e401cfeb72f1",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -719,8 +719,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "reducescatter",
-		Proof:  "proven for D = 2..8, stamp 0ac4533bb2e7d0f3",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 305d3cedc3740b3b",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -732,8 +732,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "reducescatterinplace",
-		Proof:  "proven for D = 2..8, stamp 076eeabf29a139c9",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp ba8cea14d79b8b4f",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -745,8 +745,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp f29cb9c217b0bcbc",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 2347ac4a83642803",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -757,8 +757,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowinputgradient",
-		Proof:  "proven for D = 2..8, stamp 78e98aae98df93e3",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 868542c2a8dbfb2c",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -771,8 +771,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowweightgradient",
-		Proof:  "proven for D = 2..8, stamp 8669a0cd68728b78",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 6991177eb0cac5e3",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -785,8 +785,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 2..8, stamp f531d26e9e11744b",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp b63177863aa45c84",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -801,8 +801,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlpbatches",
-		Proof:  "proven for D = 2..8, stamp 7d9f2397b78c28e9",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp e3552de043fe674b",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
-	Hash:  "971d4b63413c9646fb468a1c6530da3647ec516f7e5875e9900eef86252cff15",
-	Proof: "proven for D = 2..8, stamp 0ac4533bb2e7d0f3",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "e5d66c983b95f45ad876511dcd933b15356a6e39d73d5d9d9c2c644792cd0821",
+	Proof: "proven for D = 1..8, stamp 305d3cedc3740b3b",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatter, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// M is counted over all ranks, of which each has a part. N is of each rank's
+// own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

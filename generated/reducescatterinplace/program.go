@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterinplace",
-	Hash:  "07021e5e58c8d8f2ce90df759bd4e694a4c83468257bb8543b9f6f6ae020bb56",
-	Proof: "proven for D = 2..8, stamp 076eeabf29a139c9",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "667c265233e0c3791878db15c6da1dd3d81f94cc990de3ca728d13a1a2782b63",
+	Proof: "proven for D = 1..8, stamp ba8cea14d79b8b4f",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatterInPlace, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "5694c81558b61d1955cd80156a7181fc5233f4d5dd4f815c3d3ac490c3192f50",
-	Proof: "proven for D = 2..8, stamp f29cb9c217b0bcbc",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "154995f36c18dc738aadc8743db265f2183b73199b7a38c281478ada90355bb4",
+	Proof: "proven for D = 1..8, stamp 2347ac4a83642803",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatterV, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowinputgradient",
-	Hash:  "8166e40430f46106394a983d41f7a37b26c0f321f463a81fd1b0f3beaa13af8a",
-	Proof: "proven for D = 2..8, stamp 78e98aae98df93e3",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "9edbf551c83d34b39edc0eeaa2390f6714ea0867c1999a64679d79b26142894b",
+	Proof: "proven for D = 1..8, stamp 868542c2a8dbfb2c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a RowInputGradient, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. K and N are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "4c30dcb43f56727c3d988a0c4b03c9755f07dfa49d6afd1137f72e1b4b713220",
-	Proof: "proven for D = 2..8, stamp f531d26e9e11744b",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "4d6de4bf0850e3025285222c3cc2c13a9db4adabce09d374b6593c476e31a7fb",
+	Proof: "proven for D = 1..8, stamp b63177863aa45c84",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a TensorParallelMLP, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and F are counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N, s.F); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
