@@ -16,8 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgather",
+<<<<<<< HEAD
 	Hash:  "29acfcfe0642a482d0b75405cac34dfac386655ca9cd44b203f2964ffc15a803",
 	Proof: "proven for D = 1..8, stamp c70c0affb78ae4f7",
+=======
+	Hash:  "8f0afbd2039885a50170abbe614f203cd7969ceb4a6a06ce61c01bfcd119a250",
+	Proof: "proven for D = 1..8, stamp f168c04eb0e44fa0",
+>>>>>>> inplace
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

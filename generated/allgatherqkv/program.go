@@ -16,8 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherqkv",
+<<<<<<< HEAD
 	Hash:  "cc7a40e030f6a5ede7e5c3a1aad9c43a9c848e24812d2cb447ea2f21ee209997",
 	Proof: "proven for D = 1..8, stamp 1c595ec1515672e0",
+=======
+	Hash:  "b2f1cc2ad7871a2d178e3621e11c8703ebddf66c5c1718cf1df1b203bfcde313",
+	Proof: "proven for D = 1..8, stamp 907b27177f105e82",
+>>>>>>> inplace
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "alltoall",
+<<<<<<< HEAD
 	Hash:  "15fb7d837d64e977101e91a84613671618a1e8a949faa050b22f529d3624242e",
 	Proof: "proven for D = 1..8, stamp a4aab07cba0f5794",
+=======
+	Hash:  "34febc509fb1b1da923a405fc2538178a4d662bdb7902afcfadf51e0985ad8fb",
+	Proof: "proven for D = 1..8, stamp 6d10c62170325fbe",
+>>>>>>> inplace
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
@@ -79,7 +84,7 @@ type Buffers struct {
 // several goroutines at once.
 type Plan struct {
 	rank, ranks int
-	chunkA      int64 // bytes of 1*1*M elements
+	chunkA      int64 // bytes of M elements
 
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
@@ -104,8 +109,26 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
+<<<<<<< HEAD
 	b := plan.Build(g, &program, s.String())
 	p := s.declare(b)
+=======
+	d, m := g.Size(), s.M
+	bytes := func(elements int) int64 {
+		return int64(elements) * s.Type.Size()
+	}
+
+	p := &Plan{rank: g.Rank(), ranks: g.Size()}
+	p.chunkA = bytes(m)
+
+	b := plan.Build(g, &program, s.String())
+	p.a = b.Shared("A", bytes(d*m))
+	p.c = b.Written(b.Caller("C", bytes(d*m)))
+	p.ready = b.Semaphore("ready")
+	p.read = b.Semaphore("read")
+	p.copy = b.Stream("copy", driver.High)
+
+>>>>>>> inplace
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err

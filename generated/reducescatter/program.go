@@ -16,8 +16,13 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
+<<<<<<< HEAD
 	Hash:  "f62ff47b78e7720c0683d7b36ac1d4453060ea269000540ad457a9b66e89e780",
 	Proof: "proven for D = 1..8, stamp 4f14304d3d810972",
+=======
+	Hash:  "e5d66c983b95f45ad876511dcd933b15356a6e39d73d5d9d9c2c644792cd0821",
+	Proof: "proven for D = 1..8, stamp 305d3cedc3740b3b",
+>>>>>>> inplace
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,
@@ -88,8 +93,7 @@ type Buffers struct {
 // several goroutines at once.
 type Plan struct {
 	rank, ranks int
-	chunkA      int64 // bytes of 1*(M/D)*N elements
-	chunkC      int64 // bytes of M/D*N elements
+	chunkA      int64 // bytes of M/D*N elements
 
 	a, c, slots   *plan.Buffer
 	free, arrived *plan.Semaphore
@@ -116,8 +120,28 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
+<<<<<<< HEAD
 	b := plan.Build(g, &program, s.String())
 	p := s.declare(b)
+=======
+	d, m, n := g.Size(), s.M, s.N
+	bytes := func(elements int) int64 {
+		return int64(elements) * s.Type.Size()
+	}
+
+	p := &Plan{rank: g.Rank(), ranks: g.Size()}
+	p.chunkA = bytes(m / d * n)
+
+	b := plan.Build(g, &program, s.String())
+	p.a = b.Caller("A", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
+	p.slots = b.Allocate("slots", bytes(m*n))
+	p.free = b.Semaphore("free")
+	p.arrived = b.Semaphore("arrived")
+	p.copy = b.Stream("copy", driver.High)
+	p.kernels.build(b, s.Type)
+
+>>>>>>> inplace
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -223,7 +247,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy, p.free, to)
-		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.chunkC)
+		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
 		q.Post(p.copy, p.arrived, to)
 	}
 
@@ -234,11 +258,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range r {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
 	p.terms = append(p.terms, p.a.At(int64(r)*p.chunkA))
 	for j := r + 1; j < d; j++ {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
-	p.kernels.reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.reduce(q, main, p.c.At(0), p.chunkA, p.terms...)
 }
