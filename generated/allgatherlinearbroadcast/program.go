@@ -16,13 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearbroadcast",
-	Hash:  "9731dfb142abc6692c3b29e40ddf1e862b79faebf33ce0614a7e698b9930f4fc",
-	Proof: "proven for D = 2..8, stamp 5786bcb7b6181559",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "92f6e875f3bcaf0a09b2c2db41535a40e1a881499f62e6bd7624e3cfd2c395b9",
+	Proof: "proven for D = 1..8, stamp fd7165bdf732be72",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearBroadcast, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M is counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearfused",
-	Hash:  "56701357f603b5a370a5a8377d1d417540c40b4317a48f1f50056390cc42888e",
-	Proof: "proven for D = 2..8, stamp 079f88a090d288eb",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "1ecf918713063aa45b91989663f1dc019b51bcf247f11bf80c0f9d031a8d6cb0",
+	Proof: "proven for D = 1..8, stamp c91a6942a4e2e814",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllGatherLinearFused, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M is counted over all ranks, of which each has a part. K and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,13 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearput",
-	Hash:  "93b86fddd5366215cf0b90127b54832865182dd39a78236da02dcf6798c734b1",
-	Proof: "proven for D = 2..8, stamp 08be8a2ba50903b8",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "0b9b18c54022f3dca558a3112bc1152a8b23a22575ea3c5baef83dff786f55b8",
+	Proof: "proven for D = 1..8, stamp 35af9c340cf764d1",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 }
 
 // Shape is the size and element type of an AllGatherLinearPut, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. K and N are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +46,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

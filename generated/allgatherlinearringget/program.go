@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringget",
-	Hash:  "af1962f9beffd6b7add8bb10a3238aba4d7fa4371443c158be5e8203537b15fa",
-	Proof: "proven for D = 2..8, stamp 7b5a7f176eec8c81",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "ef733c013ed717639a1c92fb80bba100c31868c372e0c16eba1ae8c220ef5660",
+	Proof: "proven for D = 1..8, stamp 2d45304e1d4dbb23",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of an AllGatherLinearRingGet, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M is counted over all ranks, of which each has a part. K and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

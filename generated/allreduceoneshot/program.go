@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-	Hash:  "033f89f25cbaa954d676a793fea319286eb717d6a85c552b39086a4f70a026b6",
-	Proof: "proven for D = 2..8, stamp 9f213c50281eb4d8",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "2181bdede4e30f819d30d600ebb426cf5ee6a33dd8698942845ab140106cc1e8",
+	Proof: "proven for D = 1..8, stamp 3cb32615db0eb93e",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceOneShot, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

@@ -16,14 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreducetwoshot",
-	Hash:  "695d68a84f8379bb0514d10066c416e0a52cd26e604b9aef56de497fa96cd777",
-	Proof: "proven for D = 2..8, stamp 122361a4ae0cf33a",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "3511664a6577e3d183462bc585ffac0a4fc353534d30836016c744ad3a7d22c9",
+	Proof: "proven for D = 1..8, stamp c5ee1128663f756b",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of an AllReduceTwoShot, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +48,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-	Hash:  "b30e05e64124ebc3a67d4a0cec214c5aa0577851e1165e39c20d47ad9cf1ac74",
-	Proof: "proven for D = 2..8, stamp cf66c4370b4f2058",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "409b98d8857e6f502bb292e524a367a6bb79bbb50b545dd910c49ddd1b601e1e",
+	Proof: "proven for D = 1..8, stamp facc3273d9f5db6c",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduce, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. K is counted over all ranks, of which each has a part. M and N are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "95d09c9675a0e9bf9e0c9ea5b26cfc9bb1d6271fb7d7640aa9db9022b6501d03",
-	Proof: "proven for D = 2..8, stamp 89031c984085056e",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "b988b61df5c5c93c42df7e9af2a56b46b104d4f709ff9804e8375cc87c5fa673",
+	Proof: "proven for D = 1..8, stamp e8147250f499364e",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceOneShot, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. K is counted over all ranks, of which each has a part. M and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "22402ff06ab716b484e3cb9fe3b341348eecf30c760b8980121a2c1dac719679",
-	Proof: "proven for D = 2..8, stamp b891f1a5f0a5c640",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "27c8599a0ea2a36dec6e1e92d494dafbf3c9565e210feee59bc776a80604bc6c",
+	Proof: "proven for D = 1..8, stamp db5a1999ce5c5b03",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearAllReduceTwoShot, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. K is counted over all ranks, of which each has a part. M and N are
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -19,14 +19,15 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "95eaf2a761ce472c8cf4df97c08b94be6bf9f51f799a2f2fca003c9bb1a39cdb",
-	Proof: "proven for D = 2..8, stamp 896c56bca4540c91",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "71c6202dc3c16ad0fa929d4851f1ebc33dde1f86b634ce93de9be3657a326e15",
+	Proof: "proven for D = 1..8, stamp f9847263b9b9cb84",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterGet, the same on
-// all ranks. Extents are of the whole operation, not of one rank's share.
+// all ranks. M and K are counted over all ranks, of which each has a part. N is
+// of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -51,6 +52,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "9963832ae2541683846bcecf3db7a54b8b330530f4a53efd8a483b210293348b",
-	Proof: "proven for D = 2..8, stamp a206c5dbf71c421c",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "88f13dd0408199c2fef8f7435de5ab261b5e5f1d46ebe15042cf402453900841",
+	Proof: "proven for D = 1..8, stamp 8b031f7496216300",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterInSlot, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

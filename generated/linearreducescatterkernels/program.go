@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "484f638e716fa259d830e7178d86cb2a1c62a914f55e9c7ca53ba27b8b7544bb",
-	Proof: "proven for D = 2..8, stamp 3eaf0d53e7e4fcd6",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "4ffe99f4c72cec8a5204176521ea63fce2c486141bc975e1520d60a6fa351af9",
+	Proof: "proven for D = 1..8, stamp dbed34872325dfb8",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterKernels, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "8d67e5055069b2b1c7d60bbec77586635a9d5d7996625ff1dece0053a501ab91",
-	Proof: "proven for D = 2..8, stamp 7c01a730699c5197",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "915a84583329e600742f0e49c263565cad80bf0ccaef63338bc2528d59b23d05",
+	Proof: "proven for D = 1..8, stamp b91191ab9ff3681a",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterOneShot, the same
-// on all ranks. Extents are of the whole operation, not of one rank's share.
+// on all ranks. M and K are counted over all ranks, of which each has a part. N
+// is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

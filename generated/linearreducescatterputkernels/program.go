@@ -16,15 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterputkernels",
-	Hash:  "408c506c22448805b21f6a3cf46356c1a55cb8d853f0212ac4b1fae715de99bb",
-	Proof: "proven for D = 2..8, stamp 69e62fe7ff57fb00",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "e869e6295c4f71836ca3a0f3604529c1f2325723f4b810698cf3914166be9e25",
+	Proof: "proven for D = 1..8, stamp 425e4c8e3a507ec4",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LinearReduceScatterPutKernels, the
-// same on all ranks. Extents are of the whole operation, not of one rank's
-// share.
+// same on all ranks. M and K are counted over all ranks, of which each has a
+// part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -49,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.K%ranks != 0 {
 		errs = append(errs, fmt.Errorf("K is %d: it must be a multiple of the ranks, %d", s.K, ranks))

@@ -16,14 +16,15 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "0b438d5eb94f4420c95d803e147e5c2a3ce0aa18d124b82632b587bcbb94d056",
-	Proof: "proven for D = 2..8, stamp 181e70c6bc667f9f",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "0d8180b9a2044f1dca051edb1f869194ee686cb779ec298c8834b83d0203a14b",
+	Proof: "proven for D = 1..8, stamp bc6c6be0fb1abff3",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatterV, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. N is of each
+// rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -48,6 +49,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	switch s.Type {
 	case device.BF16, device.FP16, device.FP32:

@@ -16,13 +16,14 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "b334de0467483c2312dc14daae4334b7c93b1a580b00a9e292c789226fb95a8d",
-	Proof: "proven for D = 2..8, stamp 5e0b3886004123ce",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "692daf6932ddbea01fcbcc814db3433afb73d15af867232273c23dc01cef19e3",
+	Proof: "proven for D = 1..8, stamp 367381b994783c81",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
 // Shape is the size and element type of a RowWeightGradient, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M is counted over all ranks, of which each has a part. K and N are of
+// each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -44,6 +45,9 @@ func (s Shape) Check(ranks int) error {
 		if e.extent < 1 || e.extent > maxExtent {
 			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
 		}
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))

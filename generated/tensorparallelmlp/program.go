@@ -16,14 +16,16 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "e353e87ac1640ae73ede764fe56b33aed9e22d9429321cfdafc8a0ef20c0e348",
-	Proof: "proven for D = 2..8, stamp ad6f5c607570a0eb",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+	Hash:  "593c4af15c9b1c0dedf3c99c1980e03647db2d5469c8094ad43cc7612020d16f",
+	Proof: "proven for D = 1..8, stamp 3545e763f8c0f3df",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a TensorParallelMLP, the same on all
-// ranks. Extents are of the whole operation, not of one rank's share.
+// ranks. M and F are counted over all ranks, of which each has a part. K and N
+// are of each rank's own tensors.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32
@@ -48,6 +50,9 @@ func (s Shape) Check(ranks int) error {
 	}
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
+	}
+	if err := plan.CheckElements(ranks, s.M, s.K, s.N, s.F); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
 	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
