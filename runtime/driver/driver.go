@@ -1,6 +1,9 @@
 package driver
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Ptr is a device address (CUdeviceptr). Zero is no address.
 type Ptr uint64
@@ -206,17 +209,6 @@ type PointerAttributes struct {
 	Pooled bool
 }
 
-// Code is the device code of a generated package: PTX for a GPU and, in builds
-// with the simulator, the same kernels compiled for the host.
-type Code struct {
-	Name    string // the generated package
-	PTX     []byte // null-terminated is not needed
-	Kernels []Kernel
-	// Sim is the address of the package's C table of host kernels, nil in a
-	// build tagged nosim: see templates/sim.h.tmpl.
-	Sim unsafe.Pointer
-}
-
 // Kernel describes one kernel of a Code.
 type Kernel struct {
 	Name   string
@@ -236,6 +228,7 @@ type Touch struct {
 	At    Ptr
 	Bytes int64
 	Value uint32 // for TouchWait and TouchPost
+	Type  Type   // of the elements of a kernel that computes with them
 }
 
 // TouchKind is how a kernel uses a range.
@@ -272,12 +265,16 @@ const (
 	FP32 // computed in fp32, not TF32
 )
 
-// Size of an element in bytes.
+// Size of an element in bytes. What is no type has none: it panics, so that no memory is
+// measured by a guess. New of a generated package and MatmulCreate refuse such a type.
 func (t Type) Size() int64 {
-	if t == FP32 {
+	switch t {
+	case BF16, FP16:
+		return 2
+	case FP32:
 		return 4
 	}
-	return 2
+	panic(fmt.Sprintf("driver: there is no element type %d", uint8(t)))
 }
 
 // String is the type's name as commands take it: bf16, fp16 or fp32.

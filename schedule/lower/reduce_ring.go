@@ -1,6 +1,10 @@
 package lower
 
-import "ovgen/schedule/hostir"
+import (
+	"fmt"
+
+	"ovgen/schedule/hostir"
+)
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"
@@ -43,7 +47,7 @@ func member(n hostir.Node, index hostir.Expr) hostir.Node {
 		n.Index = index
 		return n
 	}
-	return n
+	panic(fmt.Sprintf("lower: a %T has no semaphore", n))
 }
 
 // reduceRing adds in the epilogue of the product: the sum so far is copied to where
@@ -87,7 +91,7 @@ func accumulated(n hostir.Node) hostir.Node {
 		n.Accumulate = true
 		return n
 	}
-	return n
+	panic(fmt.Sprintf("lower: a %T adds to nothing", n))
 }
 
 // reduceRingKernel adds by a kernel that reads the sum so far from the previous rank. The
