@@ -1,11 +1,15 @@
 package templates
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -13,6 +17,27 @@ import (
 // build renders a package, compiles testdata/NAME.cc over its shim, runs that and
 // returns what it printed.
 func build(t *testing.T, d Device, headers, sources []string, main string) string {
+	t.Helper()
+	program := compile(t, rendered(t, d, headers, sources), main, "-O2")
+	out, err := run(t, program)
+	if err != nil {
+		t.Fatalf("run: %v\n%s", err, out)
+	}
+	return out
+}
+
+// run runs a program, which a mistake in a kernel may keep from ending.
+func run(t *testing.T, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, errors.New("it does not end"))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), errors.Join(err, context.Cause(ctx))
+}
+
+// rendered is a folder with the package's device code.
+func rendered(t *testing.T, d Device, headers, sources []string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for file, names := range map[string][]string{d.Package + ".h": headers, d.Package + ".cu": sources, d.Package + "_sim.cc": {"sim.cc.tmpl"}} {
@@ -24,19 +49,26 @@ func build(t *testing.T, d Device, headers, sources []string, main string) strin
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// compile compiles testdata/NAME.cc in a folder with device code and returns the program. A
+// fence of a smaller scope compiles too: what it does wrong is seen by running it.
+func compile(t *testing.T, dir, main string, flags ...string) string {
+	t.Helper()
 	source, err := filepath.Abs(filepath.Join("testdata", main+".cc"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "program")
-	if out, err := exec.Command("g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-I", dir, "-I", "testdata", source, "-o", program).CombinedOutput(); err != nil {
+	program := filepath.Join(dir, main)
+	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-I", dir, "-I", "testdata", source, "-o", program)
+	if !slices.Contains(flags, "-fsanitize=thread") {
+		args = append(args, "-D__threadfence()=__threadfence_system()", "-D__threadfence_block()=__threadfence_system()")
+	}
+	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)
 	}
-	out, err := exec.Command(program).CombinedOutput()
-	if err != nil {
-		t.Fatalf("run: %v\n%s", err, out)
-	}
-	return string(out)
+	return program
 }
 
 // transport is a package with every kernel of the transports.

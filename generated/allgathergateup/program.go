@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "784733979af4fb06c87bdfc62b365693e2efead19e6c142d4995504e313b0006",
+	Hash:  "62e384cb8313e81c1de4788f1df16f6ab432256114b1e557db5170eea6f61da4",
 	Proof: "proven for D = 1..8, stamp d594f6a0e6935b23",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

@@ -22,7 +22,7 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective2",
-	Hash:  "e1b072903129f47378fb3e53d8f6c870e3cc0bf29a74fb1d018359078424bfa0",
+	Hash:  "5acd8dda83183e8d0e1e3289e7ef36620c92df1fb28ab1f0fc5795151058e22c",
 	Proof: "proven for D = 1..8, stamp 3f7f3c4411d9c36c",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "allgatherlinearfused",
-	PTX:  ptx,
+	Name:   "allgatherlinearfused",
+	Source: "62c034de0383028b1d392aaeecfb438993bbe807aa406749549550d32d31003c",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "allgatherlinearfused_wait", Params: C.sizeof_struct_allgatherlinearfused_wait, Touches: waitTouches},
 		{Name: "allgatherlinearfused_post", Params: C.sizeof_struct_allgatherlinearfused_post, Touches: postTouches},

@@ -12,10 +12,10 @@
 
 // ----------------------------------------------------------------------------
 // Words that ranks signal each other with. A word is 0 or 1, has one rank that sets
-// it and one that awaits it. PTX has the orderings that C++ has no name for; the
-// simulator brings its own.
+// it and one that awaits it. PTX has the orderings that C++ has no name for; a host
+// brings its own.
 
-#ifndef OVGEN_WAIT_EQ
+#ifndef OVGEN_HOST
 
 static __device__ __forceinline__ unsigned load_acquire(const unsigned *word)
 {
@@ -29,13 +29,19 @@ static __device__ __forceinline__ void store_release(unsigned *word, unsigned va
   asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
-#define OVGEN_LD_ACQUIRE_SYS(word) load_acquire(word)
-#define OVGEN_ST_RELEASE_SYS(word, value) store_release(word, value)
-#define OVGEN_WAIT_EQ(word, value) \
-  while (OVGEN_LD_ACQUIRE_SYS(word) != (value)) { \
-  }
+static __device__ __forceinline__ void store_relaxed(unsigned *word, unsigned value)
+{
+  asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
+}
 
 #endif
+
+// await_word holds the thread until the word is 1.
+static __device__ __forceinline__ void await_word(const unsigned *word)
+{
+  while (load_acquire(word) != 1u) {
+  }
+}
 
 // ----------------------------------------------------------------------------
 // Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps
@@ -107,12 +113,12 @@ __global__ void allgatherlinearkernels_wait(const __grid_constant__ struct allga
 {
   if (threadIdx.x < p.count) {
     unsigned *word = (unsigned *)p.words[threadIdx.x];
-    OVGEN_WAIT_EQ(word, 1u);
-    *(volatile unsigned *)word = 0;
+    await_word(word);
+    store_relaxed(word, 0u);
   }
   __syncthreads();
   if (threadIdx.x == 0 && p.step != 0) {
-    *(volatile unsigned *)p.step = p.value;
+    store_relaxed((unsigned *)p.step, p.value);
   }
 }
 }
@@ -127,7 +133,7 @@ __global__ void allgatherlinearkernels_post(const __grid_constant__ struct allga
 {
   if (threadIdx.x < p.count) {
     __threadfence_system();
-    OVGEN_ST_RELEASE_SYS((unsigned *)p.words[threadIdx.x], 1u);
+    store_release((unsigned *)p.words[threadIdx.x], 1u);
   }
 }
 }

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "allgatherlinearkernels",
-	PTX:  ptx,
+	Name:   "allgatherlinearkernels",
+	Source: "bb0947fd22dc468b4ee8c0aab0952fa64a9acf3b76f7170fab774c596535d8c5",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "allgatherlinearkernels_wait", Params: C.sizeof_struct_allgatherlinearkernels_wait, Touches: waitTouches},
 		{Name: "allgatherlinearkernels_post", Params: C.sizeof_struct_allgatherlinearkernels_post, Touches: postTouches},

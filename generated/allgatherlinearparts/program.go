@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearparts",
-	Hash:  "df0c6e447b769b3b0af27d4e68a6acedc43194d98635f707985c919b3cd7fcd4",
+	Hash:  "97b623eb59a3e17bc2ca0b713fb3775c8f7e9447bb115f57eebac9f69444e8c7",
 	Proof: "proven for D = 1..8, stamp 60cc56d4063375b9",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearput",
-	Hash:  "6c261e6627fe06a9641a36841825f58e25d29e2c97cfddb0dda3233f9462bce5",
+	Hash:  "82d74b402341c1e7f6bf9221136f616a3b33dc17447a68a2eef8b2ae0fa38d49",
 	Proof: "proven for D = 1..8, stamp 7c570a0170fba09e",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

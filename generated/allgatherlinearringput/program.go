@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringput",
-	Hash:  "5287d024512045b6be0a7b37773e93edf729611b7977ed9a7b5825bc814154ea",
+	Hash:  "2d36ff0453d0d2bb85af0d7f6e839d2ab5dd8a37c44b1f07c0dff9cfc4393080",
 	Proof: "proven for D = 1..8, stamp d1b7fefe17815d73",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

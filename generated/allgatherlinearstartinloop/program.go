@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearstartinloop",
-	Hash:  "a7e8a844dc0dd42fbad39df7c114122d8a856c06e6a36db3ac921e6243c96974",
+	Hash:  "8be09647d52f767a3481a7e25dc0669a01113b1fa18cf2a34ceadff4589ba4b8",
 	Proof: "proven for D = 1..8, stamp 28b918aec9f778bf",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathermatmul",
-	Hash:  "f44438ff52258d2ae68080c1b8ba4759a546844a828d9eb2319e2edd83586c6a",
+	Hash:  "745e836f73d6efcaa7c6edb3d1aaec55a6fecb996f2bcbcc0d65a892fc68dc26",
 	Proof: "proven for D = 1..8, stamp 322fddad600001f9",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

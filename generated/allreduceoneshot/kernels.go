@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "allreduceoneshot",
-	PTX:  ptx,
+	Name:   "allreduceoneshot",
+	Source: "9b25873af4b2efabc451545c0eeabeaf858cc14c8b771f4492a0473f2b06edd9",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "allreduceoneshot_shot", Params: C.sizeof_struct_allreduceoneshot_shot, Touches: shotTouches},
 	},
@@ -72,11 +73,12 @@ func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_
 
 // sumTouched adds what a sum touches: it reads every term and writes dst.
 func sumTouched(p *C.struct_allreduceoneshot_sum, to []driver.Touch) []driver.Touch {
-	bytes := int64(p.count) * driver.Type(p.element).Size()
+	element := driver.Type(p.element)
+	bytes := int64(p.count) * element.Size()
 	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes})
+		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
 	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes})
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
 }
 
 // signals counts the step of a kernel that signals around its work, and has its

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreducetwoshot",
-	Hash:  "038076ae6f14c4d31f9084fcbd26398650a702ab43a454d44dbe989ba2404e6b",
+	Hash:  "14eb0abca12884cbcabcb3978d4803926e6fe968bae23fa3853db61dab2dc085",
 	Proof: "proven for D = 1..8, stamp 45b9482294bca89c",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "df4aaf88e43c9544998fb78737be4a7a8401140ac44f334b9da11f3e0b430937",
+	Hash:  "2ba8bdd1f861df159f94f82d5360a6c03db637dc2b046c66342b9e0c64dea09f",
 	Proof: "proven for D = 1..8, stamp fbc08eebb9b156b6",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

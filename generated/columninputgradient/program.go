@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "79cff9d960c1ac7e90a2eb2d6c84bafab3fc8b0430e3d3730d8f942127e0f78a",
+	Hash:  "612870bb6091d321d3d0cdf53e43f2aaafb820df4b26d4f443f8b40d02889216",
 	Proof: "proven for D = 1..8, stamp f71fb14f577c8e34",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

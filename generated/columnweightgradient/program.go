@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "8a4517798ba817db738cbf55155557ef47d3dec451c23ac85d9b90aace568cbf",
+	Hash:  "af3b3be8e4f4b475744212ab77f5dedd2eca68ec56616ba3e6ddc6424e1cfa69",
 	Proof: "proven for D = 1..8, stamp 6301fe8819b5c285",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

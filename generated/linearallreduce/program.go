@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-	Hash:  "abf8c7a352c8a93a056aa0bb3302a906d3ce940498e6d5ab000fb65b7f8fd7af",
+	Hash:  "67b0864d329f4b94c8bb41ac7bea8e0f2c77c3955045121f4d1948279ee2dbf0",
 	Proof: "proven for D = 1..8, stamp 141a82a276d81b7b",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

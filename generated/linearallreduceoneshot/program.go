@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-	Hash:  "1bb2bd87a29107f4d7ae0760566a1e501d1d0b76bc1fd493c7e20fa48a1c9233",
+	Hash:  "fdb8335e0fad45c93cf5afc61b6cf76bfd0026796d75914a14cd2d61a9030e9d",
 	Proof: "proven for D = 1..8, stamp fcad5d7635cc7026",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "763f684f50db33b221ca58ac25f6ffe1521aed0548fcc12fe2c26f38f345721d",
+	Hash:  "a355a3c52bec146e860756c50934ea960bdb921a5c60263816170ede09e75a5f",
 	Proof: "proven for D = 1..8, stamp 80bf60be23c1d32c",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "bd972186a4831438ea7a505cce656310b31983d50bb5277cc61d96c21804eb54",
+	Hash:  "221d862ddaa1e1f92d885e63506884774dbde82d2d6bbf4922f32655867b6638",
 	Proof: "proven for D = 1..8, stamp c64e0f063ba501d7",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

@@ -19,7 +19,7 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "9e55e6815f73e6765edceea7bbd881fb01e716b5e1debc44935342557a56d85d",
+	Hash:  "96330ef4088acef7ebfd73432f22040df44120dd60583170d4a643c972004543",
 	Proof: "proven for D = 1..8, stamp a478e526b4e594e3",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

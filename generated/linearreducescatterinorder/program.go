@@ -19,7 +19,7 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-	Hash:  "cc5e416829350456912e4adc1a6edb8af6004fb6df83e256f501d5669141fc43",
+	Hash:  "256e110d877f3756cf83c91b4c693dff274ad7203e4a8fe80a61682d68cc3aab",
 	Proof: "proven for D = 1..8, stamp 1698523878f6d4e5",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "ae9e1155bdc332572584ecfd5d45128713e2b955265bd20651a67a7456c08ee2",
+	Hash:  "55aca181ce880946e87616f37ba05c8448ceca200b01bb172d4526be016cc081",
 	Proof: "proven for D = 1..8, stamp 2bdb76213f60f2b9",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterkernels",
-	PTX:  ptx,
+	Name:   "linearreducescatterkernels",
+	Source: "4a315b444a61d444d2bd0c215a790450b8b41a0627b94734a2457b3a1d55dad0",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterkernels_wait", Params: C.sizeof_struct_linearreducescatterkernels_wait, Touches: waitTouches},
 		{Name: "linearreducescatterkernels_post", Params: C.sizeof_struct_linearreducescatterkernels_post, Touches: postTouches},
@@ -78,11 +79,12 @@ func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_
 
 // sumTouched adds what a sum touches: it reads every term and writes dst.
 func sumTouched(p *C.struct_linearreducescatterkernels_sum, to []driver.Touch) []driver.Touch {
-	bytes := int64(p.count) * driver.Type(p.element).Size()
+	element := driver.Type(p.element)
+	bytes := int64(p.count) * element.Size()
 	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes})
+		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
 	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes})
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
 }
 
 // signals counts the step of a kernel that signals around its work, and has its

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "a5b1147799eddfaeb6b061a38217810793213bba7dc91b300f10d3713eea5845",
+	Hash:  "53c0f866ade6b0fb72463ae29bfca00267d5a888e8b61f27475295b31eeb4614",
 	Proof: "proven for D = 1..8, stamp c7dac0963136643b",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "linearreducescatterputkernels",
-	PTX:  ptx,
+	Name:   "linearreducescatterputkernels",
+	Source: "ebd4bb548a07f55c645fdcfc462e1c389ef55a4cee9d380334159b5f0bd2e76e",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterputkernels_post", Params: C.sizeof_struct_linearreducescatterputkernels_post, Touches: postTouches},
 		{Name: "linearreducescatterputkernels_put", Params: C.sizeof_struct_linearreducescatterputkernels_put, Touches: putTouches},
@@ -79,11 +80,12 @@ func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_
 
 // sumTouched adds what a sum touches: it reads every term and writes dst.
 func sumTouched(p *C.struct_linearreducescatterputkernels_sum, to []driver.Touch) []driver.Touch {
-	bytes := int64(p.count) * driver.Type(p.element).Size()
+	element := driver.Type(p.element)
+	bytes := int64(p.count) * element.Size()
 	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes})
+		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
 	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes})
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
 }
 
 // signals counts the step of a kernel that signals around its work, and has its

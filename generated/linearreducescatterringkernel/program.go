@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterringkernel",
-	Hash:  "3c23aa7b3057d4bb489d51cd69d01e9bf792ee2e3de1b5fca1c20261c68bf91b",
+	Hash:  "6764fd6928ec9cd1553a66d22e52e01b4cdf7ce8e32bff61dce758b7e9f2a3c8",
 	Proof: "proven for D = 1..8, stamp 9ea836e52d774981",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-	Hash:  "154995f36c18dc738aadc8743db265f2183b73199b7a38c281478ada90355bb4",
-	Proof: "proven for D = 1..8, stamp 2347ac4a83642803",
+	Hash:  "8861513f35896e96297e8f114eae44e1817747b6bacb67c65857fbd8359445ec",
+	Proof: "proven for D = 1..8, stamp f9424d0a50a15574",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowinputgradient",
-	Hash:  "9edbf551c83d34b39edc0eeaa2390f6714ea0867c1999a64679d79b26142894b",
+	Hash:  "5cd5da22808459d8d9d07a8c63e2682cc08107dc2b6fe1a65ce6523e532d7b27",
 	Proof: "proven for D = 1..8, stamp 868542c2a8dbfb2c",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "2bfcea29b64ccf5ea2ccf347d83eee669d7f02a0f5164b87e84cf6811fc63054",
+	Hash:  "dc20651808fa53f367207950922dd36661d78da2a16cefef74d5db6990a80a6b",
 	Proof: "proven for D = 1..8, stamp 6991177eb0cac5e3",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }

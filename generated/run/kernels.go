@@ -18,8 +18,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "run",
-	PTX:  ptx,
+	Name:   "run",
+	Source: "d3c6c7b12bd00b18ed6cfe036ad5f57cda51afa80ebf6b5ac5c433f58b669ff9",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "fill", Params: C.sizeof_struct_run_fill, Touches: fillTouches},
 		{Name: "compare", Params: C.sizeof_struct_run_compare, Touches: compareTouches},

@@ -10,7 +10,7 @@
 
 #include "run.h"
 
-#ifndef OVGEN_GLOBALTIMER
+#ifndef OVGEN_HOST
 
 static __device__ __forceinline__ unsigned long long globaltimer()
 {
@@ -18,8 +18,6 @@ static __device__ __forceinline__ unsigned long long globaltimer()
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
-
-#define OVGEN_GLOBALTIMER() globaltimer()
 
 #endif
 
@@ -160,8 +158,8 @@ __global__ void compare(const __grid_constant__ struct run_compare p)
 
 __global__ void spin(const __grid_constant__ struct run_spin p)
 {
-  const unsigned long long start = OVGEN_GLOBALTIMER();
-  while ((long long)(OVGEN_GLOBALTIMER() - start) < p.nanoseconds) {
+  const unsigned long long start = globaltimer();
+  while ((long long)(globaltimer() - start) < p.nanoseconds) {
   }
 }
 }

@@ -16,7 +16,7 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "4d6de4bf0850e3025285222c3cc2c13a9db4adabce09d374b6593c476e31a7fb",
+	Hash:  "c8860e6725b8f4761fb49589f222a05bf0418f594de17fb53a4c6519797f1af7",
 	Proof: "proven for D = 1..8, stamp b63177863aa45c84",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

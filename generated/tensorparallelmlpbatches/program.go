@@ -19,7 +19,7 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "b0ba1bd9f920df0a07996468cb947acafc14872c47b81d37f7071e1e25edee2e",
+	Hash:  "e9d14e9a949aebc1d18dbed2969030586dc47389c326d5c9c380d24744589956",
 	Proof: "proven for D = 1..8, stamp e3552de043fe674b",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,

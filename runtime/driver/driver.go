@@ -209,17 +209,6 @@ type PointerAttributes struct {
 	Pooled bool
 }
 
-// Code is the device code of a generated package: PTX for a GPU and, in builds
-// with the simulator, the same kernels compiled for the host.
-type Code struct {
-	Name    string // the generated package
-	PTX     []byte // null-terminated is not needed
-	Kernels []Kernel
-	// Sim is the address of the package's C table of host kernels, nil in a
-	// build tagged nosim: see templates/sim.h.tmpl.
-	Sim unsafe.Pointer
-}
-
 // Kernel describes one kernel of a Code.
 type Kernel struct {
 	Name   string
@@ -239,6 +228,7 @@ type Touch struct {
 	At    Ptr
 	Bytes int64
 	Value uint32 // for TouchWait and TouchPost
+	Type  Type   // of the elements of a kernel that computes with them
 }
 
 // TouchKind is how a kernel uses a range.

@@ -42,6 +42,19 @@ func TestNewRefuses(t *testing.T) {
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
 		}, "the ranks disagree on the program: ranks 0, 2 have toy c0ffee; rank 1 has toy beef (run the same binary", disagrees},
+		{"PTX of another source on one rank", func(w *world, r int) error {
+			p := *toyProgram
+			if r == odd {
+				p.Code = &driver.Code{Name: "ring", Source: "12ab", PTX: []byte("// source sha256 34cd\n//\n.version 8.4\n")}
+			}
+			_, err := newToy(w.Context(), w.groups[r], &p, "small")
+			return err
+		}, "load kernels of ring: the PTX of ring was compiled from another .cu or .h (generate the package again: ovgen gen)", func(r int, err error) bool {
+			if r != odd {
+				return errors.As(err, new(*RankError))
+			}
+			return errors.As(err, new(*driver.StaleError))
+		}},
 		{"other layouts", func(w *world, r int) error {
 			if r == odd {
 				if _, err := w.groups[r].Arena().Words(1); err != nil {

@@ -5,7 +5,7 @@ import "ovgen/runtime/driver"
 // Program is the static identity of a generated package.
 type Program struct {
 	Name  string // "allgatherlinear"
-	Hash  string // of the host program's canonical text (SHA-256)
+	Hash  string // of the host program's canonical text, its proof and its device code (SHA-256)
 	Proof string // what was proven: "proven for D = 1..8, stamp ..."; New refuses "unproven"
 	// Eager programs are not serial-safe as a graph, or exchange handles in the loop:
 	// they can be enqueued, not captured.

@@ -12,7 +12,7 @@ static void run(int kernel, const void *params, unsigned blocks, unsigned thread
   const ovgen_sim_kernel *k = ovgen_run_sim() + kernel;
   unsigned long long addr;
   unsigned value;
-  void *l = k->start(params, grid, block);
+  void *l = k->start(params, grid, block, kernel);
   if (k->resume(l, &addr, &value) != 0) {
     printf("kernel %d waits\n", kernel);
   }

@@ -1,19 +1,9 @@
 // Drives kernels through their table as the simulator does.
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-static int failures;
-
-#define EXPECT(condition)                                        \
-  do {                                                           \
-    if (!(condition)) {                                          \
-      printf("line %d: %s does not hold\n", __LINE__, #condition); \
-      failures++;                                                \
-    }                                                            \
-  } while (0)
-
-typedef unsigned long long u64;
+#include "expect.h"
 
 static const ovgen_sim_kernel *find(const char *name)
 {
@@ -26,14 +16,31 @@ static const ovgen_sim_kernel *find(const char *name)
   exit(1);
 }
 
-static int run(const char *name, const void *params, unsigned blocks, unsigned threads)
+// advance lets a launch run until it has finished or waits.
+static int advance(const ovgen_sim_kernel *k, void *l, u64 *addr, unsigned *value)
+{
+  int left;
+  do {
+    left = k->resume(l, addr, value);
+  } while (left == 2);
+  return left;
+}
+
+static u64 seed = 1;
+
+static void *begin(const ovgen_sim_kernel *k, const void *params, unsigned blocks, unsigned threads)
+{
+  const unsigned grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
+  return k->start(params, grid, block, seed++);
+}
+
+[[maybe_unused]] static int run(const char *name, const void *params, unsigned blocks, unsigned threads)
 {
   const ovgen_sim_kernel *k = find(name);
-  const unsigned grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
-  void *l = k->start(params, grid, block);
+  void *l = begin(k, params, blocks, threads);
   u64 addr;
   unsigned value;
-  const int left = k->resume(l, &addr, &value);
+  const int left = advance(k, l, &addr, &value);
   k->destroy(l);
   return left;
 }

@@ -2,60 +2,7 @@
 #include "check_sim.cc"
 
 #include "drive.h"
-
-#include <algorithm>
-#include <cmath>
-
-// The types as the kernels number them, from 1.
-static size_t size_of(unsigned type) { return type == 3 ? 4 : 2; }
-
-// A number of a type, by arithmetic on doubles alone.
-static double value(unsigned type, unsigned bits)
-{
-  if (type == 3) {
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-  }
-  const int fraction = type == 1 ? 7 : 10, bias = type == 1 ? 127 : 15;
-  const int exponent = bits >> fraction & ((1 << (15 - fraction)) - 1), low = bits & ((1 << fraction) - 1);
-  const double x = exponent == 0 ? std::ldexp(low, 1 - bias - fraction) : std::ldexp(low + (1 << fraction), exponent - bias - fraction);
-  return bits & 0x8000 ? -x : x;
-}
-
-// The nearest number of a type, ties to even.
-static double rounded(unsigned type, double x)
-{
-  if (type == 3 || x == 0) {
-    return (float)x;
-  }
-  const int fraction = type == 1 ? 7 : 10, lowest = type == 1 ? -126 : -14;
-  const int unit = std::max(std::ilogb(x), lowest) - fraction;
-  return std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
-}
-
-static unsigned get(unsigned type, const unsigned char *at, size_t i)
-{
-  unsigned bits = 0;
-  memcpy(&bits, at + i * size_of(type), size_of(type));
-  return bits;
-}
-
-// Numbers of ordinary size, so that order and rounding show, with a few zeros and
-// subnormals of fp16.
-static unsigned number(unsigned type, unsigned x)
-{
-  x = x * 2654435761u + 12345;
-  x ^= x >> 15;
-  if (x % 37 == 0) {
-    return type == 2 ? x >> 8 & 0x83ff : 0;
-  }
-  const unsigned exponent = x >> 20 & 3;
-  if (type == 3) {
-    return (x & 0x807fffffu) | (125 + exponent) << 23;
-  }
-  return type == 1 ? (x & 0x807fu) | (125 + exponent) << 7 : (x & 0x83ffu) | (13 + exponent) << 10;
-}
+#include "numbers.h"
 
 // Terms at every alignment, counts around a unit and a round of all threads, dst apart
 // from the terms or one of them.
@@ -127,21 +74,20 @@ static void fused(const char *name, Params p, Before before, After after)
   p.signals.posting = 2;
   p.signals.value = 77;
   const ovgen_sim_kernel *k = find(name);
-  const unsigned grid[3] = {16, 1, 1}, block[3] = {64, 1, 1};
-  for (unsigned round = 0; round < 4; round++) {
-    const bool around = round >= 2;
+  for (unsigned round = 0; round < 64; round++) {
+    const bool around = round % 2 == 1;
     p.signals.opening = p.signals.closing = around ? 2 : 0;
-    void *l = k->start(&p, grid, block);
+    void *l = begin(k, &p, 16, 64);
     u64 addr = 0;
-    EXPECT(k->resume(l, &addr, &value) == 1 && addr == (u64)&waits[0] && value == 1);
+    EXPECT(advance(k, l, &addr, &value) == 1 && addr == (u64)&waits[0] && value == 1);
     EXPECT(opens[0] == around && opens[1] == around);
     opens[0] = opens[1] = 0;  // who posts again is caught
     waits[0] = 1;
-    EXPECT(k->resume(l, &addr, &value) == 1 && addr == (u64)&waits[1]);
+    EXPECT(advance(k, l, &addr, &value) == 1 && addr == (u64)&waits[1]);
     EXPECT(waits[0] == 1 && step == 0 && posts[0] == 0);
     EXPECT(before());
     waits[1] = 1;
-    const int waiting = k->resume(l, &addr, &value);
+    const int waiting = advance(k, l, &addr, &value);
     EXPECT(waits[0] == 0 && waits[1] == 0 && step == 77 && count == 0 && posts[0] == 1 && posts[1] == 1);
     EXPECT(after());
     EXPECT(opens[0] == 0 && opens[1] == 0);
@@ -149,7 +95,7 @@ static void fused(const char *name, Params p, Before before, After after)
       EXPECT(waiting == 1 && addr == (u64)&closes[0] && value == 1);
       step = 0;
       closes[0] = closes[1] = 1;
-      EXPECT(k->resume(l, &addr, &value) == 0);
+      EXPECT(advance(k, l, &addr, &value) == 0);
       EXPECT(closes[0] == 0 && closes[1] == 0 && step == 77 && count == 0);
     } else {
       EXPECT(waiting == 0);

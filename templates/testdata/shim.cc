@@ -16,23 +16,22 @@ static void waits()
   p.count = 3;
   p.value = 77;
   const ovgen_sim_kernel *k = find("check_wait");
-  const unsigned grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
-  void *l = k->start(&p, grid, block);
+  void *l = begin(k, &p, 1, 32);
   memset(&p, 0xff, sizeof p);  // start has copied it
   u64 addr = 0;
   unsigned value = 0;
-  EXPECT(k->resume(l, &addr, &value) == 1);
+  EXPECT(advance(k, l, &addr, &value) == 1);
   EXPECT(addr == (u64)&words[0] && value == 1);
   EXPECT(words[1] == 0 && step == 0);
   words[0] = 1;
-  EXPECT(k->resume(l, &addr, &value) == 1);
+  EXPECT(advance(k, l, &addr, &value) == 1);
   EXPECT(addr == (u64)&words[2] && words[0] == 0 && step == 0);
   words[2] = 1;
-  EXPECT(k->resume(l, &addr, &value) == 0);
+  EXPECT(advance(k, l, &addr, &value) == 0);
   EXPECT(words[2] == 0 && step == 77);
   k->destroy(l);
 
-  void *abandoned = k->start(&p, grid, block);
+  void *abandoned = begin(k, &p, 1, 32);
   k->destroy(abandoned);
 }
 
@@ -93,7 +92,7 @@ static void barriers()
   struct check_copy p = {(u64)counts, 0, 0};
   const unsigned grid[3] = {2, 1, 1}, block[3] = {3, 1, 1};
   u64 addr;
-  void *l = start<struct check_copy, rounds>(&p, grid, block);
+  void *l = start<struct check_copy, rounds>(&p, grid, block, seed++);
   EXPECT(resume(l, &addr, &value) == 0);
   EXPECT(counts[0] == 6 && counts[1] == 6 && counts[2] == 0);
   destroy(l);

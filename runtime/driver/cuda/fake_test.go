@@ -300,8 +300,13 @@ func fakeKernels(t *testing.T, d *Driver) {
 	if err == nil || err.Error() != "load kernels of ring: cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed (218); line 1: nonsense is no PTX" {
 		t.Errorf("bad PTX: %v", err)
 	}
-	if _, err := d.ModuleLoadData(&driver.Code{Name: "ring"}); err == nil {
-		t.Error("a package without PTX was loaded")
+	if _, err := d.ModuleLoadData(&driver.Code{Name: "ring", Source: "12ab", PTX: []byte("// source sha256 12ab\n")}); !errors.Is(err, driver.ErrNoPTX) ||
+		!strings.Contains(err.Error(), "load kernels of ring: it was generated without NVRTC") {
+		t.Errorf("a package without PTX: %v", err)
+	}
+	var stale *driver.StaleError
+	if _, err := d.ModuleLoadData(&driver.Code{Name: "ring", Source: "12ab", PTX: []byte("// source sha256 34cd\n//\nnonsense")}); !errors.As(err, &stale) || stale.Name != "ring" {
+		t.Errorf("PTX of another source: %v", err)
 	}
 	// The parameters may lie in an object that holds Go pointers.
 	launch := struct {

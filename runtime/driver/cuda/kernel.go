@@ -22,11 +22,11 @@ import (
 // A grid is handed over as three words.
 var _ = [1]int{}[unsafe.Sizeof(driver.Dim3{})-3*C.sizeof_uint32_t]
 
-// ModuleLoadData has the driver compile and load the package's PTX; what the
-// compiler says about bad PTX is part of the error.
+// ModuleLoadData has the driver compile and load the package's PTX, which must be that of
+// its source; what the compiler says about bad PTX is part of the error.
 func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
-	if len(code.PTX) == 0 {
-		return 0, fmt.Errorf("load kernels of %s: the package holds no PTX (generate it again where NVRTC is present)", code.Name)
+	if err := code.Check(); err != nil {
+		return 0, fmt.Errorf("load kernels of %s: %w", code.Name, err)
 	}
 	ptx := C.CString(string(code.PTX)) // the driver wants it null-terminated
 	defer C.free(unsafe.Pointer(ptx))

@@ -5,13 +5,13 @@ package sim
 /*
 typedef struct ovgen_sim_kernel {
 	const char *name;
-	void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3]);
+	void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3], unsigned long long seed);
 	int (*resume)(void *launch, unsigned long long *addr, unsigned *value);
 	void (*destroy)(void *launch);
 } ovgen_sim_kernel;
 
-static void *kernel_start(const ovgen_sim_kernel *k, const void *params, const unsigned *grid, const unsigned *block) {
-	return k->start(params, grid, block);
+static void *kernel_start(const ovgen_sim_kernel *k, const void *params, const unsigned *grid, const unsigned *block, unsigned long long seed) {
+	return k->start(params, grid, block, seed);
 }
 
 static int kernel_resume(const ovgen_sim_kernel *k, void *launch, unsigned long long *addr, unsigned *value) {
@@ -39,15 +39,16 @@ func hostKernels(table unsafe.Pointer) map[string]*hostKernel {
 	return kernels
 }
 
-// start begins a launch; params are as the kernel's C struct has them.
-func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32) unsafe.Pointer {
-	return C.kernel_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)), (*C.uint)(unsafe.Pointer(block)))
+// start begins a launch whose threads take turns by seed; params are as the kernel's C
+// struct has them.
+func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed uint64) unsafe.Pointer {
+	return C.kernel_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)), (*C.uint)(unsafe.Pointer(block)), C.ulonglong(seed))
 }
 
-// resume runs a launch until it is finished, or until all its threads wait: the first
-// of them for the word to be that value.
-func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) (waiting bool) {
-	return C.kernel_resume(k.c, launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))) != 0
+// resume runs a launch until it is finished; until all its threads wait, the first of
+// them for the word to be that value; or until it pauses behind having written the word.
+func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) (state int) {
+	return int(C.kernel_resume(k.c, launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))))
 }
 
 func (k *hostKernel) destroy(launch unsafe.Pointer) { C.kernel_destroy(k.c, launch) }

@@ -19,8 +19,8 @@ func kernelsRun() error {
 
 func hostKernels(unsafe.Pointer) map[string]*hostKernel { return nil }
 
-func (*hostKernel) start(_ unsafe.Pointer, _, _ *[3]uint32) unsafe.Pointer { return nil }
+func (*hostKernel) start(_ unsafe.Pointer, _, _ *[3]uint32, _ uint64) unsafe.Pointer { return nil }
 
-func (*hostKernel) resume(unsafe.Pointer, *uint64, *uint32) (waiting bool) { return false }
+func (*hostKernel) resume(unsafe.Pointer, *uint64, *uint32) (state int) { return finished }
 
 func (*hostKernel) destroy(unsafe.Pointer) {}

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"unsafe"
@@ -38,7 +39,8 @@ type kernelRun struct {
 	want    uint32
 }
 
-// ModuleLoadData takes the kernels of a package from its table.
+// ModuleLoadData takes the kernels of a package from its table. It refuses PTX that is not
+// that of the package's source, though it does not run it.
 func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	const call = "cuModuleLoadData"
 	if err := c.enterIdle(call); err != nil {
@@ -47,6 +49,9 @@ func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	defer c.leave()
 	if code == nil {
 		return 0, fail(call, invalidValue)
+	}
+	if err := code.Check(); err != nil && !errors.Is(err, driver.ErrNoPTX) {
+		return 0, fmt.Errorf("load kernels of %s: %w", code.Name, err)
 	}
 	if err := kernelsRun(); err != nil {
 		return 0, fmt.Errorf("%s: %w", call, err)
@@ -151,7 +156,7 @@ func (w *World) beginKernel(o *op) {
 			return
 		}
 	}
-	r.launch = o.function.kernel.start(params, &o.grid, &o.block)
+	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64())
 	r.seen = w.words - 1
 }
 
@@ -161,23 +166,48 @@ func (w *World) kernelReady(o *op) bool {
 	return !r.waiting || w.holds(o, r.word, r.value) || r.seen != w.words
 }
 
-// resumeKernel runs a launch until it is finished, or until all its threads wait.
+// What the resume of a launch returns.
+const (
+	finished = iota
+	waits    // all its threads do
+	paused   // behind a write to a word
+)
+
+// resumeKernel runs a launch until it is finished, until all its threads wait, or until
+// it pauses, so that others see a word before it goes on.
 func (w *World) resumeKernel(o *op) bool {
 	r := &o.running
 	posted := w.posts(o)
 	r.seen = w.words
-	r.waiting = o.function.kernel.resume(r.launch, &r.where, &r.want)
+	state := o.function.kernel.resume(r.launch, &r.where, &r.want)
 	if w.posts(o) != posted {
 		w.words++
 	}
-	if !r.waiting {
-		w.count(o, 0)
+	r.waiting = state == waits
+	switch state {
+	case finished:
+		w.count(o, len(r.touches))
 		w.words++
-		return true
+	case waits:
+		r.word, r.value = driver.Ptr(r.where), r.want
+		w.count(o, r.next(driver.TouchWait, r.word))
+	case paused:
+		if at := r.next(driver.TouchPost, driver.Ptr(r.where)); at < len(r.touches) {
+			w.count(o, at+1)
+		}
 	}
-	r.word, r.value = driver.Ptr(r.where), r.want
-	w.count(o, r.word)
-	return false
+	return state == finished
+}
+
+// next is the first touch of a kind and address that has not been taken in, or how many
+// touches there are where it is none.
+func (r *kernelRun) next(kind driver.TouchKind, at driver.Ptr) int {
+	for i := r.counted; i < len(r.touches); i++ {
+		if t := &r.touches[i]; t.Kind == kind && t.At == at && at != 0 {
+			return i
+		}
+	}
+	return len(r.touches)
 }
 
 // posts is a sum over the words that a kernel writes, to see when it does.
@@ -193,11 +223,11 @@ func (w *World) posts(o *op) (sum uint64) {
 	return sum
 }
 
-// count takes in what a kernel touched, in the order in which it is listed, up
-// to the wait it stands at.
-func (w *World) count(o *op, until driver.Ptr) {
+// count takes in what a kernel touched, in the order in which it is listed, up to the
+// touch of that index.
+func (w *World) count(o *op, until int) {
 	r := &o.running
-	for ; r.counted < len(r.touches); r.counted++ {
+	for ; r.counted < until; r.counted++ {
 		t := &r.touches[r.counted]
 		if t.At == 0 {
 			continue
@@ -208,9 +238,6 @@ func (w *World) count(o *op, until driver.Ptr) {
 		case driver.TouchWrite:
 			w.access(o, t.At, t.Bytes, accessWrite)
 		case driver.TouchWait:
-			if until != 0 && t.At == until {
-				return
-			}
 			w.acquire(o, t.At)
 		case driver.TouchPost:
 			w.release(o, t.At, t.Value, 0)

@@ -8,7 +8,7 @@ var diffVerb = &verb{
 	short: "print how the packages differ from what gen would write",
 	long: `diff generates in memory, prints a unified diff of each file that differs from what is
 in the folder, and exits 1 if there is one. It writes nothing. Without NVRTC a PTX is
-held against its stamp: the hash of the source it was compiled from.`,
+held against its head, which has the hashes of the source and of the PTX itself.`,
 	examples: []string{
 		"ovgen diff -o generated ./schedules",
 		"ovgen diff -o generated ovgen/schedule/catalog",
@@ -27,10 +27,8 @@ func diff(c *call) error {
 			return fmt.Errorf("print a difference: %w", err)
 		}
 	}
-	if g.missing != nil {
-		fmt.Fprintln(c.stderr, "ovgen:", g.missing)
-	}
-	if len(g.changes) > 0 || g.missing != nil {
+	c.noteMissing(g)
+	if len(g.changes) > 0 {
 		fmt.Fprintf(c.stderr, "ovgen: %s is not current: run ovgen gen -o %s %s\n", c.output, c.output, c.args[0])
 		return errFound
 	}

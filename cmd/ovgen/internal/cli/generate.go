@@ -20,8 +20,8 @@ type generation struct {
 	inputs  []emit.Input
 	changes []output.Change
 	files   int
-	missing error    // the PTX that could not be made; everything else is there
-	kernels []string // what ptxas says of each
+	missing []*emit.MissingError // the PTX that could not be made; everything else is there
+	kernels []string             // what ptxas says of each
 }
 
 // generate makes every file in memory.
@@ -43,18 +43,26 @@ func (c *call) generate() (*generation, error) {
 	}
 	g.inputs = list.inputs()
 	files, err := emit.Packages(g.inputs, opt)
-	stale, rest := missing(err)
-	if rest != nil {
+	var rest error
+	if g.missing, rest = missing(err); rest != nil {
 		return nil, list.blame(rest)
 	}
-	var keep []string
-	for _, m := range stale {
-		keep = append(keep, m.File)
-		g.missing = errors.Join(g.missing, m)
-	}
 	g.files = len(files)
-	g.changes = output.Compare(opt.Existing, files, keep...)
+	g.changes = output.Compare(opt.Existing, files)
 	return g, nil
+}
+
+// noteMissing says which packages have no device code for GPUs, and how to get it.
+func (c *call) noteMissing(g *generation) {
+	if len(g.missing) == 0 {
+		return
+	}
+	var names []string
+	for _, m := range g.missing {
+		names = append(names, m.File)
+	}
+	fmt.Fprintf(c.stderr, "ovgen: no device code for GPUs in %s: compiling it needs NVRTC: %v\n", strings.Join(names, ", "), g.missing[0].Unwrap())
+	fmt.Fprintln(c.stderr, "ovgen: all else is there: the packages build, and run in the simulator; on a GPU, New refuses them until they are generated with NVRTC")
 }
 
 // options of the emitter: where the packages go, what is there, and the compiler.
@@ -150,15 +158,15 @@ func said(err error) string {
 }
 
 // missing takes the PTX that could not be made out of an error of the emitter.
-func missing(err error) (stale []*emit.MissingError, rest error) {
+func missing(err error) (files []*emit.MissingError, rest error) {
 	for _, e := range flatten(err) {
 		if m := (*emit.MissingError)(nil); errors.As(e, &m) {
-			stale = append(stale, m)
+			files = append(files, m)
 		} else {
 			rest = errors.Join(rest, e)
 		}
 	}
-	return stale, rest
+	return files, rest
 }
 
 // flatten takes joined errors apart.

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
@@ -95,8 +96,8 @@ var summaries = map[string]string{
 	shotKernel:   "posts and waits, adds up tensors, posts and waits",
 }
 
-// deviceFiles adds the files of a package with kernels.
-func (u *unit) deviceFiles(files map[string][]byte) error {
+// deviceCode is the device code of a package with kernels.
+func (u *unit) deviceCode() device {
 	d := device{dir: u.name, headers: []string{"head.h.tmpl"}, sources: []string{"head.cu.tmpl"}}
 	d.data = templates.Device{Package: u.name, From: "schedule " + u.program.Name,
 		About: []string{"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}}
@@ -120,10 +121,7 @@ func (u *unit) deviceFiles(files map[string][]byte) error {
 		d.sources = append(d.sources, k+".cu.tmpl")
 	}
 	d.headers = append(d.headers, "foot.h.tmpl")
-	if err := d.emit(u.options, files); err != nil {
-		return err
-	}
-	return u.kernelFiles(files)
+	return d
 }
 
 // device is the device code of one package.
@@ -133,28 +131,43 @@ type device struct {
 	headers, sources []string // templates, in order
 }
 
-// emit adds NAME.h, NAME.cu, NAME_sim.cc and NAME_sm80.ptx.
-func (d device) emit(opt Options, files map[string][]byte) error {
+// rendered is device code as text.
+type rendered struct {
+	device
+	header, source templates.Text
+}
+
+// render makes the text of the header and the .cu.
+func (d device) render() (*rendered, error) {
 	header, err := templates.Render(d.data, d.headers...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	source, err := templates.Render(d.data, d.sources...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	sum := sha256.Sum256(source.Bytes)
-	d.data.Source = hex.EncodeToString(sum[:])
-	sim, err := templates.Render(d.data, "sim.cc.tmpl")
+	return &rendered{d, header, source}, nil
+}
+
+// digest is what PTX is compiled from.
+func (r *rendered) digest() string { return driver.Digest(r.header.Bytes, r.source.Bytes) }
+
+// emit adds NAME.h, NAME.cu, NAME_sim.cc and NAME_sm80.ptx.
+func (r *rendered) emit(opt Options, files map[string][]byte) error {
+	sum := sha256.Sum256(r.source.Bytes)
+	r.data.Source = hex.EncodeToString(sum[:])
+	sim, err := templates.Render(r.data, "sim.cc.tmpl")
 	if err != nil {
 		return err
 	}
-	stem := path.Join(d.dir, d.data.Package)
-	files[stem+".h"] = header.Bytes
-	files[stem+".cu"] = source.Bytes
+	stem := path.Join(r.dir, r.data.Package)
+	files[stem+".h"] = r.header.Bytes
+	files[stem+".cu"] = r.source.Bytes
 	files[stem+"_sim.cc"] = sim.Bytes
-	ptx, err := d.ptx(opt, header, source)
+	ptx, err := r.ptx(opt)
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
+		files[stem+ptxSuffix] = ptx
 		opt.missing(missing)
 		return nil
 	}
@@ -180,40 +193,35 @@ func (d device) emit(opt Options, files map[string][]byte) error {
 // ptxSuffix ends the name of a PTX file for compute capability 8.0 and later.
 const ptxSuffix = "_sm80.ptx"
 
-// ptx compiles the source, or keeps the existing PTX if it is current.
-func (d device) ptx(opt Options, header, source templates.Text) ([]byte, error) {
-	name := path.Join(d.dir, d.data.Package+ptxSuffix)
-	stamp := newStamp(d.data.Package, header.Bytes, source.Bytes)
+// ptx compiles the source, or keeps the existing PTX if it is current. With a
+// *MissingError comes the file that says that there is none.
+func (r *rendered) ptx(opt Options) ([]byte, error) {
+	name := path.Join(r.dir, r.data.Package+ptxSuffix)
+	stamp := newStamp(r.data.Package, r.header.Bytes, r.source.Bytes)
 	if opt.Compiler == nil {
-		have, ok := opt.Existing[name]
-		if ok && stamp.current(have) {
+		have := opt.Existing[name]
+		if stamp.current(have) {
 			return have, nil
 		}
-		return nil, &MissingError{File: name, Stale: ok, Why: opt.Missing}
+		return stamp.absent(), &MissingError{File: name, Why: opt.Missing}
 	}
-	headers := map[string][]byte{d.data.Package + ".h": header.Bytes}
-	ptx, err := opt.Compiler.Compile(d.data.Package+".cu", source.Bytes, headers, compileOptions)
+	headers := map[string][]byte{r.data.Package + ".h": r.header.Bytes}
+	ptx, err := opt.Compiler.Compile(r.data.Package+".cu", r.source.Bytes, headers, compileOptions)
 	if err != nil {
-		return nil, d.inTemplates(err, header, source)
+		return nil, r.inTemplates(err)
 	}
-	return append(stamp.by(opt.Compiler.Version()), ptx...), nil
+	return stamp.file(opt.Compiler.Version(), ptx), nil
 }
 
-// MissingError says that PTX has to be made and there is no compiler.
+// MissingError says that PTX was not made, since there is no compiler.
 type MissingError struct {
-	File  string // below the output folder
-	Stale bool   // it exists, for other source
-	Why   error  // there is no compiler; may be nil
+	File string // below the output folder
+	Why  error  // there is no compiler; may be nil
 }
 
 // Error says what is missing and what to do.
 func (e *MissingError) Error() string {
-	what := "it does not exist"
-	if e.Stale {
-		what = "its source has changed"
-	}
-	why := e.Unwrap()
-	return fmt.Sprintf("make %s: %s, and compiling it needs NVRTC: %v", e.File, what, why)
+	return fmt.Sprintf("make %s: compiling it needs NVRTC: %v", e.File, e.Unwrap())
 }
 
 // Unwrap is why there is no compiler.

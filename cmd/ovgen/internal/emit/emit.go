@@ -63,6 +63,7 @@ type unit struct {
 	program *hostir.Program
 	options Options
 	device  bool // it has kernels
+	code    *rendered
 	chunks  []chunk
 	gemms   []gemm
 	terms   bool // a sum collects its terms in a loop
@@ -71,7 +72,7 @@ type unit struct {
 // Packages emits a package for each input and, when there is one, the program that
 // runs them all (package run) and the one that chooses among them (package tuned). File names are relative to the folder of
 // Options.ImportPath and use slashes. When all that fails is that PTX can't be made,
-// the error joins a *MissingError for each and the map holds every other file.
+// the error joins a *MissingError for each, and its file says that there is none.
 func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	inputs = slices.Clone(inputs)
@@ -124,14 +125,20 @@ func emitted(in Input, opt Options, files map[string][]byte) (u *unit, err error
 }
 
 // emit adds the package's files.
-func (u *unit) emit(files map[string][]byte) error {
+func (u *unit) emit(files map[string][]byte) (err error) {
+	if !u.device {
+		return u.goFiles(files)
+	}
+	if u.code, err = u.deviceCode().render(); err != nil {
+		return err
+	}
 	if err := u.goFiles(files); err != nil {
 		return err
 	}
-	if !u.device {
-		return nil
+	if err := u.code.emit(u.options, files); err != nil {
+		return err
 	}
-	return u.deviceFiles(files)
+	return u.kernelFiles(files)
 }
 
 func (u *unit) goFiles(files map[string][]byte) error {

@@ -85,10 +85,12 @@ func (u *unit) sumParams(f *jen.File) {
 			set("element", uintOf(jen.Id("k").Dot("element")))),
 		fill("terms"),
 		jen.Return(jen.Id("p")))
+	typed := jen.Id("Type").Op(":").Id("element")
 	u.partTouches(f, "sum", "sum", "sumTouched adds what a sum touches: it reads every term and writes dst.",
-		jen.Id("bytes").Op(":=").Int64().Call(field("count")).Op("*").Qual(driverPath, "Type").Call(field("element")).Dot("Size").Call(),
-		each("terms", "terms_count").Block(addTo(touch("TouchRead", jen.Id("x"), jen.Id("bytes"), nil))),
-		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("dst"), jen.Id("bytes"), nil))))
+		jen.Id("element").Op(":=").Qual(driverPath, "Type").Call(field("element")),
+		jen.Id("bytes").Op(":=").Int64().Call(field("count")).Op("*").Id("element").Dot("Size").Call(),
+		each("terms", "terms_count").Block(addTo(touch("TouchRead", jen.Id("x"), jen.Id("bytes"), nil, typed))),
+		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("dst"), jen.Id("bytes"), nil, typed))))
 }
 
 // partTouches is a function NAMETouched for a struct that is part of parameters.

@@ -11,7 +11,7 @@ import (
 func (u *unit) kernelFiles(files map[string][]byte) error {
 	f := u.file()
 	f.CgoPreamble(`#include "` + u.name + `.h"`)
-	u.code(f)
+	u.codeVariable(f)
 	macro := func(name string) *jen.Statement { return jen.Qual("C", strings.ToUpper(u.name)+"_"+name) }
 	switch {
 	case u.signals():
@@ -73,17 +73,17 @@ func simFiles(dir, prefix string, file func() *jen.File, files map[string][]byte
 	return nil
 }
 
-// code is the variable that the program names as its device code.
-func (u *unit) code(f *jen.File) {
+// codeVariable is the variable that the program names as its device code.
+func (u *unit) codeVariable(f *jen.File) {
 	var kernels []jen.Code
 	for _, k := range u.kinds() {
 		kernels = append(kernels, kernelEntry(u.name+"_"+k, u.name+"_"+k, touches(k)))
 	}
-	declareCode(f, u.name, kernels)
+	declareCode(f, u.name, u.code.digest(), kernels)
 }
 
 // declareCode writes the embedded PTX and var code.
-func declareCode(f *jen.File, name string, kernels []jen.Code) {
+func declareCode(f *jen.File, name, source string, kernels []jen.Code) {
 	f.Anon("embed")
 	f.Comment("//go:embed " + name + ptxSuffix)
 	f.Var().Id("ptx").Index().Byte()
@@ -91,6 +91,7 @@ func declareCode(f *jen.File, name string, kernels []jen.Code) {
 	f.Add(doc("code is the device code of this package: PTX for a GPU and, unless built with the tag nosim, the same kernels compiled for the host."))
 	f.Var().Id("code").Op("=").Qual(driverPath, "Code").Custom(lineByLine,
 		jen.Id("Name").Op(":").Lit(name),
+		jen.Id("Source").Op(":").Lit(source),
 		jen.Id("PTX").Op(":").Id("ptx"),
 		jen.Id("Kernels").Op(":").Index().Qual(driverPath, "Kernel").Custom(lineByLine, kernels...),
 		jen.Id("Sim").Op(":").Id("sim").Call(),
@@ -176,8 +177,8 @@ func touchesFunc(f *jen.File, name string, params *jen.Statement, comment string
 		Index().Qual(driverPath, "Touch").Block(append([]jen.Code{head}, body...)...)
 }
 
-// touch is a literal of driver.Touch.
-func touch(kind string, at, bytes jen.Code, value jen.Code) jen.Code {
+// touch is a literal of driver.Touch, more being further fields.
+func touch(kind string, at, bytes jen.Code, value jen.Code, more ...jen.Code) jen.Code {
 	fields := []jen.Code{
 		jen.Id("Kind").Op(":").Qual(driverPath, kind),
 		jen.Id("At").Op(":").Qual(driverPath, "Ptr").Call(at),
@@ -186,7 +187,7 @@ func touch(kind string, at, bytes jen.Code, value jen.Code) jen.Code {
 	if value != nil {
 		fields = append(fields, jen.Id("Value").Op(":").Add(value))
 	}
-	return jen.Qual(driverPath, "Touch").Values(fields...)
+	return jen.Qual(driverPath, "Touch").Values(append(fields, more...)...)
 }
 
 // addTo appends touches.

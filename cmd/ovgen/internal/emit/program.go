@@ -1,8 +1,6 @@
 package emit
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math/bits"
 	"path"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/prove"
@@ -38,8 +37,6 @@ func (u *unit) programFile() ([]byte, error) {
 
 // identity is the package's static description.
 func (u *unit) identity(f *jen.File) {
-	// The text leaves a collective's own signals out; the proof's stamp does not.
-	sum := sha256.Sum256([]byte(hostir.Print(u.program) + u.proof()))
 	for _, name := range u.constants() {
 		what := "the number of streams that the steps take in turn"
 		if name == chunkCount {
@@ -52,7 +49,7 @@ func (u *unit) identity(f *jen.File) {
 	f.Add(doc("program is what the ranks compare before they run together."))
 	values := []jen.Code{
 		jen.Id("Name").Op(":").Lit(u.name),
-		jen.Id("Hash").Op(":").Lit(hex.EncodeToString(sum[:])),
+		jen.Id("Hash").Op(":").Lit(u.hash()),
 		jen.Id("Proof").Op(":").Lit(u.proof()),
 	}
 	if ranks := u.proven(); len(ranks) > 0 {
@@ -68,6 +65,16 @@ func (u *unit) identity(f *jen.File) {
 		values = append(values, jen.Id("Code").Op(":").Op("&").Id("code"))
 	}
 	f.Var().Id("program").Op("=").Qual(planPath, "Program").Custom(lineByLine, values...)
+}
+
+// hash is of all that ranks must have alike: the host program, its proof and the device
+// code. The program's text leaves a collective's own signals out; the proof's stamp does not.
+func (u *unit) hash() string {
+	texts := [][]byte{[]byte(hostir.Print(u.program)), []byte(u.proof())}
+	if u.device {
+		texts = append(texts, u.code.header.Bytes, u.code.source.Bytes)
+	}
+	return driver.Digest(texts...)
 }
 
 // chunkCount is what programs call the number of chunks.

@@ -29,12 +29,16 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		"  compare  holds one tensor against another",
 		"  spin     keeps a stream busy for a time",
 	}}
-	if err := d.emit(opt, files); err != nil {
+	code, err := d.render()
+	if err != nil {
+		return err
+	}
+	if err := code.emit(opt, files); err != nil {
 		return err
 	}
 	for name, make := range map[string]func() ([]byte, error){
 		"main.go":    func() ([]byte, error) { return mainFile(opt) },
-		"kernels.go": checkFile,
+		"kernels.go": func() ([]byte, error) { return checkFile(code.digest()) },
 	} {
 		text, err := make()
 		if err != nil {
@@ -178,14 +182,14 @@ func split(s schedule.Split) jen.Code {
 var inLine = jen.Options{Open: "{", Close: "}", Separator: ", "}
 
 // checkFile is kernels.go of package run.
-func checkFile() ([]byte, error) {
+func checkFile(source string) ([]byte, error) {
 	f := runFile()
 	f.CgoPreamble("#include \"" + runName + ".h\"")
 	var kernels []jen.Code
 	for _, k := range checks {
 		kernels = append(kernels, kernelEntry(k.Name, k.Params, touches(k.Name)))
 	}
-	declareCode(f, runName, kernels)
+	declareCode(f, runName, source, kernels)
 	params := func(name string) *jen.Statement { return jen.Qual("C", "struct_"+name) }
 	field := func(name string) *jen.Statement { return jen.Id("p").Dot(name) }
 	f.Line()

@@ -76,16 +76,15 @@ func ReadFolder(dir, name string, files map[string][]byte) error {
 	return nil
 }
 
-// Compare lists by name where the files have differ from those wanted. Those named by
-// keep stay as they are.
-func Compare(have, want map[string][]byte, keep ...string) []Change {
+// Compare lists by name where the files have differ from those wanted.
+func Compare(have, want map[string][]byte) []Change {
 	names := maps.Clone(want)
 	maps.Copy(names, have)
 	var out []Change
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		old, there := have[name]
 		text, wanted := want[name]
-		if there == wanted && bytes.Equal(old, text) || !wanted && slices.Contains(keep, name) {
+		if there == wanted && bytes.Equal(old, text) {
 			continue
 		}
 		out = append(out, Change{Name: name, Old: old, New: text})

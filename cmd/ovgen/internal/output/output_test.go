@@ -22,7 +22,6 @@ func TestCompareAndWrite(t *testing.T) {
 	put(t, dir, "gone/a.go", header+"package gone\n")
 	put(t, dir, "mixed/stale.go", header+"package mixed\n")
 	put(t, dir, "mixed/own.go", "package mixed\n")
-	put(t, dir, "kept/k.ptx", header+"// kept\n")
 	put(t, dir, "notes.txt", header)
 	long := time.Now().Add(-time.Hour).Truncate(time.Second)
 	if err := os.Chtimes(filepath.Join(dir, "same/a.go"), long, long); err != nil {
@@ -37,7 +36,7 @@ func TestCompareAndWrite(t *testing.T) {
 		"changed/a.go": []byte(header + "package changed\n"),
 		"new/a.go":     []byte(header + "package new\n"),
 	}
-	changes := Compare(have, want, "kept/k.ptx")
+	changes := Compare(have, want)
 	var names []string
 	for _, c := range changes {
 		names = append(names, c.Name)
@@ -48,7 +47,7 @@ func TestCompareAndWrite(t *testing.T) {
 	if err := Write(dir, changes); err != nil {
 		t.Fatal(err)
 	}
-	wantTree := []string{"changed/a.go", "kept/k.ptx", "mixed/own.go", "new/a.go", "notes.txt", "same/a.go"}
+	wantTree := []string{"changed/a.go", "mixed/own.go", "new/a.go", "notes.txt", "same/a.go"}
 	if diff := cmp.Diff(wantTree, slices.Sorted(maps.Keys(tree(t, dir)))); diff != "" {
 		t.Error(diff)
 	}
@@ -62,7 +61,7 @@ func TestCompareAndWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := Compare(have, want, "kept/k.ptx"); len(left) != 0 {
+	if left := Compare(have, want); len(left) != 0 {
 		t.Errorf("after Write, %v still differ", left)
 	}
 }

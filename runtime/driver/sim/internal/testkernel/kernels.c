@@ -39,8 +39,8 @@ static void destroy(void *launch) {
 	free(launch);
 }
 
-static void *fill_start(const void *params, const unsigned grid[3], const unsigned block[3]) {
-	(void)block;
+static void *fill_start(const void *params, const unsigned grid[3], const unsigned block[3], unsigned long long seed) {
+	(void)block, (void)seed;
 	return start(params, sizeof(struct fill), grid);
 }
 
@@ -52,8 +52,8 @@ static int fill_resume(void *launch, unsigned long long *addr, unsigned *value) 
 	return 0;
 }
 
-static void *relay_start(const void *params, const unsigned grid[3], const unsigned block[3]) {
-	(void)block;
+static void *relay_start(const void *params, const unsigned grid[3], const unsigned block[3], unsigned long long seed) {
+	(void)block, (void)seed;
 	return start(params, sizeof(struct relay), grid);
 }
 

@@ -1,0 +1,99 @@
+package driver
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// Code is the device code of a generated package: PTX for a GPU and, in builds
+// with the simulator, the same kernels compiled for the host.
+type Code struct {
+	Name string // the generated package
+	// Source is the Digest of the package's header and .cu, which PTX must have been
+	// compiled from; empty for code that was not generated, which nothing is held against.
+	Source  string
+	PTX     []byte // behind its head; null-terminated is not needed
+	Kernels []Kernel
+	// Sim is the address of the package's C table of host kernels, nil in a
+	// build tagged nosim: see templates/sim.cc.tmpl.
+	Sim unsafe.Pointer
+}
+
+// ErrNoPTX says that a package was generated without NVRTC and runs in the simulator only.
+var ErrNoPTX = errors.New("it was generated without NVRTC and holds no device code for GPUs (generate it again where NVRTC is present: ovgen help gen)")
+
+// StaleError says that a package's PTX is not what its own source was compiled to.
+type StaleError struct {
+	Name string // of the package
+	Text string // what differs
+}
+
+// Error says what differs and what to do.
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("the PTX of %s %s (generate the package again: ovgen gen)", e.Name, e.Text)
+}
+
+// Check holds the PTX against its own head and the package's source. An error is
+// ErrNoPTX or a *StaleError.
+func (c *Code) Check() error {
+	if c.Source == "" && len(c.PTX) > 0 {
+		return nil
+	}
+	h := ReadHead(c.PTX)
+	switch {
+	case len(h.Body) == 0:
+		return ErrNoPTX
+	case h.Source != c.Source:
+		return &StaleError{Name: c.Name, Text: "was compiled from another .cu or .h"}
+	case h.PTX != Digest(h.Body):
+		return &StaleError{Name: c.Name, Text: "was changed after it was compiled"}
+	}
+	return nil
+}
+
+// Lines in the head of a PTX file that say what it was compiled from and what it is.
+const (
+	SourceLine = "// source sha256 "
+	PTXLine    = "// PTX    sha256 "
+)
+
+// Head is the head of a generated PTX file: its first lines that are comments.
+type Head struct {
+	Source string // Digest of header and .cu
+	PTX    string // Digest of the body
+	Body   []byte // what follows the head's first empty comment; nothing where there is none
+}
+
+// ReadHead takes a PTX file apart. What it does not hold is empty.
+func ReadHead(file []byte) (h Head) {
+	for {
+		line, rest, ok := bytes.Cut(file, []byte("\n"))
+		if !ok || !bytes.HasPrefix(line, []byte("//")) {
+			return h
+		}
+		if text, ok := bytes.CutPrefix(line, []byte(SourceLine)); ok {
+			h.Source = string(text)
+		}
+		if text, ok := bytes.CutPrefix(line, []byte(PTXLine)); ok {
+			h.PTX = string(text)
+		}
+		if file = rest; string(line) == "//" {
+			h.Body = rest
+			return h
+		}
+	}
+}
+
+// Digest is the SHA-256 of texts one behind the other, in hexadecimal.
+func Digest(texts ...[]byte) string {
+	sum := sha256.New()
+	for _, t := range texts {
+		fmt.Fprintf(sum, "%d\n", len(t))
+		sum.Write(t)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,121 @@
+package templates
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTurns runs ranks with every kernel in the simulator's engine, in many orders: the
+// threads of other blocks start while the first one waits, and other ranks go on behind
+// every write of a word.
+func TestTurns(t *testing.T) {
+	d, headers, sources := transport()
+	if out := build(t, d, headers, sources, "interleave"); out != "" {
+		t.Errorf("the kernels do wrong:\n%s", out)
+	}
+}
+
+// TestThreads runs the same ranks with a thread for each of the kernels' threads, ordered
+// by what the kernels' instructions say and by nothing else, under ThreadSanitizer.
+func TestThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs thousands of threads")
+	}
+	d, headers, sources := transport()
+	dir := rendered(t, d, headers, sources)
+	source, err := os.ReadFile(filepath.Join(dir, d.Package+".cu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := hostCalls(string(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, d.Package+"_host.cu"), []byte(host), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	needSanitizer(t, dir)
+	program := compile(t, dir, "threads", "-O1", "-g", "-fsanitize=thread")
+	for seed := 1; seed <= 2; seed++ {
+		if out, err := run(t, program, fmt.Sprint(seed)); err != nil || len(out) > 0 {
+			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)
+		}
+	}
+}
+
+// needSanitizer skips where the compiler has no ThreadSanitizer, or the system does not let it run.
+func needSanitizer(t *testing.T, dir string) {
+	t.Helper()
+	source, program := filepath.Join(dir, "nothing.cc"), filepath.Join(dir, "nothing")
+	if err := os.WriteFile(source, []byte("int main() {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("g++", "-fsanitize=thread", source, "-o", program).CombinedOutput()
+	if err == nil {
+		out, err = exec.Command(program).CombinedOutput()
+	}
+	if err != nil {
+		t.Skipf("NOT TESTED: the order that the kernels' instructions make, since g++ -fsanitize=thread does not work here (install libtsan): %v\n%s", err, out)
+	}
+}
+
+var (
+	// One line of inline PTX: mnemonic, operands, outputs, inputs, clobbers.
+	inline = regexp.MustCompile(`asm( volatile)?\("([\w.]+) ([^"]*);" : ([^:]*?) ?: ([^:]*?)( : "memory")?\);`)
+	// An operand of it.
+	operand = regexp.MustCompile(`"=?[a-z]"\((.*?)\)(?:, |$)`)
+)
+
+// hostCalls replaces each line of inline PTX by a call of a function of the host that is
+// named by the mnemonic: ptx_ld_acquire_sys_u32(value, word).
+func hostCalls(source string) (string, error) {
+	var wrong error
+	out := inline.ReplaceAllStringFunc(source, func(line string) string {
+		m := inline.FindStringSubmatch(line)
+		touches := regexp.MustCompile(`^(ld|st|atom|red|membar|fence)\.`).MatchString(m[2])
+		if touches && (m[1] == "" || m[6] == "") {
+			wrong = fmt.Errorf("the compiler may move %s", line)
+		}
+		var args []string
+		for _, list := range m[4:6] {
+			for _, o := range operand.FindAllStringSubmatch(list, -1) {
+				args = append(args, o[1])
+			}
+		}
+		for i := range args {
+			if !strings.Contains(m[3], fmt.Sprintf("%%%d", i)) {
+				wrong = fmt.Errorf("operand %d of %s is not used", i, line)
+			}
+		}
+		return fmt.Sprintf("ptx_%s(%s);", strings.ReplaceAll(m[2], ".", "_"), strings.Join(args, ", "))
+	})
+	if wrong == nil && strings.Contains(out, "asm") {
+		wrong = fmt.Errorf("inline PTX that is not one instruction:\n%s", out[strings.Index(out, "asm"):])
+	}
+	return out, wrong
+}
+
+func TestHostCalls(t *testing.T) {
+	const load = `asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");`
+	for _, c := range []struct{ source, want, wrong string }{
+		{load, "ptx_ld_acquire_sys_u32(value, word);", ""},
+		{`asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"((float)x));`, "ptx_cvt_rn_f16_f32(bits, (float)x);", ""},
+		{`asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");`, "ptx_st_release_sys_u32(word, value);", ""},
+		{strings.Replace(load, " volatile", "", 1), "", "may move"},
+		{strings.Replace(load, ` : "memory"`, "", 1), "", "may move"},
+		{strings.Replace(load, "%1", "%0", 1), "", "not used"},
+		{`asm volatile("membar.sys; ld.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");`, "", "not one instruction"},
+	} {
+		got, err := hostCalls(c.source)
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s: error %v, want %q in it", c.source, err, c.wrong)
+		} else if err == nil && got != c.want {
+			t.Errorf("%s: got %s, want %s", c.source, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,16 @@
+// What all of these tests count.
+#pragma once
+#include <atomic>
+#include <cstdio>
+
+static std::atomic<int> failures;
+
+#define EXPECT(condition)                                        \
+  do {                                                           \
+    if (!(condition)) {                                          \
+      printf("line %d: %s does not hold\n", __LINE__, #condition); \
+      failures++;                                                \
+    }                                                            \
+  } while (0)
+
+typedef unsigned long long u64;

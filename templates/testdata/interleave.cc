@@ -1,0 +1,63 @@
+// A test of the kernels in the simulator's engine: ranks whose launches take turns, by seed.
+#include "check_sim.cc"
+
+#include "drive.h"
+#include "ranks.h"
+
+static unsigned below(u64 &state, unsigned n)
+{
+  state = state * 6364136223846793005ull + 1442695040888963407ull;
+  return (unsigned)(state >> 33) % n;
+}
+
+// Runs all ranks to their end; false where none can go on.
+static bool play(World &w, u64 order)
+{
+  size_t next[ranks] = {};
+  void *launched[ranks] = {};
+  for (unsigned left = ranks, idle = 0; left > 0; idle++) {
+    const unsigned r = below(order, ranks);
+    if (next[r] == w.of[r].steps.size()) {
+      continue;
+    }
+    if (idle > 200) {
+      return false;
+    }
+    const Step &s = w.of[r].steps[next[r]];
+    if (s.kernel == nullptr) {
+      s.host();
+    } else {
+      const ovgen_sim_kernel *k = find(s.kernel);
+      if (launched[r] == nullptr) {
+        launched[r] = begin(k, s.params.data(), s.blocks, threads);
+      }
+      u64 word;
+      unsigned value;
+      const int state = k->resume(launched[r], &word, &value);
+      if (state != 0) {
+        idle = state == 1 ? idle : 0;
+        continue;
+      }
+      k->destroy(launched[r]);
+      launched[r] = nullptr;
+    }
+    idle = 0;
+    left -= ++next[r] == w.of[r].steps.size();
+  }
+  return true;
+}
+
+int main()
+{
+  for (const Kind &k : kinds) {
+    for (u64 order = 1; order <= 100; order++) {
+      auto w = world(k);
+      if (!play(*w, order)) {
+        printf("%s: the ranks wait for each other (order %llu)\n", k.name, order);
+        return 1;
+      }
+      ended(*w);
+    }
+  }
+  return failures != 0;
+}

@@ -1,0 +1,256 @@
+// CUDA's memory model under ThreadSanitizer. Every thread of a kernel is a thread of the
+// host. What orders them is what the instructions of the kernels say, at the scope that
+// they say: ThreadSanitizer is told of these orders alone, and sees plain atomics that
+// order nothing.
+#pragma once
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "numbers.h"
+#include "word.h"
+
+extern "C" void __tsan_acquire(void *);
+extern "C" void __tsan_release(void *);
+
+struct Dim {
+  unsigned x, y, z;
+};
+
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+
+static thread_local Dim threadIdx, blockIdx, blockDim, gridDim;
+
+// ----------------------------------------------------------------------------
+// Threads
+
+// A block of threads with its barrier. Threads that have returned are not waited for.
+struct Team {
+  std::mutex lock;
+  std::condition_variable open;
+  unsigned left, arrived = 0, turn = 0;
+
+  void pass()
+  {
+    if (arrived > 0 && arrived == left) {
+      arrived = 0;
+      turn++;
+      open.notify_all();
+    }
+  }
+
+  void sync()
+  {
+    std::unique_lock<std::mutex> held(lock);
+    const unsigned now = turn;
+    arrived++;
+    pass();
+    open.wait(held, [&] { return turn != now; });
+  }
+
+  void leave()
+  {
+    std::lock_guard<std::mutex> held(lock);
+    left--;
+    pass();
+  }
+};
+
+// Where a thread runs.
+struct Place {
+  unsigned device, block;  // blocks are numbered over all launches
+};
+
+static thread_local Place here;
+static thread_local Team *team;
+static thread_local unsigned long long chance = 1;
+
+// Moves with every write, so that threads that wait for ever are found.
+static std::atomic<unsigned> progress;
+
+static unsigned below(unsigned n)
+{
+  chance = chance * 6364136223846793005ull + 1442695040888963407ull;
+  return (unsigned)(chance >> 33) % n;
+}
+
+static void delay()
+{
+  if (below(4) == 0) {
+    usleep(below(300));
+  }
+}
+
+// ----------------------------------------------------------------------------
+// Orders
+
+enum Order { relaxed, acquire, release, acq_rel };
+enum Scope { cta, gpu, sys };
+
+// What a thread did up to a release: ThreadSanitizer keeps it at an address of its own.
+enum { most_releases = 1 << 20 };
+static char released[most_releases];
+static std::atomic<unsigned long long> releasers[most_releases];  // scope, device, block
+static std::atomic<unsigned> releases;
+
+static bool within(Scope s, Place a, Place b) { return s == sys || (a.device == b.device && (s == gpu || a.block == b.block)); }
+
+static unsigned publish(Scope s)
+{
+  const unsigned id = 1 + releases.fetch_add(1, std::memory_order_relaxed);
+  if (id >= most_releases) {
+    printf("too many releases\n");
+    _exit(1);
+  }
+  releasers[id].store((unsigned long long)s << 60 | (unsigned long long)here.device << 32 | here.block, std::memory_order_relaxed);
+  __tsan_release(&released[id]);
+  return id;
+}
+
+static Scope scope_of(unsigned id) { return (Scope)(releasers[id].load(std::memory_order_relaxed) >> 60); }
+
+// An acquire sees a release that it reads from where each is in the other's scope.
+static void see(unsigned id, Scope s)
+{
+  const unsigned long long by = releasers[id].load(std::memory_order_relaxed);
+  const Place from = {(unsigned)(by >> 32 & 0xfffffff), (unsigned)by};
+  if (id != 0 && within(s, here, from) && within(scope_of(id), from, here)) {
+    __tsan_acquire(&released[id]);
+  }
+}
+
+static thread_local unsigned fenced;              // the release of the thread's last fence
+static thread_local std::vector<unsigned> unseen;  // what its relaxed loads have read since
+
+static void fence(Scope s)
+{
+  delay();
+  for (unsigned id : unseen) {
+    see(id, s);
+  }
+  unseen.clear();
+  fenced = publish(s);
+}
+
+// A word's value is in the low half, the release of its writer in the high one.
+static unsigned long long *whole(const unsigned *word) { return (unsigned long long *)word; }
+
+static unsigned load(const unsigned *word, Order order, Scope s)
+{
+  const unsigned long long x = __atomic_load_n(whole(word), __ATOMIC_RELAXED);
+  if ((unsigned)x != 1) {
+    usleep(20);
+  } else if (order == acquire) {
+    see((unsigned)(x >> 32), s);
+  } else {
+    unseen.push_back((unsigned)(x >> 32));
+  }
+  return (unsigned)x;
+}
+
+// A post comes behind the reset of the wait before it: the reset writes what the post reads.
+static void in_turn(unsigned *word, unsigned value)
+{
+  Word *w = (Word *)word;
+  const unsigned turn = __atomic_load_n(&w->resets, __ATOMIC_RELAXED);
+  if (value != 0) {
+    volatile unsigned char look = w->turns[turn];
+    (void)look;
+    return;
+  }
+  w->turns[(turn + 1) % sizeof w->turns] = 1;
+  __atomic_store_n(&w->resets, (turn + 1) % sizeof w->turns, __ATOMIC_RELAXED);
+}
+
+static void store(unsigned *word, unsigned value, Order order, Scope s)
+{
+  delay();
+  in_turn(word, value);
+  unsigned by = fenced != 0 && scope_of(fenced) <= s ? fenced : 0;
+  if (order == release) {
+    by = publish(s);
+  }
+  __atomic_store_n(whole(word), (unsigned long long)by << 32 | value, __ATOMIC_RELAXED);
+  progress.fetch_add(1, std::memory_order_relaxed);
+  delay();
+}
+
+template <typename Next>
+static unsigned modify(unsigned *word, Order order, Scope s, Next next)
+{
+  delay();
+  unsigned long long x = __atomic_load_n(whole(word), __ATOMIC_RELAXED);
+  for (;;) {
+    // A release goes on being seen through what is read and written as one.
+    unsigned by = (unsigned)(x >> 32);
+    if (order == acquire || order == acq_rel) {
+      see(by, s);
+    }
+    if (order == release || order == acq_rel) {
+      by = publish(s);
+    }
+    if (__atomic_compare_exchange_n(whole(word), &x, (unsigned long long)by << 32 | next((unsigned)x), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      progress.fetch_add(1, std::memory_order_relaxed);
+      return (unsigned)x;
+    }
+  }
+}
+
+#define __global__ static
+#define __device__
+#define __forceinline__ inline __attribute__((always_inline, unused))
+#define __grid_constant__
+#define __syncthreads() (delay(), team->sync())
+#define __threadfence_system() fence(sys)
+#define __threadfence() fence(gpu)
+#define __threadfence_block() fence(cta)
+#define __float_as_uint(x) same_bits<unsigned>(static_cast<float>(x))
+#define __uint_as_float(x) same_bits<float>(static_cast<unsigned>(x))
+
+template <typename To, typename From>
+static To same_bits(From from)
+{
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+// ----------------------------------------------------------------------------
+// The instructions that the kernels have inline, and what one might write in their place
+
+#define LOAD(order, scope) \
+  [[maybe_unused]] static void ptx_ld_##order##_##scope##_u32(unsigned &out, const unsigned *word) { out = load(word, order, scope); }
+#define STORE(order, scope) \
+  [[maybe_unused]] static void ptx_st_##order##_##scope##_u32(unsigned *word, unsigned value) { store(word, value, order, scope); }
+#define COUNT(order, scope)                                                                             \
+  [[maybe_unused]] static void ptx_atom_##order##_##scope##_inc_u32(unsigned &old, unsigned *word, unsigned last) \
+  {                                                                                                     \
+    old = modify(word, order, scope, [&](unsigned x) { return x >= last ? 0 : x + 1; });                  \
+  }                                                                                                     \
+  [[maybe_unused]] static void ptx_atom_##order##_##scope##_add_u32(unsigned &old, unsigned *word, unsigned by) \
+  {                                                                                                     \
+    old = modify(word, order, scope, [&](unsigned x) { return x + by; });                               \
+  }
+#define SCOPES(what, order) what(order, cta) what(order, gpu) what(order, sys)
+
+SCOPES(LOAD, relaxed)
+SCOPES(LOAD, acquire)
+SCOPES(STORE, relaxed)
+SCOPES(STORE, release)
+SCOPES(COUNT, relaxed)
+SCOPES(COUNT, acquire)
+SCOPES(COUNT, release)
+SCOPES(COUNT, acq_rel)
+
+[[maybe_unused]] static void ptx_cvt_f32_f16(float &out, unsigned short bits) { out = (float)value(2, bits); }
+[[maybe_unused]] static void ptx_cvt_rn_f16_f32(unsigned short &out, float x) { out = (unsigned short)bits_of(2, rounded(2, x)); }
+[[maybe_unused]] static void ptx_cvt_rn_bf16_f32(unsigned short &out, float x) { out = (unsigned short)bits_of(1, rounded(1, x)); }
+[[maybe_unused]] static void ptx_cvt_rz_f16_f32(unsigned short &out, float x) { out = (unsigned short)bits_of(2, x); }
+[[maybe_unused]] static void ptx_cvt_rz_bf16_f32(unsigned short &out, float x) { out = (unsigned short)bits_of(1, x); }

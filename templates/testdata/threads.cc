@@ -1,0 +1,103 @@
+// A test of the kernels as they are in the .cu, their inline PTX included, with a thread of
+// the host for each of theirs and random delays, under ThreadSanitizer. The argument is a
+// seed for the delays.
+#include <thread>
+
+#include "ptx.h"
+
+#include "check_host.cu"
+
+#include "ranks.h"
+
+// How long no thread may write a word before they all wait for ever.
+enum { patience = 15 };
+
+static std::atomic<unsigned> numbered;  // blocks
+
+template <typename Params, void (*kernel)(Params)>
+static void run(const Step &s, unsigned device, unsigned seed)
+{
+  std::vector<Team> teams(s.blocks);
+  std::vector<std::thread> all;
+  for (unsigned b = 0; b < s.blocks; b++) {
+    teams[b].left = threads;
+    const unsigned block = 1 + numbered.fetch_add(1, std::memory_order_relaxed);
+    for (unsigned t = 0; t < threads; t++) {
+      all.emplace_back([&s, &teams, b, t, block, device, seed] {
+        gridDim = {s.blocks, 1, 1};
+        blockDim = {threads, 1, 1};
+        blockIdx = {b, 0, 0};
+        threadIdx = {t, 0, 0};
+        here = {device, block};
+        team = &teams[b];
+        chance = seed * 1000003ull + block * 101 + t;
+        delay();
+        kernel(*(const Params *)s.params.data());
+        progress.fetch_add(1, std::memory_order_relaxed);
+        team->leave();
+      });
+    }
+  }
+  for (std::thread &t : all) {
+    t.join();
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*run)(const Step &s, unsigned device, unsigned seed);
+} kernels[] = {
+#define KERNEL(name) {#name, run<struct name, name>}
+    KERNEL(check_wait), KERNEL(check_post), KERNEL(check_copy), KERNEL(check_reduce), KERNEL(check_get), KERNEL(check_put), KERNEL(check_shot),
+};
+
+static void play(World &w, unsigned r, unsigned seed)
+{
+  for (const Step &s : w.of[r].steps) {
+    if (s.kernel == nullptr) {
+      s.host();
+      continue;
+    }
+    for (const auto &k : kernels) {
+      if (strcmp(k.name, s.kernel) == 0) {
+        k.run(s, r, seed);
+      }
+    }
+  }
+}
+
+// Ends the process where nothing moves any more.
+static void watch(const char *name)
+{
+  std::thread([name] {
+    for (unsigned last = 0, still = 0; still < 10 * patience; still++) {
+      usleep(100000);
+      const unsigned now = progress.load(std::memory_order_relaxed);
+      if (last != now) {
+        last = now;
+        still = 0;
+      }
+    }
+    printf("%s: threads wait for ever\n", name);
+    fflush(stdout);
+    _exit(1);
+  }).detach();
+}
+
+int main(int, char **args)
+{
+  const unsigned seed = (unsigned)atoi(args[1]);
+  watch("the ranks");
+  for (const Kind &k : kinds) {
+    auto w = world(k);
+    std::vector<std::thread> all;
+    for (unsigned r = 0; r < ranks; r++) {
+      all.emplace_back([&w, r, seed] { play(*w, r, seed); });
+    }
+    for (std::thread &t : all) {
+      t.join();
+    }
+    ended(*w);
+  }
+  return failures != 0;
+}

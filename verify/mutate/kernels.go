@@ -1,0 +1,124 @@
+package mutate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// KernelMutant is a template of device code with one mistake.
+type KernelMutant struct {
+	File     string // of package templates: "fused.cu.tmpl"
+	Text     string // what was changed
+	Old, New string // Old stands once in the file
+	// Right says why the change is none by PTX's memory model; empty where it is a mistake.
+	Right string
+}
+
+// Name is the mutant in one line.
+func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
+
+// kernelTests are the tests that run the kernels.
+const kernelTests = "^(TestTransportKernels|TestTurns|TestThreads)$"
+
+// errNoVerdict says that the tests of the kernels ended without having run them.
+var errNoVerdict = errors.New("no verdict")
+
+// JudgeKernel runs the tests of package templates, which lies in dir, with the mutant in the
+// place of its file. It is caught where they fail for what the kernels do.
+func JudgeKernel(ctx context.Context, dir string, m KernelMutant) (Class, string, error) {
+	text, err := m.text(dir)
+	if err != nil {
+		return "", "", err
+	}
+	overlay, cleanup, err := m.overlay(dir, text)
+	if err != nil {
+		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
+	}
+	defer cleanup()
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", kernelTests, "-overlay", overlay, ".")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
+	}
+	class, why := verdict(out, err == nil)
+	switch {
+	case class == "":
+		return "", "", fmt.Errorf("mutate %s: %w:\n%s", m.Name(), errNoVerdict, out)
+	case class == Survivor && m.Right != "":
+		return Safe, m.Right, nil
+	case class == Caught && m.Right != "":
+		return Survivor, "caught, though " + m.Right + ": " + why, nil
+	}
+	return class, why, nil
+}
+
+// Mutable says what keeps the mistake from being made in the templates that lie in dir.
+func Mutable(dir string, m KernelMutant) error {
+	_, err := m.text(dir)
+	return err
+}
+
+// text is the file with the mistake.
+func (m KernelMutant) text(dir string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(dir, m.File))
+	if err != nil {
+		return nil, fmt.Errorf("mutate %s: %w", m.Name(), err)
+	}
+	if n := bytes.Count(text, []byte(m.Old)); n != 1 {
+		return nil, fmt.Errorf("mutate %s: %q stands %d times in the file, want once", m.Name(), m.Old, n)
+	}
+	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
+}
+
+// overlay makes the go command read a text instead of the file.
+func (m KernelMutant) overlay(dir string, text []byte) (name string, cleanup func(), err error) {
+	path, err := filepath.Abs(filepath.Join(dir, m.File))
+	if err != nil {
+		return "", nil, err
+	}
+	temp, err := os.MkdirTemp("", "ovgen")
+	if err != nil {
+		return "", nil, err
+	}
+	mutant := filepath.Join(temp, m.File)
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutant}})
+	name = filepath.Join(temp, "overlay.json")
+	err = errors.Join(err,
+		os.WriteFile(mutant, text, 0o600),
+		os.WriteFile(name, replace, 0o600))
+	if err != nil {
+		os.RemoveAll(temp)
+		return "", nil, err
+	}
+	return name, func() { os.RemoveAll(temp) }, nil
+}
+
+// verdict reads what the tests printed; the class is empty where they did not get to run
+// the kernels.
+func verdict(out []byte, passed bool) (Class, string) {
+	text := string(out)
+	if passed {
+		if strings.Contains(text, "--- SKIP") || strings.Count(text, "--- PASS") != strings.Count(kernelTests, "Test") {
+			return "", ""
+		}
+		return Survivor, "all tests pass"
+	}
+	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong", "run: ", "the compiler may move"} {
+		if strings.Contains(text, "compile: ") {
+			break
+		}
+		if _, after, ok := strings.Cut(text, sign); ok {
+			line, _, _ := strings.Cut(sign+after, "\n")
+			return Caught, strings.TrimSpace(line)
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,60 @@
+package mutate_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"ovgen/verify/mutate"
+)
+
+const templates = "../../templates"
+
+// Every mistake can be made, each once; the command judges them all.
+func TestKernels(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range mutate.Kernels {
+		if names[m.Name()] {
+			t.Errorf("two mutants are %s", m.Name())
+		}
+		names[m.Name()] = true
+		if err := mutate.Mutable(templates, m); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// One mistake of each sort, and one that is none.
+func TestJudgeKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles C++")
+	}
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("no g++ here, and the kernels are compiled for the host")
+	}
+	for _, c := range []struct {
+		name string
+		want mutate.Class
+		why  string
+	}{
+		{"fused.cu.tmpl: only block 0 waits", mutate.Caught, "the kernels do wrong"},
+		{"words.cu.tmpl: a wait that does not acquire", mutate.Caught, "data race"},
+		{"post.cu.tmpl: no fence ahead of the release", mutate.Safe, "a release"},
+	} {
+		for _, m := range mutate.Kernels {
+			if m.Name() != c.name {
+				continue
+			}
+			got, why, err := mutate.JudgeKernel(t.Context(), templates, m)
+			if err != nil {
+				t.Error(err)
+			} else if got != c.want || !strings.Contains(why, c.why) {
+				t.Errorf("%s is %s: %s; want %s: %s", c.name, got, why, c.want, c.why)
+			}
+		}
+	}
+	broken := mutate.KernelMutant{File: "post.cu.tmpl", Text: "no C++", Old: "threadIdx.x < p.count", New: "threadIdx.x <"}
+	if class, why, err := mutate.JudgeKernel(t.Context(), templates, broken); err == nil {
+		t.Errorf("a mutant that does not compile is %s: %s", class, why)
+	}
+}
