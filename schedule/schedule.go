@@ -79,7 +79,9 @@ const (
 type Split struct {
 	Kind  SplitKind
 	Count Extent
-	// Shift of a DIDx split: part p is on rank (p + Shift) % D.
+	// Shift of a DIDx split: part p is on rank (p + Shift) % D. It is 0, or 1 for the
+	// result of a permutation, which sends each rank's part to the next; no other shift
+	// is lowered.
 	Shift int
 	// Uneven parts of a DIDx split have extents of their own, given at Bind.
 	Uneven bool

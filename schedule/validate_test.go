@@ -51,10 +51,11 @@ func TestValidate(t *testing.T) {
 			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{schedule.Dim("0"), schedule.Dim("-3")}}, c}
 		}), []string{"Tensors[1].Axes[0].Extent", "Tensors[1].Axes[1].Extent"}},
 		{"constants that are too large", with(func(s *schedule.Schedule) {
-			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{schedule.Dim("1073741824"), schedule.Dim("17179869200")}}, c}
-		}), []string{"Tensors[1].Axes[1].Extent"}},
+			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{b.Axes[0], schedule.Dim("17179869200")}},
+				{Name: "C", Axes: []schedule.Axis{c.Axes[0], schedule.Dim("17179869200")}}}
+		}), []string{"Tensors[1].Axes[1].Extent", "Tensors[2].Axes[1].Extent"}},
 		{"parts that are too many", with(func(s *schedule.Schedule) {
-			s.Tensors = []schedule.Tensor{{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Count: "1073741825"}), schedule.Dim(schedule.K)}}, b, c}
+			s.Tensors = []schedule.Tensor{{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "1073741825"}), schedule.Dim(schedule.K)}}, b, c}
 		}), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
 		{"splits", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{{Name: "A", Axes: []schedule.Axis{

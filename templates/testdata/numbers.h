@@ -34,9 +34,7 @@
 
 [[maybe_unused]] static unsigned get(unsigned type, const unsigned char *at, size_t i)
 {
-  unsigned bits = 0;
-  memcpy(&bits, at + i * size_of(type), size_of(type));
-  return bits;
+  return type == 3 ? ((const unsigned *)at)[i] : ((const unsigned short *)at)[i];
 }
 
 // Numbers of ordinary size, so that order and rounding show, with a few zeros and

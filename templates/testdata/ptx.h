@@ -94,9 +94,10 @@ static void delay()
 enum Order { relaxed, acquire, release, acq_rel };
 enum Scope { cta, gpu, sys };
 
-// What a thread did up to a release: ThreadSanitizer keeps it at an address of its own.
+// What a thread did up to a release: ThreadSanitizer keeps it at an address of its own, of
+// which there is one in 8 bytes.
 enum { most_releases = 1 << 20 };
-static char released[most_releases];
+static unsigned long long released[most_releases];
 static std::atomic<unsigned long long> releasers[most_releases];  // scope, device, block
 static std::atomic<unsigned> releases;
 

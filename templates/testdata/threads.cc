@@ -14,16 +14,56 @@ enum { patience = 15 };
 
 static std::atomic<unsigned> numbered;  // blocks
 
+// A thread of the host that runs one thread of each launch of its rank. They live as long as
+// the process, since ThreadSanitizer gives the number of a thread that is gone to another and
+// takes the two for one. Each has a lock of its own, so that none orders two of them.
+struct Worker {
+  std::mutex lock;
+  std::condition_variable changed;
+  std::function<void()> job;
+
+  Worker()
+  {
+    std::thread([this] {
+      for (;;) {
+        std::unique_lock<std::mutex> held(lock);
+        changed.wait(held, [this] { return job != nullptr; });
+        const std::function<void()> now = job;
+        held.unlock();
+        now();
+        held.lock();
+        job = nullptr;
+        changed.notify_all();
+      }
+    }).detach();
+  }
+
+  void start(std::function<void()> f)
+  {
+    std::lock_guard<std::mutex> held(lock);
+    job = f;
+    changed.notify_all();
+  }
+
+  void finish()
+  {
+    std::unique_lock<std::mutex> held(lock);
+    changed.wait(held, [this] { return job == nullptr; });
+  }
+};
+
+typedef Worker Workers[blocks][threads];
+static Workers *workers;  // by rank
+
 template <typename Params, void (*kernel)(Params)>
 static void run(const Step &s, unsigned device, unsigned seed)
 {
   std::vector<Team> teams(s.blocks);
-  std::vector<std::thread> all;
   for (unsigned b = 0; b < s.blocks; b++) {
     teams[b].left = threads;
     const unsigned block = 1 + numbered.fetch_add(1, std::memory_order_relaxed);
     for (unsigned t = 0; t < threads; t++) {
-      all.emplace_back([&s, &teams, b, t, block, device, seed] {
+      workers[device][b][t].start([&s, &teams, b, t, block, device, seed] {
         gridDim = {s.blocks, 1, 1};
         blockDim = {threads, 1, 1};
         blockIdx = {b, 0, 0};
@@ -31,6 +71,8 @@ static void run(const Step &s, unsigned device, unsigned seed)
         here = {device, block};
         team = &teams[b];
         chance = seed * 1000003ull + block * 101 + t;
+        fenced = 0;
+        unseen.clear();
         delay();
         kernel(*(const Params *)s.params.data());
         progress.fetch_add(1, std::memory_order_relaxed);
@@ -38,8 +80,10 @@ static void run(const Step &s, unsigned device, unsigned seed)
       });
     }
   }
-  for (std::thread &t : all) {
-    t.join();
+  for (unsigned b = 0; b < s.blocks; b++) {
+    for (unsigned t = 0; t < threads; t++) {
+      workers[device][b][t].finish();
+    }
   }
 }
 
@@ -88,6 +132,7 @@ int main(int, char **args)
 {
   const unsigned seed = (unsigned)atoi(args[1]);
   watch("the ranks");
+  workers = new Workers[ranks];
   for (const Kind &k : kinds) {
     auto w = world(k);
     std::vector<std::thread> all;
@@ -99,5 +144,6 @@ int main(int, char **args)
     }
     ended(*w);
   }
-  return failures != 0;
+  fflush(stdout);
+  _exit(failures != 0);  // the workers wait for more
 }

@@ -132,11 +132,12 @@ func testJoined(ctx context.Context, w *sim.World, network store.Network, r, ran
 	if err != nil {
 		return err
 	}
-	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: d, Arena: group.ArenaBytes(staged(x)+slack, 0), Network: network})
+	m := &meter{Driver: d}
+	g, err := group.Join(ctx, group.Config{Rank: r, Size: ranks, Job: "test", Driver: m, Arena: group.ArenaBytes(staged(x)+slack, 0), Network: network})
 	if err != nil {
 		return err
 	}
-	return errors.Join(testRank(ctx, g, p, s, seed), g.Close(ctx))
+	return errors.Join(testRank(ctx, g, m.metered(p), s, seed), g.Close(ctx))
 }
 
 // testRank is one rank of testShape. It makes inputs and compares on the host,

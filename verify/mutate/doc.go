@@ -8,4 +8,8 @@
 // when both find nothing, and then the path that still orders each affected pair is
 // shown; warned when it is safe but lets fewer copies and products run side by side;
 // and a survivor when the two disagree.
+//
+// The templates of device code have mutants too. One is caught when the tests of package
+// templates, which run the kernels on the host, fail with it; safe when it is right by PTX's
+// memory model and they pass; and a survivor otherwise.
 package mutate

@@ -107,15 +107,23 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 
 func newUnit(in Input, opt Options) (*unit, error) {
 	u := &unit{Input: in, name: PackageName(in.Program.Name), program: in.Program, options: opt}
-	u.device = len(u.kinds()) > 0
-	return u, u.checkNames()
+	if err := u.checkNames(); err != nil {
+		return nil, err
+	}
+	if u.device = len(u.kinds()) > 0; !u.device {
+		return u, nil
+	}
+	var err error
+	u.code, err = u.deviceCode().render()
+	return u, err
 }
 
 // emitted adds the files of one schedule's package. A panic is an error, with its name.
 func emitted(in Input, opt Options, files map[string][]byte) (u *unit, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the emitter fails on this schedule: %v (this is a mistake of ovgen's, not of the schedule: please report it with the schedule)", p)
+			err = fmt.Errorf("the emitter fails on this schedule: %v "+
+				"(this is a mistake of ovgen's, not of the schedule: please report it with the schedule)", p)
 		}
 	}()
 	if u, err = newUnit(in, opt); err != nil {
@@ -125,14 +133,8 @@ func emitted(in Input, opt Options, files map[string][]byte) (u *unit, err error
 }
 
 // emit adds the package's files.
-func (u *unit) emit(files map[string][]byte) (err error) {
-	if !u.device {
-		return u.goFiles(files)
-	}
-	if u.code, err = u.deviceCode().render(); err != nil {
-		return err
-	}
-	if err := u.goFiles(files); err != nil {
+func (u *unit) emit(files map[string][]byte) error {
+	if err := u.goFiles(files); err != nil || !u.device {
 		return err
 	}
 	if err := u.code.emit(u.options, files); err != nil {

@@ -370,15 +370,15 @@ func (u *unit) symbols() []string {
 // buffers is type Buffers: what the caller brings.
 func (u *unit) buffers(f *jen.File) {
 	f.Line()
-	f.Add(doc("Buffers are the caller's device memory, row-major. The caller owns them and keeps them until Bind has " +
-		"replaced them or Close has returned on all ranks; memory that peers read must be memory that CUDA IPC can export. " +
-		u.apart()))
+	f.Add(doc(buffersComment + " " + u.apart()))
 	f.Type().Id("Buffers").StructFunc(func(g *jen.Group) {
 		for _, b := range u.owned(hostir.Caller) {
-			g.Id(b.Name).Qual(devicePath, "Ptr").Comment(b.Tensor.String() + share(b))
+			g.Comment(fieldComment(b))
+			g.Id(b.Name).Qual(devicePath, "Ptr")
 		}
 		if n, remark := u.counts(); n != nil {
-			g.Id("Counts").Index().Int().Comment(remark)
+			g.Add(docf("Counts %s.", remark))
+			g.Id("Counts").Index().Int()
 		}
 	})
 }
