@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "593c4af15c9b1c0dedf3c99c1980e03647db2d5469c8094ad43cc7612020d16f",
-	Proof: "proven for D = 1..8, stamp 3545e763f8c0f3df",
+	Hash:  "e26cf6760a3b0da964f0f21e2e6e0242db0e02141165c8a06aa280741c7cf2fb",
+	Proof: "proven for D = 1..8, stamp 94f82dc1bfd40384",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

@@ -428,11 +428,11 @@ func share(b hostir.Buffer) string {
 	if text != "" {
 		text = ": " + text
 	}
-	return text + held(b)
+	return text + withinIt(b)
 }
 
-// held says which tensor lies within a buffer, and where.
-func held(b hostir.Buffer) string {
+// withinIt says which tensor lies within a buffer, and where.
+func withinIt(b hostir.Buffer) string {
 	t := b.Inner.Tensor
 	switch {
 	case t.Name == "":
