@@ -192,6 +192,7 @@ func (t Tensor) check(v *validation, path string) {
 		if !a.Extent.valid() {
 			v.add(at+".Extent", "use a symbol such as M, or a positive constant", "%q is no extent", a.Extent)
 		}
+		v.within(at+".Extent", a.Extent)
 		for j, s := range a.Outer {
 			in := fmt.Sprintf("%s.Outer[%d]", at, j)
 			switch s.Kind {
@@ -217,6 +218,8 @@ func (t Tensor) check(v *validation, path string) {
 			} else if s.Most != "" && s.Most != P && !s.Most.constant() {
 				v.add(in+".Most", "use P or a positive constant", "%q is no number of rows", s.Most)
 			}
+			v.within(in+".Most", s.Most)
+			v.within(in+".Count", s.Count)
 			if s.Count != D && !s.Count.constant() {
 				v.add(in+".Count", "use D or a positive constant", "%q is no number of parts", s.Count)
 			}
@@ -307,6 +310,16 @@ func (s Schedule) checkCombinations(v *validation) {
 func oneOf[T ~string](v *validation, path string, got T, allowed ...T) {
 	if got != "" && !slices.Contains(allowed, got) {
 		v.add(path, fmt.Sprintf("use one of %q", allowed), "unknown choice %q", got)
+	}
+}
+
+// MaxExtent is the largest extent: it keeps the bytes of every tensor within an int64.
+const MaxExtent = 1 << 30
+
+// within refuses a constant that is larger than an extent may be.
+func (v *validation) within(path string, e Extent) {
+	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil && e.constant() && n > MaxExtent {
+		v.add(path, fmt.Sprintf("use at most %d", MaxExtent), "the extent %s is too large: the bytes of a tensor must fit an int64", e)
 	}
 }
 

@@ -50,6 +50,12 @@ func TestValidate(t *testing.T) {
 		{"constants", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{schedule.Dim("0"), schedule.Dim("-3")}}, c}
 		}), []string{"Tensors[1].Axes[0].Extent", "Tensors[1].Axes[1].Extent"}},
+		{"constants that are too large", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{schedule.Dim("1073741824"), schedule.Dim("17179869200")}}, c}
+		}), []string{"Tensors[1].Axes[1].Extent"}},
+		{"parts that are too many", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Count: "1073741825"}), schedule.Dim(schedule.K)}}, b, c}
+		}), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
 		{"splits", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{{Name: "A", Axes: []schedule.Axis{
 				schedule.Dim(schedule.M, schedule.DIDx("2"), schedule.DIDx(schedule.D)),

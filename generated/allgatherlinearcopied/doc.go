@@ -12,17 +12,20 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        get
-//	own shard       first, copied
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         get
+//	products         per shard
+//	own shard        copied
+//	signals          batched
+//	launches         separate
+//	parts of a shard 1
+//	compute streams  one for each step
+//	copy stream      apart
+//	start            hoisted
+//	handles          hoisted
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -39,8 +42,8 @@
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[0..D-1])                       # join
 //
-// Copies go by the copy engine and signals by stream memory operations: there
-// is no device code in this package.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp 0a8000d2f7dc7144.
+// Proof: proven for D = 1..8, stamp 0fc5d2dd1de44b98.
 package allgatherlinearcopied

@@ -110,11 +110,12 @@ func resetTouched(p *C.struct_allgatherlinearfused_signals, words []C.ulonglong,
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_allgatherlinearfused_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

@@ -13,17 +13,20 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        get
-//	own shard       first, in place
-//	signals         batched
-//	copy by         kernel
-//	signal by       kernel
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         get
+//	products         per shard
+//	own shard        in place
+//	signals          batched
+//	launches         separate
+//	parts of a shard 1
+//	compute streams  one for each step
+//	copy stream      apart
+//	start            hoisted
+//	handles          hoisted
+//	copies by        kernel
+//	signals by       kernel
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -38,8 +41,8 @@
 //	copy:   Post read -> every peer by kernel;  Wait read[every peer] by kernel  # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
-// Copies go by kernels and signals by kernels. The kernels are in
+// Copies between ranks go by kernels and signals by kernels. The kernels are in
 // allgatherlinearkernels.cu.
 //
-// Proof: proven for D = 2..8, stamp aa4a506f4141d74c.
+// Proof: proven for D = 1..8, stamp fba2a16501e75a9e.
 package allgatherlinearkernels

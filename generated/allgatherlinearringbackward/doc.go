@@ -11,18 +11,14 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	pipeline        point-to-point
-//	order           ring
-//	protocol        put
-//	direction       backward
-//	own shard       first, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            ring
+//	direction        backward
+//	protocol         put
+//	compute streams  one for each step
+//	copy stream      apart
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -41,8 +37,8 @@
 //	  work[i]: Synchronize(copy);  Linear(C[got], Agathered[got])
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
-// Copies go by the copy engine and signals by stream memory operations: there
-// is no device code in this package.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp 199c3c31cc2d964c.
+// Proof: proven for D = 1..8, stamp 41008043bea10bb5.
 package allgatherlinearringbackward

@@ -12,17 +12,14 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	pipeline        point-to-point
-//	order           ring
-//	protocol        put
-//	own shard       first, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            ring
+//	direction        forward
+//	protocol         put
+//	compute streams  one for each step
+//	copy stream      apart
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -41,8 +38,8 @@
 //	  work[i]: Synchronize(copy);  Linear(C[got], Agathered[got])
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
-// Copies go by the copy engine and signals by stream memory operations: there
-// is no device code in this package.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp df7e3ee03f178681.
+// Proof: proven for D = 1..8, stamp e6e8a7181fc0b1c2.
 package allgatherlinearringput

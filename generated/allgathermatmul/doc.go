@@ -13,17 +13,20 @@
 //	  A    [DIDx(D), M/D, K]
 //	  B    [K, N]
 //	  C    [Stream(D), M/D, N]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        get
-//	own shard       first, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         get
+//	products         per shard
+//	own shard        in place
+//	signals          batched
+//	launches         separate
+//	parts of a shard 1
+//	compute streams  one for each step
+//	copy stream      apart
+//	start            hoisted
+//	handles          hoisted
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -38,8 +41,8 @@
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
-// Copies go by the copy engine and signals by stream memory operations: there
-// is no device code in this package.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp c0d81a1230f2fc34.
+// Proof: proven for D = 1..8, stamp bd3658d7f9acdb88.
 package allgathermatmul

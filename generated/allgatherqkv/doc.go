@@ -16,17 +16,20 @@
 //	  C    [Stream(D), M/D, N]
 //	  C2   [Stream(D), M/D, N2]
 //	  C3   [Stream(D), M/D, N3]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        get
-//	own shard       first, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         get
+//	products         per shard
+//	own shard        in place
+//	signals          batched
+//	launches         separate
+//	parts of a shard 1
+//	compute streams  one for each step
+//	copy stream      apart
+//	start            hoisted
+//	handles          hoisted
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -41,8 +44,8 @@
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
-// Copies go by the copy engine and signals by stream memory operations: there
-// is no device code in this package.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp dc078e5ba3aa855d.
+// Proof: proven for D = 1..8, stamp 1c595ec1515672e0.
 package allgatherqkv

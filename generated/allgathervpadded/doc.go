@@ -12,15 +12,9 @@
 //	copy
 //	  A    [DIDx(D, uneven, at most P), M/D, N]
 //	  C    [M, N]
-//	pipeline        padded
-//	own shard       first, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         padded
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -35,8 +29,8 @@
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # the own part may be overwritten afterwards
 //	main:   Synchronize(copy)                                                  # join
 //
-// Copies go by the copy engine and signals by stream memory operations: there
-// is no device code in this package.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp b8d01d1b405f9ab7.
+// Proof: proven for D = 1..8, stamp c9d26e0a453e388d.
 package allgathervpadded

@@ -12,17 +12,8 @@
 //	  A    [M, N]
 //	  B    [DIDx(D), M/D, K]
 //	  C    [N, K]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        get
-//	own shard       first, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -37,8 +28,8 @@
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # B may be overwritten afterwards
 //	main:   Synchronize(copy)                                                  # join
 //
-// Copies go by the copy engine and signals by stream memory operations: there
-// is no device code in this package.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp 1f685effa171a974.
+// Proof: proven for D = 1..8, stamp c1be5f0a62133965.
 package columnweightgradient

@@ -73,11 +73,12 @@ func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_
 
 // sumTouched adds what a sum touches: it reads every term and writes dst.
 func sumTouched(p *C.struct_linearallreduceoneshot_sum, to []driver.Touch) []driver.Touch {
-	bytes := int64(p.count) * driver.Type(p.element).Size()
+	element := driver.Type(p.element)
+	bytes := int64(p.count) * element.Size()
 	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes})
+		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
 	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes})
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
 }
 
 // signals counts the step of a kernel that signals around its work, and has its
@@ -129,11 +130,12 @@ func resetTouched(p *C.struct_linearallreduceoneshot_signals, words []C.ulonglon
 }
 
 // countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish.
+// start and as they finish; a kernel's first launch, which does nothing, has
+// none.
 func countTouched(p *C.struct_linearallreduceoneshot_signals, to []driver.Touch) []driver.Touch {
 	if p.count == 0 {
 		return to
-	} // its first launch, which does nothing
+	}
 	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
 }
 

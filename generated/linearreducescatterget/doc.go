@@ -12,18 +12,16 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        get
-//	reduction       at the end
-//	own shard       last, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams 2
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         get
+//	reduction        at the end
+//	own rows         last
+//	priority         equal
+//	launches         separate
+//	compute streams  2
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -38,8 +36,9 @@
 //	main:   Synchronize(copy), Synchronize(work[0..streams-1])                 # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
-// Copies go by the copy engine and signals by stream memory operations. Sums
-// are made by kernels. The kernels are in linearreducescatterget.cu.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations. Sums are made by kernels. The kernels are in
+// linearreducescatterget.cu.
 //
-// Proof: proven for D = 2..8, stamp 896c56bca4540c91.
+// Proof: proven for D = 1..8, stamp f9847263b9b9cb84.
 package linearreducescatterget

@@ -12,18 +12,16 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        put
-//	reduction       at the end
-//	own shard       last, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams 1
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         put
+//	reduction        at the end
+//	own rows         last
+//	priority         equal
+//	launches         separate
+//	compute streams  1
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -40,8 +38,9 @@
 //	main:   Synchronize(copy[1..D-1]), Synchronize(work[0..streams-1]);  Wait arrived[every peer]  # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
-// Copies go by the copy engine and signals by stream memory operations. Sums
-// are made by kernels. The kernels are in linearreducescatterinorder.cu.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations. Sums are made by kernels. The kernels are in
+// linearreducescatterinorder.cu.
 //
-// Proof: proven for D = 2..8, stamp a2713f0ad94f38ac.
+// Proof: proven for D = 1..8, stamp fb2a3ec1733c7157.
 package linearreducescatterinorder

@@ -13,19 +13,15 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        put
-//	reduction       in slots
-//	own shard       first, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	priority        falling
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         put
+//	reduction        in slots
+//	own rows         first
+//	priority         falling
+//	launches         separate
+//	compute streams  one for each step
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -40,8 +36,8 @@
 //	main:   Synchronize(work[1..D]);  Wait arrived[every peer]                 # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
-// Copies go by the copy engine and signals by stream memory operations. Sums
-// are made by kernels. The kernels are in linearreducescatterinslot.cu.
+// No rank copies from or to another. Signals go by stream memory operations.
+// Sums are made by kernels. The kernels are in linearreducescatterinslot.cu.
 //
-// Proof: proven for D = 2..8, stamp a206c5dbf71c421c.
+// Proof: proven for D = 1..8, stamp 8b031f7496216300.
 package linearreducescatterinslot

@@ -13,20 +13,16 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        put
-//	reduction       at the end
-//	own shard       last, in place
-//	signals         batched
-//	copy by         kernel
-//	signal by       kernel
-//	launches        fused
-//	priority        falling
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         put
+//	reduction        at the end
+//	own rows         last
+//	priority         falling
+//	launches         fused
+//	compute streams  one for each step
+//	copies by        kernel
+//	signals by       kernel
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -41,8 +37,8 @@
 //	work[D]: Linear(slots[r], A[r])                                            # own rows last, straight into their slot
 //	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D]);  shot{Wait arrived[every peer];  Reduce(C, slots[0..D-1])}  # join
 //
-// Copies go by kernels and signals by kernels. Sums are made by kernels. The
-// kernels are in linearreducescatterputkernels.cu.
+// Copies between ranks go by kernels and signals by kernels. Sums are made by
+// kernels. The kernels are in linearreducescatterputkernels.cu.
 //
-// Proof: proven for D = 2..8, stamp 69e62fe7ff57fb00.
+// Proof: proven for D = 1..8, stamp 425e4c8e3a507ec4.
 package linearreducescatterputkernels

@@ -13,18 +13,12 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	pipeline        point-to-point
-//	order           ring
-//	protocol        get
-//	reduction       in the product
-//	own shard       last, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            ring
+//	reduction        in the product
+//	compute streams  one for each step
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -39,8 +33,8 @@
 //	    main:   Wait ready[i - 1] <- previous;  Set(ring[i], ring@previous[i - 1]);  Linear(ring[i] += A[(D + r - 1 - i) % D]);  Post ready[i] -> next
 //	  main:   Wait ready[D - 2] <- previous;  Set(C, ring@previous[D - 2]);  Linear(C += A[r]);  Post read -> previous;  Wait read[next]
 //
-// Copies go by the copy engine and signals by stream memory operations: there
-// is no device code in this package.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations: there is no device code in this package.
 //
-// Proof: proven for D = 2..8, stamp 75b67d7df61915d1.
+// Proof: proven for D = 1..8, stamp 7cee96ca8a8b5b29.
 package linearreducescatterring

@@ -9,19 +9,16 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [DIDx(D), K/D, N]
 //	  C    [DIDx(D), M/D, N]
-//	pipeline        point-to-point
-//	order           shift
-//	protocol        put
-//	reduction       at the end
-//	own shard       last, in place
-//	signals         batched
-//	copy by         copy engine
-//	signal by       stream memory operation
-//	priority        falling
-//	copy stream     apart
-//	start           hoisted
-//	handles         hoisted
-//	compute streams one for each step
+//	pipeline         point-to-point
+//	order            shift
+//	protocol         put
+//	reduction        at the end
+//	own rows         last
+//	priority         falling
+//	launches         separate
+//	compute streams  one for each step
+//	copies by        copy engine
+//	signals by       stream memory operation
 //
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
@@ -38,8 +35,9 @@
 //	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D]);  Wait arrived[every peer]  # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
-// Copies go by the copy engine and signals by stream memory operations. Sums
-// are made by kernels. The kernels are in matmulreducescatter.cu.
+// Copies between ranks go by the copy engine and signals by stream memory
+// operations. Sums are made by kernels. The kernels are in
+// matmulreducescatter.cu.
 //
-// Proof: proven for D = 2..8, stamp d3853ba6ceb69d0b.
+// Proof: proven for D = 1..8, stamp d3f3d81cf4308848.
 package matmulreducescatter

@@ -62,8 +62,8 @@ import (
 var All = []harness.Program{
 	{
 		Name:   "allgather",
-		Proof:  "proven for D = 2..8, stamp abfc5232d764bcab",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c70c0affb78ae4f7",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -75,8 +75,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathergateup",
-		Proof:  "proven for D = 2..8, stamp cc4ba55a0e87974c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 53ad9d7ba42c4aa4",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -92,8 +92,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinear",
-		Proof:  "proven for D = 2..8, stamp fab68f011231f10a",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 4dc904227f295ffa",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -107,8 +107,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearbroadcast",
-		Proof:  "proven for D = 2..8, stamp 5786bcb7b6181559",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp fd7165bdf732be72",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -122,8 +122,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective1",
-		Proof:  "proven for D = 2..8, stamp 131595bb3a1e30b0",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 7ca2b7ff3ed63682",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -137,8 +137,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective2",
-		Proof:  "proven for D = 2..8, stamp 99848a9014947b3d",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 1b8cacfdf5e7c2b0",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
@@ -152,8 +152,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective8",
-		Proof:  "proven for D = 2..8, stamp b93d38a765cbcfdc",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp aa00d41bd7bd35f7",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
 		Tensors: []harness.Tensor{
@@ -167,8 +167,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcopied",
-		Proof:  "proven for D = 2..8, stamp 0a8000d2f7dc7144",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 0fc5d2dd1de44b98",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -182,8 +182,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearfused",
-		Proof:  "proven for D = 2..8, stamp 079f88a090d288eb",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c91a6942a4e2e814",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -197,8 +197,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlineargrouped",
-		Proof:  "proven for D = 2..8, stamp 850acb4964283df8",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 354b1b36fb045a2b",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -212,8 +212,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearhandlesinloop",
-		Proof:  "proven for D = 2..8, stamp 238c8e457294d907, eager only: it exchanges handles in the loop",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp a70e11b62d322a01, eager only: it exchanges handles in the loop",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Eager:  true,
 		Slow:   true,
 		Op:     "linear",
@@ -229,8 +229,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearkernels",
-		Proof:  "proven for D = 2..8, stamp aa4a506f4141d74c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp fba2a16501e75a9e",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -244,8 +244,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearparts",
-		Proof:  "proven for D = 2..8, stamp cb0aad575a18a94c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 74c22e474a6e31d3",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
@@ -259,8 +259,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearput",
-		Proof:  "proven for D = 2..8, stamp 08be8a2ba50903b8",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 35af9c340cf764d1",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -274,8 +274,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringbackward",
-		Proof:  "proven for D = 2..8, stamp 199c3c31cc2d964c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 41008043bea10bb5",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -289,8 +289,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringboth",
-		Proof:  "proven for D = 2..8, stamp 8a60e4dbe574a279",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 543aa1c5704f59cd",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
@@ -304,8 +304,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringget",
-		Proof:  "proven for D = 2..8, stamp 7b5a7f176eec8c81",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 2d45304e1d4dbb23",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -319,8 +319,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringput",
-		Proof:  "proven for D = 2..8, stamp df7e3ee03f178681",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp e6e8a7181fc0b1c2",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -334,8 +334,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearstartinloop",
-		Proof:  "proven for D = 2..8, stamp e9ff8232cb0b7eb5",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp aaf2362db3e493d1",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Slow:   true,
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -350,8 +350,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathermatmul",
-		Proof:  "proven for D = 2..8, stamp c0d81a1230f2fc34",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp bd3658d7f9acdb88",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -364,8 +364,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherqkv",
-		Proof:  "proven for D = 2..8, stamp dc078e5ba3aa855d",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 1c595ec1515672e0",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -382,8 +382,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 2..8, stamp 10cafb2cb7e4936d",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp ff08f924c0b98059",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -394,8 +394,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 2..8, stamp b8d01d1b405f9ab7",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp c9d26e0a453e388d",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
@@ -406,8 +406,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 2..8, stamp 9f213c50281eb4d8",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 3cb32615db0eb93e",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -418,8 +418,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreducetwoshot",
-		Proof:  "proven for D = 2..8, stamp 122361a4ae0cf33a",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c5ee1128663f756b",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -431,8 +431,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 2..8, stamp dd844385b084c10e",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp a4aab07cba0f5794",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -443,8 +443,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 2..8, stamp 954166848716c2fc",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp 8d43752dc8b390fe",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
@@ -455,8 +455,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 2..8, stamp 7126b54c3aa30c38",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp a7571519e8acf316",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
@@ -467,8 +467,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columninputgradient",
-		Proof:  "proven for D = 2..8, stamp 1a44ded88fda8df0",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 69c2dc677e683d21",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -481,8 +481,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columnweightgradient",
-		Proof:  "proven for D = 2..8, stamp 1f685effa171a974",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c1be5f0a62133965",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -495,8 +495,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduce",
-		Proof:  "proven for D = 2..8, stamp cf66c4370b4f2058",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp facc3273d9f5db6c",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
 		Tensors: []harness.Tensor{
@@ -509,8 +509,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduceoneshot",
-		Proof:  "proven for D = 2..8, stamp 89031c984085056e",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp e8147250f499364e",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -523,8 +523,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreducetwoshot",
-		Proof:  "proven for D = 2..8, stamp b891f1a5f0a5c640",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp db5a1999ce5c5b03",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -537,8 +537,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatter",
-		Proof:  "proven for D = 2..8, stamp 6801dfa955f2f249",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp c6abb1ac750a9a0d",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -551,8 +551,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterget",
-		Proof:  "proven for D = 2..8, stamp 896c56bca4540c91",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp f9847263b9b9cb84",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -565,8 +565,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinorder",
-		Proof:  "proven for D = 2..8, stamp a2713f0ad94f38ac",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp fb2a3ec1733c7157",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -579,8 +579,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinslot",
-		Proof:  "proven for D = 2..8, stamp a206c5dbf71c421c",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 8b031f7496216300",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -593,8 +593,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterkernels",
-		Proof:  "proven for D = 2..8, stamp 3eaf0d53e7e4fcd6",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp dbed34872325dfb8",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -607,8 +607,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatteroneshot",
-		Proof:  "proven for D = 2..8, stamp 7c01a730699c5197",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp b91191ab9ff3681a",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -621,8 +621,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterputkernels",
-		Proof:  "proven for D = 2..8, stamp 69e62fe7ff57fb00",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 425e4c8e3a507ec4",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -635,8 +635,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterring",
-		Proof:  "proven for D = 2..8, stamp 75b67d7df61915d1",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -649,8 +649,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterringkernel",
-		Proof:  "proven for D = 2..8, stamp 14bbfd8f728b077f",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 3a94bce20858d4b6",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -663,8 +663,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "matmulreducescatter",
-		Proof:  "proven for D = 2..8, stamp d3853ba6ceb69d0b",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp d3f3d81cf4308848",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -677,8 +677,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "permutation",
-		Proof:  "proven for D = 2..8, stamp 756d99efef07e73a",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 83418aaa9e5946b8",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -690,8 +690,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "reducescatter",
-		Proof:  "proven for D = 2..8, stamp 6880bd5609e8f0ac",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 4f14304d3d810972",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -703,8 +703,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 2..8, stamp 181e70c6bc667f9f",
-		Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+		Proof: "proven for D = 1..8, stamp e931355947595351",
+		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
 			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
@@ -715,8 +715,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowinputgradient",
-		Proof:  "proven for D = 2..8, stamp 13da29ac3a710b7d",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp a3fc5adfe74e7520",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -729,8 +729,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowweightgradient",
-		Proof:  "proven for D = 2..8, stamp 5e0b3886004123ce",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 367381b994783c81",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -743,8 +743,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 2..8, stamp ad6f5c607570a0eb",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 3545e763f8c0f3df",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{
@@ -759,8 +759,8 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlpbatches",
-		Proof:  "proven for D = 2..8, stamp a310ae07eb083675",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 3b91ca4748cb82d3",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{

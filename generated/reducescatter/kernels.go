@@ -72,11 +72,12 @@ func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_
 
 // sumTouched adds what a sum touches: it reads every term and writes dst.
 func sumTouched(p *C.struct_reducescatter_sum, to []driver.Touch) []driver.Touch {
-	bytes := int64(p.count) * driver.Type(p.element).Size()
+	element := driver.Type(p.element)
+	bytes := int64(p.count) * element.Size()
 	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes})
+		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
 	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes})
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
 }
 
 // reduce sets dst, of so many bytes, to the sum of the terms in their order.

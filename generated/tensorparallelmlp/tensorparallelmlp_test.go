@@ -15,8 +15,8 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 2..8, stamp ad6f5c607570a0eb",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 3545e763f8c0f3df",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{

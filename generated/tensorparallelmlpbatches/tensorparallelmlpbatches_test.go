@@ -15,8 +15,8 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:   "tensorparallelmlpbatches",
-		Proof:  "proven for D = 2..8, stamp a310ae07eb083675",
-		Ranks:  []int{2, 3, 4, 5, 6, 7, 8},
+		Proof:  "proven for D = 1..8, stamp 3b91ca4748cb82d3",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},
 		Tensors: []harness.Tensor{

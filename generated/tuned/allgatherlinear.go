@@ -30,11 +30,11 @@ type AllGatherLinear = plan.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers
 // of allgatherlinear where it has none; t may be nil. It is collective, and all
 // ranks need the same tuning.
 func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear, error) {
-	return plan.Tune(ctx, g, t, s, allGatherLinear)
+	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherLinear)
 }
 
-// allGatherLinear are the schedules to choose from.
-var allGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
+// schedulesOfAllGatherLinear are the schedules to choose from.
+var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
 	{
 		Program: "allgatherlinear",
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {

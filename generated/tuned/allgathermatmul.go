@@ -19,11 +19,11 @@ type AllGatherMatmul = plan.Tuned[allgathermatmul.Shape, allgathermatmul.Buffers
 // of allgathermatmul where it has none; t may be nil. It is collective, and all
 // ranks need the same tuning.
 func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s allgathermatmul.Shape) (*AllGatherMatmul, error) {
-	return plan.Tune(ctx, g, t, s, allGatherMatmul)
+	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherMatmul)
 }
 
-// allGatherMatmul are the schedules to choose from.
-var allGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgathermatmul.Buffers]{
+// schedulesOfAllGatherMatmul are the schedules to choose from.
+var schedulesOfAllGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgathermatmul.Buffers]{
 	{
 		Program: "allgathermatmul",
 		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {

@@ -19,11 +19,11 @@ type AllGatherV = plan.Tuned[allgatherv.Shape, allgatherv.Buffers]
 // allgatherv where it has none; t may be nil. It is collective, and all ranks
 // need the same tuning.
 func NewAllGatherV(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherv.Shape) (*AllGatherV, error) {
-	return plan.Tune(ctx, g, t, s, allGatherV)
+	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherV)
 }
 
-// allGatherV are the schedules to choose from.
-var allGatherV = []plan.Candidate[allgatherv.Shape, allgatherv.Buffers]{
+// schedulesOfAllGatherV are the schedules to choose from.
+var schedulesOfAllGatherV = []plan.Candidate[allgatherv.Shape, allgatherv.Buffers]{
 	{
 		Program: "allgatherv",
 		New: func(ctx context.Context, g *group.Group, s allgatherv.Shape) (plan.Runner, func(context.Context, allgatherv.Buffers) error, error) {

@@ -19,11 +19,11 @@ type AllReduceOneShot = plan.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buff
 // of allreduceoneshot where it has none; t may be nil. It is collective, and
 // all ranks need the same tuning.
 func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning, s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
-	return plan.Tune(ctx, g, t, s, allReduceOneShot)
+	return plan.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
 }
 
-// allReduceOneShot are the schedules to choose from.
-var allReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
+// schedulesOfAllReduceOneShot are the schedules to choose from.
+var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
 	{
 		Program: "allreduceoneshot",
 		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {

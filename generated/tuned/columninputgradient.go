@@ -19,11 +19,11 @@ type ColumnInputGradient = plan.Tuned[columninputgradient.Shape, columninputgrad
 // or of columninputgradient where it has none; t may be nil. It is collective,
 // and all ranks need the same tuning.
 func NewColumnInputGradient(ctx context.Context, g *group.Group, t *plan.Tuning, s columninputgradient.Shape) (*ColumnInputGradient, error) {
-	return plan.Tune(ctx, g, t, s, columnInputGradient)
+	return plan.Tune(ctx, g, t, s, schedulesOfColumnInputGradient)
 }
 
-// columnInputGradient are the schedules to choose from.
-var columnInputGradient = []plan.Candidate[columninputgradient.Shape, columninputgradient.Buffers]{
+// schedulesOfColumnInputGradient are the schedules to choose from.
+var schedulesOfColumnInputGradient = []plan.Candidate[columninputgradient.Shape, columninputgradient.Buffers]{
 	{
 		Program: "columninputgradient",
 		New: func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {

@@ -20,11 +20,11 @@ type LinearAllReduce = plan.Tuned[linearallreduce.Shape, linearallreduce.Buffers
 // of linearallreduce where it has none; t may be nil. It is collective, and all
 // ranks need the same tuning.
 func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s linearallreduce.Shape) (*LinearAllReduce, error) {
-	return plan.Tune(ctx, g, t, s, linearAllReduce)
+	return plan.Tune(ctx, g, t, s, schedulesOfLinearAllReduce)
 }
 
-// linearAllReduce are the schedules to choose from.
-var linearAllReduce = []plan.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
+// schedulesOfLinearAllReduce are the schedules to choose from.
+var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
 	{
 		Program: "linearallreduce",
 		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {

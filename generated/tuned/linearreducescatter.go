@@ -26,11 +26,11 @@ type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducesca
 // or of linearreducescatter where it has none; t may be nil. It is collective,
 // and all ranks need the same tuning.
 func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s linearreducescatter.Shape) (*LinearReduceScatter, error) {
-	return plan.Tune(ctx, g, t, s, linearReduceScatter)
+	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
 }
 
-// linearReduceScatter are the schedules to choose from.
-var linearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
+// schedulesOfLinearReduceScatter are the schedules to choose from.
+var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
 	{
 		Program: "linearreducescatter",
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {

@@ -1,6 +1,9 @@
 package driver
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Ptr is a device address (CUdeviceptr). Zero is no address.
 type Ptr uint64
@@ -42,6 +45,8 @@ type Driver interface {
 	// device with that UUID. A device not visible to this process counts as
 	// ErrPeerInvisible.
 	DeviceCanAccessPeer(peer UUID) (bool, error)
+	// DeviceGetP2PAttribute is what the link to the device with that UUID can do.
+	DeviceGetP2PAttribute(a P2PAttribute, peer UUID) (int, error)
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
 	// Close releases the context. Everything made by the driver must have been
@@ -172,6 +177,13 @@ type Dim3 struct{ X, Y, Z uint32 }
 // IpcMemHandle is an opaque CUipcMemHandle.
 type IpcMemHandle [64]byte
 
+// P2PAttribute is a property of the link between two devices.
+type P2PAttribute int
+
+// NativeAtomics is 1 where the link carries atomic operations, as NVLink does and PCIe
+// does not (CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED).
+const NativeAtomics P2PAttribute = 3
+
 // UUID identifies a physical device across processes.
 type UUID [16]byte
 
@@ -216,6 +228,7 @@ type Touch struct {
 	At    Ptr
 	Bytes int64
 	Value uint32 // for TouchWait and TouchPost
+	Type  Type   // of the elements of a kernel that computes with them
 }
 
 // TouchKind is how a kernel uses a range.
@@ -252,12 +265,16 @@ const (
 	FP32 // computed in fp32, not TF32
 )
 
-// Size of an element in bytes.
+// Size of an element in bytes. What is no type has none: it panics, so that no memory is
+// measured by a guess. New of a generated package and MatmulCreate refuse such a type.
 func (t Type) Size() int64 {
-	if t == FP32 {
+	switch t {
+	case BF16, FP16:
+		return 2
+	case FP32:
 		return 4
 	}
-	return 2
+	panic(fmt.Sprintf("driver: there is no element type %d", uint8(t)))
 }
 
 // String is the type's name as commands take it: bf16, fp16 or fp32.

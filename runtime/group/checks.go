@@ -100,6 +100,22 @@ func access(d driver.Driver, rank int, all []identity) []string {
 	return why
 }
 
+// linked says of each rank whether NVLink joins its device to this rank's.
+func linked(d driver.Driver, rank int, all []identity) ([]bool, error) {
+	links := make([]bool, len(all))
+	for r, id := range all {
+		if r == rank {
+			continue
+		}
+		n, err := d.DeviceGetP2PAttribute(driver.NativeAtomics, id.UUID)
+		if err != nil {
+			return nil, fmt.Errorf("look at the link to rank %d: %w", r, err)
+		}
+		links[r] = n == 1
+	}
+	return links, nil
+}
+
 // checkAccess reads every rank's answers.
 func checkAccess(all [][]byte) error {
 	for r, blob := range all {

@@ -23,6 +23,7 @@ type Group struct {
 	owned   bool // Join opened the driver, so Close closes it
 	client  *store.Client
 	pids    []int // of the ranks' processes
+	links   []bool
 	arena   *Arena
 	imports *ipc.Cache
 	page    *page
@@ -52,6 +53,9 @@ func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 
 // Choice says which driver runs and why, for a program to print.
 func (g *Group) Choice() string { return g.choice }
+
+// NVLink says whether NVLink joins this rank's device to that of another rank.
+func (g *Group) NVLink(rank int) bool { return g.links[rank] }
 
 // CallTimeout is Config.CallTimeout: the bound of collective calls.
 func (g *Group) CallTimeout() time.Duration { return g.config.CallTimeout }

@@ -150,7 +150,9 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	if err := checkAccess(blobs); err != nil {
 		return err.Error(), errors.Join(err, g.closeDriver())
 	}
-	return "", nil
+	g.links, err = linked(d, g.Rank(), all)
+	_, err = g.agree(ctx, "look at the links", nil, err)
+	return "", err
 }
 
 // closeDriver closes the device if Join opened it.

@@ -74,10 +74,10 @@ func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	var errs []error
 	for i, f := range p.bindable {
 		bytes := to.chunks.size(f, p.Rank())
-		if bytes == 0 {
+		to.memory[i].at = addr[i]
+		if bytes == 0 { // by the address the rank knows that the peers bind anew
 			continue
 		}
-		to.memory[i].at = addr[i]
 		a, err := p.examine(f, addr[i], bytes)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))

@@ -97,7 +97,7 @@ func TestFaultIsToldOnce(t *testing.T) {
 		w.each(func(r int) {
 			p := toys[r].plan
 			if r == 0 {
-				if err := p.driver.Matmul(toys[r].gemm.handle, 0x1000, 0x1000, 0x1000, 0x1000, p.main.workspace, p.main.own); err != nil {
+				if err := p.driver.Matmul(toys[r].gemm.handle, 0x1000, 0x2000, 0x3000, 0x4000, p.main.workspace, p.main.own); err != nil {
 					t.Error(err)
 				}
 			}

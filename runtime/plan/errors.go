@@ -15,6 +15,25 @@ var (
 	ErrBusy     = errors.New("another goroutine is using the plan (the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 
+// UnprovenError says that a program carries no proof, for whatever size of the group.
+type UnprovenError struct{ Program string }
+
+// Error names the command that proves programs.
+func (e *UnprovenError) Error() string {
+	return fmt.Sprintf("%s is not proven (emit it by ovgen gen PACKAGE, which proves it)", e.Program)
+}
+
+// LinkError says that a program rests on NVLink between two ranks, and there is none.
+type LinkError struct {
+	Program string
+	Rank    int // whose device is not joined to this rank's
+}
+
+// Error says what to use instead.
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("%s puts into peers' memory and signals that by stream memory operations, whose order CUDA keeps over NVLink only, and the device of rank %d is joined otherwise (let kernels signal: Transport.Signal: schedule.SignalKernel; or let peers get: Pipeline.Protocol: schedule.Get)", e.Program, e.Rank)
+}
+
 // RanksError says that a program was not proven for the size of the group.
 type RanksError struct {
 	Program string
@@ -24,8 +43,9 @@ type RanksError struct {
 
 // Error names the command that proves the program for this size.
 func (e *RanksError) Error() string {
-	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (prove and emit it for them too: ovgen gen -ranks 2..%d PACKAGE)",
-		e.Program, numbers(e.Proven), e.Size, e.Size)
+	all := append([]int{e.Size}, e.Proven...) // what was proven stays
+	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (prove and emit it for them too: ovgen gen -ranks %d..%d PACKAGE)",
+		e.Program, numbers(e.Proven), e.Size, slices.Min(all), slices.Max(all))
 }
 
 // DisagreementError says that ranks came to one plan with different things.

@@ -73,11 +73,20 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	return err
 }
 
-// supported checks the size of the group against what was proven. A rank alone
-// waits for nobody.
+// supported checks the size of the group against what was proven, and the links against
+// what that rests on.
 func (p *Plan) supported() error {
-	if proven := p.program.Ranks; len(proven) > 0 && p.Size() > 1 && !slices.Contains(proven, p.Size()) {
+	proven := p.program.Ranks
+	switch {
+	case p.program.Proof == "" || p.program.Proof == "unproven" || len(proven) == 0:
+		return &UnprovenError{Program: p.program.Name}
+	case !slices.Contains(proven, p.Size()):
 		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
+	}
+	for _, r := range p.peers {
+		if p.program.Puts && !p.group.NVLink(r) {
+			return &LinkError{Program: p.program.Name, Rank: r}
+		}
 	}
 	return nil
 }

@@ -69,7 +69,19 @@ func TestNewRefuses(t *testing.T) {
 			p.Ranks = []int{2, 4}
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "toy is proven for groups of 2, 4 ranks, not of 3 (prove and emit it for them too: ovgen gen -ranks 2..3 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
+		}, "toy is proven for groups of 2, 4 ranks, not of 3 (prove and emit it for them too: ovgen gen -ranks 2..4 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
+		{"no proof", func(w *world, r int) error {
+			p := *toyProgram
+			p.Proof = "unproven"
+			_, err := newToy(w.Context(), w.groups[r], &p, "small")
+			return err
+		}, "toy is not proven (emit it by ovgen gen PACKAGE, which proves it)", func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
+		{"proven for no size", func(w *world, r int) error {
+			p := *toyProgram
+			p.Ranks = nil
+			_, err := newToy(w.Context(), w.groups[r], &p, "small")
+			return err
+		}, "toy is not proven", func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
 		{"too large", func(w *world, r int) error {
 			b := Build(w.groups[r], toyProgram, "large")
 			b.Allocate("gathered", 1<<20)
@@ -257,4 +269,31 @@ func (f *refusing) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.St
 		return errors.New("refused")
 	}
 	return f.Driver.MemcpyDtoDAsync(dst, src, bytes, s)
+}
+
+// Puts that are signalled by stream memory operations need NVLink to every peer.
+func TestPutsNeedNVLink(t *testing.T) {
+	puts := *toyProgram
+	puts.Puts = true
+	apart := sim.Config{NVLink: func(from, to int) bool { return from+to != 2 }} // ranks 0 and 2
+	inWorld(t, 3, apart, nil, func(w *world) {
+		w.each(func(r int) {
+			_, err := newToy(w.Context(), w.groups[r], &puts, "small")
+			var link *LinkError
+			switch {
+			case r == 1 && !errors.As(err, new(*RankError)):
+				w.Errorf("rank 1: %v, want the error of a peer", err)
+			case r != 1 && (!errors.As(err, &link) || link.Rank != 2-r || !strings.Contains(err.Error(), "let kernels signal")):
+				w.Errorf("rank %d: %v, want that there is no NVLink", r, err)
+			}
+		})
+		toys := w.toys() // that get
+		w.all(toys, func(t *toy) error {
+			return errors.Join(t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1), t.close(w.Context()))
+		})
+	})
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		toys := w.toysOf(&puts)
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
 }

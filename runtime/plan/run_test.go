@@ -191,6 +191,39 @@ func TestEnqueueOnCallersStreams(t *testing.T) {
 	}
 }
 
+// The first capture of a group comes behind the runs before it, also on another stream
+// and where no call of the driver waits for the device.
+func TestEagerThenGraphElsewhere(t *testing.T) {
+	for seed := range uint64(6) {
+		inWorld(t, 3, sim.Config{Seed: seed, Delay: slow, FreeCalls: true}, nil, func(w *world) {
+			toys := w.toys()
+			w.all(toys, func(t *toy) error { return errors.Join(t.fill(seed), t.eagerThenGraph(), t.check(t.C, seed)) })
+			w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+		})
+	}
+}
+
+// eagerThenGraph enqueues a run on one stream, and a captured one on another.
+func (t *toy) eagerThenGraph() error {
+	var s [2]*device.Stream
+	for i := range s {
+		var err error
+		if s[i], err = device.NewStream(t.driver, driver.Normal); err != nil {
+			return err
+		}
+		defer s[i].Close()
+	}
+	if err := t.plan.Enqueue(s[0].Handle()); err != nil {
+		return err
+	}
+	g, err := device.Capture(t.driver, s[1].Handle(), func() error { return t.plan.Enqueue(s[1].Handle()) })
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	return errors.Join(g.Launch(s[1].Handle()), s[1].Synchronize(), s[0].Synchronize(), t.plan.Group().Err())
+}
+
 func (t *toy) called(use func(c *caller, s [2]*device.Stream) error) error {
 	c := &caller{toy: t}
 	if err := c.stage(5); err != nil {

@@ -68,6 +68,14 @@ func unevenRank(w *world, r int) error {
 			return fmt.Errorf("counts %v: %q, want %q: %w", x.counts, got, x.want, err)
 		}
 	}
+	for range 2 { // rank 1 has nothing of in, and comes to a Bind of other memory all the same
+		if at[0], err = d.MemAlloc(64); err != nil {
+			return err
+		}
+		if err := p.BindCounts(w.Context(), []int{3, 0}, at[0], at[1]); err != nil {
+			return fmt.Errorf("other memory, of which rank 1 has nothing: %w", err)
+		}
+	}
 	for _, x := range []struct {
 		counts []int
 		want   string

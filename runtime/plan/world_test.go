@@ -118,9 +118,14 @@ type toy struct {
 const rows, inner, columns = 4, 8, 16
 
 // loopProgram is the toy that exchanges handles in its loop.
-var loopProgram = &Program{Name: "looptoy", Hash: "c0ffee", Proof: "unproven", Eager: true}
+var loopProgram = &Program{Name: "looptoy", Hash: "c0ffee", Proof: byHand, Ranks: upTo8, Eager: true}
 
-var toyProgram = &Program{Name: "toy", Hash: "c0ffee", Proof: "unproven"}
+var toyProgram = &Program{Name: "toy", Hash: "c0ffee", Proof: byHand, Ranks: upTo8}
+
+// What the toys declare instead of a proof.
+const byHand = "a toy of the tests"
+
+var upTo8 = []int{1, 2, 3, 4, 5, 6, 7, 8}
 
 // newToy is a generated New.
 func newToy(ctx context.Context, g *group.Group, prog *Program, shape string) (*toy, error) {

@@ -1,6 +1,10 @@
 package hostir
 
-import "ovgen/schedule"
+import (
+	"fmt"
+
+	"ovgen/schedule"
+)
 
 // Node is a step of a host program.
 type Node interface {
@@ -202,6 +206,47 @@ type LaunchKernel struct {
 	Body   []Node
 }
 
+// Check says that every node is of a kind that this package has. A kind of another's would
+// pass through what looks for nodes of its own kinds, so Map, Walk, Streams and On panic
+// at one: check first what lower has not made.
+func Check(nodes []Node) error {
+	for _, n := range nodes {
+		var bodies [][]Node
+		switch b := n.(type) {
+		case For:
+			bodies = [][]Node{b.Body}
+		case If:
+			bodies = [][]Node{b.Then, b.Else}
+		case LaunchKernel:
+			bodies = [][]Node{b.Body}
+		default:
+			if !bodiless(n) {
+				return fmt.Errorf("there is no node of kind %T", n)
+			}
+		}
+		for _, body := range bodies {
+			if err := Check(body); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bodiless says that a node is of a kind that holds no others.
+func bodiless(n Node) bool {
+	switch n.(type) {
+	case Allocate, GetCurrentStream, Let, Synchronize, ShareMemHandles, Communication, Post, Wait, Select, Set, Matmul, Linear, Gradient, Reduce:
+		return true
+	}
+	return false
+}
+
+// unknown is the panic at a node of a kind that nothing is known of.
+func unknown(what string, n Node) string {
+	return fmt.Sprintf("hostir: %s of a node of kind %T", what, n)
+}
+
 // Map rebuilds a list of nodes: f returns what stands for a node, after its own
 // bodies have been rebuilt.
 func Map(nodes []Node, f func(Node) []Node) []Node {
@@ -217,6 +262,10 @@ func Map(nodes []Node, f func(Node) []Node) []Node {
 		case LaunchKernel:
 			b.Body = Map(b.Body, f)
 			n = b
+		default:
+			if !bodiless(n) {
+				panic(unknown("map", n))
+			}
 		}
 		out = append(out, f(n)...)
 	}
@@ -235,6 +284,10 @@ func Walk(nodes []Node, f func(Node)) {
 			Walk(b.Else, f)
 		case LaunchKernel:
 			Walk(b.Body, f)
+		default:
+			if !bodiless(n) {
+				panic(unknown("walk", n))
+			}
 		}
 	}
 }
@@ -262,6 +315,8 @@ func Streams(n Node) []StreamRef {
 		return []StreamRef{n.Stream}
 	case Communication:
 		return []StreamRef{n.Stream}
+	case For, If, Let, Allocate, GetCurrentStream, ShareMemHandles, Select:
+		return nil
 	}
-	return nil
+	panic(unknown("streams", n))
 }

@@ -250,6 +250,9 @@ func used(name string, body []Node) bool {
 			if n.Comm != nil {
 				see(n.Comm.Peer)
 			}
+		case Allocate, GetCurrentStream, Synchronize, LaunchKernel: // streams are seen above, and bodies walked
+		default:
+			panic(unknown("names", n))
 		}
 	})
 	return found

@@ -207,7 +207,7 @@ func (w *printer) rareText(n Node, selects bool) string {
 	case Communication:
 		return fmt.Sprintf("Communication(%s, team = all, in = %s, out = %s, backend = IPC)%s", n.Kind, n.In.alias(selects), n.Out.alias(selects), by(n.CopyKernel))
 	}
-	return fmt.Sprintf("%T", n)
+	panic(unknown("text", n))
 }
 
 // allocated is a tensor as memory: of several splits of an axis none is the steps'.

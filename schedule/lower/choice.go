@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 )
 
 // reads lists the choices that an entry reads; nothing means the default one only.
@@ -54,6 +55,83 @@ var choices = []choice{
 	named("Streams.Copy", func(s *schedule.Schedule) *schedule.CopyStream { return &s.Streams.Copy }, either(schedule.WithStep, func(r reads) bool { return r.withStep })),
 	named("Streams.Start", func(s *schedule.Schedule) *schedule.Placement { return &s.Streams.Start }, either(schedule.InLoop, func(r reads) bool { return r.inLoop })),
 	named("Streams.Handles", func(s *schedule.Schedule) *schedule.Placement { return &s.Streams.Handles }, either(schedule.InLoop, func(r reads) bool { return r.inLoop })),
+}
+
+// Choice is a field of a schedule and its value as text.
+type Choice struct{ Field, Value string }
+
+// Read lists the choices that a lowered program was made by: those of which another value
+// would have made another program for the same placements. A number that is left out has
+// no value.
+func Read(p *hostir.Program) []Choice {
+	s := p.Schedule
+	r, _ := nearest(s)
+	if r == nil {
+		return nil
+	}
+	at := point{r.moves, s.Pipeline.Kind, s.Pipeline.Order}
+	var list []Choice
+	add := func(read bool, field, value string) {
+		if read {
+			list = append(list, Choice{field, value})
+		}
+	}
+	add(several(func(e entry) string { return string(e.kind) }, r.moves, ""), "Pipeline.Kind", string(at.kind))
+	add(several(func(e entry) string { return string(e.order) }, r.moves, at.kind), "Pipeline.Order", string(at.order))
+	add(at.kind == schedule.Collective, "Pipeline.Chunks", strconv.Itoa(s.Pipeline.Chunks))
+	for _, c := range choices {
+		add(c.readAt(at), c.path, c.value(s))
+	}
+	add(between(p), "Transport.Copy", string(s.Transport.Copy))
+	add(true, "Transport.Signal", string(s.Transport.Signal))
+	return list
+}
+
+// several says that the entries of a communication, of one kind where one is given, differ
+// in something.
+func several(of func(entry) string, m moves, kind schedule.PipelineKind) bool {
+	seen := map[string]bool{}
+	for _, e := range pipelines {
+		if e.moves == m && (kind == "" || e.kind == kind) {
+			seen[of(e)] = true
+		}
+	}
+	return len(seen) > 1
+}
+
+// readAt says that the entries of a point read more than one value of the choice.
+func (c choice) readAt(at point) bool {
+	seen := map[string]bool{}
+	for _, e := range pipelines {
+		if e.point != at {
+			continue
+		}
+		values, any := c.reads(e.reads)
+		if any {
+			return true
+		}
+		if len(values) == 0 {
+			values = []string{""}
+		}
+		for _, v := range values {
+			seen[v] = true
+		}
+	}
+	return len(seen) > 1
+}
+
+// between says that a program copies between ranks.
+func between(p *hostir.Program) (copies bool) {
+	hostir.Walk(p.Body, func(n hostir.Node) {
+		for _, n := range hostir.Expand(n) {
+			hostir.Walk([]hostir.Node{n}, func(n hostir.Node) {
+				if set, ok := n.(hostir.Set); ok {
+					copies = copies || !set.Src.Peer.IsZero() || !set.Dst.Peer.IsZero()
+				}
+			})
+		}
+	})
+	return copies
 }
 
 // named is a choice among names.

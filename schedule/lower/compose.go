@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -78,7 +79,7 @@ func described(n hostir.Node, remark string) hostir.Node {
 		n.Remark = remark
 		return n
 	}
-	return n
+	panic(fmt.Sprintf("lower: no remark can be given to a %T", n))
 }
 
 // sum adds a term for each rank, in their order.

@@ -12,18 +12,16 @@ import (
 func kernels(d *draft) error {
 	copies := d.schedule.Transport.Copy == schedule.CopyKernel
 	words := d.schedule.Transport.Signal == schedule.SignalKernel
-	between, fused := false, false // ranks copy, and do so in a kernel with more
+	fused := false // ranks copy in a kernel that does more
 	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
 		switch n := n.(type) {
 		case hostir.Set:
 			remote := !n.Src.Peer.IsZero() || !n.Dst.Peer.IsZero()
-			between = between || remote
 			n.Kernel = copies && remote
 			return []hostir.Node{n}
 		case hostir.Post:
 			n.Kernel = words
 			if n.Comm != nil {
-				between = true
 				comm := *n.Comm
 				comm.CopyKernel = copies
 				n.Comm = &comm
@@ -33,7 +31,6 @@ func kernels(d *draft) error {
 			n.Kernel = words
 			return []hostir.Node{n}
 		case hostir.Communication:
-			between = true
 			n.Kernel, n.CopyKernel = words, copies
 			return []hostir.Node{n}
 		case hostir.LaunchKernel:
@@ -44,7 +41,7 @@ func kernels(d *draft) error {
 	switch {
 	case fused && !copies:
 		return &schedule.FieldError{Path: "Transport.Steps", Msg: "only kernels can be fused, and ranks copy here", Hint: "set Copy to schedule.CopyKernel"}
-	case copies && !between:
+	case copies && !between(d.program):
 		return &schedule.FieldError{Path: "Transport.Copy", Msg: "no rank copies from or to another one here", Hint: "leave it out"}
 	}
 	return nil

@@ -1,6 +1,10 @@
 package lower
 
-import "ovgen/schedule/hostir"
+import (
+	"fmt"
+
+	"ovgen/schedule/hostir"
+)
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"
@@ -28,8 +32,8 @@ var (
 	beforeFinal = hostir.Sub(hostir.Size, hostir.Const(2))
 )
 
-// between is the loop over the steps that receive a sum and pass it on.
-func between(body ...hostir.Node) hostir.For {
+// passedOn is the loop over the steps that receive a sum and pass it on.
+func passedOn(body ...hostir.Node) hostir.For {
 	return hostir.For{Index: stepIndex, From: one, To: final, Body: body}
 }
 
@@ -43,7 +47,7 @@ func member(n hostir.Node, index hostir.Expr) hostir.Node {
 		n.Index = index
 		return n
 	}
-	return n
+	panic(fmt.Sprintf("lower: a %T has no semaphore", n))
 }
 
 // reduceRing adds in the epilogue of the product: the sum so far is copied to where
@@ -60,7 +64,7 @@ func reduceRing(d *draft) error {
 	body = append(body,
 		d.rowsOf(mainRef, slice(ringSums, hostir.Const(0)), behind(one)),
 		member(post(mainRef, ready, next), hostir.Const(0)),
-		between(
+		passedOn(
 			member(wait(mainRef, ready, previous), hostir.Sub(step, one)),
 			move(mainRef, slice(ringSums, step), remote(ringSums, previous, hostir.Sub(step, one))),
 			add(slice(ringSums, step), passing),
@@ -87,7 +91,7 @@ func accumulated(n hostir.Node) hostir.Node {
 		n.Accumulate = true
 		return n
 	}
-	return n
+	panic(fmt.Sprintf("lower: a %T adds to nothing", n))
 }
 
 // reduceRingKernel adds by a kernel that reads the sum so far from the previous rank. The
@@ -115,7 +119,7 @@ func reduceRingKernel(d *draft) error {
 		member(post(mainRef, ready, next), hostir.Const(0)),
 		after(copyRef, mainRef),
 		steps(d.rowsOf(work, slice(partial, step), passing)),
-		between(
+		passedOn(
 			after(copyRef, work),
 			member(wait(copyRef, ready, previous), hostir.Sub(step, one)),
 			plus(slice(ringSums, step), step),

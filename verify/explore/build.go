@@ -25,6 +25,11 @@ func build(s System) *machine {
 	if m.ElementSize == 0 {
 		m.ElementSize = 4
 	}
+	m.checkOperations()
+	if len(m.static) > 0 {
+		m.atoms = cut(nil, m.ElementSize)
+		return m // nothing to follow
+	}
 	m.checkBounds()
 	m.cutMemory()
 	for r, list := range s.Ranks {
@@ -94,6 +99,25 @@ func (m *machine) checkWords() {
 				m.report(OnePost, "%s has two posters: %s; %s", m.words[s.word], p, s)
 			}
 			poster[s.word] = s
+		}
+	}
+}
+
+// checkOperations holds that the lists are of operations that there are, with what
+// they are said to use.
+func (m *machine) checkOperations() {
+	for r, list := range m.Ranks {
+		for _, o := range list {
+			wrong := o.Kind > ops.Done
+			for _, u := range o.Uses {
+				wrong = wrong || u.Bytes < 0 || u.At.Offset < 0 || u.At.Rank < 0 || u.At.Rank >= len(m.Ranks)
+			}
+			for _, w := range o.Words {
+				wrong = wrong || w.At.Offset < 0 || w.At.Rank < 0 || w.At.Rank >= len(m.Ranks)
+			}
+			if wrong {
+				m.report(WellFormed, "rank %d: there is no such operation: %s", r, &o)
+			}
 		}
 	}
 }

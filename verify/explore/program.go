@@ -20,11 +20,15 @@ type Shape struct {
 }
 
 // ShapeOf is a small shape that fits a program on a mesh of a size. Its extents differ
-// from each other, so that no two dimensions can be taken for one another.
+// from each other, so that no two dimensions can be taken for one another, and no step
+// has one row, whose product is the same with its operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
-	d, pipe := int64(ranks), p.Schedule.Pipeline
+	d, pipe, halves := int64(ranks), p.Schedule.Pipeline, int64(1)
+	if pipe.Direction == schedule.Both {
+		halves = 2
+	}
 	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d,
-		M:       2 * d * int64(max(pipe.Chunks, 1)*max(pipe.Parts, 1)),
+		M:       2 * d * halves * int64(max(pipe.Chunks, 1)*max(pipe.Parts, 1)),
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
@@ -44,11 +48,11 @@ func (s *Shape) uneven(pairs bool) {
 	}
 	s.M = 0
 	for i := range n {
-		count := []int64{2, 1, 0, 3}[i%4]
+		count := []int64{2, 4, 0, 3}[i%4]
 		s.Counts = append(s.Counts, count)
 		s.M += count
 	}
-	s.Extents["P"] = 4 // more than any
+	s.Extents["P"] = 5 // more than any
 }
 
 // Case is the shape as a rank unrolls a program for it.

@@ -236,8 +236,8 @@ func TestCommands(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"list", 0, []string{"allgatherlinear ", "proven for D = 2..8"}},
-		{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0, []string{"driver sim (asked for)", "allgathermatmul: proven for D = 2..8", "78,67,35", "real ", "within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
+		{"list", 0, []string{"allgatherlinear ", "proven for D = 1..8"}},
+		{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0, []string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ", "within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
 		{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0, []string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
 		{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0, []string{"bit-exact: 2 runs"}},
 		{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0, []string{"simulated: these times say nothing of a GPU's", "pure, gated", "replayed, nosteps, gated"}},

@@ -33,6 +33,12 @@ const showProgress = "OVGEN_PROGRESS"
 // trouble. code holds the kernels described in kernels.go.
 func Main(programs []Program, code *driver.Code) int {
 	o, err := parse(os.Args[1:], programs)
+	if len(os.Args) < 2 {
+		if p, _ := group.Placed(); p.Rank == 0 {
+			fmt.Fprint(os.Stderr, usage)
+		}
+		err = errors.New("no command")
+	}
 	switch {
 	case errors.Is(err, errHelp):
 		fmt.Print(usage)

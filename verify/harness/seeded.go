@@ -24,20 +24,19 @@ import (
 // TestProgram runs a program in the seeded simulator, on the sizes of 2 to 4 ranks that
 // it was proven for, in every type and in orders that the seed picks: eager, replayed
 // and run, with fresh inputs. It compares every element and asks the simulator for
-// races. A program whose constants make it large is run at its plain shape only, on the
-// fewest ranks. What a build without cgo or for another system than Linux can't run is
-// skipped.
+// races. A program whose constants make it large is run in its first type only, at its
+// plain shape and on the fewest ranks. What a
+// build without cgo or for another system than Linux can't run is skipped.
 func TestProgram(t *testing.T, p Program) {
-	sizes := p.testRanks()
-	for i, ranks := range sizes {
-		for _, typ := range p.Types {
-			for j, s := range p.testShapes(typ, ranks) {
-				if p.large(s, ranks) && (i > 0 || j > 0) {
+	for i, ranks := range p.testRanks() {
+		for j, typ := range p.Types {
+			for n, s := range p.testShapes(typ, ranks) {
+				if p.large(s, ranks) && i+j+n > 0 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%d ranks, %s %s", ranks, s, typ), func(t *testing.T) {
-					for n := range seeds() {
-						seed := uint64(10*ranks + j + 100*n)
+					for more := range seeds() {
+						seed := uint64(10*ranks + n + 100*more)
 						synctest.Test(t, func(t *testing.T) {
 							switch err := testShape(t.Context(), &p, s, ranks, seed); {
 							case sim.Missing() != nil && errors.Is(err, driver.ErrUnavailable):

@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -67,6 +68,27 @@ func TestCounts(t *testing.T) {
 			if sent != x.m || received != x.m {
 				t.Errorf("of pairs %v rank %d sends %d and receives %d, want %d", each, r, sent, received, x.m)
 			}
+		}
+	}
+}
+
+// Uneven parts are verified with parts that differ, with no rows at all and with all of
+// them in one part.
+func TestPatterns(t *testing.T) {
+	for _, x := range []struct {
+		program *Program
+		want    string
+	}{
+		{operation(t, "allgather"), "[{ []}]"},
+		{operation(t, "uneven"), "[{ [7 1]} {no rows [0 0]} {one part [8 0]}]"},
+		{operation(t, "alltoallv"), "[{ [7 1 1 7]} {no rows [0 0 0 0]} {one part [0 8 0 0]}]"},
+		{&Program{Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo(schedule.P)), inN), tensor("C", inM, inN)}},
+			"[{ [7 1]} {no rows [0 0]} {one part [7 0]}]"},
+		{&Program{Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo("5")), inN), tensor("C", inM, inN)}},
+			"[{ [5 3]} {no rows [0 0]} {one part [5 0]}]"},
+	} {
+		if got := fmt.Sprint(x.program.patterns(Shape{M: 8, N: 4}, 2)); got != x.want {
+			t.Errorf("%s: %s, want %s", x.program.Name, got, x.want)
 		}
 	}
 }

@@ -90,6 +90,29 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
+// No shape hides that the operands of a product were swapped.
+func TestSwappedOperands(t *testing.T) {
+	for _, n := range catalog.All() {
+		p, err := lower.Lower(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := mutate.All(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all {
+			if m.Kind != "swap operands" {
+				continue
+			}
+			j, err := mutate.Judge(m, mutate.Prove)
+			if err != nil || j.Class != mutate.Caught {
+				t.Errorf("%s: %s %v, %v", m.Name(), j.Class, j.Why, err)
+			}
+		}
+	}
+}
+
 // What overlap libraries have shipped with, and what is merely slower.
 func TestNamed(t *testing.T) {
 	p, err := lower.Lower("AllGatherLinear", catalog.AllGatherLinear)

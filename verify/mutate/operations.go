@@ -75,6 +75,12 @@ func (m *maker) items(list []ops.Op, i int) {
 			}
 		}
 	}
+	if o.Kind == ops.Product {
+		c := o
+		c.Uses = slices.Clone(o.Uses)
+		c.Uses[0], c.Uses[1] = o.Uses[1], o.Uses[0]
+		change("swap operands", o.Form+" of "+o.Uses[0].String()+" and "+o.Uses[1].String(), c)
+	}
 	for w, word := range o.Words {
 		c := o
 		c.Words = slices.Delete(slices.Clone(o.Words), w, w+1)

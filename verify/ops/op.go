@@ -52,7 +52,11 @@ const (
 
 // String is the kind's name.
 func (k Kind) String() string {
-	return [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "done"}[k]
+	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "done"}
+	if int(k) >= len(names) {
+		return fmt.Sprintf("kind %d", k)
+	}
+	return names[k]
 }
 
 // Word is one item of a Signal: a wait until the word has the value, or a write.

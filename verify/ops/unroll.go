@@ -205,8 +205,9 @@ func (u *unroller) set(n hostir.Set) {
 	if bytes == 0 && u.launch == "" {
 		return
 	}
-	u.add(Op{Kind: Copy, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "copy"), Step: u.step, Node: n,
-		Uses: []Use{{At: src, Bytes: bytes}, {Write: true, At: dst, Bytes: bytes}}})
+	op := Op{Kind: Copy, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "copy"), Step: u.step, Node: n}
+	op.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
+	u.add(op)
 }
 
 // reduce is a sum: its terms in order, then its result.
@@ -216,12 +217,21 @@ func (u *unroller) reduce(n hostir.Reduce) {
 	for _, t := range n.Terms {
 		u.each(t.Index, t.From, t.To, func() {
 			at, bytes := u.view(t.View)
-			op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
+			op.use(Use{At: at, Bytes: bytes})
 		})
 	}
 	at, bytes := u.view(n.Dst)
-	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes})
+	op.use(Use{Write: true, At: at, Bytes: bytes})
 	u.add(op)
+}
+
+// use adds what is read or written; of no bytes there is nothing to use.
+func (o *Op) use(list ...Use) {
+	for _, u := range list {
+		if u.Bytes > 0 {
+			o.Uses = append(o.Uses, u)
+		}
+	}
 }
 
 // product reads its operands, and its result where it adds to that. One of no rows is

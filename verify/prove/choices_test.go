@@ -24,6 +24,7 @@ func TestEveryChoiceIsReadOrRefused(t *testing.T) {
 		t.Run(n.Name, func(t *testing.T) {
 			t.Parallel()
 			before := carried(t, n.Schedule)
+			read := readBy(t, n.Schedule)
 			for _, c := range changes() {
 				s := copied(n.Schedule)
 				if !c.change(&s) || reflect.DeepEqual(s.WithDefaults(), n.Schedule.WithDefaults()) {
@@ -37,6 +38,9 @@ func TestEveryChoiceIsReadOrRefused(t *testing.T) {
 				if carried(t, s) == before {
 					t.Errorf("%s changes nothing", c.name)
 				}
+				if field, _, _ := strings.Cut(c.name, " "); strings.Contains(field, ".") && !slices.ContainsFunc(read, func(x lower.Choice) bool { return x.Field == field }) {
+					t.Errorf("%s changes what is done, and the choice is not said to be read", c.name)
+				}
 				if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3}}); err != nil {
 					var field *schedule.FieldError
 					if !errors.As(err, &field) { // a constant that 2 or 3 does not divide
@@ -45,6 +49,34 @@ func TestEveryChoiceIsReadOrRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// readBy are the choices that a schedule's program was made by.
+func readBy(t *testing.T, s schedule.Schedule) []lower.Choice {
+	t.Helper()
+	p, err := lower.Lower("X", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lower.Read(p)
+}
+
+// What has no choice says none.
+func TestChoicesRead(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		s    schedule.Schedule
+		want string
+	}{
+		{"broadcast", catalog.Broadcast, "[{Transport.Copy copy engine} {Transport.Signal stream memory operation}]"},
+		{"sums of what peers have", catalog.AllReduceOneShot, "[{Pipeline.Kind one-shot} {Transport.Steps fused} {Transport.Signal kernel}]"},
+		{"pulled partial results", catalog.LinearReduceScatterGet, "[{Pipeline.Kind point-to-point} {Pipeline.Order shift} {Pipeline.Protocol get} {Pipeline.Reduction at the end} {Pipeline.Own last} " +
+			"{Streams.Priority equal} {Transport.Steps separate} {Streams.Compute 2} {Transport.Copy copy engine} {Transport.Signal stream memory operation}]"},
+	} {
+		if got := fmt.Sprint(readBy(t, test.s)); got != test.want {
+			t.Errorf("%s: got  %s\nwant %s", test.name, got, test.want)
+		}
 	}
 }
 

@@ -87,6 +87,9 @@ func (s *symbols) operate(n int32) *Counterexample {
 	if o.Kind != ops.Copy && o.Kind != ops.Sum && o.Kind != ops.Product {
 		return nil
 	}
+	if len(o.Uses) == 0 && o.Kind != ops.Product { // a kernel's work on a part of no bytes
+		return nil
+	}
 	var reads, writes []*chunks
 	for _, u := range o.Uses {
 		if ofStream(u.At.Buffer) {

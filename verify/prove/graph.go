@@ -252,8 +252,12 @@ func wellFormed(lists [][]ops.Op) error {
 			return fmt.Errorf("rank %d's list is no run: it begins with After and ends with Done", r)
 		}
 		for i, o := range list[1 : n-1] {
-			if o.Kind == ops.After || o.Kind == ops.Done {
+			if o.Kind == ops.After || o.Kind >= ops.Done {
 				return fmt.Errorf("rank %d's list is no run: operation %d is %s", r, i+1, o.Kind)
+			}
+			works := o.Kind == ops.Copy || o.Kind == ops.Product || o.Kind == ops.Sum
+			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works && len(o.Uses) < 2 {
+				return fmt.Errorf("rank %d's list is no run: operation %d is a %s of %d words and %d uses of memory", r, i+1, o.Kind, len(o.Words), len(o.Uses))
 			}
 		}
 	}

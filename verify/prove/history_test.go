@@ -53,10 +53,10 @@ func TestNvFuser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Replay() || r.Sizes[0].Captured != nil {
+	if r.Replay() || r.Sizes[1].Captured != nil {
 		t.Errorf("with two ranks nothing is unordered, with three steps are: %v", r)
 	}
-	if !strings.HasSuffix(r.String(), "without replay, 4 warnings") {
+	if !strings.HasSuffix(r.String(), "without replay: it rests on queues that start operations in the order of enqueueing, 4 warnings") {
 		t.Error(r)
 	}
 }

@@ -12,8 +12,10 @@ import (
 
 // Options of a proof. Zero values are the defaults.
 type Options struct {
-	Ranks []int // mesh sizes; 2 to 8 by default
+	Ranks []int // mesh sizes; 1 to 8 by default
 	Runs  int   // consecutive runs; 2 by default and at least: the buffers' period is 1
+	// Done, where there is one, is called for each mesh size when it is proven.
+	Done func(Size)
 }
 
 // Report is what was proven of a program.
@@ -25,13 +27,17 @@ type Report struct {
 	Stamp string
 }
 
+// InOrder says what a program that is serial-safe only when enqueued one by one rests
+// on, and CUDA does not promise for different streams.
+const InOrder = "it rests on queues that start operations in the order of enqueueing"
+
 // Size is what was proven for one mesh size.
 type Size struct {
 	Ranks, Runs int
 	Operations  int // of one run of all ranks
 	Time        time.Duration
 	// Captured is why the program is not serial-safe when replayed as a graph, nil
-	// where it is. Such a program is emitted without replay.
+	// where it is. Such a program is emitted without replay, and rests on InOrder.
 	Captured *Counterexample
 	Warnings []Warning
 }
@@ -46,7 +52,7 @@ func (r *Report) Replay() bool {
 	return true
 }
 
-// String is "AllGatherLinear: proven, D = 2..8, 1234 operations, 0.12 s", and what is
+// String is "AllGatherLinear: proven, D = 1..8, 1234 operations, 0.12 s", and what is
 // restricted.
 func (r *Report) String() string {
 	var operations, warnings int
@@ -58,7 +64,7 @@ func (r *Report) String() string {
 	}
 	text := fmt.Sprintf("%s: proven, D = %s, %d operations, %.2f s", r.Program, r.Ranks(), operations, spent.Seconds())
 	if !r.Replay() {
-		text += ", without replay"
+		text += ", without replay: " + InOrder
 	}
 	if warnings > 0 {
 		text += fmt.Sprintf(", %d warnings", warnings)
@@ -66,7 +72,7 @@ func (r *Report) String() string {
 	return text
 }
 
-// Ranks is the mesh sizes as text: 2..8.
+// Ranks is the mesh sizes as text: 1..8.
 func (r *Report) Ranks() string {
 	var list []int
 	for _, s := range r.Sizes {
@@ -98,7 +104,7 @@ func ranges(list []int) string {
 // constant of the schedule can't be cut for one of the sizes.
 func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error) {
 	if len(o.Ranks) == 0 {
-		o.Ranks = []int{2, 3, 4, 5, 6, 7, 8}
+		o.Ranks = []int{1, 2, 3, 4, 5, 6, 7, 8}
 	}
 	if err := divisible(p, o.Ranks); err != nil {
 		return nil, err
@@ -110,6 +116,9 @@ func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error
 			return nil, err
 		}
 		report.Sizes = append(report.Sizes, *size)
+		if o.Done != nil {
+			o.Done(*size)
+		}
 	}
 	report.Stamp = stamp.sum()
 	return report, nil
@@ -168,6 +177,9 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 		}
 	}
 	size := &Size{Ranks: len(lists), Runs: runs, Captured: p.serial(captured), Warnings: p.warnings()}
+	if size.Captured != nil && p.spins() {
+		return nil, size.Captured.held()
+	}
 	for _, list := range lists {
 		size.Operations += len(list)
 	}

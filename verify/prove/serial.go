@@ -3,6 +3,8 @@ package prove
 import (
 	"fmt"
 	"slices"
+
+	"ovgen/verify/ops"
 )
 
 // form is how a program's operations reach the device.
@@ -134,6 +136,27 @@ func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
 		c.nodes = append(c.nodes, w, p.match[w])
 	}
 	c.Missing = "an edge from one of these posts to the wait that can hold its device"
+	return c
+}
+
+// spins says that a kernel waits: it holds multiprocessors meanwhile, and so may keep
+// what was enqueued ahead of it on another stream from starting or ending.
+func (p *proof) spins() bool {
+	for _, list := range p.lists {
+		for _, o := range list {
+			if o.Kernel != "" && slices.ContainsFunc(o.Words, func(w ops.Word) bool { return !w.Write }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// held is the counterexample of a program that is serial-safe in the order of
+// enqueueing only, in which a kernel waits: the order does not help against that.
+func (c *Counterexample) held() *Counterexample {
+	c.Problem += "; the order of enqueueing does not rule that out where a kernel waits, since it holds the device"
+	c.Suggestion = "post ahead of the forks (Pipeline.Signals: batched), or wait by stream memory operations (Transport.Signal: memory operations)"
 	return c
 }
 

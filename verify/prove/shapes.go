@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,9 @@ import (
 func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if d < 1 {
 		return Model{}, nil, fmt.Errorf("prove %s: %d ranks", p.Name, d)
+	}
+	if err := hostir.Check(append(p.Setup[:len(p.Setup):len(p.Setup)], p.Body...)); err != nil {
+		return Model{}, nil, fmt.Errorf("prove %s: %w", p.Name, err)
 	}
 	if wrong := dependsOnShape(p); wrong != "" {
 		return Model{}, nil, notAll(p, d, wrong)
@@ -152,6 +156,11 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 			}
 		})
 	}
+	shown := func(n hostir.Node) {
+		if !indices(n, see) {
+			wrong = cmp.Or(wrong, fmt.Sprintf("what a %T depends on is not known", n))
+		}
+	}
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		for _, s := range hostir.Streams(n) {
 			see("stream "+s.Set, s.Index)
@@ -160,9 +169,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 		}
 		switch n.(type) {
 		case hostir.Post, hostir.Wait, hostir.Communication:
-			hostir.Walk(hostir.Expand(n), func(e hostir.Node) { indices(e, see) })
+			hostir.Walk(hostir.Expand(n), shown)
 		default:
-			indices(n, see)
+			shown(n)
 		}
 	})
 	for _, b := range p.Buffers {
@@ -177,8 +186,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 // ofShape are the symbols that a program's steps must not depend on.
 var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
 
-// indices shows each expression of a node that decides what is done, or to which chunk.
-func indices(n hostir.Node, see func(what string, e hostir.Expr)) {
+// indices shows each expression of a node that decides what is done, or to which chunk; of
+// its streams and bodies it shows none. It is false for a kind that it does not know.
+func indices(n hostir.Node, see func(what string, e hostir.Expr)) bool {
 	views := func(list ...hostir.View) {
 		for _, v := range list {
 			see("the index of "+v.Buffer, v.Index)
@@ -216,7 +226,18 @@ func indices(n hostir.Node, see func(what string, e hostir.Expr)) {
 		views(n.C, n.A, n.B, n.Bias)
 	case hostir.Gradient:
 		views(n.C, n.A, n.B)
+	case hostir.Select:
+		views(n.Of)
+	case hostir.ShareMemHandles:
+		if n.Send != nil {
+			see("the peer that gets a handle", n.Send.Peer)
+			see("the peer that sends a handle", n.Recv.Peer)
+		}
+	case hostir.Synchronize, hostir.LaunchKernel, hostir.Allocate, hostir.GetCurrentStream:
+	default:
+		return false
 	}
+	return true
 }
 
 // samples are counts to prove a program with uneven parts for: equal ones, growing

@@ -8,6 +8,7 @@ import (
 
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
 )
@@ -122,4 +123,25 @@ func TestErrors(t *testing.T) {
 	if c := counterexample(t, err); c.Property != prove.Allocations {
 		t.Error(err)
 	}
+}
+
+// strange is a node of a kind that nobody knows.
+type strange struct{ hostir.Origin }
+
+// A node that the proof knows nothing of is no proven one.
+func TestUnknownNode(t *testing.T) {
+	p := gatherProgram(t)
+	p.Body = append(p.Body, hostir.If{X: hostir.Rank, Y: hostir.Rank, Then: []hostir.Node{strange{}}})
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil || !strings.Contains(err.Error(), "there is no node of kind prove_test.strange") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func gatherProgram(t *testing.T) *hostir.Program {
+	t.Helper()
+	p, err := lower.Lower("X", catalog.AllGather)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

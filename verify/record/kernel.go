@@ -5,69 +5,128 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/ops"
 )
 
-// LaunchKernel launches one of the package's kernels.
-func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
-	d.addAll(ops.Signal, s, func(o ops.Op) ([]ops.Op, error) {
-		k, ok := d.kernels[f]
-		if !ok || k.Touches == nil {
-			return nil, fmt.Errorf("kernel %#x has no description", f)
-		}
-		_, o.Kernel, _ = strings.Cut(k.Name, "_")
-		return d.launch(o, k.Touches(params, nil))
-	})
-	return d.Driver.LaunchKernel(f, grid, block, s, params)
+// kind is what the recorder knows of an emitted kernel beside what it touches.
+type kind struct {
+	sum      bool // its result is the sum of all it reads
+	oneBlock bool // it is right with one block only
+	waits    bool // each of its blocks awaits its words, a thread each
+	posts    bool // it posts its words, a thread each
 }
 
-// sums are the kernels whose result is the sum of all they read.
-var sums = map[string]bool{"reduce": true, "shot": true}
+// kinds of kernels, by the name of their template, whose head says how it is launched.
+var kinds = map[string]kind{
+	"wait":   {oneBlock: true, waits: true},
+	"post":   {oneBlock: true, posts: true},
+	"copy":   {},
+	"reduce": {sum: true},
+	"get":    {waits: true},
+	"put":    {waits: true},
+	"shot":   {waits: true, sum: true},
+}
 
-// launch is what one kernel does: posts and waits ahead of its work, the work, posts and
-// waits behind it, the waits with their resets. A kernel that does no work is one
+// launch is one launch of a kernel.
+type launch struct {
+	kernel      function
+	grid, block driver.Dim3
+	touches     []driver.Touch
+}
+
+// threads are the most of a block.
+const threads = 1024
+
+// check holds the launch's geometry against what the kernel is right with.
+func (l *launch) check(k kind) error {
+	words := 0
+	for _, t := range l.touches {
+		if t.Kind == driver.TouchRead {
+			break // what comes behind the work is done by one thread
+		}
+		if k.waits && t.Kind == driver.TouchWait || k.posts && t.Kind == driver.TouchPost {
+			words++
+		}
+	}
+	switch {
+	case l.grid.Y != 1 || l.grid.Z != 1 || l.block.Y != 1 || l.block.Z != 1:
+		return errors.New("grid and block have one dimension")
+	case l.grid.X < 1 || l.block.X < 1 || l.block.X > threads:
+		return fmt.Errorf("a grid has a block, and a block 1 to %d threads", threads)
+	case k.oneBlock && l.grid.X != 1:
+		return errors.New("it is right with one block only")
+	case int(l.block.X) < words:
+		return fmt.Errorf("%d words, and a thread for each is needed", words)
+	}
+	return nil
+}
+
+// operations is what one kernel does: posts and waits ahead of its work, the work, posts
+// and waits behind it, the waits with their resets. A kernel that does no work is one
 // operation, any other has one for each of the five that it does.
-func (d *Driver) launch(o ops.Op, touches []driver.Touch) ([]ops.Op, error) {
-	opens, work, posts := o, o, o
+func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
+	name, _ := strings.CutPrefix(l.kernel.Name, l.kernel.code+"_")
+	k, known := kinds[name]
+	if !known {
+		return nil, fmt.Errorf("kernel %s is none that the recorder knows", l.kernel.Name)
+	}
+	if err := l.check(k); err != nil {
+		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
+	}
+	o.Kernel = name
+	list, err := l.split(n, o, k)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", name, err)
+	}
+	return list, nil
+}
+
+func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
+	opens, work, posts, worked := o, o, o, false
 	work.Kind = ops.Copy
-	if sums[o.Kernel] {
+	if k.sum {
 		work.Kind = ops.Sum
 	}
 	var ahead, behind wait
-	for _, t := range touches {
-		at, err := d.names.loc(t.At)
+	for _, t := range l.touches {
+		post, waits := &opens, &ahead
+		if worked {
+			post, waits = &posts, &behind
+		}
+		if t.Bytes == 0 { // part of the work on nothing: its address may be none
+			worked = true
+			continue
+		}
+		at, err := n.loc(t.At)
 		if err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(at.Buffer, "count[") { // held until the work is done
 			if was := opens.Count; was.Buffer != "" && was != at || t.Kind != driver.TouchWrite {
-				return nil, fmt.Errorf("kernel %s counts its blocks in %s and in %s", o.Kernel, was, at)
+				return nil, fmt.Errorf("it counts its blocks in %s and in %s", was, at)
 			}
 			opens.Count, work.Count = at, at
 			continue
 		}
-		post, waits := &opens, &ahead
-		if len(work.Uses) > 0 {
-			post, waits = &posts, &behind
-		}
 		switch {
 		case t.Kind == driver.TouchWait:
-			err = d.word(&waits.words, t.At, t.Value, false)
+			err = n.word(&waits.words, t.At, t.Value, false)
 		case t.Kind == driver.TouchPost:
-			err = d.word(post, t.At, t.Value, true)
+			err = n.word(post, t.At, t.Value, true)
 		case isStep(at) && len(behind.words.Words) > 0:
-			err = d.word(&behind.notes, t.At, t.Value, true)
+			err = n.word(&behind.notes, t.At, t.Value, true)
 		case isStep(at):
-			err = d.word(&ahead.notes, t.At, t.Value, true)
+			err = n.word(&ahead.notes, t.At, t.Value, true)
 		case t.Kind == driver.TouchWrite && behind.awaits(at):
-			err = d.word(&behind.resets, t.At, t.Value, true)
+			err = n.word(&behind.resets, t.At, t.Value, true)
 		case t.Kind == driver.TouchWrite && ahead.awaits(at):
-			err = d.word(&ahead.resets, t.At, t.Value, true)
+			err = n.word(&ahead.resets, t.At, t.Value, true)
+		case k.sum && t.Type != n.Type:
+			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
 		default:
-			work.Uses = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+			work.Uses, worked = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}), true
 		}
 		if err != nil {
 			return nil, err
@@ -79,23 +138,20 @@ func (d *Driver) launch(o ops.Op, touches []driver.Touch) ([]ops.Op, error) {
 	before.Words, errs[0] = ahead.list()
 	after.Words, errs[1] = behind.list()
 	if err := errors.Join(errs[:]...); err != nil {
-		return nil, fmt.Errorf("kernel %s: %w", o.Kernel, err)
+		return nil, err
 	}
-	if len(work.Uses) == 0 {
+	if !worked {
 		opens.Words = append(opens.Words, before.Words...)
 		return []ops.Op{opens}, nil
 	}
 	var list []ops.Op
 	for _, part := range []ops.Op{opens, before, work, posts, after} {
-		if len(part.Words)+len(part.Uses) > 0 {
+		if part.Kind != ops.Signal || len(part.Words) > 0 {
 			list = append(list, part)
 		}
 	}
 	return list, nil
 }
-
-// isStep says that a place is a stream's step word.
-func isStep(l ops.Loc) bool { return strings.HasPrefix(l.Buffer, "step[") }
 
 // wait is one of a kernel's waits: the words that it awaits, their resets, and the notes
 // of its step.

@@ -2,39 +2,137 @@ package record
 
 import (
 	"fmt"
+	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
 	"ovgen/verify/ops"
 )
 
-// Region is memory with a name: [Base, Base+Bytes) is Buffer of Rank from Offset on.
-type Region struct {
-	Base   driver.Ptr
-	Bytes  int64
-	Rank   int
-	Buffer string
-	Offset int64
+// Names resolve what the calls of a run mention.
+type Names struct {
+	Regions []plan.Region
+	Streams map[driver.Stream]string
+	Type    driver.Type // of the plan's elements
 }
 
-// Names resolve what driver calls mention.
-type Names struct {
-	Regions []Region
-	Streams map[driver.Stream]string
+// Of are the names of a bound plan whose runs are enqueued on main.
+func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
+	n := Names{Regions: p.Layout(), Streams: map[driver.Stream]string{main: "main"}, Type: t}
+	for s, name := range p.Streams() {
+		if name != "main" {
+			n.Streams[s] = name
+		}
+	}
+	return n
+}
+
+// resolve makes the calls of one run its operations.
+func (n *Names) resolve(calls []call) ([]ops.Op, error) {
+	var list []ops.Op
+	events := map[driver.Event]int{} // recorded so far
+	for _, c := range calls {
+		stream, ok := n.Streams[c.stream]
+		o := ops.Op{Kind: c.kind, Stream: stream}
+		switch {
+		case c.operations != nil:
+			made, err := c.operations(n, o)
+			if err == nil && !ok {
+				err = fmt.Errorf("stream %#x is none of the plan", c.stream)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("operation %d: %w", len(list), err)
+			}
+			list = append(list, made...)
+			continue
+		case !ok: // the group orders its runs on a stream of its own
+			continue
+		case c.kind == ops.Record:
+			// A second record of an event is another event: waits refer to the last.
+			o.Event = len(list)
+			events[c.event] = o.Event
+		case c.kind == ops.WaitEvent:
+			if o.Event, ok = events[c.event]; !ok {
+				o.Kind = ops.After
+			}
+		}
+		list = append(list, o)
+	}
+	return normalise(list), nil
+}
+
+// normalise numbers the events that are used and names the run's two ends.
+func normalise(list []ops.Op) []ops.Op {
+	used := map[int]bool{}
+	for _, o := range list {
+		if o.Kind == ops.WaitEvent {
+			used[o.Event] = true
+		}
+	}
+	number := map[int]int{}
+	var out []ops.Op
+	for _, o := range list {
+		if o.Kind == ops.Record && !used[o.Event] {
+			o = ops.Op{Kind: ops.Done, Stream: o.Stream}
+		}
+		if n := len(out); n > 0 && (o.Kind == ops.After || o.Kind == ops.Done) && out[n-1].Kind == o.Kind && out[n-1].Stream == o.Stream {
+			continue // the group keeps two events where runs were captured by the caller
+		}
+		if o.Kind == ops.Record {
+			number[o.Event] = len(number)
+		}
+		if o.Kind == ops.Record || o.Kind == ops.WaitEvent {
+			o.Event = number[o.Event]
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // loc names an address.
-func (n Names) loc(p driver.Ptr) (ops.Loc, error) {
+func (n *Names) loc(p driver.Ptr) (ops.Loc, error) {
 	for _, r := range n.Regions {
 		if p >= r.Base && p < r.Base+driver.Ptr(r.Bytes) {
-			return ops.Loc{Rank: r.Rank, Buffer: r.Buffer, Offset: r.Offset + int64(p-r.Base)}, nil
+			return ops.Loc{Rank: r.Rank, Buffer: r.Name, Offset: int64(p - r.Base)}, nil
 		}
 	}
 	return ops.Loc{}, fmt.Errorf("address %#x lies in no buffer of the plan", p)
 }
 
-func (n Names) stream(s driver.Stream) (string, error) {
-	if name, ok := n.Streams[s]; ok {
-		return name, nil
+// word adds a word to a Signal. A step word's value holds the plan's id above the
+// step, which is left out.
+func (n *Names) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
+	loc, err := n.loc(at)
+	if err != nil {
+		return err
 	}
-	return "", fmt.Errorf("stream %#x is none of the plan", s)
+	if isStep(loc) {
+		value &= 0xffff
+	}
+	o.Words = append(o.Words, ops.Word{Write: write, At: loc, Value: value})
+	return nil
+}
+
+// isStep says that a place is a stream's step word.
+func isStep(l ops.Loc) bool { return strings.HasPrefix(l.Buffer, "step[") }
+
+type use struct {
+	at    driver.Ptr
+	bytes int64
+	write bool
+}
+
+// uses adds ranges of memory; of no bytes there is nothing to name.
+func (n *Names) uses(o *ops.Op, list ...use) error {
+	for _, u := range list {
+		if u.bytes == 0 {
+			continue
+		}
+		at, err := n.loc(u.at)
+		if err != nil {
+			return err
+		}
+		o.Uses = append(o.Uses, ops.Use{Write: u.write, At: at, Bytes: u.bytes})
+	}
+	return nil
 }

@@ -1,259 +1,259 @@
 package record
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync"
+	"time"
 
+	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
+	"ovgen/runtime/plan"
+	"ovgen/schedule/hostir"
+	"ovgen/verify/harness"
 	"ovgen/verify/ops"
+	"ovgen/verify/prove"
 )
 
-// Driver passes every call on and takes down, between Start and Stop, those that
-// enqueue. It must wrap the driver before the group is joined, so that it knows
-// every product and kernel.
-type Driver struct {
-	driver.Driver
-
-	mu       sync.Mutex
-	products map[driver.Product]driver.MatmulDesc
-	kernels  map[driver.Function]driver.Kernel
-	codes    map[driver.Module]*driver.Code
-	on       bool
-	names    Names
-	events   map[driver.Event]int // recorded since Start -> number
-	list     []ops.Op
-	err      error
+// Subject is a generated package with the host program of its schedule.
+type Subject struct {
+	Made    harness.Program
+	Program *hostir.Program
 }
 
-// New wraps a driver.
-func New(d driver.Driver) *Driver {
-	return &Driver{Driver: d, products: map[driver.Product]driver.MatmulDesc{},
-		kernels: map[driver.Function]driver.Kernel{}, codes: map[driver.Module]*driver.Code{}}
-}
-
-// Start begins a recording in which names resolve addresses and streams.
-func (d *Driver) Start(names Names) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.on, d.names, d.list, d.err, d.events = true, names, nil, nil, map[driver.Event]int{}
-}
-
-// Stop ends the recording and returns its operations in enqueue order. An event
-// that is waited for but was not recorded since Start is the end of the run before
-// (After); one that is recorded last and not waited for is the end of this run (Done).
-func (d *Driver) Stop() ([]ops.Op, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.on = false
-	if d.err != nil {
-		return nil, fmt.Errorf("record a run: %w", d.err)
-	}
-	return normalise(d.list), nil
-}
-
-// normalise numbers the events that are used and names the run's two ends.
-func normalise(list []ops.Op) []ops.Op {
-	used := map[int]bool{}
-	for _, o := range list {
-		if o.Kind == ops.WaitEvent {
-			used[o.Event] = true
-		}
-	}
-	number := map[int]int{}
-	var out []ops.Op
-	for _, o := range list {
-		if o.Kind == ops.Record && !used[o.Event] {
-			o = ops.Op{Kind: ops.Done, Stream: o.Stream}
-		}
-		if len(out) > 0 && (o.Kind == ops.After || o.Kind == ops.Done) && out[len(out)-1].Kind == o.Kind {
-			continue // the group keeps two events where runs were captured by the caller
-		}
-		if o.Kind == ops.Record {
-			number[o.Event] = len(number)
-		}
-		if o.Kind == ops.Record || o.Kind == ops.WaitEvent {
-			o.Event = number[o.Event]
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-// add takes an operation down; f fills it in.
-func (d *Driver) add(kind ops.Kind, s driver.Stream, f func(*ops.Op) error) {
-	d.addAll(kind, s, func(op ops.Op) ([]ops.Op, error) {
-		err := f(&op)
-		return []ops.Op{op}, err
-	})
-}
-
-// addAll takes down the operations that f makes of one.
-func (d *Driver) addAll(kind ops.Kind, s driver.Stream, f func(ops.Op) ([]ops.Op, error)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.on || d.err != nil {
-		return
-	}
-	name, err := d.names.stream(s)
-	if err != nil && (kind == ops.Record || kind == ops.WaitEvent) {
-		return // the group orders its runs on a stream of its own
-	}
-	var made []ops.Op
-	if err == nil {
-		made, err = f(ops.Op{Kind: kind, Stream: name})
-	}
-	if err != nil {
-		d.err = fmt.Errorf("operation %d (%s): %w", len(d.list), kind, err)
-		return
-	}
-	d.list = append(d.list, made...)
-}
-
-// MatmulCreate remembers what the product computes.
-func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
-	p, err := d.Driver.MatmulCreate(desc)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.products[p] = desc
-	return p, err
-}
-
-// ModuleLoadData remembers the code.
-func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
-	m, err := d.Driver.ModuleLoadData(code)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.codes[m] = code
-	return m, err
-}
-
-// ModuleGetFunction remembers the kernel.
-func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Function, error) {
-	f, err := d.Driver.ModuleGetFunction(m, name)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if code := d.codes[m]; code != nil {
-		for _, k := range code.Kernels {
-			if k.Name == name {
-				d.kernels[f] = k
+// Record records the package's runs on all ranks at one shape and holds each against what
+// its program unrolls to. It returns the ranks' first runs.
+func (s *Subject) Record(ctx context.Context, at ops.Case, t driver.Type) ([][]ops.Op, error) {
+	network := store.Memory()
+	first, errs := make([][]ops.Op, at.Ranks), make([]error, at.Ranks)
+	var ranks sync.WaitGroup
+	for r := range at.Ranks {
+		ranks.Go(func() {
+			c := at
+			c.Rank = r
+			want, err := ops.Unroll(s.Program, c)
+			if err != nil {
+				errs[r] = err
+				return
 			}
-		}
-	}
-	return f, err
-}
-
-// EventRecordWithFlags records an event.
-func (d *Driver) EventRecordWithFlags(e driver.Event, s driver.Stream, f driver.EventFlags) error {
-	d.add(ops.Record, s, func(o *ops.Op) error {
-		// A second record of an event is another event: waits refer to the last.
-		o.Event = len(d.list)
-		d.events[e] = o.Event
-		return nil
-	})
-	return d.Driver.EventRecordWithFlags(e, s, f)
-}
-
-// StreamWaitEvent waits for an event.
-func (d *Driver) StreamWaitEvent(s driver.Stream, e driver.Event, f driver.EventFlags) error {
-	d.add(ops.WaitEvent, s, func(o *ops.Op) error {
-		n, ok := d.events[e]
-		if !ok {
-			o.Kind = ops.After
-		}
-		o.Event = n
-		return nil
-	})
-	return d.Driver.StreamWaitEvent(s, e, f)
-}
-
-// StreamBatchMemOp waits for and writes words.
-func (d *Driver) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
-	d.add(ops.Signal, s, func(o *ops.Op) error {
-		for _, m := range items {
-			if err := d.word(o, m.Address, m.Value, m.Kind == driver.Write); err != nil {
-				return err
+			x := &rank{Subject: s, at: c, typ: t, driver: New(r), want: want}
+			err = x.join(ctx, network)
+			if first[r] = x.first; err != nil {
+				errs[r] = fmt.Errorf("rank %d: %w", r, err)
 			}
-		}
-		return nil
-	})
-	return d.Driver.StreamBatchMemOp(s, items)
-}
-
-// word adds a word to a Signal. A step word's value holds the plan's id above the
-// step, which is left out.
-func (d *Driver) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
-	loc, err := d.names.loc(at)
-	if err != nil {
-		return err
+		})
 	}
-	if isStep(loc) {
-		value &= 0xffff
-	}
-	o.Words = append(o.Words, ops.Word{Write: write, At: loc, Value: value})
-	return nil
+	ranks.Wait()
+	return first, cause(errs)
 }
 
-// MemcpyDtoDAsync copies by the copy engine.
-func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
-	d.add(ops.Copy, s, func(o *ops.Op) error {
-		return d.uses(o, use{src, bytes, false}, use{dst, bytes, true})
-	})
-	return d.Driver.MemcpyDtoDAsync(dst, src, bytes, s)
-}
-
-// Matmul multiplies.
-func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
-	d.add(ops.Product, s, func(o *ops.Op) error {
-		p, ok := d.products[m]
-		if !ok {
-			return fmt.Errorf("product %#x was not made through the recorder", m)
-		}
-		size := p.Type.Size()
-		rows, depth, columns := int64(p.M)*size, int64(p.K), int64(p.N)
-		o.Form, o.Accumulate = form(p), p.Accumulate
-		list := []use{{a, rows * depth, false}, {b, depth * columns * size, false}}
-		if p.Bias {
-			list = append(list, use{bias, columns * size, false})
-		}
-		if p.Accumulate {
-			list = append(list, use{c, rows * columns, false})
-		}
-		if err := d.uses(o, append(list, use{c, rows * columns, true})...); err != nil {
+// cause is the first error that is not another rank's.
+func cause(errs []error) error {
+	for _, err := range errs {
+		if abort := (*group.AbortError)(nil); err != nil && !errors.As(err, &abort) {
 			return err
 		}
-		at, err := d.names.loc(workspace)
-		o.Uses = append(o.Uses, ops.Use{Write: true, At: at})
-		return err
-	})
-	return d.Driver.Matmul(m, c, a, b, bias, workspace, s)
-}
-
-// form is how package ops names what a product computes.
-func form(d driver.MatmulDesc) string {
-	switch {
-	case d.TransposedA:
-		return "gradient"
-	case d.Transposed && d.Gelu:
-		return "linear gelu"
-	case d.Transposed:
-		return "linear"
 	}
-	return "matmul"
+	return errors.Join(errs...)
 }
 
-type use struct {
-	at    driver.Ptr
-	bytes int64
-	write bool
+// Prove proves recorded runs. What New makes room for beyond the counts is left out: the
+// model knows the rows that there are.
+func (s *Subject) Prove(ctx context.Context, at ops.Case, lists [][]ops.Op) error {
+	if len(at.Counts) > 0 {
+		at.M = 0
+		for _, n := range at.Counts {
+			at.M += n
+		}
+	}
+	model, err := prove.Of(s.Program, at)
+	if err != nil {
+		return err
+	}
+	_, err = prove.Lists(ctx, model, lists, 0)
+	return err
 }
 
-func (d *Driver) uses(o *ops.Op, list ...use) error {
-	for _, u := range list {
-		at, err := d.names.loc(u.at)
+// rank is one rank whose runs are recorded.
+type rank struct {
+	*Subject
+	at     ops.Case
+	typ    driver.Type
+	driver *Driver
+	want   []ops.Op
+	first  []ops.Op // of the first run
+	run    harness.Plan
+	stream *device.Stream
+}
+
+// arena is more than any plan stages.
+const arena = int64(space >> 8)
+
+// join makes a group and records in it.
+func (r *rank) join(ctx context.Context, network store.Network) error {
+	g, err := group.Join(ctx, group.Config{Rank: r.at.Rank, Size: r.at.Ranks, Job: "record", Driver: r.driver, Arena: arena,
+		Timeout: 10 * time.Second, Network: network})
+	if err != nil {
+		return err
+	}
+	err = r.record(ctx, g)
+	if err != nil {
+		g.Abort(err)
+	}
+	return errors.Join(err, g.Close(ctx), r.driver.Close())
+}
+
+// record makes the plan and binds it twice; each time it records runs.
+func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
+	x := r.at.Extents
+	r.run, err = r.Made.New(ctx, g, harness.Shape{M: int(r.at.M), K: int(r.at.K), N: int(r.at.N), N2: int(x["N2"]),
+		N3: int(x["N3"]), F: int(x["F"]), P: int(x["P"]), Type: r.typ})
+	if err != nil {
+		return err
+	}
+	if err := r.identity(); err != nil {
+		return err
+	}
+	if r.stream, err = device.NewStream(r.driver, driver.Normal); err != nil {
+		return err
+	}
+	for _, bind := range []string{"", " after another Bind"} {
+		memory, err := r.memory()
 		if err != nil {
 			return err
 		}
-		o.Uses = append(o.Uses, ops.Use{Write: u.write, At: at, Bytes: u.bytes})
+		if err := r.run.Bind(ctx, memory); err != nil {
+			return err
+		}
+		if err := r.runs(ctx, bind); err != nil {
+			return err
+		}
+	}
+	return errors.Join(r.stream.Close(), r.run.Close(ctx))
+}
+
+func (r *rank) base() *plan.Plan { return r.run.(interface{ Base() *plan.Plan }).Base() }
+
+// identity holds what the package says of itself against what its test says.
+func (r *rank) identity() error {
+	is := r.base().Program()
+	if is.Name != r.Made.Name || is.Proof != r.Made.Proof || is.Eager != r.Made.Eager || !slices.Equal(is.Ranks, r.Made.Ranks) {
+		return fmt.Errorf("the package is %s, %s, ranks %v, eager %t; it was generated as %s, %s, ranks %v, eager %t",
+			is.Name, is.Proof, is.Ranks, is.Eager, r.Made.Name, r.Made.Proof, r.Made.Ranks, r.Made.Eager)
 	}
 	return nil
+}
+
+// memory is new memory for what the caller owns.
+func (r *rank) memory() (harness.Buffers, error) {
+	to := harness.Buffers{At: map[string]driver.Ptr{}}
+	for _, n := range r.at.Counts {
+		to.Counts = append(to.Counts, int(n))
+	}
+	for _, b := range r.Program.Buffers {
+		if b.Owner != hostir.Caller || b.Tensor.Root && r.at.Rank != 0 {
+			continue
+		}
+		n, err := b.Elements.Eval(environment(r.Program, r.at))
+		if err != nil {
+			return to, err
+		}
+		if to.At[b.Name], err = r.driver.MemAlloc(max(n*r.at.ElementSize, 1)); err != nil {
+			return to, err
+		}
+	}
+	return to, nil
+}
+
+// times is how often each way to run is recorded; so often that what a package does in
+// its first run only, or in every twelfth, is seen.
+const times = 4
+
+// runs records runs of each way.
+func (r *rank) runs(ctx context.Context, when string) error {
+	s := r.stream.Handle()
+	enqueue := func() error { return r.run.Enqueue(s) }
+	for n := range times {
+		if err := r.hold(fmt.Sprintf("eager run %d%s", n+1, when), s, enqueue); err != nil {
+			return err
+		}
+	}
+	if !r.Made.Eager {
+		for n := range times {
+			graph, err := device.Capture(r.driver, s, enqueue)
+			if err != nil {
+				return err
+			}
+			launch := func() error { return graph.Launch(s) }
+			if err := errors.Join(r.hold(fmt.Sprintf("captured run %d%s", n+1, when), s, launch), graph.Close()); err != nil {
+				return err
+			}
+		}
+		if err := r.hold("replayed run"+when, s, func() error { return r.run.Replay(s) }); err != nil {
+			return err
+		}
+	}
+	return r.hold("own run"+when, r.own(), func() error { return r.run.Run(ctx) })
+}
+
+// own is the stream that the plan's own runs are enqueued on.
+func (r *rank) own() driver.Stream {
+	for s, name := range r.base().Streams() {
+		if name == "main" {
+			return s
+		}
+	}
+	return 0
+}
+
+// hold records one run and holds it against the program.
+func (r *rank) hold(what string, main driver.Stream, run func() error) error {
+	r.driver.Start()
+	if err := run(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	got, err := r.driver.Stop(Of(r.base(), main, r.typ))
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if err := differ(r.want, got); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if r.first == nil {
+		r.first = got
+	}
+	return nil
+}
+
+// differ says where a recorded list leaves the program's.
+func differ(want, got []ops.Op) error {
+	for i, w := range want {
+		w.Step, w.Node = 0, nil // calls don't show them
+		if i >= len(got) {
+			return &DifferenceError{Operation: i, Want: w.String(), Got: "nothing"}
+		}
+		if !reflect.DeepEqual(w, got[i]) {
+			return &DifferenceError{Operation: i, Want: w.String(), Got: got[i].String()}
+		}
+	}
+	if n := len(want); n < len(got) {
+		return &DifferenceError{Operation: n, Want: "nothing", Got: got[n].String()}
+	}
+	return nil
+}
+
+// DifferenceError says that a package enqueues another operation than its program has.
+type DifferenceError struct {
+	Operation int // from 0, After being the first
+	Want, Got string
+}
+
+// Error shows both.
+func (e *DifferenceError) Error() string {
+	return fmt.Sprintf("operation %d is\n\t%s\nand the program's is\n\t%s", e.Operation, e.Got, e.Want)
 }

@@ -11,6 +11,7 @@
 typedef int CUresult;
 typedef int CUdevice;
 typedef int CUdevice_attribute;
+typedef int CUdevice_P2PAttribute;
 typedef int CUjit_option;
 typedef int CUpointer_attribute;
 typedef int CUstreamCaptureMode;
@@ -141,6 +142,7 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
   X(DeviceTotalMem, 3020, "_v2", (size_t *, CUdevice))                                             \
   X(DeviceGetAttribute, 2000, "", (int *, CUdevice_attribute, CUdevice))                           \
   X(DeviceCanAccessPeer, 4000, "", (int *, CUdevice, CUdevice))                                    \
+  X(DeviceGetP2PAttribute, 8000, "", (int *, CUdevice_P2PAttribute, CUdevice, CUdevice))           \
   X(DevicePrimaryCtxRetain, 7000, "", (CUcontext *, CUdevice))                                     \
   X(DevicePrimaryCtxRelease, 11000, "_v2", (CUdevice))                                             \
   X(CtxSetCurrent, 4000, "", (CUcontext))                                                          \

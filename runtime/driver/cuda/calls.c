@@ -42,6 +42,13 @@ CUresult ovgen_device_can_access(int ordinal, int peer, int *can) {
   OF(ordinal, cu.DeviceCanAccessPeer(can, device, other));
 }
 
+CUresult ovgen_device_p2p(int ordinal, int peer, int attribute, int *value) {
+  CUdevice other;
+  CUresult found = cu.DeviceGet(&other, peer);
+  if (found != CUDA_SUCCESS) return found;
+  OF(ordinal, cu.DeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, device, other));
+}
+
 CUresult ovgen_ctx_retain(int ordinal, uintptr_t *ctx) {
   OF(ordinal, cu.DevicePrimaryCtxRetain((CUcontext *)ctx, device));
 }

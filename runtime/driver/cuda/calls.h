@@ -36,6 +36,7 @@ CUresult ovgen_device_uuid(int ordinal, char uuid[16]);
 CUresult ovgen_device_memory(int ordinal, size_t *bytes);
 CUresult ovgen_device_attribute(int ordinal, int attribute, int *value);
 CUresult ovgen_device_can_access(int ordinal, int peer, int *can);
+CUresult ovgen_device_p2p(int ordinal, int peer, int attribute, int *value);
 CUresult ovgen_ctx_retain(int ordinal, uintptr_t *ctx);
 CUresult ovgen_ctx_release(int ordinal);
 CUresult ovgen_ctx_device(uintptr_t ctx, int *device);

@@ -113,23 +113,42 @@ func (d *Driver) DeviceCanAccessPeer(peer driver.UUID) (bool, error) {
 	if peer == d.properties.UUID {
 		return true, nil
 	}
+	i, err := find(peer)
+	if err != nil {
+		return false, err
+	}
+	var can C.int
+	r := C.ovgen_device_can_access(C.int(d.properties.Ordinal), i, &can)
+	return can != 0, check("cuDeviceCanAccessPeer", r)
+}
+
+// DeviceGetP2PAttribute looks for the peer as DeviceCanAccessPeer does.
+func (d *Driver) DeviceGetP2PAttribute(a driver.P2PAttribute, peer driver.UUID) (int, error) {
+	i, err := find(peer)
+	if err != nil {
+		return 0, err
+	}
+	var value C.int
+	r := C.ovgen_device_p2p(C.int(d.properties.Ordinal), i, C.int(a), &value)
+	return int(value), check("cuDeviceGetP2PAttribute", r)
+}
+
+// find is the number of a device in this process.
+func find(id driver.UUID) (C.int, error) {
 	var count C.int
 	if r := C.ovgen_device_count(&count); r != 0 {
-		return false, status("cuDeviceGetCount", r)
+		return 0, status("cuDeviceGetCount", r)
 	}
 	for i := range count {
-		var id driver.UUID
-		if r := C.ovgen_device_uuid(i, (*C.char)(unsafe.Pointer(&id[0]))); r != 0 {
-			return false, status("cuDeviceGetUuid", r)
+		var have driver.UUID
+		if r := C.ovgen_device_uuid(i, (*C.char)(unsafe.Pointer(&have[0]))); r != 0 {
+			return 0, status("cuDeviceGetUuid", r)
 		}
-		if id != peer {
-			continue
+		if have == id {
+			return i, nil
 		}
-		var can C.int
-		r := C.ovgen_device_can_access(C.int(d.properties.Ordinal), i, &can)
-		return can != 0, check("cuDeviceCanAccessPeer", r)
 	}
-	return false, fmt.Errorf("find device %x: %w", peer[:], driver.ErrPeerInvisible)
+	return 0, fmt.Errorf("find device %x: %w", id[:], driver.ErrPeerInvisible)
 }
 
 // CtxSynchronize waits for everything enqueued in the context.

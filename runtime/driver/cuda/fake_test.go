@@ -248,6 +248,12 @@ func fakePeers(t *testing.T, d *Driver) {
 		if can, err := d.DeviceCanAccessPeer(c.peer); can != c.can || !errors.Is(err, c.err) {
 			t.Errorf("access to %x: %v, %v", c.peer, can, err)
 		}
+		if c.peer == d.Properties().UUID {
+			continue
+		}
+		if n, err := d.DeviceGetP2PAttribute(driver.NativeAtomics, c.peer); (n == 1) != c.can || !errors.Is(err, c.err) {
+			t.Errorf("atomics of the link to %x: %d, %v", c.peer, n, err)
+		}
 	}
 }
 

@@ -32,7 +32,10 @@ type Config struct {
 	// PeerAccess says whether one device can map the memory of another; all can
 	// if nil.
 	PeerAccess func(from, to int) bool
-	Costs      Costs
+	// NVLink says whether that joins one device to another; it joins all if nil.
+	// Without it the link has no atomic operations.
+	NVLink func(from, to int) bool
+	Costs  Costs
 	// Delay adds time to an operation: a slow kernel, a slow copy. It is called
 	// when the operation starts, with the world locked.
 	Delay func(Op) time.Duration

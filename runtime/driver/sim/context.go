@@ -136,6 +136,24 @@ func (c *Context) DeviceCanAccessPeer(peer driver.UUID) (bool, error) {
 	return false, fmt.Errorf("look for device %x: %w", peer, driver.ErrPeerInvisible)
 }
 
+// DeviceGetP2PAttribute follows Config.NVLink.
+func (c *Context) DeviceGetP2PAttribute(a driver.P2PAttribute, peer driver.UUID) (int, error) {
+	const call = "cuDeviceGetP2PAttribute"
+	for i := range c.world.cfg.Devices {
+		if uuid(i) != peer {
+			continue
+		}
+		if a != driver.NativeAtomics {
+			return 0, fail(call, invalidValue)
+		}
+		if f := c.world.cfg.NVLink; f != nil && !f(c.ordinal, i) {
+			return 0, nil
+		}
+		return 1, nil
+	}
+	return 0, fmt.Errorf("look for device %x: %w", peer, driver.ErrPeerInvisible)
+}
+
 // CtxSynchronize waits until nothing is enqueued.
 func (c *Context) CtxSynchronize() error {
 	const call = "cuCtxSynchronize"

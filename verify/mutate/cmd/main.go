@@ -1,6 +1,6 @@
-// Command cmd judges every mutant of every schedule of the catalog, and every mutant of the
-// templates of device code, and prints them with, as the last line, the score. It fails
-// where a mutant survives. It runs in the root of the module.
+// Command cmd judges every mutant of every schedule of the catalog, of the templates of
+// device code and of emitted Go, and prints them with, as the last line, the score. It
+// fails where a mutant survives. It runs in the root of the module.
 package main
 
 import (
@@ -8,30 +8,42 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 
 	"ovgen/schedule/catalog"
 	"ovgen/verify/mutate"
 )
 
+// kind is what can be broken, with what judges its mutants.
+type kind struct {
+	name  string
+	judge func(score mutate.Score, all bool) error
+}
+
+var kinds = []kind{{"schedules", schedules}, {"kernels", kernels}, {"packages", packages}}
+
 func main() {
 	all := flag.Bool("v", false, "say of each mutant caught what it breaks, in full")
-	only := flag.Bool("kernels", false, "judge those of the templates alone")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutants [-v] [schedules] [kernels] [packages]; without a kind, all three")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	score := mutate.Score{}
-	for _, s := range catalog.All() {
-		if *only {
-			break
-		}
-		list, err := mutate.Schedule(s.Name, s.Schedule, mutate.Prove)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "mutants:", err)
+	for _, name := range flag.Args() {
+		if !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name }) {
+			flag.Usage()
 			os.Exit(2)
 		}
-		score.Print(os.Stdout, list, *all)
 	}
-	if err := kernels(score); err != nil {
-		fmt.Fprintln(os.Stderr, "mutants:", err)
-		os.Exit(2)
+	for _, k := range kinds {
+		if flag.NArg() > 0 && !slices.Contains(flag.Args(), k.name) {
+			continue
+		}
+		if err := k.judge(score, *all); err != nil {
+			fmt.Fprintf(os.Stderr, "mutants of %s: %v\n", k.name, err)
+			os.Exit(2)
+		}
 	}
 	fmt.Println(score)
 	if score[mutate.Survivor] > 0 {
@@ -39,10 +51,33 @@ func main() {
 	}
 }
 
-// kernels judges the mutants of the templates.
-func kernels(score mutate.Score) error {
-	for _, m := range mutate.Kernels {
-		class, why, err := mutate.JudgeKernel(context.Background(), "templates", m)
+// schedules judges the mutants of host programs and of the operations made of them.
+func schedules(score mutate.Score, all bool) error {
+	for _, s := range catalog.All() {
+		list, err := mutate.Schedule(s.Name, s.Schedule, mutate.Prove)
+		if err != nil {
+			return err
+		}
+		score.Print(os.Stdout, list, all)
+	}
+	return nil
+}
+
+// kernels judges the mutants of the templates of device code.
+func kernels(score mutate.Score, _ bool) error {
+	return judge(score, "templates", mutate.Kernels, mutate.JudgeKernel)
+}
+
+// packages judges the mutants of emitted Go.
+func packages(score mutate.Score, _ bool) error {
+	return judge(score, "generated", mutate.Packages, mutate.JudgePackage)
+}
+
+// judge judges mutants of the text of files in a folder.
+func judge[M interface{ Name() string }](score mutate.Score, dir string, list []M,
+	of func(ctx context.Context, dir string, m M) (mutate.Class, string, error)) error {
+	for _, m := range list {
+		class, why, err := of(context.Background(), dir, m)
 		if err != nil {
 			return err
 		}

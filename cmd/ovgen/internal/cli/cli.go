@@ -48,6 +48,8 @@ type call struct {
 	trace   string   // -trace
 	hb      bool     // -hb
 	json    bool     // -json
+	every   bool     // -e
+	set     []string // the flags that the command line has
 	shape   shapeFlags
 	price   costFlags
 	rank    int // -rank
@@ -71,7 +73,7 @@ type verb struct {
 	run      func(*call) error
 }
 
-var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb, explainVerb}
+var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb, explainVerb, versionVerb}
 
 // errFound is the end of a verb that found something and has printed it.
 var errFound = errors.New("found")
@@ -131,7 +133,13 @@ func run(ctx context.Context, env Env, stdout, stderr io.Writer, args []string) 
 	if err != nil {
 		return err
 	}
-	return v.run(c)
+	err = v.run(c)
+	var mistakes load.Mistakes
+	if c.every && errors.As(err, &mistakes) {
+		fmt.Fprintln(stderr, mistakes.Text(len(mistakes)))
+		return errFound
+	}
+	return err
 }
 
 func find(name string) *verb {
@@ -153,7 +161,10 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 		f.StringVar(&c.library, "c", "", "the `folder` of a C library of the schedules, in the same module: its header ovgen.h and a main to build with -buildmode=c-shared; by default none")
 	}
 	if v.emits || v.proves {
-		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 2..8 or 2,4,72; by default 2..8")
+		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 1..8 or 2,4,72; by default 1..8")
+	}
+	if v.emits || v.proves {
+		f.BoolVar(&c.every, "e", false, "print all errors, not ten at most")
 	}
 	if v.proves {
 		f.StringVar(&c.trace, "trace", "", "the `file` for the interleaving of a counterexample, as a Perfetto trace")
@@ -190,6 +201,7 @@ func (c *call) parse(v *verb, args []string) error {
 		}
 		c.args, args = append(c.args, f.Arg(0)), f.Args()[1:]
 	}
+	f.Visit(func(f *flag.Flag) { c.set = append(c.set, f.Name) })
 	switch {
 	case len(c.args) < v.least:
 		return &usageError{v, "it needs " + v.args}

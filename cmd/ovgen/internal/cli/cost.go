@@ -47,12 +47,12 @@ func (c *call) cost(p *hostir.Program) error {
 	x.Eager, x.Gated = c.price.eager, true
 	drawn, err := cost.Predict(p, x, machine)
 	if err != nil {
-		return wrong(err)
+		return fmt.Errorf("show: %w", err)
 	}
 	x.Eager = !x.Eager
 	other, err := cost.Predict(p, x, machine)
 	if err != nil {
-		return wrong(err)
+		return fmt.Errorf("show: %w", err)
 	}
 	title := fmt.Sprintf("%s %s %s on %d %s, %s: %.1f us", p.Name, extentsText(x, p), c.shape.typ, ranks, machine.Name,
 		mode(c.price.eager), drawn.Time)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/explain"
+	"ovgen/cmd/ovgen/internal/load"
 	"ovgen/schedule/hostir"
 )
 
@@ -29,7 +30,7 @@ unless it is given. A shape that is not given is ` + fmt.Sprint(rowsOfARank) + `
 
 // explained is what explain does.
 func explained(c *call) error {
-	p, err := c.named()
+	d, p, err := c.named()
 	if err != nil {
 		return err
 	}
@@ -50,12 +51,20 @@ func explained(c *call) error {
 	}
 	x = filled(x, p)
 	if err := x.Check(p); err != nil {
-		return wrong(err)
+		return fmt.Errorf("explain: %w", err)
 	}
 	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, ranks, equation(p))
 	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0.\n", shapeText(x, p, c.shape.typ))
 	fmt.Fprintln(c.stdout, "A number in brackets is a step, of the rank that is named or else of this one.")
-	return explain.Write(c.stdout, p, listOf(x, c.rank))
+	var trouble error
+	err = load.Guarded(func() error {
+		trouble = explain.Write(c.stdout, p, listOf(x, c.rank))
+		return nil
+	})
+	if err != nil {
+		return d.Mistake(err)
+	}
+	return trouble
 }
 
 // equation is "linear, A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]".

@@ -10,15 +10,14 @@ import (
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/emit"
-	"ovgen/cmd/ovgen/internal/load"
 	"ovgen/cmd/ovgen/internal/nvrtc"
 	"ovgen/cmd/ovgen/internal/output"
-	"ovgen/schedule/lower"
 )
 
 // generation is what a package of schedules becomes, and what is there now.
 type generation struct {
 	dir     string // of the output, absolute
+	inputs  []emit.Input
 	changes []output.Change
 	files   int
 	missing []*emit.MissingError // the PTX that could not be made; everything else is there
@@ -31,21 +30,22 @@ func (c *call) generate() (*generation, error) {
 	if !filepath.IsAbs(g.dir) {
 		g.dir = filepath.Join(c.env.Dir, g.dir)
 	}
-	pkg, inputs, err := c.lower(g.dir)
+	list, err := c.proven(g.dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.prove(pkg, inputs); err != nil {
+	if err := list.mistakes().Err(); err != nil {
 		return nil, err
 	}
 	opt, err := c.options(g)
 	if err != nil {
 		return nil, err
 	}
-	files, err := emit.Packages(inputs, opt)
+	g.inputs = list.inputs()
+	files, err := emit.Packages(g.inputs, opt)
 	var rest error
 	if g.missing, rest = missing(err); rest != nil {
-		return nil, mistakes(pkg, rest)
+		return nil, list.blame(rest)
 	}
 	g.files = len(files)
 	g.changes = output.Compare(opt.Existing, files)
@@ -63,31 +63,6 @@ func (c *call) noteMissing(g *generation) {
 	}
 	fmt.Fprintf(c.stderr, "ovgen: no device code for GPUs in %s: compiling it needs NVRTC: %v\n", strings.Join(names, ", "), g.missing[0].Unwrap())
 	fmt.Fprintln(c.stderr, "ovgen: all else is there: the packages build, and run in the simulator; on a GPU, New refuses them until they are generated with NVRTC")
-}
-
-// lower loads the package that the last argument names and lowers its schedules.
-func (c *call) lower(dir string) (*load.Package, []emit.Input, error) {
-	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: c.args[len(c.args)-1], Output: dir})
-	if err != nil {
-		return nil, nil, err
-	}
-	var inputs []emit.Input
-	var all load.Mistakes
-	packages := map[string]*load.Declaration{}
-	for _, d := range pkg.Declarations {
-		name := strings.ToLower(d.Name)
-		if other := packages[name]; other != nil {
-			all = append(all, d.Mistake(fmt.Errorf("it and %s at %s would both be package %s (rename one)", other.Name, other.Pos, name))...)
-		}
-		packages[name] = d
-		p, err := lower.Lower(d.Name, d.Schedule)
-		if err != nil {
-			all = append(all, d.Mistake(err)...)
-			continue
-		}
-		inputs = append(inputs, emit.Input{Program: p, Doc: d.Doc})
-	}
-	return pkg, inputs, all.Err()
 }
 
 // options of the emitter: where the packages go, what is there, and the compiler.
@@ -192,29 +167,6 @@ func missing(err error) (files []*emit.MissingError, rest error) {
 		}
 	}
 	return files, rest
-}
-
-// mistakes ties an error of the emitter, "schedule NAME: ...", to the declaration;
-// one that is no field's stays trouble.
-func mistakes(pkg *load.Package, err error) error {
-	var all load.Mistakes
-	for _, e := range flatten(err) {
-		found := false
-		for _, d := range pkg.Declarations {
-			if text, ok := strings.CutPrefix(e.Error(), "schedule "+d.Name+": "); ok {
-				found = true
-				inner := errors.Unwrap(e)
-				if inner == nil {
-					inner = errors.New(text)
-				}
-				all = append(all, d.Mistake(inner)...)
-			}
-		}
-		if !found {
-			return err
-		}
-	}
-	return all.Err()
 }
 
 // flatten takes joined errors apart.

@@ -17,9 +17,8 @@ Usage: ovgen VERB [flags] ARGUMENTS
 `
 
 const packages = `
-PACKAGE is a folder (./schedules) or an import path, as for the go command; its
-exported variables of type schedule.Schedule are the schedules.
-docs/first-schedule.md goes from an empty module to a measured schedule.
+PACKAGE is a folder (./schedules) or an import path; its exported variables of
+type schedule.Schedule are schedules. docs/first-schedule.md is the tutorial.
 
 Examples:
 `
@@ -49,7 +48,9 @@ func help(w io.Writer) {
 	table.Flush()
 	fmt.Fprint(w, packages)
 	for _, v := range verbs {
-		fmt.Fprintln(w, "  "+v.examples[0])
+		if v.args != "" {
+			fmt.Fprintln(w, "  "+v.examples[0])
+		}
 	}
 	fmt.Fprintln(w, "\nExit status: 0 done, 1 mistakes in schedules or drift, 2 trouble.")
 }
@@ -58,11 +59,15 @@ func help(w io.Writer) {
 func (v *verb) help(w io.Writer) {
 	flags := " [flags]"
 	if v.emits {
-		flags = " [-o DIR] [-c DIR] [-nvrtc PATH]"
+		flags = " [-o DIR] [-c DIR] [-nvrtc PATH] [-ranks SIZES] [-e]"
+	} else if v.flagless() {
+		flags = ""
 	}
-	fmt.Fprintf(w, "Usage: ovgen %s%s %s\n\n%s\n", v.name, flags, v.args, v.long)
+	fmt.Fprintf(w, "Usage: %s\n\n%s\n", strings.TrimSpace("ovgen "+v.name+flags+" "+v.args), v.long)
 	f := v.flags(&call{})
-	fmt.Fprintln(w, "\nFlags:")
+	if !v.flagless() {
+		fmt.Fprintln(w, "\nFlags:")
+	}
 	f.VisitAll(func(f *flag.Flag) {
 		name, usage := flag.UnquoteUsage(f)
 		fmt.Fprintf(w, "  %s\n    \t%s", strings.TrimSpace("-"+f.Name+" "+name), usage)
@@ -75,4 +80,11 @@ func (v *verb) help(w io.Writer) {
 	for _, e := range v.examples {
 		fmt.Fprintln(w, "  "+e)
 	}
+}
+
+// flagless says that the verb has no flags.
+func (v *verb) flagless() bool {
+	none := true
+	v.flags(&call{}).VisitAll(func(*flag.Flag) { none = false })
+	return none
 }

@@ -16,6 +16,7 @@ import (
 	schedules "ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/verify/prove"
 )
 
 func TestParseRanks(t *testing.T) {
@@ -60,10 +61,13 @@ func TestUnproven(t *testing.T) {
 	c := &call{ctx: t.Context(), env: Env{Dir: dir}, stderr: &stderr, trace: "wrong.json"}
 	d := &load.Declaration{Name: "Broken"}
 	d.Pos.Filename, d.Pos.Line, d.Pos.Column = "decl.go", 13, 5
-	err = c.prove(&load.Package{Declarations: []*load.Declaration{d}}, []emit.Input{{Program: p}})
-	var wrong load.Mistakes
-	if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "decl.go:13:5: schedule Broken: prove Broken for D = 2: not shown: ") {
-		t.Errorf("got %v", err)
+	list := &subjects{list: []*subject{{Declaration: d, input: emit.Input{Program: p}}}}
+	if err := c.prove(list, nil); err != nil {
+		t.Fatal(err)
+	}
+	wrong := list.mistakes()
+	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(), "decl.go:13:5: schedule Broken: prove Broken for D = 2: not shown: ") {
+		t.Errorf("got %v", wrong)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "wrong.json"))
 	if err != nil {
@@ -74,5 +78,46 @@ func TestUnproven(t *testing.T) {
 	}
 	if !strings.Contains(stderr.String(), "wrong.json") {
 		t.Errorf("nothing names the trace: %q", stderr.String())
+	}
+}
+
+// What panics is one schedule's mistake, with its name and position; the others go on.
+func TestPanicIsOneSchedules(t *testing.T) {
+	p, err := lower.Lower("Good", schedules.AllGather)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	c := &call{ctx: t.Context(), stderr: &stderr}
+	bad, good := &load.Declaration{Name: "Bad"}, &load.Declaration{Name: "Good"}
+	bad.Pos.Filename, bad.Pos.Line, bad.Pos.Column = "decl.go", 7, 2
+	list := &subjects{list: []*subject{{Declaration: bad}, {Declaration: good, input: emit.Input{Program: p}}}}
+	if err := c.prove(list, []int{2}); err != nil {
+		t.Fatal(err)
+	}
+	wrong := list.mistakes()
+	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(), "decl.go:7:2: schedule Bad: ovgen fails on this schedule: ") {
+		t.Errorf("got %v", wrong)
+	}
+	if list.list[1].input.Proof == nil {
+		t.Error("the other one is not proven")
+	}
+	broken := *p
+	broken.Name, broken.Body = "Broken", []hostir.Node{hostir.Wait{Comm: &hostir.P2PCommunication{}}, nil}
+	if _, err := emit.Packages([]emit.Input{{Program: &broken}}, emit.Options{}); err == nil || !strings.HasPrefix(err.Error(), "schedule Broken: the emitter fails on this schedule: ") {
+		t.Errorf("the emitter: got %v", err)
+	}
+}
+
+// A proof that takes long has a line for each mesh size.
+func TestProgressOfALongProof(t *testing.T) {
+	p, err := lower.Lower("Layer", schedules.AllGather)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3, 5}, Done: func(s prove.Size) { sizes = append(sizes, s.Ranks) }})
+	if diff := cmp.Diff([]int{2, 3, 5}, sizes); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/load"
@@ -66,33 +67,80 @@ func (c *call) oneSize(otherwise, what string) (int, error) {
 }
 
 func show(c *call) error {
-	p, err := c.named()
+	if err := c.together(); err != nil {
+		return err
+	}
+	d, p, err := c.named()
 	if err != nil {
 		return err
 	}
+	var trouble error
+	err = load.Guarded(func() error {
+		trouble = c.shown(p)
+		return nil
+	})
+	if err != nil {
+		return d.Mistake(err)
+	}
+	return trouble
+}
+
+// shown prints the program in the form that was asked for.
+func (c *call) shown(p *hostir.Program) error {
 	switch {
 	case c.hb:
 		return c.graph(p)
-	case c.price.on || c.price.timeline != "":
+	case c.predicts():
 		return c.cost(p)
-	}
-	if c.json {
+	case c.json:
 		return printJSON(c.stdout, programJSON(p))
 	}
-	_, err = io.WriteString(c.stdout, hostir.Print(p))
+	_, err := io.WriteString(c.stdout, hostir.Print(p))
 	return err
 }
 
-// named is the program of the schedule that the first argument names, in the package
-// of the second.
-func (c *call) named() (*hostir.Program, error) {
+// predicts says that a prediction was asked for.
+func (c *call) predicts() bool { return c.price.on || c.price.timeline != "" }
+
+// together refuses flags that what was asked for does not read.
+func (c *call) together() error {
+	allowed, what := []string{"json"}, "the program"
+	switch {
+	case c.hb:
+		allowed, what = []string{"hb", "ranks"}, "-hb"
+	case c.predicts():
+		allowed = []string{"cost", "timeline", "gpu", "eager", "ranks", "m", "k", "n", "type", "extents", "counts"}
+		what = "-cost"
+		if !c.price.on {
+			what = "-timeline"
+		}
+	}
+	for _, name := range c.set {
+		if slices.Contains(allowed, name) {
+			continue
+		}
+		msg := fmt.Sprintf("-%s does not go with %s", name, what)
+		if what == "the program" {
+			msg = fmt.Sprintf("-%s goes with -cost or -timeline", name)
+			if name == "ranks" {
+				msg = "-ranks goes with -cost, -timeline or -hb"
+			}
+		}
+		return &usageError{c.verb, msg}
+	}
+	return nil
+}
+
+// named is the schedule that the first argument names, in the package of the second, and
+// its program.
+func (c *call) named() (*load.Declaration, *hostir.Program, error) {
 	name, pattern := c.args[0], catalog
 	if len(c.args) > 1 {
 		pattern = c.args[1]
 	}
 	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: pattern})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var known []string
 	for _, d := range pkg.Declarations {
@@ -100,11 +148,22 @@ func (c *call) named() (*hostir.Program, error) {
 			known = append(known, d.Name)
 			continue
 		}
-		p, err := lower.Lower(d.Name, d.Schedule)
+		var p *hostir.Program
+		err := load.Guarded(func() (err error) {
+			p, err = lower.Lower(d.Name, d.Schedule)
+			return err
+		})
 		if err != nil {
-			return nil, d.Mistake(err)
+			return nil, nil, d.Mistake(err)
 		}
-		return p, nil
+		return d, p, nil
 	}
-	return nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name, strings.Join(known, ", "))
+	if len(c.args) == 1 {
+		return nil, nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s ./schedules; README.md lists the catalog)",
+			c.verb.name, name, c.verb.name, name)
+	}
+	if len(known) == 0 {
+		return nil, nil, pkg.Mistakes
+	}
+	return nil, nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name, strings.Join(known, ", "))
 }

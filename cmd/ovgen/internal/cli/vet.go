@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"ovgen/cmd/ovgen/internal/emit"
-	"ovgen/cmd/ovgen/internal/load"
 	"ovgen/schedule"
 )
 
@@ -16,7 +17,8 @@ var vetVerb = &verb{
 	short: "prove schedules without generating",
 	long: `vet validates, lowers and proves every schedule of PACKAGE. It prints a line for each, or
 what is wrong with it: file:line:col: schedule NAME: FIELD: what is wrong (what to do),
-or the counterexample. docs/proof.md says what is proven.
+or the counterexample: at most ten of them, all with -e, and the good ones above them.
+docs/proof.md says what is proven.
 
 With -json it prints a list of findings instead, by position; each has file, line,
 column, schedule, field, computed, message, hint and severity (error or warning).
@@ -35,45 +37,49 @@ The mistakes that are plain in the source, ovgen finds as a tool of go vet too.`
 }
 
 func vet(c *call) error {
-	pkg, inputs, err := c.lower("")
-	if err == nil {
-		err = c.prove(pkg, inputs)
-	}
+	s, err := c.proven("")
 	if c.json {
-		return c.vetJSON(pkg, inputs, err)
+		return c.vetJSON(s, err)
 	}
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	for i, d := range pkg.Declarations {
-		s := inputs[i].Program.Schedule
-		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", d.Pos.Filename, d.Pos.Line, inputs[i].Proof, s.Op, placements(s), carriers(s))
+	for _, x := range s.good() {
+		p := x.input.Program.Schedule
+		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.input.Proof, p.Op, placements(p), carriers(p))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	for _, in := range inputs {
-		for _, w := range warnings(in) {
-			fmt.Fprintf(c.stdout, "%s: warning: %s\n", in.Program.Name, w)
+	for _, x := range s.good() {
+		for _, w := range warnings(x.input) {
+			fmt.Fprintf(c.stdout, "%s: warning: %s\n", x.Name, w)
 		}
 	}
-	return nil
+	return s.mistakes().Err()
 }
 
 // vetJSON prints what was found, [] where nothing was.
-func (c *call) vetJSON(pkg *load.Package, inputs []emit.Input, err error) error {
+func (c *call) vetJSON(s *subjects, err error) error {
+	if err == nil {
+		err = s.mistakes().Err()
+	}
 	list, err := findings(err)
 	if err != nil {
 		return err
 	}
 	wrong := len(list) > 0
-	for i := 0; i < len(inputs) && !wrong; i++ {
-		d := pkg.Declarations[i]
-		for _, w := range warnings(inputs[i]) {
-			list = append(list, finding{File: d.Pos.Filename, Line: d.Pos.Line, Column: d.Pos.Column, Schedule: d.Name, Message: w, Severity: severityWarning})
+	if s != nil {
+		for _, x := range s.good() {
+			for _, w := range warnings(x.input) {
+				list = append(list, finding{File: x.Pos.Filename, Line: x.Pos.Line, Column: x.Pos.Column, Schedule: x.Name, Message: w, Severity: severityWarning})
+			}
 		}
 	}
+	slices.SortStableFunc(list, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	if err := printJSON(c.stdout, list); err != nil {
 		return err
 	}

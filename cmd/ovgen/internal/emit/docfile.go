@@ -7,6 +7,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 )
 
 // docFile is doc.go: what the package computes, the schedule, the host program and
@@ -14,7 +15,7 @@ import (
 func (u *unit) docFile() ([]byte, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", wrap("Package "+u.purpose()))
-	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(describe(u.program.Schedule)))
+	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(describe(u.program)))
 	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number\nof ranks:\n\n")
 	text.WriteString(indented(hostir.Print(u.program)))
 	text.WriteString("\n" + wrap(u.carriers()) + "\n")
@@ -37,72 +38,63 @@ func (u *unit) purpose() string {
 	return runs + "\n" + text
 }
 
-// carriers says what moves bytes and what signals.
+// carriers says what moves bytes between ranks and what signals.
 func (u *unit) carriers() string {
+	copies := map[string]string{string(schedule.CopyEngine): "the copy engine", string(schedule.CopyKernel): "kernels"}
+	signals := map[string]string{string(schedule.StreamMemOp): "stream memory operations", string(schedule.SignalKernel): "kernels"}
+	text := ""
+	for _, c := range lower.Read(u.program) {
+		switch c.Field {
+		case "Transport.Copy":
+			text = "Copies between ranks go by " + copies[c.Value] + " and signals by "
+		case "Transport.Signal":
+			if text == "" {
+				text = "No rank copies from or to another. Signals go by "
+			}
+			text += signals[c.Value]
+		}
+	}
 	if !u.device {
-		return "Copies go by the copy engine and signals by stream memory operations: there is no device code in this package."
+		return text + ": there is no device code in this package."
 	}
-	t := u.program.Schedule.Transport
-	copies, signals := "the copy engine", "stream memory operations"
-	if t.Copy == schedule.CopyKernel {
-		copies = "kernels"
-	}
-	if t.Signal == schedule.SignalKernel {
-		signals = "kernels"
-	}
-	text := fmt.Sprintf("Copies go by %s and signals by %s. ", copies, signals)
+	text += ". "
 	if u.sums() {
 		text += "Sums are made by kernels. "
 	}
 	return text + "The kernels are in " + u.name + ".cu."
 }
 
-// describe is a schedule as text: the operation, the placements, and what differs
-// from the default choices.
-func describe(s schedule.Schedule) string {
+// labels of the choices as they are described.
+var labels = map[string]string{
+	"Pipeline.Kind": "pipeline", "Pipeline.Order": "order", "Pipeline.Protocol": "protocol", "Pipeline.Direction": "direction",
+	"Pipeline.Products": "products", "Pipeline.Reduction": "reduction", "Pipeline.Chunks": "chunks", "Pipeline.Parts": "parts of a shard",
+	"Pipeline.Own": "own rows", "Pipeline.OwnShard": "own shard", "Pipeline.Signals": "signals", "Transport.Copy": "copies by",
+	"Transport.Signal": "signals by", "Transport.Steps": "launches", "Streams.Priority": "priority", "Streams.Copy": "copy stream",
+	"Streams.Start": "start", "Streams.Handles": "handles", "Streams.Compute": "compute streams",
+}
+
+// describe is a schedule as text: the operation, the placements, and the choices that its
+// program was made by.
+func describe(p *hostir.Program) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s", s.Op)
-	for _, t := range s.Tensors {
-		fmt.Fprintf(&b, "\n  %-4s %s", t.Name, t)
+	fmt.Fprintf(&b, "%s", p.Schedule.Op)
+	for _, t := range p.Schedule.Tensors {
+		where := ""
+		if t.Root {
+			where = " on rank 0"
+		}
+		fmt.Fprintf(&b, "\n  %-4s %s%s", t.Name, t, where)
 	}
-	d := schedule.Schedule{}.WithDefaults()
 	b.WriteString("\n")
-	exchanges := s.Pipeline.Kind == schedule.PointToPoint
-	when := func(does bool, choice string) string {
-		if does {
-			return choice
+	for _, c := range lower.Read(p) {
+		switch {
+		case c.Field == "Streams.Compute" && c.Value == "":
+			c.Value = "one for each step"
+		case c.Field == "Pipeline.Parts" && c.Value == "":
+			c.Value = "1"
 		}
-		return ""
+		fmt.Fprintf(&b, "%-16s %s\n", labels[c.Field], c.Value)
 	}
-	count := func(what string, n int) string { return when(n > 0, fmt.Sprintf("%d %s", n, what)) }
-	for _, c := range []struct{ what, got, usual string }{
-		{"pipeline", string(s.Pipeline.Kind), ""},
-		{"order", when(exchanges, string(s.Pipeline.Order)), ""},
-		{"protocol", when(exchanges, string(s.Pipeline.Protocol)), ""},
-		{"direction", string(s.Pipeline.Direction), string(d.Pipeline.Direction)},
-		{"products", string(s.Pipeline.Products), string(d.Pipeline.Products)},
-		{"reduction", when(s.Reduces(), string(s.Pipeline.Reduction)), ""},
-		{"steps", count("chunks", s.Pipeline.Chunks), ""},
-		{"shards", count("parts", s.Pipeline.Parts), ""},
-		{"own shard", string(s.Pipeline.Own) + ", " + string(s.Pipeline.OwnShard), ""},
-		{"signals", string(s.Pipeline.Signals), ""},
-		{"copy by", string(s.Transport.Copy), ""},
-		{"signal by", string(s.Transport.Signal), ""},
-		{"launches", string(s.Transport.Steps), string(d.Transport.Steps)},
-		{"priority", string(s.Streams.Priority), string(schedule.Equal)},
-		{"copy stream", string(s.Streams.Copy), ""},
-		{"start", string(s.Streams.Start), ""},
-		{"handles", string(s.Streams.Handles), ""},
-	} {
-		if c.got != c.usual {
-			fmt.Fprintf(&b, "%-15s %s\n", c.what, c.got)
-		}
-	}
-	compute := "one for each step"
-	if s.Streams.Compute > 0 {
-		compute = fmt.Sprint(s.Streams.Compute)
-	}
-	fmt.Fprintf(&b, "%-15s %s\n", "compute streams", compute)
 	return b.String()
 }
 

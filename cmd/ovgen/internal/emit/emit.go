@@ -81,10 +81,7 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	var errs, missing []error
 	opt.missing = func(e *MissingError) { missing = append(missing, e) }
 	for _, in := range inputs {
-		u, err := newUnit(in, opt)
-		if err == nil {
-			err = u.emit(files)
-		}
+		u, err := emitted(in, opt, files)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("schedule %s: %w", in.Program.Name, err))
 			continue
@@ -109,7 +106,7 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 }
 
 func newUnit(in Input, opt Options) (*unit, error) {
-	u := &unit{Input: in, name: strings.ToLower(in.Program.Name), program: in.Program, options: opt}
+	u := &unit{Input: in, name: PackageName(in.Program.Name), program: in.Program, options: opt}
 	if err := u.checkNames(); err != nil {
 		return nil, err
 	}
@@ -119,6 +116,19 @@ func newUnit(in Input, opt Options) (*unit, error) {
 	var err error
 	u.code, err = u.deviceCode().render()
 	return u, err
+}
+
+// emitted adds the files of one schedule's package. A panic is an error, with its name.
+func emitted(in Input, opt Options, files map[string][]byte) (u *unit, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the emitter fails on this schedule: %v (this is a mistake of ovgen's, not of the schedule: please report it with the schedule)", p)
+		}
+	}()
+	if u, err = newUnit(in, opt); err != nil {
+		return nil, err
+	}
+	return u, u.emit(files)
 }
 
 // emit adds the package's files.

@@ -85,10 +85,12 @@ func (u *unit) sumParams(f *jen.File) {
 			set("element", uintOf(jen.Id("k").Dot("element")))),
 		fill("terms"),
 		jen.Return(jen.Id("p")))
+	typed := jen.Id("Type").Op(":").Id("element")
 	u.partTouches(f, "sum", "sum", "sumTouched adds what a sum touches: it reads every term and writes dst.",
-		jen.Id("bytes").Op(":=").Int64().Call(field("count")).Op("*").Qual(driverPath, "Type").Call(field("element")).Dot("Size").Call(),
-		each("terms", "terms_count").Block(addTo(touch("TouchRead", jen.Id("x"), jen.Id("bytes"), nil))),
-		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("dst"), jen.Id("bytes"), nil))))
+		jen.Id("element").Op(":=").Qual(driverPath, "Type").Call(field("element")),
+		jen.Id("bytes").Op(":=").Int64().Call(field("count")).Op("*").Id("element").Dot("Size").Call(),
+		each("terms", "terms_count").Block(addTo(touch("TouchRead", jen.Id("x"), jen.Id("bytes"), nil, typed))),
+		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("dst"), jen.Id("bytes"), nil, typed))))
 }
 
 // partTouches is a function NAMETouched for a struct that is part of parameters.
@@ -153,9 +155,9 @@ func (u *unit) signalTouches(f *jen.File) {
 		jen.Id("to").Op("=").Id("wordsTouched").Call(kind("TouchWrite"), jen.Lit(0), jen.Id("words"), jen.Id("to")),
 		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("step"), jen.Lit(4), jen.Uint32().Call(field("value"))))))
 	f.Line()
-	f.Add(doc("countTouched adds the word in which the blocks count themselves, as they start and as they finish."))
+	f.Add(doc("countTouched adds the word in which the blocks count themselves, as they start and as they finish; a kernel's first launch, which does nothing, has none."))
 	f.Func().Id("countTouched").Params(jen.Id("p").Op("*").Add(u.params("signals")), jen.Id("to").Add(touches())).Add(touches()).Block(
-		jen.If(field("count").Op("==").Lit(0)).Block(jen.Return(jen.Id("to"))).Comment("its first launch, which does nothing"),
+		jen.If(field("count").Op("==").Lit(0)).Block(jen.Return(jen.Id("to"))),
 		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("count"), jen.Lit(4), nil))))
 	count := func() jen.Code { return jen.Id("to").Op("=").Id("countTouched").Call(jen.Id("p"), jen.Id("to")) }
 	u.partTouches(f, "before", "signals", "beforeTouched adds what a kernel touches ahead of its work: it counts blocks, posts, and awaits each word.",

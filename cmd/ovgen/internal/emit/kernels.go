@@ -177,8 +177,8 @@ func touchesFunc(f *jen.File, name string, params *jen.Statement, comment string
 		Index().Qual(driverPath, "Touch").Block(append([]jen.Code{head}, body...)...)
 }
 
-// touch is a literal of driver.Touch.
-func touch(kind string, at, bytes jen.Code, value jen.Code) jen.Code {
+// touch is a literal of driver.Touch, more being further fields.
+func touch(kind string, at, bytes jen.Code, value jen.Code, more ...jen.Code) jen.Code {
 	fields := []jen.Code{
 		jen.Id("Kind").Op(":").Qual(driverPath, kind),
 		jen.Id("At").Op(":").Qual(driverPath, "Ptr").Call(at),
@@ -187,7 +187,7 @@ func touch(kind string, at, bytes jen.Code, value jen.Code) jen.Code {
 	if value != nil {
 		fields = append(fields, jen.Id("Value").Op(":").Add(value))
 	}
-	return jen.Qual(driverPath, "Touch").Values(fields...)
+	return jen.Qual(driverPath, "Touch").Values(append(fields, more...)...)
 }
 
 // addTo appends touches.

@@ -19,10 +19,52 @@ const (
 // fixed are the fields and methods that every Plan has.
 var fixed = []string{"rank", "ranks", "plan", "kernels", "terms", "issue"}
 
+// reserved are names of packages that Go, or another generated package, has a use for.
+var reserved = map[string]string{
+	runName: "the package that runs the others", programsName: "the package that lists the others", tunedName: "the package that chooses among the others",
+	"main": "what Go calls a program", "internal": "what Go calls packages that others can't import", "vendor": "what Go calls copies of other modules",
+	"testdata": "a folder that Go leaves out", "init": "a function that every Go file may have",
+}
+
+// systems end the names of files that Go builds for them only.
+var systems = []string{"test", "aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js", "linux", "netbsd", "openbsd", "plan9", "solaris",
+	"unix", "wasip1", "windows", "386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le", "riscv64", "s390x", "wasm"}
+
+// PackageName is that of the package of a schedule of that name.
+func PackageName(schedule string) string { return strings.ToLower(schedule) }
+
+// CheckNames refuses a schedule whose name is none for a package, or whose package would
+// declare a name twice.
+func CheckNames(in Input) error {
+	_, err := newUnit(in, Options{})
+	return err
+}
+
+// checkPackage refuses names that no Go package can have.
+func checkPackage(name string) error {
+	what, taken := reserved[name]
+	last := name[strings.LastIndexByte(name, '_')+1:]
+	switch {
+	case taken:
+		what = "it is " + what
+	case token.IsKeyword(name):
+		what = "it is a word of Go's"
+	case strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }):
+		what = "import paths are ASCII"
+	case last != name && slices.Contains(systems, last):
+		what = "Go builds files whose names end in _" + last + " in some places only"
+	case !token.IsIdentifier(name):
+		what = "it is no Go name"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%q can't be the name of its package: %s (rename the variable)", name, what)
+}
+
 // checkNames refuses names that the package can't give to what it declares.
 func (u *unit) checkNames() error {
-	if slices.Contains([]string{runName, programsName, tunedName}, u.name) || !token.IsIdentifier(u.name) {
-		return fmt.Errorf("%q can't be the name of its package (rename the variable)", u.name)
+	if err := checkPackage(u.name); err != nil {
+		return err
 	}
 	taken := map[string]string{}
 	for _, f := range fixed {

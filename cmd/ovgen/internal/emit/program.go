@@ -2,8 +2,10 @@ package emit
 
 import (
 	"fmt"
+	"math/bits"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -11,6 +13,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/verify/prove"
 )
 
 // programFile is program.go: what a caller uses, and the host program.
@@ -55,6 +58,9 @@ func (u *unit) identity(f *jen.File) {
 	if u.eager() {
 		values = append(values, jen.Id("Eager").Op(":").True())
 	}
+	if u.puts() {
+		values = append(values, jen.Id("Puts").Op(":").True())
+	}
 	if u.device {
 		values = append(values, jen.Id("Code").Op(":").Op("&").Id("code"))
 	}
@@ -94,7 +100,7 @@ func (u *unit) proof() string {
 	text := fmt.Sprintf("proven for D = %s, stamp %.16s", u.Proof.Ranks(), u.Proof.Stamp)
 	switch {
 	case !u.Proof.Replay():
-		text += ", eager only: not serial-safe as a captured graph"
+		text += ", eager only: " + prove.InOrder
 	case u.eager():
 		text += ", eager only: it exchanges handles in the loop"
 	}
@@ -104,6 +110,51 @@ func (u *unit) proof() string {
 // eager says that the program must not be captured.
 func (u *unit) eager() bool {
 	return u.Proof != nil && !u.Proof.Replay() || len(u.inLoop()) > 0
+}
+
+// puts says that a run writes into peers' memory and that a rank waits by stream memory
+// operations: what it sees then of memory that peers wrote is not the driver's promise
+// on every link.
+func (u *unit) puts() bool {
+	writes, waits := false, false
+	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
+		if to, ok := result(n); ok {
+			writes = writes || !to.Peer.IsZero()
+		}
+	})
+	hostir.Walk(unfused(u.program.Body), func(n hostir.Node) {
+		if w, ok := n.(hostir.Wait); ok {
+			waits = waits || !w.Kernel
+		}
+	})
+	return writes && waits
+}
+
+// result is what a node writes.
+func result(n hostir.Node) (to hostir.View, ok bool) {
+	switch n := n.(type) {
+	case hostir.Set:
+		return n.Dst, true
+	case hostir.Reduce:
+		return n.Dst, true
+	case hostir.Matmul:
+		return n.C, true
+	case hostir.Linear:
+		return n.C, true
+	case hostir.Gradient:
+		return n.C, true
+	}
+	return to, false
+}
+
+// unfused are the nodes of a body but for what kernels do inside.
+func unfused(body []hostir.Node) []hostir.Node {
+	return hostir.Map(expand(body), func(n hostir.Node) []hostir.Node {
+		if _, ok := n.(hostir.LaunchKernel); ok {
+			return nil
+		}
+		return []hostir.Node{n}
+	})
 }
 
 // proven are the mesh sizes that New accepts.
@@ -121,7 +172,7 @@ func (u *unit) proven() []jen.Code {
 func (u *unit) shape(f *jen.File) {
 	symbols := u.symbols()
 	f.Line()
-	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. Extents are of the whole operation, not of one rank's share.", article(u.program.Name)))
+	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. %s", article(u.program.Name), u.extents(symbols)))
 	f.Type().Id("Shape").StructFunc(func(g *jen.Group) {
 		ids := make([]jen.Code, len(symbols))
 		for i, s := range symbols {
@@ -132,7 +183,7 @@ func (u *unit) shape(f *jen.File) {
 	})
 	f.Line()
 	f.Add(doc("maxExtent keeps the bytes of every tensor within an int64."))
-	f.Const().Id("maxExtent").Op("=").Lit(1).Op("<<").Lit(30)
+	f.Const().Id("maxExtent").Op("=").Lit(1).Op("<<").Lit(bits.TrailingZeros(schedule.MaxExtent))
 	f.Line()
 	f.Add(doc("Check reports everything that keeps this many ranks from running the shape."))
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error().Block(u.check(symbols)...)
@@ -145,6 +196,52 @@ func (u *unit) shape(f *jen.File) {
 	}
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String().Block(
 		jen.Return(jen.Qual("fmt", "Sprintf").Call(append(append([]jen.Code{jen.Lit(strings.Join(format, ", ") + ", %s")}, args...), jen.Id("s").Dot("Type"))...)))
+}
+
+// extents says of which symbols each rank has a part, and of which all.
+func (u *unit) extents(symbols []string) string {
+	cut := map[string]bool{}
+	for _, t := range u.program.Schedule.Tensors {
+		if axis, _, ok := t.Sharded(); ok {
+			cut[string(t.Axes[axis].Extent)] = true
+		}
+	}
+	var spread, own []string
+	text := ""
+	for _, s := range symbols {
+		switch {
+		case s == string(schedule.P):
+			text = " P is the most rows that one rank's part may have."
+		case cut[s]:
+			spread = append(spread, s)
+		default:
+			own = append(own, s)
+		}
+	}
+	if len(own) > 0 {
+		text = fmt.Sprintf("%s %s of each rank's own tensors.", list(own), are(own)) + text
+	}
+	if len(spread) > 0 {
+		text = fmt.Sprintf("%s %s counted over all ranks, of which each has a part. ", list(spread), are(spread)) + text
+	}
+	return strings.TrimSpace(text)
+}
+
+// list is "M, K and N".
+func list(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// are is the verb for so many.
+func are(words []string) string {
+	if len(words) == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // check is the body of Check.
@@ -168,6 +265,8 @@ func (u *unit) check(symbols []string) []jen.Code {
 		body = append(body, jen.If(jen.Id("ranks").Op(">").Id("maxRanks")).Block(
 			errorf(jen.Lit("%d ranks: the kernels serve at most %d"), jen.Id("ranks"), jen.Id("maxRanks"))))
 	}
+	body = append(body, jen.If(jen.Id("err").Op(":=").Qual(planPath, "CheckElements").Call(u.factors(symbols)...), jen.Len(jen.Id("errs")).Op("==").Lit(0).Op("&&").Id("err").Op("!=").Nil()).Block(
+		jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Id("err"))))
 	for _, c := range u.program.Checks {
 		by, text := u.divisor(c)
 		left := by.Clone()
@@ -188,6 +287,24 @@ func (u *unit) check(symbols []string) []jen.Code {
 		),
 		jen.Return(jen.Qual("errors", "Join").Call(jen.Id("errs").Op("..."))),
 	)
+}
+
+// factors are the ranks and all extents of tensors, symbols and constants.
+func (u *unit) factors(symbols []string) []jen.Code {
+	list := []jen.Code{jen.Id("ranks")}
+	for _, s := range symbols {
+		list = append(list, jen.Id("s").Dot(s))
+	}
+	seen := map[int]bool{}
+	for _, t := range u.program.Schedule.Tensors {
+		for _, a := range t.Axes {
+			if n, err := strconv.Atoi(string(a.Extent)); err == nil && !seen[n] {
+				seen[n] = true
+				list = append(list, jen.Lit(n))
+			}
+		}
+	}
+	return list
 }
 
 // divisor is what a requirement divides by, and what an error calls it.

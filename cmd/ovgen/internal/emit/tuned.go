@@ -58,7 +58,7 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 		f.ImportName(u.importPath(opt), u.name)
 	}
 	base := l[0]
-	typ, table := base.program.Name, unexported(base.program.Name)
+	typ, table := base.program.Name, "schedulesOf"+base.program.Name
 	of := func(generic string) *jen.Statement {
 		return jen.Qual(planPath, generic).Types(jen.Qual(base.importPath(opt), "Shape"), jen.Qual(base.importPath(opt), "Buffers"))
 	}

@@ -33,6 +33,8 @@ type Config struct {
 type Package struct {
 	Path         string // import path
 	Declarations []*Declaration
+	// Mistakes are the exported variables that hold schedules and are none.
+	Mistakes Mistakes
 }
 
 // Declaration is one exported variable of type schedule.Schedule.
@@ -62,14 +64,14 @@ func Load(ctx context.Context, c Config) (*Package, error) {
 		return nil, err
 	}
 	src := &source{dir: c.Dir, pkg: found, lit: literal.New(found.TypesInfo, found.Syntax)}
-	declarations, err := src.declarations()
-	if err != nil {
+	p := &Package{Path: found.PkgPath}
+	if p.Declarations, p.Mistakes, err = src.declarations(); err != nil {
 		return nil, err
 	}
-	if err := evaluate(ctx, c, src, declarations); err != nil {
-		return nil, err
+	if len(p.Declarations) == 0 {
+		return p, nil
 	}
-	return &Package{Path: found.PkgPath, Declarations: declarations}, nil
+	return p, evaluate(ctx, c, src, p.Declarations)
 }
 
 // find loads the one package that the pattern names, types and syntax included.
@@ -145,10 +147,9 @@ func (c Config) broken(p *packages.Package) error {
 	return all.Err()
 }
 
-// declarations finds the exported variables of type schedule.Schedule.
-func (s *source) declarations() ([]*Declaration, error) {
-	var out []*Declaration
-	var bad Mistakes
+// declarations finds the exported variables of type schedule.Schedule, and those that hold
+// schedules in another way.
+func (s *source) declarations() (out []*Declaration, bad Mistakes, err error) {
 	s.eachVar(func(spec *ast.ValueSpec, doc string, i int) {
 		id := spec.Names[i]
 		obj := s.pkg.TypesInfo.Defs[id]
@@ -165,22 +166,42 @@ func (s *source) declarations() ([]*Declaration, error) {
 			return
 		}
 		d := &Declaration{Name: id.Name, Doc: doc, Pos: s.position(id), name: id, value: value, pkg: s}
-		pointer, isPointer := types.Unalias(obj.Type()).(*types.Pointer)
-		switch {
-		case literal.IsSchedule(obj.Type()):
+		if literal.IsSchedule(obj.Type()) {
 			out = append(out, d)
-		case isPointer && literal.IsSchedule(pointer.Elem()):
-			bad = append(bad, d.Mistake(errors.New("it is a pointer (declare it as a value: schedule.Schedule)"))...)
+		} else if why := holds(obj.Type()); why != "" {
+			bad = append(bad, d.Mistake(errors.New(why))...)
 		}
 	})
-	if len(bad) > 0 {
-		return nil, bad.Err()
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("load %s: it declares no schedule (%s)", s.pkg.PkgPath, s.whyNone())
+	if len(out)+len(bad) == 0 {
+		return nil, nil, fmt.Errorf("load %s: it declares no schedule (%s)", s.pkg.PkgPath, s.whyNone())
 	}
 	slices.SortFunc(out, func(a, b *Declaration) int { return comparePositions(a.Pos, b.Pos) })
-	return out, nil
+	return out, bad, nil
+}
+
+// holds says in which other way than as its value a variable holds schedules, and what to
+// do; empty where it holds none.
+func holds(t types.Type) string {
+	const each = "declare each as a variable of its own, or this one with a lower-case name"
+	switch t := t.Underlying().(type) {
+	case *types.Pointer:
+		if literal.IsSchedule(t.Elem()) {
+			return "it is a pointer (declare it as a value: schedule.Schedule)"
+		}
+	case *types.Slice:
+		if literal.IsSchedule(t.Elem()) || holds(t.Elem()) != "" {
+			return "it is a slice of schedules (" + each + ")"
+		}
+	case *types.Array:
+		if literal.IsSchedule(t.Elem()) || holds(t.Elem()) != "" {
+			return "it is an array of schedules (" + each + ")"
+		}
+	case *types.Map:
+		if literal.IsSchedule(t.Elem()) || holds(t.Elem()) != "" {
+			return "it is a map of schedules (" + each + ")"
+		}
+	}
+	return ""
 }
 
 // eachVar calls f for each name of each package-level variable declaration.

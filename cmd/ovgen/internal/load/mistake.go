@@ -54,12 +54,15 @@ type Mistakes []*Mistake
 const shown = 10
 
 // Error has a line for each of the first ten mistakes by position.
-func (m Mistakes) Error() string {
+func (m Mistakes) Error() string { return m.Text(shown) }
+
+// Text has a line for each of the first mistakes by position, and how many more there are.
+func (m Mistakes) Text(most int) string {
 	sorted := m.Sorted()
 	var lines []string
 	for i, e := range sorted {
-		if i == shown {
-			lines = append(lines, fmt.Sprintf("too many errors: %d more", len(sorted)-shown))
+		if i == most {
+			lines = append(lines, fmt.Sprintf("too many errors: %d more (-e prints all)", len(sorted)-most))
 			break
 		}
 		lines = append(lines, e.Error())
@@ -80,6 +83,17 @@ func (m Mistakes) Err() error {
 		return nil
 	}
 	return m
+}
+
+// Guarded is what f returns, or where it panics an error that says so: one schedule that
+// ovgen fails on does not keep it from the others.
+func Guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("ovgen fails on this schedule: %v (this is a mistake of ovgen's, not of the schedule: please report it with the schedule)", p)
+		}
+	}()
+	return f()
 }
 
 // Mistake ties what Validate, a pass or the emitter said of the schedule to positions: a

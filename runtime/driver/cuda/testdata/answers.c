@@ -61,6 +61,11 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 /* Devices 0 and 1 reach each other. */
 CUresult cuDeviceCanAccessPeer(int *can, CUdevice a, CUdevice b) { return *can = a + b == 1, 0; }
 
+/* They are joined by NVLink. */
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice a, CUdevice b) {
+  return *value = attribute == 3 && a + b == 1, 0;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device) {
   *ctx = (CUcontext)(uintptr_t)(0x1000 + device);
   return 0;

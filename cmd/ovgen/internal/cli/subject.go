@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/cmd/ovgen/internal/emit"
+	"ovgen/cmd/ovgen/internal/load"
+	"ovgen/schedule/lower"
+)
+
+// subject is a schedule of the package and what is known of it so far.
+type subject struct {
+	*load.Declaration
+	input emit.Input    // its program, and its proof
+	wrong load.Mistakes // with it; then there is no more to it
+}
+
+// subjects are all schedules of a package, by position, and what else is wrong there.
+type subjects struct {
+	list []*subject
+	rest load.Mistakes
+}
+
+// lower loads the package that the last argument names and lowers each schedule that can
+// have a package.
+func (c *call) lower(dir string) (*subjects, error) {
+	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: c.args[len(c.args)-1], Output: dir})
+	if err != nil {
+		return nil, err
+	}
+	s := &subjects{rest: pkg.Mistakes}
+	packages := map[string]*load.Declaration{}
+	for _, d := range pkg.Declarations {
+		x := &subject{Declaration: d}
+		s.list = append(s.list, x)
+		if other := packages[emit.PackageName(d.Name)]; other != nil {
+			x.blame(fmt.Errorf("it and %s at %s would both be package %s (rename one)", other.Name, other.Pos, emit.PackageName(d.Name)))
+		} else {
+			packages[emit.PackageName(d.Name)] = d
+		}
+		x.blame(load.Guarded(func() error {
+			p, err := lower.Lower(d.Name, d.Schedule)
+			if err != nil {
+				return err
+			}
+			x.input = emit.Input{Program: p, Doc: d.Doc}
+			return emit.CheckNames(x.input)
+		}))
+	}
+	return s, nil
+}
+
+// blame notes an error as the schedule's.
+func (x *subject) blame(err error) {
+	if err != nil {
+		x.wrong = append(x.wrong, x.Mistake(err)...)
+	}
+}
+
+// good are the subjects that nothing is wrong with.
+func (s *subjects) good() []*subject {
+	return slices.DeleteFunc(slices.Clone(s.list), func(x *subject) bool { return len(x.wrong) > 0 })
+}
+
+// inputs of the emitter.
+func (s *subjects) inputs() (list []emit.Input) {
+	for _, x := range s.list {
+		list = append(list, x.input)
+	}
+	return list
+}
+
+// mistakes of all.
+func (s *subjects) mistakes() load.Mistakes {
+	all := slices.Clone(s.rest)
+	for _, x := range s.list {
+		all = append(all, x.wrong...)
+	}
+	return all
+}
+
+// blame ties an error of the emitter, "schedule NAME: ...", to the declaration; one that
+// is no schedule's stays trouble.
+func (s *subjects) blame(err error) error {
+	var all load.Mistakes
+	for _, e := range flatten(err) {
+		found := false
+		for _, x := range s.list {
+			if text, ok := strings.CutPrefix(e.Error(), "schedule "+x.Name+": "); ok {
+				found = true
+				inner := errors.Unwrap(e)
+				if inner == nil {
+					inner = errors.New(text)
+				}
+				all = append(all, x.Mistake(inner)...)
+			}
+		}
+		if !found {
+			return err
+		}
+	}
+	return all.Err()
+}

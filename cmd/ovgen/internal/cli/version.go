@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+)
+
+var versionVerb = &verb{
+	name:  "version",
+	short: "print which ovgen this is",
+	long: `version prints the version of ovgen's module, the commit that it was built from where
+the build knows it, the version of Go and the platform.`,
+	examples: []string{"ovgen version", "go tool ovgen version"},
+	run:      func(c *call) error { return version(c.stdout) },
+}
+
+// version prints one line of what the build says of itself.
+func version(w io.Writer) error {
+	text := "ovgen"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		text += " " + module(info)
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		if commit := settings["vcs.revision"]; commit != "" {
+			text += " " + commit
+			if settings["vcs.modified"] == "true" {
+				text += " (modified)"
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s, %s %s/%s\n", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// module is the version of the module that has the command, also where it is a tool of
+// another one.
+func module(info *debug.BuildInfo) string {
+	if info.Main.Path == modulePath {
+		return info.Main.Version
+	}
+	for _, m := range info.Deps {
+		if m.Path == modulePath {
+			return m.Version
+		}
+	}
+	return "(devel)"
+}
+
+// modulePath is the path of the module that this is part of.
+const modulePath = "ovgen"

@@ -1,0 +1,90 @@
+package mutate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// PackageMutant is an emitted package with one mistake in its Go.
+type PackageMutant struct {
+	Package, File string // "allgatherlinear", "program.go"
+	Text          string // what was changed
+	Edits         []Edit
+	// Right says why the change is no mistake; empty where it is one.
+	Right string
+}
+
+// Edit replaces a text, which stands once in the file.
+type Edit struct{ Old, New string }
+
+// Name is the mutant in one line.
+func (m PackageMutant) Name() string { return m.Package + "/" + m.File + ": " + m.Text }
+
+// recorderTest is the test of a package that has to catch its mutants.
+const recorderTest = "TestRecorded"
+
+// JudgePackage runs the recorder's test of an emitted package, which lies in the folder dir,
+// with the mutant in the place of its file.
+func JudgePackage(ctx context.Context, dir string, m PackageMutant) (Class, string, error) {
+	text, err := m.Apply(dir)
+	if err != nil {
+		return "", "", err
+	}
+	name, cleanup, err := overlay(filepath.Join(dir, m.Package, m.File), text)
+	if err != nil {
+		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
+	}
+	defer cleanup()
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", "^"+recorderTest+"$", "-overlay", name, ".")
+	cmd.Dir = filepath.Join(dir, m.Package)
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
+	}
+	class, why := recorded(string(out))
+	switch {
+	case class == "":
+		return "", "", fmt.Errorf("mutate %s: %s did not run:\n%s", m.Name(), recorderTest, out)
+	case class == Survivor && m.Right != "":
+		return Safe, m.Right, nil
+	case class == Caught && m.Right != "":
+		return Survivor, "caught, though " + m.Right + ": " + why, nil
+	}
+	return class, why, nil
+}
+
+// Apply is the file with the mistake.
+func (m PackageMutant) Apply(dir string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(dir, m.Package, m.File))
+	if err != nil {
+		return nil, fmt.Errorf("mutate %s: %w", m.Name(), err)
+	}
+	for _, e := range m.Edits {
+		if n := bytes.Count(text, []byte(e.Old)); n != 1 {
+			return nil, fmt.Errorf("mutate %s: %q stands %d times in the file, want once", m.Name(), e.Old, n)
+		}
+		text = bytes.Replace(text, []byte(e.Old), []byte(e.New), 1)
+	}
+	return text, nil
+}
+
+// recorded reads what the recorder's test printed; the class is empty where it did not run.
+func recorded(out string) (Class, string) {
+	switch {
+	case strings.Contains(out, "--- PASS: "+recorderTest+" "):
+		return Survivor, "the recorder sees nothing"
+	case !strings.Contains(out, "--- FAIL: "+recorderTest+" "):
+		return "", ""
+	}
+	_, why, _ := strings.Cut(out, "test.go:")
+	lines := strings.SplitN(why, "\n", 3)
+	why = strings.TrimSpace(strings.Join(lines[:min(len(lines), 2)], " "))
+	_, why, _ = strings.Cut(why, ": ")
+	return Caught, strings.Join(strings.Fields(why), " ")
+}

@@ -1,0 +1,181 @@
+package record
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// symbols are the extents that a shape binds.
+var symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F, schedule.P}
+
+// bases are the extents to begin with: of a small shape, and of an odd one.
+var bases = []map[schedule.Extent]int64{
+	{schedule.M: 1, schedule.K: 2, schedule.N: 4, schedule.N2: 2, schedule.N3: 8, schedule.F: 2},
+	{schedule.M: 3, schedule.K: 5, schedule.N: 7, schedule.N2: 9, schedule.N3: 11, schedule.F: 13},
+}
+
+const (
+	scale     = 1 << 15   // from an odd shape to a large one: two such extents are wide
+	wide      = 1<<32 + 1 // bytes that a chunk of a large shape has at least, if extents allow it
+	maxExtent = 1 << 29   // of a large shape
+)
+
+// shape is one to record at; large says that its chunks are wide.
+type shape struct {
+	ops.Case
+	large bool
+}
+
+// odd is the place of the odd shape among the cases.
+const odd = 1
+
+// cases are the shapes to record a program at, for so many ranks and elements of so many
+// bytes: a small one, an odd one and a large one; with uneven parts the small one for
+// counts of zero as well.
+func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
+	n := countsOf(p, ranks)
+	var list []shape
+	for _, base := range bases {
+		list = append(list, shape{Case: fit(p, ranks, element, base, ramp(n, 1))})
+	}
+	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scale), ramp(n, scale)))
+	list = append(list, shape{large, true})
+	if n > 0 {
+		zeros := make([]int64, n)
+		first, last := slices.Clone(zeros), slices.Clone(zeros)
+		first[0], last[n-1] = 7, 1
+		for _, counts := range [][]int64{zeros, first, last} {
+			list = append(list, shape{Case: fit(p, ranks, element, bases[1], counts)})
+		}
+	}
+	return list, err
+}
+
+// scaled multiplies all extents.
+func scaled(base map[schedule.Extent]int64, by int64) map[schedule.Extent]int64 {
+	large := maps.Clone(base)
+	for e := range large {
+		large[e] *= by
+	}
+	return large
+}
+
+// ramp is n counts, each another than the one before.
+func ramp(n int, unit int64) []int64 {
+	var list []int64
+	for i := range n {
+		list = append(list, unit*int64(1+i%3))
+	}
+	return list
+}
+
+// countsOf is how many counts the program's Bind takes.
+func countsOf(p *hostir.Program, ranks int) int {
+	n := int64(0)
+	env := environment(p, ops.Case{Ranks: ranks})
+	for _, b := range p.Buffers {
+		for env["q"] = range int64(ranks) {
+			for env["c"] = range int64(ranks) {
+				if i, err := b.Counts.Eval(env); err == nil {
+					n = max(n, i+1)
+				}
+			}
+		}
+	}
+	return int(n)
+}
+
+// fit makes extents multiples of what the program requires.
+func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]int64, counts []int64) ops.Case {
+	extents := maps.Clone(base)
+	for range 2 { // a second check of an extent may undo the first
+		for _, c := range p.Checks {
+			by := c.Divisor(int64(ranks))
+			if n, ok := extents[c.Extent]; ok && n%by != 0 {
+				extents[c.Extent] *= by
+			}
+		}
+	}
+	if len(counts) > 0 {
+		rows := int64(0)
+		for _, n := range counts {
+			rows += n
+		}
+		extents[schedule.M], extents[schedule.P] = max(rows, 1), slices.Max(counts)+1
+	}
+	maps.Copy(extents, p.Schedule.Constants())
+	c := ops.Case{Ranks: ranks, Counts: counts, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N],
+		ElementSize: element, Extents: map[string]int64{}}
+	for _, e := range symbols[3:] {
+		c.Extents[string(e)] = extents[e]
+	}
+	return c
+}
+
+// environment is what expressions of the program evaluate with.
+func environment(p *hostir.Program, c ops.Case) hostir.Env {
+	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
+	maps.Copy(env, c.Extents)
+	maps.Copy(env, p.Constants)
+	return env
+}
+
+// grown doubles extents until a chunk of each buffer is wide, which one of a single
+// extent is not yet. A bias, which is no tensor that is cut, stays as it is.
+func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
+	c.Extents = maps.Clone(c.Extents)
+	double := func(e schedule.Extent, env hostir.Env) {
+		if _, constant := p.Schedule.Constants()[e]; constant || env[string(e)] > maxExtent/2 ||
+			e == schedule.P || len(c.Counts) > 0 && e == schedule.M {
+			return
+		}
+		switch e {
+		case schedule.M:
+			c.M *= 2
+		case schedule.K:
+			c.K *= 2
+		case schedule.N:
+			c.N *= 2
+		default:
+			c.Extents[string(e)] *= 2
+		}
+	}
+	for _, b := range p.Buffers {
+		if strings.HasPrefix(b.Name, "Bias") {
+			continue
+		}
+		used := map[string]bool{}
+		b.Chunk.Vars(func(v string) { used[v] = true })
+		for range 30 {
+			env := environment(p, c)
+			n, err := b.Chunk.Eval(env)
+			if err != nil {
+				return c, err
+			}
+			if n*c.ElementSize >= wide {
+				break
+			}
+			for _, e := range symbols {
+				if used[string(e)] {
+					double(e, env)
+				}
+			}
+		}
+	}
+	return c, nil
+}
+
+// String is "M 3, K 5, N 7".
+func (c shape) String() string {
+	s := fmt.Sprintf("M %d, K %d, N %d", c.M, c.K, c.N)
+	if len(c.Counts) > 0 {
+		s += fmt.Sprintf(", counts %d", c.Counts[:min(len(c.Counts), 8)])
+	}
+	return s
+}

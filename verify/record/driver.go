@@ -1,0 +1,247 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"ovgen/runtime/driver"
+	"ovgen/verify/ops"
+)
+
+// Driver is one rank's device as far as the host can tell. Memory has addresses and no
+// contents, so that any amount of it costs nothing, and what is enqueued is done at once.
+// It has every method of driver.Driver of its own: each that enqueues says what becomes
+// of its calls.
+type Driver struct {
+	memory
+
+	mu       sync.Mutex
+	handles  uintptr // of streams, events, graphs, ... made so far
+	products map[driver.Product]driver.MatmulDesc
+	codes    map[driver.Module]*driver.Code
+	kernels  map[driver.Function]function
+	captured *graph // the capture under way
+	graphs   map[uintptr]*graph
+	on       bool
+	calls    []call // since Start
+}
+
+// function is a kernel with the code that it is of.
+type function struct {
+	driver.Kernel
+	code string
+}
+
+// graph is what was captured from a stream.
+type graph struct {
+	origin driver.Stream
+	calls  []call
+}
+
+// call is one that enqueues, taken down as it was made: what its addresses mean is known
+// when the recording ends.
+type call struct {
+	stream driver.Stream
+	kind   ops.Kind
+	event  driver.Event // of Record and WaitEvent
+	// operations are what the call does; nil for Record and WaitEvent.
+	operations func(*Names, ops.Op) ([]ops.Op, error)
+}
+
+var _ driver.Driver = (*Driver)(nil)
+
+// New makes the device of a rank.
+func New(rank int) *Driver {
+	return &Driver{memory: memory{rank: rank}, products: map[driver.Product]driver.MatmulDesc{},
+		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]function{}, graphs: map[uintptr]*graph{}}
+}
+
+// Start begins a recording.
+func (d *Driver) Start() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.on, d.calls = true, nil
+}
+
+// Stop ends the recording and returns its operations in enqueue order, a launched graph
+// being what was captured into it. An event that is waited for but was not recorded since
+// Start is the end of the run before (After); one that is recorded and not waited for is
+// the end of this run (Done).
+func (d *Driver) Stop(names Names) ([]ops.Op, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.on = false
+	list, err := names.resolve(d.calls)
+	if err != nil {
+		return nil, fmt.Errorf("record a run: %w", err)
+	}
+	return list, nil
+}
+
+// take takes a call down: as part of the capture under way, else of the recording.
+func (d *Driver) take(c call) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.captured != nil:
+		d.captured.calls = append(d.captured.calls, c)
+	case d.on:
+		d.calls = append(d.calls, c)
+	}
+	return nil
+}
+
+// alien takes down a call that no host program makes.
+func (d *Driver) alien(name string, s driver.Stream) error {
+	return d.take(call{stream: s, operations: func(*Names, ops.Op) ([]ops.Op, error) {
+		return nil, fmt.Errorf("%s is no operation of a host program", name)
+	}})
+}
+
+// handle is a number that no other stream, event, ... of the device has.
+func (d *Driver) handle() uintptr {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.handles++
+	return d.handles
+}
+
+// Name is "record".
+func (d *Driver) Name() string { return "record" }
+
+// Properties are those of a large device.
+func (d *Driver) Properties() driver.Properties {
+	return driver.Properties{Ordinal: d.rank, Name: "recorder", UUID: driver.UUID{byte(d.rank + 1), byte((d.rank + 1) >> 8)},
+		Multiprocessors: 132, Major: 9, Memory: int64(space), Version: 12040}
+}
+
+// DeviceCanAccessPeer is true.
+func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, nil }
+
+// DeviceGetP2PAttribute says that the link can do everything.
+func (d *Driver) DeviceGetP2PAttribute(driver.P2PAttribute, driver.UUID) (int, error) { return 1, nil }
+
+// CtxSynchronize has nothing to wait for.
+func (d *Driver) CtxSynchronize() error { return nil }
+
+// Close does nothing.
+func (d *Driver) Close() error { return nil }
+
+// StreamCreateWithPriority makes a stream.
+func (d *Driver) StreamCreateWithPriority(driver.Priority) (driver.Stream, error) {
+	return driver.Stream(d.handle()), nil
+}
+
+// StreamDestroy does nothing.
+func (d *Driver) StreamDestroy(driver.Stream) error { return nil }
+
+// StreamSynchronize has nothing to wait for.
+func (d *Driver) StreamSynchronize(driver.Stream) error { return nil }
+
+// StreamQuery is true.
+func (d *Driver) StreamQuery(driver.Stream) (bool, error) { return true, nil }
+
+// StreamIsCapturing says whether a capture of that stream is under way.
+func (d *Driver) StreamIsCapturing(s driver.Stream) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.captured != nil && d.captured.origin == s, nil
+}
+
+// EventCreate makes an event.
+func (d *Driver) EventCreate(bool) (driver.Event, error) { return driver.Event(d.handle()), nil }
+
+// EventDestroy does nothing.
+func (d *Driver) EventDestroy(driver.Event) error { return nil }
+
+// EventQuery is true.
+func (d *Driver) EventQuery(driver.Event) (bool, error) { return true, nil }
+
+// EventSynchronize has nothing to wait for.
+func (d *Driver) EventSynchronize(driver.Event) error { return nil }
+
+// EventElapsedTime is zero.
+func (d *Driver) EventElapsedTime(driver.Event, driver.Event) (float32, error) { return 0, nil }
+
+// ModuleLoadData remembers the code.
+func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
+	m := driver.Module(d.handle())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.codes[m] = code
+	return m, nil
+}
+
+// ModuleGetFunction finds a kernel of the code.
+func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Function, error) {
+	f := driver.Function(d.handle())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if code := d.codes[m]; code != nil {
+		for _, k := range code.Kernels {
+			if k.Name == name {
+				d.kernels[f] = function{k, code.Name}
+				return f, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("get function %s: the module does not hold it", name)
+}
+
+// ModuleUnload does nothing.
+func (d *Driver) ModuleUnload(driver.Module) error { return nil }
+
+// MatmulCreate remembers what the product computes.
+func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
+	p := driver.Product(d.handle())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.products[p] = desc
+	return p, nil
+}
+
+// MatmulDestroy does nothing.
+func (d *Driver) MatmulDestroy(driver.Product) error { return nil }
+
+// StreamBeginCapture starts a capture, to which all calls that follow belong.
+func (d *Driver) StreamBeginCapture(s driver.Stream) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.captured != nil {
+		return errors.New("begin a capture: one is under way")
+	}
+	d.captured = &graph{origin: s}
+	return nil
+}
+
+// StreamEndCapture ends it.
+func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
+	h := d.handle()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g := d.captured
+	if g == nil || g.origin != s {
+		return 0, errors.New("end a capture: none of that stream is under way")
+	}
+	d.captured, d.graphs[h] = nil, g
+	return driver.Graph(h), nil
+}
+
+// GraphInstantiate makes a graph that can be launched.
+func (d *Driver) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
+	h := d.handle()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.graphs[h] = d.graphs[uintptr(g)]
+	return driver.GraphExec(h), nil
+}
+
+// GraphUpload does nothing.
+func (d *Driver) GraphUpload(driver.GraphExec, driver.Stream) error { return nil }
+
+// GraphExecDestroy does nothing.
+func (d *Driver) GraphExecDestroy(driver.GraphExec) error { return nil }
+
+// GraphDestroy does nothing.
+func (d *Driver) GraphDestroy(driver.Graph) error { return nil }

@@ -1,0 +1,171 @@
+package record
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+	"ovgen/verify/ops"
+)
+
+// still are the methods that take a stream and enqueue nothing.
+var still = []string{"StreamDestroy", "StreamSynchronize", "StreamQuery", "StreamIsCapturing", "StreamBeginCapture", "StreamEndCapture", "GraphUpload"}
+
+// Every method of driver.Driver that takes a stream or copies is taken down. Whoever adds
+// one to the interface has to give it to the recorder, and to say so here where it
+// enqueues nothing.
+func TestEveryCallIsTakenDown(t *testing.T) {
+	all := reflect.TypeFor[driver.Driver]()
+	for i := range all.NumMethod() {
+		m := all.Method(i)
+		var args []reflect.Value
+		enqueues := strings.HasPrefix(m.Name, "Memcpy") || strings.HasPrefix(m.Name, "Memset")
+		for n := range m.Type.NumIn() {
+			enqueues = enqueues || m.Type.In(n) == reflect.TypeFor[driver.Stream]()
+			args = append(args, reflect.Zero(m.Type.In(n)))
+		}
+		if !enqueues || slices.Contains(still, m.Name) {
+			continue
+		}
+		d := New(0)
+		d.Start()
+		reflect.ValueOf(d).MethodByName(m.Name).Call(args)
+		if len(d.calls) == 0 {
+			t.Errorf("%s enqueues, and the recording holds nothing of it", m.Name)
+		}
+	}
+}
+
+// A recording with a call that is no operation fails, and says which.
+func TestCallsThatAreNoOperation(t *testing.T) {
+	const stream = driver.Stream(7)
+	names := Names{Streams: map[driver.Stream]string{stream: "main"}, Type: driver.FP32,
+		Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64}, {Name: "ready", Base: 8192, Bytes: 8}}}
+	var word uint32
+	for _, x := range []struct {
+		what string
+		call func(d *Driver) error
+		want string
+	}{
+		{"memset", func(d *Driver) error { return d.MemsetD32Async(4096, 0, 1, stream) }, "MemsetD32Async is no operation"},
+		{"copy to the device", func(d *Driver) error { return d.MemcpyHtoD(4096, []byte{1}) }, "MemcpyHtoD is no operation"},
+		{"copy to the host", func(d *Driver) error { return d.MemcpyDtoH(make([]byte, 1), 4096) }, "MemcpyDtoH is no operation"},
+		{"read of a word", func(d *Driver) error { return d.MemcpyDtoHAsync(unsafe.Pointer(&word), 4096, 4, stream) }, "MemcpyDtoHAsync is no operation"},
+		{"unknown graph", func(d *Driver) error { return d.GraphLaunch(99, stream) }, "not captured"},
+		{"unknown kernel", func(d *Driver) error {
+			return d.LaunchKernel(99, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: 1, Y: 1, Z: 1}, stream, nil)
+		}, "has no description"},
+		{"unknown product", func(d *Driver) error { return d.Matmul(99, 4096, 4096, 4096, 0, 4096, stream) }, "was not made"},
+		{"foreign memory", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 1<<40, 4, stream) }, "lies in no buffer"},
+		{"foreign stream", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 4096, 4, 8) }, "is none of the plan"},
+		{"type of a product", func(d *Driver) error {
+			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.BF16})
+			return d.Matmul(m, 4096, 4096, 4096, 0, 4096, stream)
+		}, "a product of bf16 in a plan of fp32"},
+		{"kind of a product", func(d *Driver) error {
+			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.FP32, Transposed: true, TransposedA: true})
+			return d.Matmul(m, 4096, 4096, 4096, 0, 4096, stream)
+		}, "no product of a host program"},
+		{"graph in a capture", func(d *Driver) error {
+			_ = d.StreamBeginCapture(stream)
+			g, _ := d.StreamEndCapture(stream)
+			e, _ := d.GraphInstantiate(g)
+			_ = d.StreamBeginCapture(stream)
+			_ = d.GraphLaunch(e, stream)
+			g, _ = d.StreamEndCapture(stream)
+			e, _ = d.GraphInstantiate(g)
+			return d.GraphLaunch(e, stream)
+		}, "in a capture"},
+	} {
+		d := New(0)
+		d.Start()
+		if err := x.call(d); err != nil {
+			t.Errorf("%s: %v", x.what, err)
+		}
+		if list, err := d.Stop(names); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: recorded %q, %v; want %q", x.what, ops.Lines(list), err, x.want)
+		}
+	}
+}
+
+// touched is a launch of the kernel NAME of package made that touches what is listed.
+func touched(name string, grid, block driver.Dim3, list ...driver.Touch) *launch {
+	return &launch{kernel: function{Kernel: driver.Kernel{Name: "made_it_" + name}, code: "made_it"}, grid: grid, block: block, touches: list}
+}
+
+func TestLaunches(t *testing.T) {
+	line := func(x uint32) driver.Dim3 { return driver.Dim3{X: x, Y: 1, Z: 1} }
+	names := Names{Type: driver.FP16, Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64}, {Name: "ready", Base: 8192, Bytes: 8}}}
+	posts := []driver.Touch{{Kind: driver.TouchPost, At: 8192, Bytes: 4, Value: 1}, {Kind: driver.TouchPost, At: 8196, Bytes: 4, Value: 1}}
+	waits := []driver.Touch{{Kind: driver.TouchWait, At: 8192, Bytes: 4, Value: 1}, {Kind: driver.TouchWrite, At: 8192, Bytes: 4},
+		{Kind: driver.TouchWait, At: 8196, Bytes: 4, Value: 1}, {Kind: driver.TouchWrite, At: 8196, Bytes: 4}}
+	sum := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16, Type: driver.FP16}, {Kind: driver.TouchWrite, At: 4112, Bytes: 16, Type: driver.FP16}}
+	other := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16, Type: driver.BF16}}
+	untyped := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16}}
+	nothing := []driver.Touch{{Kind: driver.TouchRead, At: 0}, {Kind: driver.TouchWrite, At: 0}}
+	for _, x := range []struct {
+		name, what  string
+		grid, block driver.Dim3
+		touches     []driver.Touch
+		want        string // of the error; empty: it is right
+	}{
+		{"post", "a thread a word", line(1), line(2), posts, ""},
+		{"post", "more threads", line(1), line(32), posts, ""},
+		{"post", "two blocks", line(2), line(2), posts, "one block only"},
+		{"post", "a thread too few", line(1), line(1), posts, "2 words"},
+		{"wait", "a thread a word", line(1), line(2), waits, ""},
+		{"wait", "two blocks", line(2), line(2), waits, "one block only"},
+		{"wait", "a thread too few", line(1), line(1), waits, "2 words"},
+		{"wait", "no reset", line(1), line(2), append(slices.Clone(waits[:1]), waits[2:]...), "waits for 2 words and resets 1"},
+		{"reduce", "any grid", line(99), line(32), sum, ""},
+		{"reduce", "two rows of blocks", driver.Dim3{X: 9, Y: 2, Z: 1}, line(32), sum, "one dimension"},
+		{"reduce", "two rows of threads", line(9), driver.Dim3{X: 9, Y: 1, Z: 2}, sum, "one dimension"},
+		{"reduce", "no block", line(0), line(32), sum, "a grid has a block"},
+		{"reduce", "too many threads", line(1), line(2048), sum, "1 to 1024 threads"},
+		{"reduce", "another type", line(1), line(32), other, "a sum of bf16 in a plan of fp16"},
+		{"reduce", "no type", line(1), line(32), untyped, "a sum of no type in a plan of fp16"},
+		{"reduce", "nothing", line(1), line(32), nothing, ""},
+		{"shot", "a thread too few", line(9), line(1), append(slices.Clone(waits), sum...), "2 words"},
+		{"shot", "posted by one thread", line(9), line(1), append(slices.Clone(sum), posts...), ""},
+		{"magic", "unknown", line(1), line(1), nil, "none that the recorder knows"},
+	} {
+		_, err := touched(x.name, x.grid, x.block, x.touches...).operations(&names, ops.Op{Kind: ops.Signal, Stream: "main"})
+		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s, %s: %v, want %q", x.name, x.what, err, x.want)
+		}
+	}
+}
+
+// A captured run is recorded when its graph is launched, on whatever stream.
+func TestGraphLaunchIsWhatWasCaptured(t *testing.T) {
+	d := New(0)
+	if err := d.StreamBeginCapture(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.MemcpyDtoDAsync(4112, 4096, 8, 1); err != nil {
+		t.Fatal(err)
+	}
+	g, err := d.StreamEndCapture(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := d.GraphInstantiate(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Start()
+	for range 2 {
+		if err := d.GraphLaunch(e, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := d.Stop(Names{Streams: map[driver.Stream]string{2: "main"}, Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64}}})
+	const line = "main: copy: read A@0+0 8B, write A@0+16 8B\n"
+	if err != nil || ops.Lines(got) != line+line {
+		t.Errorf("recorded %q, %v", ops.Lines(got), err)
+	}
+}

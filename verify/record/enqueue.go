@@ -1,0 +1,145 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/verify/ops"
+)
+
+// EventRecordWithFlags takes down that an event marks what a stream holds.
+func (d *Driver) EventRecordWithFlags(e driver.Event, s driver.Stream, _ driver.EventFlags) error {
+	return d.take(call{stream: s, kind: ops.Record, event: e})
+}
+
+// StreamWaitEvent takes down that a stream waits for an event.
+func (d *Driver) StreamWaitEvent(s driver.Stream, e driver.Event, _ driver.EventFlags) error {
+	return d.take(call{stream: s, kind: ops.WaitEvent, event: e})
+}
+
+// StreamBatchMemOp takes down waits for words and writes to them.
+func (d *Driver) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
+	items = slices.Clone(items)
+	return d.take(call{stream: s, kind: ops.Signal, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
+		for _, m := range items {
+			if err := n.word(&o, m.Address, m.Value, m.Kind == driver.Write); err != nil {
+				return nil, err
+			}
+		}
+		return []ops.Op{o}, nil
+	}})
+}
+
+// MemcpyDtoDAsync takes down a copy by the copy engine.
+func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
+	return d.take(call{stream: s, kind: ops.Copy, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
+		return []ops.Op{o}, n.uses(&o, use{src, bytes, false}, use{dst, bytes, true})
+	}})
+}
+
+// Matmul takes down a product.
+func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
+	d.mu.Lock()
+	p, made := d.products[m]
+	d.mu.Unlock()
+	return d.take(call{stream: s, kind: ops.Product, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
+		if !made {
+			return nil, fmt.Errorf("product %#x was not made by MatmulCreate", m)
+		}
+		if p.Type != n.Type {
+			return nil, fmt.Errorf("a product of %s in a plan of %s", p.Type, n.Type)
+		}
+		var err error
+		if o.Form, err = form(p); err != nil {
+			return nil, err
+		}
+		o.Accumulate = p.Accumulate
+		size := p.Type.Size()
+		rows, depth, columns := int64(p.M)*size, int64(p.K), int64(p.N)
+		list := []use{{a, rows * depth, false}, {b, depth * columns * size, false}}
+		if p.Bias {
+			list = append(list, use{bias, columns * size, false})
+		}
+		if p.Accumulate {
+			list = append(list, use{c, rows * columns, false})
+		}
+		if err := n.uses(&o, append(list, use{c, rows * columns, true})...); err != nil {
+			return nil, err
+		}
+		at, err := n.loc(workspace)
+		o.Uses = append(o.Uses, ops.Use{Write: true, At: at})
+		return []ops.Op{o}, err
+	}})
+}
+
+// form is how package ops names what a product computes.
+func form(d driver.MatmulDesc) (string, error) {
+	switch (driver.MatmulDesc{Transposed: d.Transposed, TransposedA: d.TransposedA, Gelu: d.Gelu}) {
+	case driver.MatmulDesc{}:
+		return "matmul", nil
+	case driver.MatmulDesc{Transposed: true}:
+		return "linear", nil
+	case driver.MatmulDesc{Transposed: true, Gelu: true}:
+		return "linear gelu", nil
+	case driver.MatmulDesc{TransposedA: true}:
+		return "gradient", nil
+	}
+	return "", fmt.Errorf("no product of a host program is %+v", d)
+}
+
+// LaunchKernel takes down a launch of one of the package's kernels.
+func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+	d.mu.Lock()
+	k, known := d.kernels[f]
+	d.mu.Unlock()
+	l := launch{kernel: k, grid: grid, block: block}
+	if known && k.Touches != nil {
+		l.touches = k.Touches(params, nil)
+	}
+	return d.take(call{stream: s, kind: ops.Signal, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
+		if !known || k.Touches == nil {
+			return nil, fmt.Errorf("kernel %#x (%s) has no description", f, k.Name)
+		}
+		return l.operations(n, o)
+	}})
+}
+
+// GraphLaunch takes down what was captured into the graph, its first stream being s.
+func (d *Driver) GraphLaunch(e driver.GraphExec, s driver.Stream) error {
+	d.mu.Lock()
+	g, nested := d.graphs[uintptr(e)], d.captured != nil
+	d.mu.Unlock()
+	if g == nil || nested {
+		return d.alien("the launch of a graph that was not captured, or in a capture,", s)
+	}
+	for _, c := range g.calls {
+		if c.stream == g.origin {
+			c.stream = s
+		}
+		if err := d.take(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MemsetD32Async is no part of a run.
+func (d *Driver) MemsetD32Async(_ driver.Ptr, _ uint32, _ int64, s driver.Stream) error {
+	return d.alien("MemsetD32Async", s)
+}
+
+// MemcpyDtoHAsync is no part of a run.
+func (d *Driver) MemcpyDtoHAsync(_ unsafe.Pointer, _ driver.Ptr, _ int64, s driver.Stream) error {
+	return d.alien("MemcpyDtoHAsync", s)
+}
+
+// MemcpyHtoD is no part of a run.
+func (d *Driver) MemcpyHtoD(driver.Ptr, []byte) error { return d.alien("MemcpyHtoD", 0) }
+
+// MemcpyDtoH is no part of a run. It reads zeros.
+func (d *Driver) MemcpyDtoH(dst []byte, _ driver.Ptr) error {
+	clear(dst)
+	return d.alien("MemcpyDtoH", 0)
+}
