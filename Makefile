@@ -16,7 +16,7 @@ RANKS  ?= 4
 export GOFLAGS ?= -buildvcs=false
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check generate toolchain tools mutants bench soak fuzz vuln gpu-build gpu-test
+.PHONY: help run test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln gpu-build gpu-test
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,11 +25,27 @@ run: ## generated code is current, and four ranks compute the right bits: on GPU
 	$(GO) run ./cmd/ovgen diff -o generated ./schedule/catalog
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
-test: check ## make check and all tests
+test: check renamed ## make check, make renamed and all tests
 	$(GO) test -timeout 10m ./...
 
 check: tools ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
 	@GO="$(GO)" bash .ci/check
+
+# In each: everything, with its tests, also where nothing of it can run.
+CROSS := GOOS=linux,GOARCH=amd64 GOOS=linux,GOARCH=arm64 GOOS=darwin,GOARCH=arm64
+
+cross: ## build and vet everything without cgo, for Linux, Linux on arm64 and macOS
+	@for c in $(CROSS); do \
+	  echo "$$c"; \
+	  env $$(echo $$c | tr , ' ') CGO_ENABLED=0 $(GO) build ./... && \
+	  env $$(echo $$c | tr , ' ') CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
+	done
+
+rename: ## move the module to where its owner publishes it: make rename MODULE=example.com/x/ovgen
+	@GO="$(GO)" .ci/rename '$(MODULE)'
+
+renamed: ## make rename in a copy of the tree: it builds, and a user's module requires it
+	@GO="$(GO)" .ci/renamed
 
 generate: tools ## write generated/ anew from schedule/catalog
 	$(GO) generate ./...

@@ -47,6 +47,10 @@ type Tensor struct {
 	Axes []Axis // outermost first, row-major
 	// Root says that only rank 0 has the tensor.
 	Root bool
+	// Within names the tensor whose memory holds this one as well, so that the operation
+	// works in place: of an operand and a result, the one that is smaller, or either. Where
+	// in that memory follows from the placements: all of it, or this rank's part.
+	Within string
 }
 
 // Axis is one dimension of a tensor, cut from the outside.
@@ -75,7 +79,9 @@ const (
 type Split struct {
 	Kind  SplitKind
 	Count Extent
-	// Shift of a DIDx split: part p is on rank (p + Shift) % D.
+	// Shift of a DIDx split: part p is on rank (p + Shift) % D. It is 0, or 1 for the
+	// result of a permutation, which sends each rank's part to the next; no other shift
+	// is lowered.
 	Shift int
 	// Uneven parts of a DIDx split have extents of their own, given at Bind.
 	Uneven bool

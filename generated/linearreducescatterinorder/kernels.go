@@ -72,6 +72,9 @@ func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_
 
 // sumTouched adds what a sum touches: it reads every term and writes dst.
 func sumTouched(p *C.struct_linearreducescatterinorder_sum, to []driver.Touch) []driver.Touch {
+	if p.element == 0 {
+		return to
+	} // its first launch, which does nothing
 	element := driver.Type(p.element)
 	bytes := int64(p.count) * element.Size()
 	for _, x := range p.terms[:p.terms_count] {

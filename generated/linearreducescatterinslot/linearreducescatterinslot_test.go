@@ -15,7 +15,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:   "linearreducescatterinslot",
-		Proof:  "proven for D = 1..8, stamp 8b031f7496216300",
+		Proof:  "proven for D = 1..8, stamp 2bdb76213f60f2b9",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

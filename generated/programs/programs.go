@@ -6,6 +6,7 @@ package programs
 import (
 	"ovgen/generated/allgather"
 	"ovgen/generated/allgathergateup"
+	"ovgen/generated/allgatherinplace"
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
@@ -27,6 +28,7 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
+	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
@@ -49,6 +51,7 @@ import (
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
+	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatterv"
 	"ovgen/generated/rowinputgradient"
 	"ovgen/generated/rowweightgradient"
@@ -62,7 +65,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:   "allgather",
-		Proof:  "proven for D = 1..8, stamp c70c0affb78ae4f7",
+		Proof:  "proven for D = 1..8, stamp f168c04eb0e44fa0",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -75,7 +78,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathergateup",
-		Proof:  "proven for D = 1..8, stamp 53ad9d7ba42c4aa4",
+		Proof:  "proven for D = 1..8, stamp d594f6a0e6935b23",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -91,8 +94,21 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathergateup.New, (*allgathergateup.Plan).Bind),
 	},
 	{
+		Name:   "allgatherinplace",
+		Proof:  "proven for D = 1..8, stamp d527764cf7c6e2db",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(allgatherinplace.New, (*allgatherinplace.Plan).Bind),
+	},
+	{
 		Name:   "allgatherlinear",
-		Proof:  "proven for D = 1..8, stamp 4dc904227f295ffa",
+		Proof:  "proven for D = 1..8, stamp df938753ff82c1af",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -107,7 +123,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearbroadcast",
-		Proof:  "proven for D = 1..8, stamp fd7165bdf732be72",
+		Proof:  "proven for D = 1..8, stamp 610e86844c5db897",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -122,7 +138,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective1",
-		Proof:  "proven for D = 1..8, stamp 7ca2b7ff3ed63682",
+		Proof:  "proven for D = 1..8, stamp c141fdb61f9ce6f4",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -137,7 +153,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective2",
-		Proof:  "proven for D = 1..8, stamp 1b8cacfdf5e7c2b0",
+		Proof:  "proven for D = 1..8, stamp 3f7f3c4411d9c36c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -152,7 +168,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective8",
-		Proof:  "proven for D = 1..8, stamp aa00d41bd7bd35f7",
+		Proof:  "proven for D = 1..8, stamp 9db9d4b322db6e99",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
@@ -167,7 +183,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcopied",
-		Proof:  "proven for D = 1..8, stamp 0fc5d2dd1de44b98",
+		Proof:  "proven for D = 1..8, stamp 87e94d4cfb15bacf",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -182,7 +198,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearfused",
-		Proof:  "proven for D = 1..8, stamp c91a6942a4e2e814",
+		Proof:  "proven for D = 1..8, stamp 65cfb3efcd261ede",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -197,7 +213,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlineargrouped",
-		Proof:  "proven for D = 1..8, stamp 354b1b36fb045a2b",
+		Proof:  "proven for D = 1..8, stamp cf09a3ee01972258",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -212,7 +228,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearhandlesinloop",
-		Proof:  "proven for D = 1..8, stamp a70e11b62d322a01, eager only: it exchanges handles in the loop",
+		Proof:  "proven for D = 1..8, stamp 927cce9453584649, eager only: it exchanges handles in the loop",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Eager:  true,
 		Slow:   true,
@@ -229,7 +245,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearkernels",
-		Proof:  "proven for D = 1..8, stamp fba2a16501e75a9e",
+		Proof:  "proven for D = 1..8, stamp a95b32e755968bc4",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -244,7 +260,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearparts",
-		Proof:  "proven for D = 1..8, stamp 74c22e474a6e31d3",
+		Proof:  "proven for D = 1..8, stamp 60cc56d4063375b9",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -259,7 +275,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearput",
-		Proof:  "proven for D = 1..8, stamp 35af9c340cf764d1",
+		Proof:  "proven for D = 1..8, stamp 7c570a0170fba09e",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -274,7 +290,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringbackward",
-		Proof:  "proven for D = 1..8, stamp 41008043bea10bb5",
+		Proof:  "proven for D = 1..8, stamp 3be89aff56964fd9",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -289,7 +305,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringboth",
-		Proof:  "proven for D = 1..8, stamp 543aa1c5704f59cd",
+		Proof:  "proven for D = 1..8, stamp 1517cc2efb7cfd65",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -304,7 +320,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringget",
-		Proof:  "proven for D = 1..8, stamp 2d45304e1d4dbb23",
+		Proof:  "proven for D = 1..8, stamp e5f87f7726e9cac2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -319,7 +335,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringput",
-		Proof:  "proven for D = 1..8, stamp e6e8a7181fc0b1c2",
+		Proof:  "proven for D = 1..8, stamp d1b7fefe17815d73",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -334,7 +350,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearstartinloop",
-		Proof:  "proven for D = 1..8, stamp aaf2362db3e493d1",
+		Proof:  "proven for D = 1..8, stamp 28b918aec9f778bf",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Slow:   true,
 		Op:     "linear",
@@ -350,7 +366,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathermatmul",
-		Proof:  "proven for D = 1..8, stamp bd3658d7f9acdb88",
+		Proof:  "proven for D = 1..8, stamp 322fddad600001f9",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -364,7 +380,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherqkv",
-		Proof:  "proven for D = 1..8, stamp 1c595ec1515672e0",
+		Proof:  "proven for D = 1..8, stamp 907b27177f105e82",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -382,7 +398,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 1..8, stamp ff08f924c0b98059",
+		Proof: "proven for D = 1..8, stamp db7c12f2801b1a9b",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -394,7 +410,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 1..8, stamp c9d26e0a453e388d",
+		Proof: "proven for D = 1..8, stamp 70641cc323630b0e",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -405,8 +421,21 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
 	},
 	{
+		Name:   "allreduceinplace",
+		Proof:  "proven for D = 1..8, stamp 35e269fa94b6f87e",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}, Within: "C"},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(allreduceinplace.New, (*allreduceinplace.Plan).Bind),
+	},
+	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 1..8, stamp 3cb32615db0eb93e",
+		Proof: "proven for D = 1..8, stamp 04c08827c5877150",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -418,7 +447,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreducetwoshot",
-		Proof:  "proven for D = 1..8, stamp c5ee1128663f756b",
+		Proof:  "proven for D = 1..8, stamp 45b9482294bca89c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -431,7 +460,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 1..8, stamp a4aab07cba0f5794",
+		Proof: "proven for D = 1..8, stamp 6d10c62170325fbe",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -443,7 +472,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 1..8, stamp 8d43752dc8b390fe",
+		Proof: "proven for D = 1..8, stamp 73efceae114175e0",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -455,7 +484,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 1..8, stamp a7571519e8acf316",
+		Proof: "proven for D = 1..8, stamp fbc08eebb9b156b6",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -467,7 +496,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columninputgradient",
-		Proof:  "proven for D = 1..8, stamp 69c2dc677e683d21",
+		Proof:  "proven for D = 1..8, stamp f71fb14f577c8e34",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -481,7 +510,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columnweightgradient",
-		Proof:  "proven for D = 1..8, stamp c1be5f0a62133965",
+		Proof:  "proven for D = 1..8, stamp 6301fe8819b5c285",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -495,7 +524,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduce",
-		Proof:  "proven for D = 1..8, stamp facc3273d9f5db6c",
+		Proof:  "proven for D = 1..8, stamp 141a82a276d81b7b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
@@ -509,7 +538,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduceoneshot",
-		Proof:  "proven for D = 1..8, stamp e8147250f499364e",
+		Proof:  "proven for D = 1..8, stamp fcad5d7635cc7026",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}},
@@ -523,7 +552,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreducetwoshot",
-		Proof:  "proven for D = 1..8, stamp db5a1999ce5c5b03",
+		Proof:  "proven for D = 1..8, stamp 80bf60be23c1d32c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -537,7 +566,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatter",
-		Proof:  "proven for D = 1..8, stamp c6abb1ac750a9a0d",
+		Proof:  "proven for D = 1..8, stamp c64e0f063ba501d7",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -551,7 +580,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterget",
-		Proof:  "proven for D = 1..8, stamp f9847263b9b9cb84",
+		Proof:  "proven for D = 1..8, stamp a478e526b4e594e3",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -565,7 +594,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinorder",
-		Proof:  "proven for D = 1..8, stamp fb2a3ec1733c7157",
+		Proof:  "proven for D = 1..8, stamp 1698523878f6d4e5",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -579,7 +608,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinslot",
-		Proof:  "proven for D = 1..8, stamp 8b031f7496216300",
+		Proof:  "proven for D = 1..8, stamp 2bdb76213f60f2b9",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -593,7 +622,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterkernels",
-		Proof:  "proven for D = 1..8, stamp dbed34872325dfb8",
+		Proof:  "proven for D = 1..8, stamp 3046763030ec8636",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -607,7 +636,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatteroneshot",
-		Proof:  "proven for D = 1..8, stamp b91191ab9ff3681a",
+		Proof:  "proven for D = 1..8, stamp c7dac0963136643b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -621,7 +650,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterputkernels",
-		Proof:  "proven for D = 1..8, stamp 425e4c8e3a507ec4",
+		Proof:  "proven for D = 1..8, stamp 04de8c0a9699b175",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -635,7 +664,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterring",
-		Proof:  "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+		Proof:  "proven for D = 1..8, stamp 4bdac44d004bfeb2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -649,7 +678,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterringkernel",
-		Proof:  "proven for D = 1..8, stamp 3a94bce20858d4b6",
+		Proof:  "proven for D = 1..8, stamp 9ea836e52d774981",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -663,7 +692,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "matmulreducescatter",
-		Proof:  "proven for D = 1..8, stamp d3f3d81cf4308848",
+		Proof:  "proven for D = 1..8, stamp c9e5ac40547eaafe",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -677,7 +706,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "permutation",
-		Proof:  "proven for D = 1..8, stamp 83418aaa9e5946b8",
+		Proof:  "proven for D = 1..8, stamp 2879e401cfeb72f1",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -690,7 +719,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "reducescatter",
-		Proof:  "proven for D = 1..8, stamp 4f14304d3d810972",
+		Proof:  "proven for D = 1..8, stamp 305d3cedc3740b3b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -702,8 +731,21 @@ var All = []harness.Program{
 		New:   harness.Adapt(reducescatter.New, (*reducescatter.Plan).Bind),
 	},
 	{
+		Name:   "reducescatterinplace",
+		Proof:  "proven for D = 1..8, stamp ba8cea14d79b8b4f",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind),
+	},
+	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 1..8, stamp e931355947595351",
+		Proof: "proven for D = 1..8, stamp 2347ac4a83642803",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -715,7 +757,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowinputgradient",
-		Proof:  "proven for D = 1..8, stamp a3fc5adfe74e7520",
+		Proof:  "proven for D = 1..8, stamp 868542c2a8dbfb2c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -729,7 +771,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowweightgradient",
-		Proof:  "proven for D = 1..8, stamp 367381b994783c81",
+		Proof:  "proven for D = 1..8, stamp 6991177eb0cac5e3",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -743,7 +785,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 1..8, stamp 3545e763f8c0f3df",
+		Proof:  "proven for D = 1..8, stamp b63177863aa45c84",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -759,7 +801,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlpbatches",
-		Proof:  "proven for D = 1..8, stamp 3b91ca4748cb82d3",
+		Proof:  "proven for D = 1..8, stamp e3552de043fe674b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},

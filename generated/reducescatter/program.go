@@ -16,14 +16,21 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
-	Hash:  "07ce0109e4e1f9f364b0c80489e2fdf0117c20248b81fe2c8f68ea4933f795e6",
-	Proof: "proven for D = 2..8, stamp 6880bd5609e8f0ac",
-	Ranks: []int{2, 3, 4, 5, 6, 7, 8},
+<<<<<<< HEAD
+	Hash:  "f62ff47b78e7720c0683d7b36ac1d4453060ea269000540ad457a9b66e89e780",
+	Proof: "proven for D = 1..8, stamp 4f14304d3d810972",
+=======
+	Hash:  "e5d66c983b95f45ad876511dcd933b15356a6e39d73d5d9d9c2c644792cd0821",
+	Proof: "proven for D = 1..8, stamp 305d3cedc3740b3b",
+>>>>>>> inplace
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:  true,
 	Code:  &code,
 }
 
 // Shape is the size and element type of a ReduceScatter, the same on all ranks.
-// Extents are of the whole operation, not of one rank's share.
+// M is counted over all ranks, of which each has a part. N is of each rank's
+// own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -49,6 +56,9 @@ func (s Shape) Check(ranks int) error {
 	if ranks > maxRanks {
 		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, maxRanks))
 	}
+	if err := plan.CheckElements(ranks, s.M, s.N); len(errs) == 0 && err != nil {
+		errs = append(errs, err)
+	}
 	if s.M%ranks != 0 {
 		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
 	}
@@ -65,21 +75,25 @@ func (s Shape) String() string {
 	return fmt.Sprintf("M %d, N %d, %s", s.M, s.N, s.Type)
 }
 
-// Buffers are the caller's device memory, row-major. The caller owns them and
-// keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
+// Shape.Memory lists their bytes. The caller owns them and keeps them until
+// Bind has replaced them or Close has returned on all ranks; memory that peers
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
-	A device.Ptr // [DIDx(D), M, N]: this rank's part
-	C device.Ptr // [DIDx(D), M/D, N]: this rank's part
+	// A is [DIDx(D), M, N]: this rank's part.
+	// It is [M, N] in memory, M*N elements.
+	A device.Ptr
+	// C is [DIDx(D), M/D, N]: this rank's part.
+	// It is [M/D, N] in memory, M/D*N elements.
+	C device.Ptr
 }
 
 // Plan is a ReduceScatter of one shape on this rank. Its methods are not for
 // several goroutines at once.
 type Plan struct {
 	rank, ranks int
-	chunkA      int64 // bytes of 1*(M/D)*N elements
-	chunkC      int64 // bytes of M/D*N elements
+	chunkA      int64 // bytes of M/D*N elements
 
 	a, c, slots   *plan.Buffer
 	free, arrived *plan.Semaphore
@@ -94,21 +108,32 @@ type Plan struct {
 // it with the same shape, and all get the error of one. Everything that a run
 // needs is allocated, opened, loaded and tuned here; the device may be
 // synchronised.
+//
+// The group's arena holds the plan's words and what it stages: Shape.Memory
+// says how much.
+//
+// Errors are those of Check, or wrap *plan.DisagreementError, *plan.RanksError,
+// *group.ArenaError, *group.WordsError, *plan.RankError for what only another
+// rank found, or *group.AbortError where a rank did not come in time. All but
+// the last leave the group whole.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
+<<<<<<< HEAD
+	b := plan.Build(g, &program, s.String())
+	p := s.declare(b)
+=======
 	d, m, n := g.Size(), s.M, s.N
 	bytes := func(elements int) int64 {
 		return int64(elements) * s.Type.Size()
 	}
 
 	p := &Plan{rank: g.Rank(), ranks: g.Size()}
-	p.chunkA = bytes(1 * (m / d) * n)
-	p.chunkC = bytes(m / d * n)
+	p.chunkA = bytes(m / d * n)
 
 	b := plan.Build(g, &program, s.String())
-	p.a = b.Caller("A", bytes(1*m*n))
+	p.a = b.Caller("A", bytes(m*n))
 	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.free = b.Semaphore("free")
@@ -116,6 +141,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.copy = b.Stream("copy", driver.High)
 	p.kernels.build(b, s.Type)
 
+>>>>>>> inplace
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -123,8 +149,44 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return p, nil
 }
 
+// Memory is the device memory that a rank of so many needs for a plan of the
+// shape, at most: the caller's buffers, and what New takes. It asks for neither
+// a group nor a GPU.
+func (s Shape) Memory(ranks int) (plan.Memory, error) {
+	if err := s.Check(ranks); err != nil {
+		return plan.Memory{}, err
+	}
+	return plan.Measure(ranks, &program, s.String(), func(b *plan.Builder) func(*plan.Queue) {
+		return s.declare(b).issue
+	})
+}
+
+// declare tells a builder what a plan of the shape consists of.
+func (s Shape) declare(b *plan.Builder) *Plan {
+	d, m, n := b.Size(), s.M, s.N
+	bytes := func(elements int) int64 {
+		return int64(elements) * s.Type.Size()
+	}
+
+	p := &Plan{rank: b.Rank(), ranks: b.Size()}
+	p.chunkA = bytes(1 * (m / d) * n)
+	p.chunkC = bytes(m / d * n)
+
+	p.a = b.Caller("A", bytes(1*m*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
+	p.slots = b.Allocate("slots", bytes(m*n))
+	p.free = b.Semaphore("free")
+	p.arrived = b.Semaphore("arrived")
+	p.copy = b.Stream("copy", driver.High)
+	p.kernels.build(b, s.Type)
+	return p
+}
+
 // Bind sets the memory that runs work on. It is collective; with the buffers of
-// the last Bind it does nothing, and sends nothing.
+// the last Bind it does nothing, and sends nothing. Addresses are multiples of
+// 16 bytes. After an error the plan is not bound: plan.ErrBusy, plan.ErrClosed,
+// *plan.DisagreementError, *plan.RankError for what another rank found, or
+// *group.AbortError.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.plan.Bind(ctx, x.A, x.C)
 }
@@ -132,7 +194,12 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 // Enqueue enqueues one run behind what the stream holds, without waiting on the
 // host; every rank of the group enqueues its own. A stream that is being
 // captured gets the run as part of its graph. A failure after Enqueue is learnt
-// from the group's Done and Err.
+// from the group's Done and Err, and a run that has not drained after
+// Config.RunTimeout aborts the group. The group does not see the launches of a
+// captured graph: its Watch, called behind each, bounds them.
+//
+// Errors wrap plan.ErrNotBound, plan.ErrBusy, plan.ErrClosed, group.ErrClosed
+// or *group.AbortError.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	return p.plan.Enqueue(s)
 }
@@ -145,13 +212,19 @@ func (p *Plan) Replay(s driver.Stream) error {
 }
 
 // Run launches one run on a stream of its own, from a graph captured by Bind,
-// and waits until it is done, ctx ends or the group is aborted.
+// and waits until it is done. When ctx ends first, or has no deadline and
+// Config.RunTimeout has passed, the group is aborted on all ranks, since the
+// peers can't be left to wait. The *group.AbortError says who waited for whom.
+// Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
 	return p.plan.Run(ctx)
 }
 
-// Close is collective and frees what the plan owns. It is bounded by ctx also
-// when a peer is gone, and a second call does nothing.
+// Close is collective and frees what the plan owns. It is bounded by ctx and
+// Config.CallTimeout, also when a peer is gone. A second call returns what the
+// first did. The group's Close closes plans that are open, and Close of a plan
+// then returns what that one did. After an abort it waits for no peer and
+// returns a *group.AbortError.
 func (p *Plan) Close(ctx context.Context) error {
 	return p.plan.Close(ctx)
 }
@@ -174,7 +247,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy, p.free, to)
-		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.chunkC)
+		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
 		q.Post(p.copy, p.arrived, to)
 	}
 
@@ -185,11 +258,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range r {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
 	p.terms = append(p.terms, p.a.At(int64(r)*p.chunkA))
 	for j := r + 1; j < d; j++ {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
-	p.kernels.reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.reduce(q, main, p.c.At(0), p.chunkA, p.terms...)
 }

@@ -15,7 +15,7 @@ import (
 func TestProgram(t *testing.T) {
 	harness.TestProgram(t, harness.Program{
 		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 1..8, stamp 3545e763f8c0f3df",
+		Proof:  "proven for D = 1..8, stamp b63177863aa45c84",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

@@ -7,7 +7,8 @@ import (
 
 // Errors that a caller may branch on.
 var (
-	// ErrUnavailable says that this machine or build can't open the driver at all.
+	// ErrUnavailable says that this machine or build can't open the driver at all, or
+	// lacks what a call needs: cgo for kernels, Linux for a group of ranks.
 	ErrUnavailable = errors.New("driver not available")
 	// ErrPeerInvisible says that a peer's device is hidden from this process.
 	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or list all ranks' devices)")

@@ -179,21 +179,33 @@ func (u *unroller) kernel(by bool, name string) string {
 func (u *unroller) post(n hostir.Post) {
 	u.begin()
 	op := Op{Kind: Signal, Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "post")}
-	for _, p := range u.peers(n.Peer) {
+	peers := u.peers(n.Peer)
+	for _, p := range peers {
 		op.Words = append(op.Words, Word{Write: true, Value: 1, At: u.word(p, n.Semaphore, n.Index, u.c.Rank)})
 	}
-	u.add(op)
+	u.signal(op, n.Kernel, peers)
 }
 
 // wait is the words of a wait, each with its reset, and the stream's step word.
 func (u *unroller) wait(n hostir.Wait) {
 	u.begin()
 	op := Op{Kind: Signal, Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "wait")}
-	for _, p := range u.peers(n.Peer) {
+	peers := u.peers(n.Peer)
+	for _, p := range peers {
 		at := u.word(u.c.Rank, n.Semaphore, n.Index, p)
 		op.Words = append(op.Words, Word{At: at, Value: 1}, Word{Write: true, At: at, Value: 0})
 	}
 	op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"}, Value: uint32(u.step)})
+	u.signal(op, n.Kernel, peers)
+}
+
+// signal appends a post or a wait. A rank alone signals nobody: then only a kernel of its
+// own is enqueued all the same.
+func (u *unroller) signal(op Op, kernel bool, peers []int) {
+	if len(peers) == 0 && (u.launch != "" || !kernel) {
+		delete(u.fresh, op.Stream)
+		return
+	}
 	u.add(op)
 }
 

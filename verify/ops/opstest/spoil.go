@@ -28,8 +28,12 @@ func Spoil(t *rapid.T, lists [][]ops.Op) [][]ops.Op {
 
 var mistakes = []func(*rapid.T, *ops.Op){
 	func(t *rapid.T, o *ops.Op) { o.Kind = ops.Kind(rapid.IntRange(0, 9).Draw(t, "kind")) },
-	func(t *rapid.T, o *ops.Op) { o.Stream = rapid.SampledFrom([]string{"", "main", "other"}).Draw(t, "stream") },
-	func(t *rapid.T, o *ops.Op) { o.Kernel = rapid.SampledFrom([]string{"", "get", "shot"}).Draw(t, "kernel") },
+	func(t *rapid.T, o *ops.Op) {
+		o.Stream = rapid.SampledFrom([]string{"", "main", "other"}).Draw(t, "stream")
+	},
+	func(t *rapid.T, o *ops.Op) {
+		o.Kernel = rapid.SampledFrom([]string{"", "get", "shot"}).Draw(t, "kernel")
+	},
 	func(t *rapid.T, o *ops.Op) {
 		o.Form = rapid.SampledFrom([]string{"", "matmul", "linear gelu", "gradient"}).Draw(t, "form")
 	},

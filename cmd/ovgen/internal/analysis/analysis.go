@@ -22,7 +22,7 @@ Of an exported variable of type schedule.Schedule everything is reported that ov
 would say before a proof; of a literal inside a function, which the code may go on to
 change, what is wrong with the fields that it sets. What is not constant is left alone,
 and so are test files, which may hold mistakes on purpose.`,
-	URL: "https://pkg.go.dev/ovgen/schedule",
+	URL: "https://pkg.go.dev/" + literal.Path,
 	Run: run,
 }
 

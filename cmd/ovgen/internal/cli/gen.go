@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"ovgen/cmd/ovgen/internal/module"
 	"ovgen/cmd/ovgen/internal/output"
 )
 
@@ -22,7 +23,7 @@ build, and run in the simulator, and New refuses them on a GPU.
 main. go build -buildmode=c-shared -o DIR/libovgen.so DIR makes it.`,
 	examples: []string{
 		"ovgen gen -o generated ./schedules",
-		"//go:generate go run ovgen/cmd/ovgen gen -o ../generated .",
+		"//go:generate go run " + module.Package("cmd/ovgen") + " gen -o ../generated .",
 		"ovgen gen -o generated -c clib ./schedules",
 		"ovgen gen -nvrtc /usr/local/cuda/lib64/libnvrtc.so.12 ./schedules",
 	},

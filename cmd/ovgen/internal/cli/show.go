@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/load"
+	"ovgen/cmd/ovgen/internal/module"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/verify/prove"
 )
 
 // catalog is where show looks for a schedule unless told otherwise.
-const catalog = "ovgen/schedule/catalog"
+var catalog = module.Package("schedule/catalog")
 
 var showVerb = &verb{
 	name:  "show",

@@ -5,6 +5,8 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+
+	"ovgen/cmd/ovgen/internal/module"
 )
 
 var versionVerb = &verb{
@@ -20,7 +22,7 @@ the build knows it, the version of Go and the platform.`,
 func version(w io.Writer) error {
 	text := "ovgen"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		text += " " + module(info)
+		text += " " + moduleVersion(info)
 		settings := map[string]string{}
 		for _, s := range info.Settings {
 			settings[s.Key] = s.Value
@@ -36,19 +38,16 @@ func version(w io.Writer) error {
 	return err
 }
 
-// module is the version of the module that has the command, also where it is a tool of
+// moduleVersion is the version of the module that has the command, also where it is a tool of
 // another one.
-func module(info *debug.BuildInfo) string {
-	if info.Main.Path == modulePath {
+func moduleVersion(info *debug.BuildInfo) string {
+	if info.Main.Path == module.Path {
 		return info.Main.Version
 	}
 	for _, m := range info.Deps {
-		if m.Path == modulePath {
+		if m.Path == module.Path {
 			return m.Version
 		}
 	}
 	return "(devel)"
 }
-
-// modulePath is the path of the module that this is part of.
-const modulePath = "ovgen"

@@ -30,7 +30,7 @@ The mistakes that are plain in the source, ovgen finds as a tool of go vet too.`
 		"ovgen vet -trace wrong.json ./schedules",
 		"ovgen vet -json ./schedules",
 		"go vet -vettool=$(which ovgen) ./...",
-		"ovgen vet ovgen/schedule/catalog",
+		"ovgen vet " + catalog,
 	},
 	least: 1, most: 1,
 	run: vet,

@@ -8,22 +8,26 @@ import (
 
 	"github.com/dave/jennifer/jen"
 	"golang.org/x/tools/imports"
+
+	"ovgen/cmd/ovgen/internal/module"
 )
 
 // Paths that generated code imports.
-const (
-	planPath     = "ovgen/runtime/plan"
-	groupPath    = "ovgen/runtime/group"
-	devicePath   = "ovgen/runtime/device"
-	driverPath   = "ovgen/runtime/driver"
-	harnessPath  = "ovgen/verify/harness"
-	recordPath   = "ovgen/verify/record"
-	schedulePath = "ovgen/schedule"
+var (
+	planPath     = module.Package("runtime/plan")
+	groupPath    = module.Package("runtime/group")
+	devicePath   = module.Package("runtime/device")
+	driverPath   = module.Package("runtime/driver")
+	capiPath     = module.Package("runtime/capi")
+	simPath      = module.Package("runtime/driver/sim")
+	harnessPath  = module.Package("verify/harness")
+	recordPath   = module.Package("verify/record")
+	schedulePath = module.Package("schedule")
 )
 
-// The runtime's paths have no dot in their first element, so imports would take them
+// The runtime's paths may have no dot in their first element, and imports would take them
 // for the standard library's.
-func init() { imports.LocalPrefix = "ovgen" }
+func init() { imports.LocalPrefix = module.Path }
 
 // newFile starts a Go file; from says what it was generated from.
 func newFile(pkg, from string) *jen.File {

@@ -87,6 +87,7 @@ func (u *unit) sumParams(f *jen.File) {
 		jen.Return(jen.Id("p")))
 	typed := jen.Id("Type").Op(":").Id("element")
 	u.partTouches(f, "sum", "sum", "sumTouched adds what a sum touches: it reads every term and writes dst.",
+		jen.If(field("element").Op("==").Lit(0)).Block(jen.Return(jen.Id("to"))).Comment("its first launch, which does nothing"),
 		jen.Id("element").Op(":=").Qual(driverPath, "Type").Call(field("element")),
 		jen.Id("bytes").Op(":=").Int64().Call(field("count")).Op("*").Id("element").Dot("Size").Call(),
 		each("terms", "terms_count").Block(addTo(touch("TouchRead", jen.Id("x"), jen.Id("bytes"), nil, typed))),

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ovgen/cmd/ovgen/internal/module"
 )
 
 // Package is one package of the project with what it imports.
@@ -14,39 +16,39 @@ type Package struct {
 
 // rule allows a part of the project some imports besides the standard library.
 type rule struct {
-	part  string   // import path prefix
-	allow []string // import path prefixes
+	part  string   // folder of the module
+	allow []string // folders of the module, and prefixes of other modules' import paths
 }
 
 // rules, the most special first; a package keeps the first that fits it.
 var rules = []rule{
-	{"ovgen/schedule/catalog", []string{"ovgen/schedule"}},
-	{"ovgen/schedule/hostir", []string{"ovgen/schedule"}},
-	{"ovgen/schedule/lower", []string{"ovgen/schedule"}},
-	{"ovgen/schedule", nil},
-	{"ovgen/runtime/driver/sim", []string{"ovgen/runtime", "golang.org/x/sys", "gonum.org/v1/gonum"}},
-	{"ovgen/runtime", []string{"ovgen/runtime", "golang.org/x/sys"}},
-	{"ovgen/generated/programs", []string{"ovgen/generated", "ovgen/runtime", "ovgen/verify"}},
-	{"ovgen/generated/run", []string{"ovgen/generated", "ovgen/runtime", "ovgen/verify"}},
-	{"ovgen/generated/tuned", []string{"ovgen/generated", "ovgen/runtime"}},
-	{"ovgen/generated", []string{"ovgen/runtime"}},
-	{"ovgen/verify/ops", []string{"ovgen/schedule"}},
-	{"ovgen/verify/prove", []string{"ovgen/schedule", "ovgen/verify/ops"}},
-	{"ovgen/verify/cost", []string{"ovgen/schedule", "ovgen/verify/ops"}},
-	{"ovgen/verify/explore", []string{"ovgen/schedule", "ovgen/verify/ops"}},
-	{"ovgen/verify/timeline", nil},
+	{"schedule/catalog", []string{"schedule"}},
+	{"schedule/hostir", []string{"schedule"}},
+	{"schedule/lower", []string{"schedule"}},
+	{"schedule", nil},
+	{"runtime/driver/sim", []string{"runtime", "golang.org/x/sys", "gonum.org/v1/gonum"}},
+	{"runtime", []string{"runtime", "golang.org/x/sys"}},
+	{"generated/programs", []string{"generated", "runtime", "verify"}},
+	{"generated/run", []string{"generated", "runtime", "verify"}},
+	{"generated/tuned", []string{"generated", "runtime"}},
+	{"generated", []string{"runtime"}},
+	{"verify/ops", []string{"schedule"}},
+	{"verify/prove", []string{"schedule", "verify/ops"}},
+	{"verify/cost", []string{"schedule", "verify/ops"}},
+	{"verify/explore", []string{"schedule", "verify/ops"}},
+	{"verify/timeline", nil},
 }
 
 // Broken lists each import that the rules do not allow.
 func Broken(packages []Package) []string {
 	var list []string
 	for _, p := range packages {
-		i := slices.IndexFunc(rules, func(r rule) bool { return within(p.Path, r.part) })
+		i := slices.IndexFunc(rules, func(r rule) bool { return within(folder(p.Path), r.part) })
 		if i < 0 {
 			continue
 		}
 		for _, path := range p.Imports {
-			if standard(path) || slices.ContainsFunc(rules[i].allow, func(a string) bool { return within(path, a) }) {
+			if standard(path) || slices.ContainsFunc(rules[i].allow, func(a string) bool { return within(folder(path), a) }) {
 				continue
 			}
 			list = append(list, fmt.Sprintf("%s imports %s (%s may import the standard library%s)", p.Path, path, rules[i].part, also(rules[i].allow)))
@@ -64,9 +66,12 @@ func also(allow []string) string {
 
 func within(path, part string) bool { return path == part || strings.HasPrefix(path, part+"/") }
 
+// folder is the part of an import path below the module's; another's stays whole.
+func folder(path string) string { return strings.TrimPrefix(path, module.Path+"/") }
+
 // standard says whether a path is of the standard library: it has no dot in its
 // first element and is not of this module.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
-	return first != "ovgen" && !strings.Contains(first, ".")
+	return !within(path, module.Path) && !strings.Contains(first, ".")
 }

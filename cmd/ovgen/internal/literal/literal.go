@@ -6,10 +6,12 @@ import (
 	"go/types"
 	"regexp"
 	"strconv"
+
+	"ovgen/cmd/ovgen/internal/module"
 )
 
 // Path is the package whose type Schedule is read.
-const Path = "ovgen/schedule"
+var Path = module.Package("schedule")
 
 // Source is the syntax of a package and its types.
 type Source struct {
