@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "7bae036abe8e5b3eee9b12384bf90685c525e67d8e17e805238a3bd9cdef4f8e",
-	Proof: "proven for D = 1..8, stamp 3a539e1fe7c42e2b",
+	Hash:  "4159c2e822d2e1ae28e2724fe916f7d7ea7e9afcb59083885161e4892adffc47",
+	Proof: "proven for D = 1..8, stamp 40ec3f6ea944ddf0",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
@@ -62,14 +62,20 @@ func (s Shape) String() string {
 	return fmt.Sprintf("M %d, N %d, P %d, %s", s.M, s.N, s.P, s.Type)
 }
 
-// Buffers are the caller's device memory, row-major. The caller owns them and
-// keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
+// Shape.Memory lists their bytes. The caller owns them and keeps them until
+// Bind has replaced them or Close has returned on all ranks; memory that peers
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
-	A      device.Ptr // [DIDx(D, uneven, at most P), M/D, N]: this rank's part
-	C      device.Ptr // [M, N]
-	Counts []int      // of the uneven parts, one for each rank; the same on all ranks
+	// A is [DIDx(D, uneven, at most P), M/D, N]: this rank's part.
+	// It has as many elements as the counts say, at most P*N.
+	A device.Ptr
+	// C is [M, N].
+	// It has as many elements as the counts say, at most M*N.
+	C device.Ptr
+	// Counts of the uneven parts, one for each rank; the same on all ranks.
+	Counts []int
 }
 
 // Plan is an AllGatherVPadded of one shape on this rank. Its methods are not
@@ -88,36 +94,20 @@ type Plan struct {
 // it with the same shape, and all get the error of one. Everything that a run
 // needs is allocated, opened, loaded and tuned here; the device may be
 // synchronised.
+//
+// The group's arena holds the plan's words and what it stages: Shape.Memory
+// says how much.
+//
+// Errors are those of Check, or wrap *plan.DisagreementError, *plan.RanksError,
+// *group.ArenaError, *group.WordsError, *plan.RankError for what only another
+// rank found, or *group.AbortError where a rank did not come in time. All but
+// the last leave the group whole.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
-	d, m, n := g.Size(), s.M, s.N
-	bytes := func(elements int) int64 {
-		return int64(elements) * s.Type.Size()
-	}
-
-	p := &Plan{rank: g.Rank(), ranks: g.Size()}
-
 	b := plan.Build(g, &program, s.String())
-	b.Counts(g.Size())
-	p.a = b.Caller("A", bytes(s.P*n))
-	b.Uneven(p.a, bytes(n), 1, func(q, _ int) int {
-		return q
-	})
-	p.c = b.Written(b.Caller("C", bytes(m*n)))
-	b.Uneven(p.c, bytes(n), g.Size(), func(_, c int) int {
-		return c
-	})
-	p.apadded = b.Allocate("Apadded", bytes(d*s.P*n))
-	b.Uneven(p.apadded, bytes(n), g.Size(), func(_, c int) int {
-		return c
-	})
-	b.Padded(p.apadded, bytes(s.P*n))
-	p.ready = b.Semaphore("ready")
-	p.read = b.Semaphore("read")
-	p.copy = b.Stream("copy", driver.High)
-
+	p := s.declare(b)
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -125,8 +115,52 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return p, nil
 }
 
+// Memory is the device memory that a rank of so many needs for a plan of the
+// shape, at most: the caller's buffers, and what New takes. It asks for neither
+// a group nor a GPU.
+func (s Shape) Memory(ranks int) (plan.Memory, error) {
+	if err := s.Check(ranks); err != nil {
+		return plan.Memory{}, err
+	}
+	return plan.Measure(ranks, &program, s.String(), func(b *plan.Builder) func(*plan.Queue) {
+		return s.declare(b).issue
+	})
+}
+
+// declare tells a builder what a plan of the shape consists of.
+func (s Shape) declare(b *plan.Builder) *Plan {
+	d, m, n := b.Size(), s.M, s.N
+	bytes := func(elements int) int64 {
+		return int64(elements) * s.Type.Size()
+	}
+
+	p := &Plan{rank: b.Rank(), ranks: b.Size()}
+
+	b.Counts(b.Size())
+	p.a = b.Caller("A", bytes(s.P*n))
+	b.Uneven(p.a, bytes(n), 1, func(q, _ int) int {
+		return q
+	})
+	p.c = b.Written(b.Caller("C", bytes(m*n)))
+	b.Uneven(p.c, bytes(n), b.Size(), func(_, c int) int {
+		return c
+	})
+	p.apadded = b.Allocate("Apadded", bytes(d*s.P*n))
+	b.Uneven(p.apadded, bytes(n), b.Size(), func(_, c int) int {
+		return c
+	})
+	b.Padded(p.apadded, bytes(s.P*n))
+	p.ready = b.Semaphore("ready")
+	p.read = b.Semaphore("read")
+	p.copy = b.Stream("copy", driver.High)
+	return p
+}
+
 // Bind sets the memory that runs work on. It is collective; with the buffers of
-// the last Bind it does nothing, and sends nothing.
+// the last Bind it does nothing, and sends nothing. Addresses are multiples of
+// 16 bytes. After an error the plan is not bound: plan.ErrBusy, plan.ErrClosed,
+// *plan.DisagreementError, *plan.RankError for what another rank found, or
+// *group.AbortError.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.plan.BindCounts(ctx, x.Counts, x.A, x.C)
 }
@@ -134,7 +168,12 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 // Enqueue enqueues one run behind what the stream holds, without waiting on the
 // host; every rank of the group enqueues its own. A stream that is being
 // captured gets the run as part of its graph. A failure after Enqueue is learnt
-// from the group's Done and Err.
+// from the group's Done and Err, and a run that has not drained after
+// Config.RunTimeout aborts the group. The group does not see the launches of a
+// captured graph: its Watch, called behind each, bounds them.
+//
+// Errors wrap plan.ErrNotBound, plan.ErrBusy, plan.ErrClosed, group.ErrClosed
+// or *group.AbortError.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	return p.plan.Enqueue(s)
 }
@@ -147,13 +186,19 @@ func (p *Plan) Replay(s driver.Stream) error {
 }
 
 // Run launches one run on a stream of its own, from a graph captured by Bind,
-// and waits until it is done, ctx ends or the group is aborted.
+// and waits until it is done. When ctx ends first, or has no deadline and
+// Config.RunTimeout has passed, the group is aborted on all ranks, since the
+// peers can't be left to wait. The *group.AbortError says who waited for whom.
+// Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
 	return p.plan.Run(ctx)
 }
 
-// Close is collective and frees what the plan owns. It is bounded by ctx also
-// when a peer is gone, and a second call does nothing.
+// Close is collective and frees what the plan owns. It is bounded by ctx and
+// Config.CallTimeout, also when a peer is gone. A second call returns what the
+// first did. The group's Close closes plans that are open, and Close of a plan
+// then returns what that one did. After an abort it waits for no peer and
+// returns a *group.AbortError.
 func (p *Plan) Close(ctx context.Context) error {
 	return p.plan.Close(ctx)
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-	Hash:  "84f17d7b7a5318feaa267c08778df32872ca5552582f11f840c6c2e25172f1b9",
-	Proof: "proven for D = 1..8, stamp 0e3f52cee36a946d",
+	Hash:  "7b411bdcd4260dfb440a0d18d1842f4d79156a11b24b8ad90de367b38c49b539",
+	Proof: "proven for D = 1..8, stamp af51faedaebdfbbb",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -72,14 +72,21 @@ func (s Shape) String() string {
 	return fmt.Sprintf("M %d, K %d, N %d, %s", s.M, s.K, s.N, s.Type)
 }
 
-// Buffers are the caller's device memory, row-major. The caller owns them and
-// keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
+// Shape.Memory lists their bytes. The caller owns them and keeps them until
+// Bind has replaced them or Close has returned on all ranks; memory that peers
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
-	A device.Ptr // [M, DIDx(D), K/D]: this rank's part
-	B device.Ptr // [N, DIDx(D), K/D]: this rank's part
-	C device.Ptr // [DIDx(D), M/D, N]: this rank's part
+	// A is [M, DIDx(D), K/D]: this rank's part.
+	// It is [M, K/D] in memory, M*(K/D) elements.
+	A device.Ptr
+	// B is [N, DIDx(D), K/D]: this rank's part.
+	// It is [N, K/D] in memory, N*(K/D) elements.
+	B device.Ptr
+	// C is [DIDx(D), M/D, N]: this rank's part.
+	// It is [M/D, N] in memory, M/D*N elements.
+	C device.Ptr
 }
 
 // Plan is a LinearReduceScatterKernels of one shape on this rank. Its methods
@@ -103,20 +110,51 @@ type Plan struct {
 // it with the same shape, and all get the error of one. Everything that a run
 // needs is allocated, opened, loaded and tuned here; the device may be
 // synchronised.
+//
+// The group's arena holds the plan's words and what it stages: Shape.Memory
+// says how much. Each stream that runs products has a workspace of 32 MiB
+// besides, which it shares with the group's other plans.
+//
+// Errors are those of Check, or wrap *plan.DisagreementError, *plan.RanksError,
+// *group.ArenaError, *group.WordsError, *plan.RankError for what only another
+// rank found, or *group.AbortError where a rank did not come in time. All but
+// the last leave the group whole.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
-	d, m, k, n := g.Size(), s.M, s.K, s.N
+	b := plan.Build(g, &program, s.String())
+	p := s.declare(b)
+	var err error
+	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Memory is the device memory that a rank of so many needs for a plan of the
+// shape, at most: the caller's buffers, and what New takes. It asks for neither
+// a group nor a GPU.
+func (s Shape) Memory(ranks int) (plan.Memory, error) {
+	if err := s.Check(ranks); err != nil {
+		return plan.Memory{}, err
+	}
+	return plan.Measure(ranks, &program, s.String(), func(b *plan.Builder) func(*plan.Queue) {
+		return s.declare(b).issue
+	})
+}
+
+// declare tells a builder what a plan of the shape consists of.
+func (s Shape) declare(b *plan.Builder) *Plan {
+	d, m, k, n := b.Size(), s.M, s.K, s.N
 	bytes := func(elements int) int64 {
 		return int64(elements) * s.Type.Size()
 	}
 
-	p := &Plan{rank: g.Rank(), ranks: g.Size()}
+	p := &Plan{rank: b.Rank(), ranks: b.Size()}
 	p.chunkA = bytes(m / d * (k / d))
 	p.chunkC = bytes(m / d * n)
 
-	b := plan.Build(g, &program, s.String())
 	p.a = b.Caller("A", bytes(m*(k/d)))
 	p.b = b.Caller("B", bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
@@ -126,16 +164,14 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels.build(b, s.Type)
-
-	var err error
-	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p
 }
 
 // Bind sets the memory that runs work on. It is collective; with the buffers of
-// the last Bind it does nothing, and sends nothing.
+// the last Bind it does nothing, and sends nothing. Addresses are multiples of
+// 16 bytes. After an error the plan is not bound: plan.ErrBusy, plan.ErrClosed,
+// *plan.DisagreementError, *plan.RankError for what another rank found, or
+// *group.AbortError.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -143,7 +179,12 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 // Enqueue enqueues one run behind what the stream holds, without waiting on the
 // host; every rank of the group enqueues its own. A stream that is being
 // captured gets the run as part of its graph. A failure after Enqueue is learnt
-// from the group's Done and Err.
+// from the group's Done and Err, and a run that has not drained after
+// Config.RunTimeout aborts the group. The group does not see the launches of a
+// captured graph: its Watch, called behind each, bounds them.
+//
+// Errors wrap plan.ErrNotBound, plan.ErrBusy, plan.ErrClosed, group.ErrClosed
+// or *group.AbortError.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	return p.plan.Enqueue(s)
 }
@@ -156,13 +197,19 @@ func (p *Plan) Replay(s driver.Stream) error {
 }
 
 // Run launches one run on a stream of its own, from a graph captured by Bind,
-// and waits until it is done, ctx ends or the group is aborted.
+// and waits until it is done. When ctx ends first, or has no deadline and
+// Config.RunTimeout has passed, the group is aborted on all ranks, since the
+// peers can't be left to wait. The *group.AbortError says who waited for whom.
+// Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
 	return p.plan.Run(ctx)
 }
 
-// Close is collective and frees what the plan owns. It is bounded by ctx also
-// when a peer is gone, and a second call does nothing.
+// Close is collective and frees what the plan owns. It is bounded by ctx and
+// Config.CallTimeout, also when a peer is gone. A second call returns what the
+// first did. The group's Close closes plans that are open, and Close of a plan
+// then returns what that one did. After an abort it waits for no peer and
+// returns a *group.AbortError.
 func (p *Plan) Close(ctx context.Context) error {
 	return p.plan.Close(ctx)
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
-	Hash:  "5be77386f203bdd58a0f7c810b3409b2bbc228e093c60f3385cb2ac990be99c6",
-	Proof: "proven for D = 1..8, stamp e382f46d7b25b380",
+	Hash:  "ac42e33770b9f5193618f472b9482944e0718fc0a2e8e82e643b922d57bb3409",
+	Proof: "proven for D = 1..8, stamp 70b99fc4365f818a",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,
@@ -70,21 +70,25 @@ func (s Shape) String() string {
 	return fmt.Sprintf("M %d, N %d, %s", s.M, s.N, s.Type)
 }
 
-// Buffers are the caller's device memory, row-major. The caller owns them and
-// keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write C:
-// Bind refuses memory for it that overlaps another buffer's.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
+// Shape.Memory lists their bytes. The caller owns them and keeps them until
+// Bind has replaced them or Close has returned on all ranks; memory that peers
+// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
-	A device.Ptr // [DIDx(D), M, N]: this rank's part
-	C device.Ptr // [DIDx(D), M/D, N]: this rank's part
+	// A is [DIDx(D), M, N]: this rank's part.
+	// It is [M, N] in memory, M*N elements.
+	A device.Ptr
+	// C is [DIDx(D), M/D, N]: this rank's part.
+	// It is [M/D, N] in memory, M/D*N elements.
+	C device.Ptr
 }
 
 // Plan is a ReduceScatter of one shape on this rank. Its methods are not for
 // several goroutines at once.
 type Plan struct {
 	rank, ranks int
-	chunkA      int64 // bytes of 1*(M/D)*N elements
-	chunkC      int64 // bytes of M/D*N elements
+	chunkA      int64 // bytes of M/D*N elements
 
 	a, c, slots   *plan.Buffer
 	free, arrived *plan.Semaphore
@@ -99,28 +103,20 @@ type Plan struct {
 // it with the same shape, and all get the error of one. Everything that a run
 // needs is allocated, opened, loaded and tuned here; the device may be
 // synchronised.
+//
+// The group's arena holds the plan's words and what it stages: Shape.Memory
+// says how much.
+//
+// Errors are those of Check, or wrap *plan.DisagreementError, *plan.RanksError,
+// *group.ArenaError, *group.WordsError, *plan.RankError for what only another
+// rank found, or *group.AbortError where a rank did not come in time. All but
+// the last leave the group whole.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
-	d, m, n := g.Size(), s.M, s.N
-	bytes := func(elements int) int64 {
-		return int64(elements) * s.Type.Size()
-	}
-
-	p := &Plan{rank: g.Rank(), ranks: g.Size()}
-	p.chunkA = bytes(1 * (m / d) * n)
-	p.chunkC = bytes(m / d * n)
-
 	b := plan.Build(g, &program, s.String())
-	p.a = b.Caller("A", bytes(1*m*n))
-	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
-	p.slots = b.Allocate("slots", bytes(m*n))
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Stream("copy", driver.High)
-	p.kernels.build(b, s.Type)
-
+	p := s.declare(b)
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -128,8 +124,43 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return p, nil
 }
 
+// Memory is the device memory that a rank of so many needs for a plan of the
+// shape, at most: the caller's buffers, and what New takes. It asks for neither
+// a group nor a GPU.
+func (s Shape) Memory(ranks int) (plan.Memory, error) {
+	if err := s.Check(ranks); err != nil {
+		return plan.Memory{}, err
+	}
+	return plan.Measure(ranks, &program, s.String(), func(b *plan.Builder) func(*plan.Queue) {
+		return s.declare(b).issue
+	})
+}
+
+// declare tells a builder what a plan of the shape consists of.
+func (s Shape) declare(b *plan.Builder) *Plan {
+	d, m, n := b.Size(), s.M, s.N
+	bytes := func(elements int) int64 {
+		return int64(elements) * s.Type.Size()
+	}
+
+	p := &Plan{rank: b.Rank(), ranks: b.Size()}
+	p.chunkA = bytes(m / d * n)
+
+	p.a = b.Caller("A", bytes(m*n))
+	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
+	p.slots = b.Allocate("slots", bytes(m*n))
+	p.free = b.Semaphore("free")
+	p.arrived = b.Semaphore("arrived")
+	p.copy = b.Stream("copy", driver.High)
+	p.kernels.build(b, s.Type)
+	return p
+}
+
 // Bind sets the memory that runs work on. It is collective; with the buffers of
-// the last Bind it does nothing, and sends nothing.
+// the last Bind it does nothing, and sends nothing. Addresses are multiples of
+// 16 bytes. After an error the plan is not bound: plan.ErrBusy, plan.ErrClosed,
+// *plan.DisagreementError, *plan.RankError for what another rank found, or
+// *group.AbortError.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.plan.Bind(ctx, x.A, x.C)
 }
@@ -137,7 +168,12 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 // Enqueue enqueues one run behind what the stream holds, without waiting on the
 // host; every rank of the group enqueues its own. A stream that is being
 // captured gets the run as part of its graph. A failure after Enqueue is learnt
-// from the group's Done and Err.
+// from the group's Done and Err, and a run that has not drained after
+// Config.RunTimeout aborts the group. The group does not see the launches of a
+// captured graph: its Watch, called behind each, bounds them.
+//
+// Errors wrap plan.ErrNotBound, plan.ErrBusy, plan.ErrClosed, group.ErrClosed
+// or *group.AbortError.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	return p.plan.Enqueue(s)
 }
@@ -150,13 +186,19 @@ func (p *Plan) Replay(s driver.Stream) error {
 }
 
 // Run launches one run on a stream of its own, from a graph captured by Bind,
-// and waits until it is done, ctx ends or the group is aborted.
+// and waits until it is done. When ctx ends first, or has no deadline and
+// Config.RunTimeout has passed, the group is aborted on all ranks, since the
+// peers can't be left to wait. The *group.AbortError says who waited for whom.
+// Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
 	return p.plan.Run(ctx)
 }
 
-// Close is collective and frees what the plan owns. It is bounded by ctx also
-// when a peer is gone, and a second call does nothing.
+// Close is collective and frees what the plan owns. It is bounded by ctx and
+// Config.CallTimeout, also when a peer is gone. A second call returns what the
+// first did. The group's Close closes plans that are open, and Close of a plan
+// then returns what that one did. After an abort it waits for no peer and
+// returns a *group.AbortError.
 func (p *Plan) Close(ctx context.Context) error {
 	return p.plan.Close(ctx)
 }
@@ -179,7 +221,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy, p.free, to)
-		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.chunkC)
+		q.Set(p.copy, p.slots.Peer(to, int64(r)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
 		q.Post(p.copy, p.arrived, to)
 	}
 
@@ -190,11 +232,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range r {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
 	p.terms = append(p.terms, p.a.At(int64(r)*p.chunkA))
 	for j := r + 1; j < d; j++ {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
-	p.kernels.reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.reduce(q, main, p.c.At(0), p.chunkA, p.terms...)
 }

@@ -26,9 +26,10 @@ import (
 // that a tuning has chosen.
 type AllGatherLinear = plan.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers]
 
-// NewAllGatherLinear makes a plan of the schedule that t has for the shape, or
-// of allgatherlinear where it has none; t may be nil. It is collective, and all
-// ranks need the same tuning.
+// NewAllGatherLinear makes a plan by the schedule that was the fastest at the
+// nearest shape that t has, among those that take s; without any, by the first
+// below that takes it. t may be nil. It is collective, and all ranks need the
+// same tuning.
 func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherLinear)
 }
@@ -37,6 +38,7 @@ func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s a
 var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
 	{
 		Program: "allgatherlinear",
+		Check:   allgatherlinear.Shape.Check,
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinear.New(ctx, g, s)
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -46,6 +48,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearbroadcast",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearbroadcast.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearbroadcast.New(ctx, g, allgatherlinearbroadcast.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -55,6 +60,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearcollective1",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearcollective1.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearcollective1.New(ctx, g, allgatherlinearcollective1.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -64,6 +72,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearcopied",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearcopied.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearcopied.New(ctx, g, allgatherlinearcopied.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -73,6 +84,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearfused",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearfused.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearfused.New(ctx, g, allgatherlinearfused.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -82,6 +96,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlineargrouped",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlineargrouped.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlineargrouped.New(ctx, g, allgatherlineargrouped.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -91,6 +108,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearkernels",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearkernels.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearkernels.New(ctx, g, allgatherlinearkernels.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -100,6 +120,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearparts",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearparts.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearparts.New(ctx, g, allgatherlinearparts.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -109,6 +132,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearput",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearput.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearput.New(ctx, g, allgatherlinearput.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -118,6 +144,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearringbackward",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearringbackward.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearringbackward.New(ctx, g, allgatherlinearringbackward.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -127,6 +156,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearringboth",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearringboth.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearringboth.New(ctx, g, allgatherlinearringboth.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -136,6 +168,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearringget",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearringget.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearringget.New(ctx, g, allgatherlinearringget.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
@@ -145,6 +180,9 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	},
 	{
 		Program: "allgatherlinearringput",
+		Check: func(s allgatherlinear.Shape, ranks int) error {
+			return allgatherlinearringput.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
 			p, err := allgatherlinearringput.New(ctx, g, allgatherlinearringput.Shape(s))
 			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {

@@ -15,9 +15,10 @@ import (
 // that a tuning has chosen.
 type AllGatherMatmul = plan.Tuned[allgathermatmul.Shape, allgathermatmul.Buffers]
 
-// NewAllGatherMatmul makes a plan of the schedule that t has for the shape, or
-// of allgathermatmul where it has none; t may be nil. It is collective, and all
-// ranks need the same tuning.
+// NewAllGatherMatmul makes a plan by the schedule that was the fastest at the
+// nearest shape that t has, among those that take s; without any, by the first
+// below that takes it. t may be nil. It is collective, and all ranks need the
+// same tuning.
 func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s allgathermatmul.Shape) (*AllGatherMatmul, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherMatmul)
 }
@@ -26,6 +27,7 @@ func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s a
 var schedulesOfAllGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgathermatmul.Buffers]{
 	{
 		Program: "allgathermatmul",
+		Check:   allgathermatmul.Shape.Check,
 		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
 			p, err := allgathermatmul.New(ctx, g, s)
 			return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
@@ -35,6 +37,9 @@ var schedulesOfAllGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgath
 	},
 	{
 		Program: "rowinputgradient",
+		Check: func(s allgathermatmul.Shape, ranks int) error {
+			return rowinputgradient.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
 			p, err := rowinputgradient.New(ctx, g, rowinputgradient.Shape(s))
 			return p, func(ctx context.Context, x allgathermatmul.Buffers) error {

@@ -15,9 +15,10 @@ import (
 // tuning has chosen.
 type AllGatherV = plan.Tuned[allgatherv.Shape, allgatherv.Buffers]
 
-// NewAllGatherV makes a plan of the schedule that t has for the shape, or of
-// allgatherv where it has none; t may be nil. It is collective, and all ranks
-// need the same tuning.
+// NewAllGatherV makes a plan by the schedule that was the fastest at the
+// nearest shape that t has, among those that take s; without any, by the first
+// below that takes it. t may be nil. It is collective, and all ranks need the
+// same tuning.
 func NewAllGatherV(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherv.Shape) (*AllGatherV, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherV)
 }
@@ -26,6 +27,7 @@ func NewAllGatherV(ctx context.Context, g *group.Group, t *plan.Tuning, s allgat
 var schedulesOfAllGatherV = []plan.Candidate[allgatherv.Shape, allgatherv.Buffers]{
 	{
 		Program: "allgatherv",
+		Check:   allgatherv.Shape.Check,
 		New: func(ctx context.Context, g *group.Group, s allgatherv.Shape) (plan.Runner, func(context.Context, allgatherv.Buffers) error, error) {
 			p, err := allgatherv.New(ctx, g, s)
 			return p, func(ctx context.Context, x allgatherv.Buffers) error {
@@ -35,6 +37,9 @@ var schedulesOfAllGatherV = []plan.Candidate[allgatherv.Shape, allgatherv.Buffer
 	},
 	{
 		Program: "allgathervpadded",
+		Check: func(s allgatherv.Shape, ranks int) error {
+			return allgathervpadded.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allgatherv.Shape) (plan.Runner, func(context.Context, allgatherv.Buffers) error, error) {
 			p, err := allgathervpadded.New(ctx, g, allgathervpadded.Shape(s))
 			return p, func(ctx context.Context, x allgatherv.Buffers) error {

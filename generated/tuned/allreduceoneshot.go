@@ -15,9 +15,10 @@ import (
 // schedule that a tuning has chosen.
 type AllReduceOneShot = plan.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buffers]
 
-// NewAllReduceOneShot makes a plan of the schedule that t has for the shape, or
-// of allreduceoneshot where it has none; t may be nil. It is collective, and
-// all ranks need the same tuning.
+// NewAllReduceOneShot makes a plan by the schedule that was the fastest at the
+// nearest shape that t has, among those that take s; without any, by the first
+// below that takes it. t may be nil. It is collective, and all ranks need the
+// same tuning.
 func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning, s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
 }
@@ -26,6 +27,7 @@ func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning, s 
 var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
 	{
 		Program: "allreduceoneshot",
+		Check:   allreduceoneshot.Shape.Check,
 		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
 			p, err := allreduceoneshot.New(ctx, g, s)
 			return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
@@ -35,6 +37,9 @@ var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allre
 	},
 	{
 		Program: "allreducetwoshot",
+		Check: func(s allreduceoneshot.Shape, ranks int) error {
+			return allreducetwoshot.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
 			p, err := allreducetwoshot.New(ctx, g, allreducetwoshot.Shape(s))
 			return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {

@@ -15,9 +15,10 @@ import (
 // schedule that a tuning has chosen.
 type ColumnInputGradient = plan.Tuned[columninputgradient.Shape, columninputgradient.Buffers]
 
-// NewColumnInputGradient makes a plan of the schedule that t has for the shape,
-// or of columninputgradient where it has none; t may be nil. It is collective,
-// and all ranks need the same tuning.
+// NewColumnInputGradient makes a plan by the schedule that was the fastest at
+// the nearest shape that t has, among those that take s; without any, by the
+// first below that takes it. t may be nil. It is collective, and all ranks need
+// the same tuning.
 func NewColumnInputGradient(ctx context.Context, g *group.Group, t *plan.Tuning, s columninputgradient.Shape) (*ColumnInputGradient, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfColumnInputGradient)
 }
@@ -26,6 +27,7 @@ func NewColumnInputGradient(ctx context.Context, g *group.Group, t *plan.Tuning,
 var schedulesOfColumnInputGradient = []plan.Candidate[columninputgradient.Shape, columninputgradient.Buffers]{
 	{
 		Program: "columninputgradient",
+		Check:   columninputgradient.Shape.Check,
 		New: func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {
 			p, err := columninputgradient.New(ctx, g, s)
 			return p, func(ctx context.Context, x columninputgradient.Buffers) error {
@@ -35,6 +37,9 @@ var schedulesOfColumnInputGradient = []plan.Candidate[columninputgradient.Shape,
 	},
 	{
 		Program: "matmulreducescatter",
+		Check: func(s columninputgradient.Shape, ranks int) error {
+			return matmulreducescatter.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {
 			p, err := matmulreducescatter.New(ctx, g, matmulreducescatter.Shape(s))
 			return p, func(ctx context.Context, x columninputgradient.Buffers) error {

@@ -2,6 +2,7 @@
 
 // Package tuned has one type for each operation that several schedules compute.
 // Which of them runs is what run tune has measured for the shape on the
-// machine: New takes the file that it wrote, and Choice says what was chosen
-// and why.
+// machine: New takes the file that it wrote, a shape that was not measured gets
+// what was the fastest at the nearest one, and Choice says what was chosen and
+// why.
 package tuned

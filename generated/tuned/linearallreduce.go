@@ -16,9 +16,10 @@ import (
 // that a tuning has chosen.
 type LinearAllReduce = plan.Tuned[linearallreduce.Shape, linearallreduce.Buffers]
 
-// NewLinearAllReduce makes a plan of the schedule that t has for the shape, or
-// of linearallreduce where it has none; t may be nil. It is collective, and all
-// ranks need the same tuning.
+// NewLinearAllReduce makes a plan by the schedule that was the fastest at the
+// nearest shape that t has, among those that take s; without any, by the first
+// below that takes it. t may be nil. It is collective, and all ranks need the
+// same tuning.
 func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s linearallreduce.Shape) (*LinearAllReduce, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearAllReduce)
 }
@@ -27,6 +28,7 @@ func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s l
 var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
 	{
 		Program: "linearallreduce",
+		Check:   linearallreduce.Shape.Check,
 		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
 			p, err := linearallreduce.New(ctx, g, s)
 			return p, func(ctx context.Context, x linearallreduce.Buffers) error {
@@ -36,6 +38,9 @@ var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, lineara
 	},
 	{
 		Program: "linearallreduceoneshot",
+		Check: func(s linearallreduce.Shape, ranks int) error {
+			return linearallreduceoneshot.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
 			p, err := linearallreduceoneshot.New(ctx, g, linearallreduceoneshot.Shape(s))
 			return p, func(ctx context.Context, x linearallreduce.Buffers) error {
@@ -45,6 +50,9 @@ var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, lineara
 	},
 	{
 		Program: "linearallreducetwoshot",
+		Check: func(s linearallreduce.Shape, ranks int) error {
+			return linearallreducetwoshot.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
 			p, err := linearallreducetwoshot.New(ctx, g, linearallreducetwoshot.Shape(s))
 			return p, func(ctx context.Context, x linearallreduce.Buffers) error {

@@ -22,9 +22,10 @@ import (
 // schedule that a tuning has chosen.
 type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
 
-// NewLinearReduceScatter makes a plan of the schedule that t has for the shape,
-// or of linearreducescatter where it has none; t may be nil. It is collective,
-// and all ranks need the same tuning.
+// NewLinearReduceScatter makes a plan by the schedule that was the fastest at
+// the nearest shape that t has, among those that take s; without any, by the
+// first below that takes it. t may be nil. It is collective, and all ranks need
+// the same tuning.
 func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s linearreducescatter.Shape) (*LinearReduceScatter, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
 }
@@ -33,6 +34,7 @@ func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning,
 var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
 	{
 		Program: "linearreducescatter",
+		Check:   linearreducescatter.Shape.Check,
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatter.New(ctx, g, s)
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
@@ -42,6 +44,9 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 	},
 	{
 		Program: "linearreducescatterget",
+		Check: func(s linearreducescatter.Shape, ranks int) error {
+			return linearreducescatterget.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatterget.New(ctx, g, linearreducescatterget.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
@@ -51,6 +56,9 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 	},
 	{
 		Program: "linearreducescatterinorder",
+		Check: func(s linearreducescatter.Shape, ranks int) error {
+			return linearreducescatterinorder.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatterinorder.New(ctx, g, linearreducescatterinorder.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
@@ -60,6 +68,9 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 	},
 	{
 		Program: "linearreducescatterinslot",
+		Check: func(s linearreducescatter.Shape, ranks int) error {
+			return linearreducescatterinslot.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatterinslot.New(ctx, g, linearreducescatterinslot.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
@@ -69,6 +80,9 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 	},
 	{
 		Program: "linearreducescatterkernels",
+		Check: func(s linearreducescatter.Shape, ranks int) error {
+			return linearreducescatterkernels.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatterkernels.New(ctx, g, linearreducescatterkernels.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
@@ -78,6 +92,9 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 	},
 	{
 		Program: "linearreducescatteroneshot",
+		Check: func(s linearreducescatter.Shape, ranks int) error {
+			return linearreducescatteroneshot.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatteroneshot.New(ctx, g, linearreducescatteroneshot.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
@@ -87,6 +104,9 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 	},
 	{
 		Program: "linearreducescatterputkernels",
+		Check: func(s linearreducescatter.Shape, ranks int) error {
+			return linearreducescatterputkernels.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatterputkernels.New(ctx, g, linearreducescatterputkernels.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
@@ -96,6 +116,9 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 	},
 	{
 		Program: "linearreducescatterring",
+		Check: func(s linearreducescatter.Shape, ranks int) error {
+			return linearreducescatterring.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatterring.New(ctx, g, linearreducescatterring.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
@@ -105,6 +128,9 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 	},
 	{
 		Program: "linearreducescatterringkernel",
+		Check: func(s linearreducescatter.Shape, ranks int) error {
+			return linearreducescatterringkernel.Shape(s).Check(ranks)
+		},
 		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
 			p, err := linearreducescatterringkernel.New(ctx, g, linearreducescatterringkernel.Shape(s))
 			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {

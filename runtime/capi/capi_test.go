@@ -69,6 +69,7 @@ func TestResolve(t *testing.T) {
 		{"no size", nil, Config{Size: -1}, "rank 0 of -1"},
 		{"no device", nil, Config{Size: 1, Device: &minus}, "device -1"},
 		{"no time", nil, Config{Size: 1, Timeout: -5}, "timeout of -5 ms"},
+		{"no time for runs", nil, Config{Size: 1, RunTimeout: -6}, "timeout of -6 ms"},
 		{"time without end", nil, Config{Size: 1, Timeout: 1 << 62}, "timeout of 4611686018427387904 ms"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,6 +96,7 @@ func TestHandles(t *testing.T) {
 		"enqueue": func(h uintptr) error { return Enqueue(h, 0) }, "replay": func(h uintptr) error { return Replay(h, 0) },
 		"run": func(h uintptr) error { return Run(h, 0) }, "plan close": func(h uintptr) error { return ClosePlan(h, 0) },
 		"synchronize": func(h uintptr) error { return Synchronize(h, 0) },
+		"watch":       func(h uintptr) error { return Watch(h, 0, 0) },
 		"alloc":       func(h uintptr) error { _, err := Alloc(h, 1); return err },
 	} {
 		for _, h := range []uintptr{0, 1 << 40} {
@@ -126,7 +128,10 @@ func TestGroup(t *testing.T) {
 	if err := CopyFrom(h, unsafe.Pointer(&out[0]), p, -1); err == nil {
 		t.Error("copied -1 bytes")
 	}
-	if err := errors.Join(Synchronize(h, 0), Free(h, p), Free(h, 0), Err(h)); err != nil {
+	if err := Watch(h, 0, -1); err == nil {
+		t.Error("watched for -1 ms")
+	}
+	if err := errors.Join(Synchronize(h, 0), Watch(h, 0, 0), Free(h, p), Free(h, 0), Err(h)); err != nil {
 		t.Error(err)
 	}
 	if _, err := New(h, 0, func(context.Context, *group.Group, int) (*none, error) { return nil, errors.New("no plan") }, 0); err == nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 )
 
@@ -21,7 +22,8 @@ type Config struct {
 	Device     *int   // this rank's; nil: that of its local rank
 	Context    uintptr
 	Arena      int64
-	Timeout    int64 // milliseconds
+	// Milliseconds; 0 is group.Config's default.
+	Timeout, JoinTimeout, CallTimeout, RunTimeout int64
 }
 
 // member is a group with the plans that were made in it.
@@ -55,10 +57,15 @@ func Join(c Config, ms int64) (uintptr, error) {
 func (c Config) resolve() (group.Config, error) {
 	g := group.Config{Rank: c.Rank, Size: c.Size, Job: c.Job, Context: c.Context, Arena: c.Arena}
 	g.Backend = cmp.Or(c.Backend, os.Getenv(group.EnvDriver), "cuda")
-	if c.Timeout < 0 || c.Timeout > maxMilliseconds {
-		return g, fmt.Errorf("a timeout of %d ms", c.Timeout)
+	for _, b := range []struct {
+		to *time.Duration
+		ms int64
+	}{{&g.Timeout, c.Timeout}, {&g.JoinTimeout, c.JoinTimeout}, {&g.CallTimeout, c.CallTimeout}, {&g.RunTimeout, c.RunTimeout}} {
+		if b.ms < 0 || b.ms > maxMilliseconds {
+			return g, fmt.Errorf("a timeout of %d ms", b.ms)
+		}
+		*b.to = time.Duration(b.ms) * time.Millisecond
 	}
-	g.Timeout = time.Duration(c.Timeout) * time.Millisecond
 	switch {
 	case c.Size == 0:
 		place, err := group.Placed()
@@ -110,8 +117,22 @@ func Abort(handle uintptr, reason string) error {
 	return nil
 }
 
-// Close closes the plans that are still open, and then the group. The handle is gone
-// afterwards, also after an error.
+// Watch waits until a stream has drained, and bounds it.
+func Watch(handle, stream uintptr, ms int64) error {
+	m, err := find[*member](handle, "group")
+	if err != nil {
+		return err
+	}
+	ctx, cancel, err := within(ms)
+	if err != nil {
+		return fmt.Errorf("watch a stream: %w", err)
+	}
+	defer cancel()
+	return m.Watch(ctx, driver.Stream(stream))
+}
+
+// Close closes the group, which closes the plans that are still open. Their handles
+// and its own are gone afterwards, also after an error.
 func Close(handle uintptr, ms int64) error {
 	m, err := find[*member](handle, "group")
 	if err != nil {
@@ -122,15 +143,12 @@ func Close(handle uintptr, ms int64) error {
 		return fmt.Errorf("close the group: %w", err)
 	}
 	defer cancel()
-	var errs []error
+	err = m.Group.Close(ctx)
 	for _, p := range m.open() {
-		if err := ClosePlan(p, ms); err != nil && !errors.As(err, new(*HandleError)) {
-			errs = append(errs, err)
-		}
+		forget(p)
 	}
-	errs = append(errs, m.Group.Close(ctx))
 	forget(handle)
-	return errors.Join(errs...)
+	return err
 }
 
 // open lists the plans that are not closed.

@@ -35,6 +35,9 @@ func stagingOf(arena int64) int64 { return alignUp(semaphoreAt + 4*wordsOf(arena
 
 func alignUp(n int64) int64 { return (n + align - 1) / align * align }
 
+// StagingBytes is what a buffer of that many bytes takes of the staging.
+func StagingBytes(buffer int64) int64 { return alignUp(buffer) }
+
 // ArenaBytes is the least Config.Arena of a group whose plans stage that many bytes at
 // most and hold that many semaphore words in all. See plan.Memory.
 func ArenaBytes(staging, words int64) int64 {

@@ -39,7 +39,7 @@ func (c Config) resolve() (Config, error) {
 		c.Backend = os.Getenv(EnvDriver)
 	}
 	if c.Backend == "" {
-		c.Backend = auto
+		c.Backend = "cuda"
 	}
 	if c.Arena == 0 {
 		c.Arena = DefaultArena

@@ -23,7 +23,8 @@ type Config struct {
 	Decorate func(driver.Driver) driver.Driver
 	// Backend is "cuda", "sim" or "auto": cuda where there are enough devices
 	// with peer access, else sim if the binary has it; Group.Choice says which
-	// and why. Empty reads OVGEN_DRIVER, and is auto without it.
+	// and why. Empty reads OVGEN_DRIVER, and is cuda without it: a server that
+	// finds no GPUs ends with an error instead of running a thousand times slower.
 	Backend string
 	// Devices are the ordinals of the ranks' devices, by rank; nil means that
 	// rank r takes device r, or the one of its local rank under a launcher.

@@ -102,11 +102,19 @@ func (g *Group) chooseDriver(ctx context.Context) error {
 			if len(refused) > 0 {
 				return fmt.Errorf("choose a driver: no %s (%s); %w", candidates[0], refused[0], err)
 			}
-			return fmt.Errorf("choose a driver: %w", err)
+			return fmt.Errorf("choose a driver: %w%s", err, simulated(name, err))
 		}
 		refused = append(refused, why)
 	}
 	return nil
+}
+
+// simulated says how to run without GPUs, where there are none and the binary can.
+func simulated(name string, err error) string {
+	if _, missing := driver.Lookup("sim"); name != "cuda" || missing != nil || !errors.Is(err, driver.ErrUnavailable) {
+		return ""
+	}
+	return fmt.Sprintf(" (%s=sim, or Config.Backend, runs it in the simulator)", EnvDriver)
 }
 
 // tryDriver opens this rank's device and compares it with the others'. why is

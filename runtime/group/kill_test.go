@@ -144,15 +144,17 @@ func TestChoice(t *testing.T) {
 	}{
 		{"sim", "2", "sim (asked for)", false},
 		{"auto", "2", "sim (auto: ", false},
+		{"", "2", "OVGEN_DRIVER=sim, or Config.Backend, runs it in the simulator", true}, // never in silence
 		{"sim", "1", "sim has 1 devices, 2 are needed", true},
 		{"nosuch", "2", `look up driver "nosuch"`, true},
 	} {
-		if b, err := driver.Lookup("cuda"); err == nil && x.backend == "auto" {
+		if b, err := driver.Lookup("cuda"); err == nil && (x.backend == "auto" || x.backend == "") {
 			if n, err := b.Count(); err == nil && n >= 2 {
 				continue // a machine with GPUs
 			}
 		}
 		t.Setenv("OVGEN_SIM_DEVICES", x.devices)
+		t.Setenv(EnvDriver, "")
 		each(2, func(r int) {
 			g, err := Join(t.Context(), Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"), Backend: x.backend, Timeout: 5 * time.Second})
 			text := ""

@@ -168,7 +168,7 @@ func TestResolve(t *testing.T) {
 		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v %+v: %v, want %q", x.env, x.c, err, x.want)
 		}
-		if err == nil && (c.Rank != 1 || c.Size != 2 || c.Job != "j" || c.Arena != DefaultArena || c.Timeout != DefaultTimeout || c.Backend != "auto") {
+		if err == nil && (c.Rank != 1 || c.Size != 2 || c.Job != "j" || c.Arena != DefaultArena || c.Timeout != DefaultTimeout || c.Backend != "cuda") {
 			t.Errorf("%v %+v: %+v", x.env, x.c, c)
 		}
 	}

@@ -19,15 +19,27 @@ type Builder struct {
 // Build begins a plan of prog on g. shape says what New was called with, as
 // errors quote it: "m=512 k=64 n=32 bf16".
 func Build(g *group.Group, prog *Program, shape string) *Builder {
-	p := &Plan{group: g, driver: g.Driver(), program: prog, shape: shape, turn: make(chan struct{}, 1)}
-	for i := 1; i < g.Size(); i++ {
-		p.peers = append(p.peers, (g.Rank()+i)%g.Size())
+	b := begin(g.Rank(), g.Size(), prog, shape)
+	b.plan.group, b.plan.driver = g, g.Driver()
+	return b
+}
+
+func begin(rank, ranks int, prog *Program, shape string) *Builder {
+	p := &Plan{rank: rank, ranks: ranks, program: prog, shape: shape, turn: make(chan struct{}, 1)}
+	for i := 1; i < ranks; i++ {
+		p.peers = append(p.peers, (rank+i)%ranks)
 	}
 	p.queue.plan = p
 	b := &Builder{plan: p}
 	p.main = b.Stream("main", driver.Low)
 	return b
 }
+
+// Rank that the plan is made on.
+func (b *Builder) Rank() int { return b.plan.Rank() }
+
+// Size is the number of ranks.
+func (b *Builder) Size() int { return b.plan.Size() }
 
 // Plan is the plan being built: Rank and Size may be used at once, the rest once
 // Finish has returned.

@@ -17,6 +17,8 @@ import (
 // Close are collective; a plan is used by one goroutine at a time.
 type Plan struct {
 	group   *group.Group
+	rank    int
+	ranks   int
 	driver  driver.Driver
 	program *Program
 	shape   string
@@ -51,10 +53,10 @@ type Plan struct {
 }
 
 // Rank of this process in the group.
-func (p *Plan) Rank() int { return p.group.Rank() }
+func (p *Plan) Rank() int { return p.rank }
 
 // Size is the number of ranks.
-func (p *Plan) Size() int { return p.group.Size() }
+func (p *Plan) Size() int { return p.ranks }
 
 // Group is what the plan runs in.
 func (p *Plan) Group() *group.Group { return p.group }

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
@@ -19,9 +20,11 @@ type Runner interface {
 }
 
 // Candidate is one schedule of an operation whose shape is an S and whose buffers
-// are a B. New makes its plan and returns how to bind it.
+// are a B. Check says what keeps so many ranks from running a shape; New makes the
+// plan and returns how to bind it.
 type Candidate[S fmt.Stringer, B any] struct {
 	Program string
+	Check   func(s S, ranks int) error
 	New     func(context.Context, *group.Group, S) (Runner, func(context.Context, B) error, error)
 }
 
@@ -32,25 +35,57 @@ type Tuned[S fmt.Stringer, B any] struct {
 	choice Choice
 }
 
-// Tune makes a plan of an operation by the candidate that t chooses; the operation is
-// named by the first. It is collective, as each candidate's New is: ranks that choose
-// differently all get a *DisagreementError.
+// Tune makes a plan of an operation, which is named by the first candidate: by the one
+// that was the fastest at the nearest of the shapes that t has of it, among those that
+// take the shape; without any, by the first that takes it. Choice says which and why. It
+// is collective, as each candidate's New is: ranks that choose differently all get a
+// *DisagreementError, and where no candidate takes the shape all get a *NoChoiceError.
 func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning, s S, candidates []Candidate[S, B]) (*Tuned[S, B], error) {
 	operation := candidates[0].Program
-	p := &Tuned[S, B]{choice: t.Choose(g, operation, s.String())}
-	var known []string
-	for _, c := range candidates {
-		known = append(known, c.Program)
-		if c.Program != p.choice.Program {
-			continue
-		}
-		var err error
-		if p.Runner, p.bind, err = c.New(ctx, g, s); err != nil {
-			return nil, fmt.Errorf("%w (chosen: %s)", err, p.choice)
-		}
-		return p, nil
+	key := Measured{Operation: operation, GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: s.String()}
+	c, choice, err := choose(t, key, s, candidates)
+	if err != nil {
+		return nil, Refuse(ctx, g, &Program{Name: operation}, err)
 	}
-	return nil, Refuse(ctx, g, &Program{Name: operation}, &UnknownChoiceError{operation, p.choice.Program, known})
+	p := &Tuned[S, B]{choice: choice}
+	if p.Runner, p.bind, err = c.New(ctx, g, s); err != nil {
+		return nil, fmt.Errorf("%w (chosen: %s)", err, p.choice)
+	}
+	return p, nil
+}
+
+// choose finds the candidate for a shape of which key says all but the program.
+func choose[S fmt.Stringer, B any](t *Tuning, key Measured, s S, candidates []Candidate[S, B]) (c Candidate[S, B], choice Choice, err error) {
+	refused := map[string]error{}
+	for _, c := range candidates {
+		refused[c.Program] = c.Check(s, key.Ranks)
+	}
+	named := func(program string) int {
+		return slices.IndexFunc(candidates, func(c Candidate[S, B]) bool { return c.Program == program })
+	}
+	for _, m := range t.nearest(key) {
+		i := named(m.Program)
+		if i < 0 && m.same(key) {
+			var known []string
+			for _, c := range candidates {
+				known = append(known, c.Program)
+			}
+			return c, choice, &UnknownChoiceError{key.Operation, m.Program, known}
+		}
+		if i >= 0 && refused[m.Program] == nil {
+			return candidates[i], Choice{m.Program, m.Replayed, m.why(key)}, nil
+		}
+	}
+	for _, c := range candidates {
+		if refused[c.Program] == nil {
+			return c, Choice{c.Program, true, unmeasured(key, candidates[0].Program, refused[candidates[0].Program])}, nil
+		}
+	}
+	none := &NoChoiceError{Operation: key.Operation, Shape: key.Shape, Ranks: key.Ranks}
+	for _, c := range candidates {
+		none.Refused = append(none.Refused, fmt.Errorf("%s: %w", c.Program, refused[c.Program]))
+	}
+	return c, choice, none
 }
 
 // Choice is which schedule runs, and why.

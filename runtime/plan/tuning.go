@@ -2,13 +2,15 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
-
-	"ovgen/runtime/group"
+	"strconv"
+	"strings"
 )
 
 // Tuning is what `run tune` has measured: which schedule of an operation was the
@@ -106,18 +108,96 @@ type Choice struct {
 // String is "allgatherlinearkernels: measured on NVIDIA H200, 0.052 ms".
 func (c Choice) String() string { return c.Program + ": " + c.Why }
 
-// Choose looks up the operation and shape for the machine that the group runs on.
-// What was not measured is left to the schedule that the operation is named by.
-func (t *Tuning) Choose(g *group.Group, operation, shape string) Choice {
-	key := Measured{Operation: operation, GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: shape}
-	if t != nil {
-		if i := slices.IndexFunc(t.Entries, key.same); i >= 0 {
-			m := t.Entries[i]
-			return Choice{m.Program, m.Replayed, fmt.Sprintf("measured on %d of %s, %.4g ms", m.Ranks, m.GPU, m.Milliseconds)}
+// nearest are the entries of key's operation on its machine, of shapes with the same
+// extents and type, that of the nearest shape first.
+func (t *Tuning) nearest(key Measured) []Measured {
+	if t == nil {
+		return nil
+	}
+	type entry struct {
+		Measured
+		far float64
+	}
+	var list []entry
+	for _, m := range t.Entries {
+		if m.Operation != key.Operation || m.GPU != key.GPU || m.Ranks != key.Ranks {
+			continue
+		}
+		if far, ok := distance(m.Shape, key.Shape); ok {
+			list = append(list, entry{m, far})
 		}
 	}
-	return Choice{operation, true, fmt.Sprintf("not measured on %d of %s at %s", key.Ranks, key.GPU, shape)}
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.far, b.far) })
+	found := make([]Measured, len(list))
+	for i, e := range list {
+		found[i] = e.Measured
+	}
+	return found
 }
+
+// distance between two shapes, as Shape.String writes them: how often their extents
+// double from one to the other, all added up. Shapes of other extents or of another type
+// have none.
+func distance(a, b string) (far float64, ok bool) {
+	x, y := strings.Split(a, ", "), strings.Split(b, ", ")
+	if len(x) != len(y) {
+		return 0, false
+	}
+	for i := range x {
+		name, value, isExtent := strings.Cut(x[i], " ")
+		other, otherValue, _ := strings.Cut(y[i], " ")
+		if name != other {
+			return 0, false
+		}
+		if !isExtent {
+			continue // the type
+		}
+		m, err := strconv.Atoi(value)
+		n, wrong := strconv.Atoi(otherValue)
+		if err != nil || wrong != nil || m < 1 || n < 1 {
+			return 0, a == b
+		}
+		far += math.Abs(math.Log2(float64(m) / float64(n)))
+	}
+	return far, true
+}
+
+// why words that an entry was chosen for key.
+func (m Measured) why(key Measured) string {
+	if m.same(key) {
+		return fmt.Sprintf("measured on %d of %s, %.4g ms", m.Ranks, m.GPU, m.Milliseconds)
+	}
+	return fmt.Sprintf("measured on %d of %s at %s, %.4g ms, the nearest to %s that takes it", m.Ranks, m.GPU, m.Shape, m.Milliseconds, key.Shape)
+}
+
+// unmeasured words that no entry fits key, and why the first schedule was passed over,
+// if it was.
+func unmeasured(key Measured, first string, refused error) string {
+	text := fmt.Sprintf("not measured on %d of %s at %s", key.Ranks, key.GPU, key.Shape)
+	if refused != nil {
+		text += fmt.Sprintf(", and %s does not take it: %s", first, strings.ReplaceAll(refused.Error(), "\n", "; "))
+	}
+	return text
+}
+
+// NoChoiceError says that no schedule of an operation takes a shape.
+type NoChoiceError struct {
+	Operation, Shape string
+	Ranks            int
+	Refused          []error // a schedule each, by its name
+}
+
+// Error lists what each schedule says.
+func (e *NoChoiceError) Error() string {
+	list := make([]string, len(e.Refused))
+	for i, err := range e.Refused {
+		list[i] = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return fmt.Sprintf("choose a schedule for %s at %s on %d ranks: none takes it: %s", e.Operation, e.Shape, e.Ranks, strings.Join(list, ", "))
+}
+
+// Unwrap gives what each schedule says.
+func (e *NoChoiceError) Unwrap() []error { return e.Refused }
 
 // UnknownChoiceError says that a tuning names a schedule that the operation does not have.
 type UnknownChoiceError struct {

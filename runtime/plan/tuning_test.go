@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,6 +34,66 @@ func TestTuningFile(t *testing.T) {
 	}
 	if list, _ := os.ReadDir(filepath.Dir(name)); len(list) != 1 {
 		t.Errorf("%d files where one was written", len(list))
+	}
+}
+
+// extents is a shape of rows and columns.
+type extents struct{ m, n int }
+
+func (e extents) String() string { return fmt.Sprintf("M %d, N %d, bf16", e.m, e.n) }
+
+// A shape gets the schedule of the nearest measured one, if that takes it.
+func TestChoose(t *testing.T) {
+	multiple := func(program string, of int) Candidate[extents, int] {
+		return Candidate[extents, int]{Program: program, Check: func(s extents, ranks int) error {
+			if s.m < 1 || of > 0 && s.m%(of*ranks) != 0 {
+				return fmt.Errorf("M is %d: it must be a multiple of %d", s.m, of*ranks)
+			}
+			return nil
+		}}
+	}
+	candidates := []Candidate[extents, int]{multiple("sum", 2), multiple("sumoneshot", 0), multiple("sumtwoshot", 1)}
+	measured := func(m, n int, program string) Measured {
+		return Measured{Operation: "sum", GPU: "H200", Ranks: 4, Shape: extents{m, n}.String(), Program: program, Milliseconds: 0.5}
+	}
+	table := &Tuning{Entries: []Measured{
+		measured(16, 64, "sumoneshot"), measured(64, 64, "sumtwoshot"), measured(4096, 64, "sum"), measured(64, 8192, "gone"),
+		{Operation: "other", GPU: "H200", Ranks: 4, Shape: "M 15, N 64, bf16", Program: "sum", Milliseconds: 1},
+		{Operation: "sum", GPU: "B200", Ranks: 4, Shape: "M 15, N 64, bf16", Program: "sum", Milliseconds: 1},
+		{Operation: "sum", GPU: "H200", Ranks: 2, Shape: "M 15, N 64, bf16", Program: "sum", Milliseconds: 1},
+		{Operation: "sum", GPU: "H200", Ranks: 4, Shape: "M 15, N 64, fp32", Program: "sum", Milliseconds: 1},
+		{Operation: "sum", GPU: "H200", Ranks: 4, Shape: "M 15, K 64, bf16", Program: "sum", Milliseconds: 1},
+	}}
+	for _, x := range []struct {
+		table *Tuning
+		at    extents
+		want  string
+	}{
+		{table, extents{16, 64}, "sumoneshot: measured on 4 of H200, 0.5 ms"},
+		{table, extents{15, 64}, "sumoneshot: measured on 4 of H200 at M 16, N 64, bf16, 0.5 ms, the nearest to M 15, N 64, bf16 that takes it"},
+		{table, extents{24, 64}, "sumoneshot: measured on 4 of H200 at M 16"},
+		{table, extents{60, 64}, "sumtwoshot: measured on 4 of H200 at M 64"},
+		{table, extents{63, 64}, "sumoneshot: measured on 4 of H200 at M 16"}, // two shots take multiples of the ranks
+		{table, extents{4000, 64}, "sum: measured on 4 of H200 at M 4096"},
+		{table, extents{64, 4096}, "sumtwoshot: measured on 4 of H200 at M 64, N 64"}, // the nearest is of a schedule that is gone
+		{nil, extents{16, 64}, "sum: not measured on 4 of H200 at M 16, N 64, bf16"},
+		{nil, extents{1, 64}, "sumoneshot: not measured on 4 of H200 at M 1, N 64, bf16, and sum does not take it: M is 1: it must be a multiple of 8"},
+		{&Tuning{Entries: []Measured{measured(16, 64, "sum")}}, extents{12, 64}, "sumoneshot: not measured on 4 of H200 at M 12"},
+	} {
+		key := measured(x.at.m, x.at.n, "")
+		c, choice, err := choose(x.table, key, x.at, candidates)
+		if err != nil || c.Program != choice.Program || !strings.HasPrefix(choice.String(), x.want) {
+			t.Errorf("%v: %s, %v; want %s", x.at, choice, err, x.want)
+		}
+	}
+	if _, choice, err := choose(table, measured(64, 8192, ""), extents{64, 8192}, candidates); !errors.As(err, new(*UnknownChoiceError)) {
+		t.Errorf("a schedule that is gone: %s, %v", choice, err)
+	}
+	_, choice, err := choose(table, measured(0, 64, ""), extents{0, 64}, candidates)
+	want := "choose a schedule for sum at M 0, N 64, bf16 on 4 ranks: none takes it: sum: M is 0: it must be a multiple of 8, " +
+		"sumoneshot: M is 0: it must be a multiple of 0, sumtwoshot: M is 0: it must be a multiple of 4"
+	if !errors.As(err, new(*NoChoiceError)) || err.Error() != want {
+		t.Errorf("none takes it: %s, %v; want %s", choice, err, want)
 	}
 }
 

@@ -28,6 +28,7 @@ type reads struct {
 	withStep   bool // copies on the streams of the steps
 	inLoop     bool // start and handles in the loop
 	gathered   bool // the gathered operand is the caller's
+	inPlace    bool // an operand within the result, or the result within an operand
 }
 
 // choice is a field of a schedule that entries read. Values are text: numbers in decimal.
@@ -41,20 +42,34 @@ type choice struct {
 
 // choices of a pipeline, those that make for another program first.
 var choices = []choice{
-	named("Pipeline.Direction", func(s *schedule.Schedule) *schedule.Direction { return &s.Pipeline.Direction }, func(r reads) []schedule.Direction { return r.directions }),
-	named("Pipeline.Protocol", func(s *schedule.Schedule) *schedule.Protocol { return &s.Pipeline.Protocol }, func(r reads) []schedule.Protocol { return r.protocols }),
-	named("Pipeline.Products", func(s *schedule.Schedule) *schedule.Products { return &s.Pipeline.Products }, func(r reads) []schedule.Products { return r.products }),
-	named("Pipeline.Reduction", func(s *schedule.Schedule) *schedule.Reduction { return &s.Pipeline.Reduction }, func(r reads) []schedule.Reduction { return r.reductions }),
-	named("Pipeline.Own", func(s *schedule.Schedule) *schedule.Own { return &s.Pipeline.Own }, func(r reads) []schedule.Own { return r.own }),
-	named("Pipeline.OwnShard", func(s *schedule.Schedule) *schedule.OwnShard { return &s.Pipeline.OwnShard }, func(r reads) []schedule.OwnShard { return r.ownShards }),
-	named("Pipeline.Signals", func(s *schedule.Schedule) *schedule.Signals { return &s.Pipeline.Signals }, func(r reads) []schedule.Signals { return r.signals }),
-	named("Streams.Priority", func(s *schedule.Schedule) *schedule.Priority { return &s.Streams.Priority }, func(r reads) []schedule.Priority { return r.priorities }),
-	named("Transport.Steps", func(s *schedule.Schedule) *schedule.Steps { return &s.Transport.Steps }, func(r reads) []schedule.Steps { return r.steps }),
-	number("Pipeline.Parts", func(s *schedule.Schedule) *int { return &s.Pipeline.Parts }, func(r reads) bool { return r.parts }),
-	number("Streams.Compute", func(s *schedule.Schedule) *int { return &s.Streams.Compute }, func(r reads) bool { return r.compute }),
-	named("Streams.Copy", func(s *schedule.Schedule) *schedule.CopyStream { return &s.Streams.Copy }, either(schedule.WithStep, func(r reads) bool { return r.withStep })),
-	named("Streams.Start", func(s *schedule.Schedule) *schedule.Placement { return &s.Streams.Start }, either(schedule.InLoop, func(r reads) bool { return r.inLoop })),
-	named("Streams.Handles", func(s *schedule.Schedule) *schedule.Placement { return &s.Streams.Handles }, either(schedule.InLoop, func(r reads) bool { return r.inLoop })),
+	named("Pipeline.Direction", func(s *schedule.Schedule) *schedule.Direction { return &s.Pipeline.Direction },
+		func(r reads) []schedule.Direction { return r.directions }),
+	named("Pipeline.Protocol", func(s *schedule.Schedule) *schedule.Protocol { return &s.Pipeline.Protocol },
+		func(r reads) []schedule.Protocol { return r.protocols }),
+	named("Pipeline.Products", func(s *schedule.Schedule) *schedule.Products { return &s.Pipeline.Products },
+		func(r reads) []schedule.Products { return r.products }),
+	named("Pipeline.Reduction", func(s *schedule.Schedule) *schedule.Reduction { return &s.Pipeline.Reduction },
+		func(r reads) []schedule.Reduction { return r.reductions }),
+	named("Pipeline.Own", func(s *schedule.Schedule) *schedule.Own { return &s.Pipeline.Own },
+		func(r reads) []schedule.Own { return r.own }),
+	named("Pipeline.OwnShard", func(s *schedule.Schedule) *schedule.OwnShard { return &s.Pipeline.OwnShard },
+		func(r reads) []schedule.OwnShard { return r.ownShards }),
+	named("Pipeline.Signals", func(s *schedule.Schedule) *schedule.Signals { return &s.Pipeline.Signals },
+		func(r reads) []schedule.Signals { return r.signals }),
+	named("Streams.Priority", func(s *schedule.Schedule) *schedule.Priority { return &s.Streams.Priority },
+		func(r reads) []schedule.Priority { return r.priorities }),
+	named("Transport.Steps", func(s *schedule.Schedule) *schedule.Steps { return &s.Transport.Steps },
+		func(r reads) []schedule.Steps { return r.steps }),
+	number("Pipeline.Parts", func(s *schedule.Schedule) *int { return &s.Pipeline.Parts },
+		func(r reads) bool { return r.parts }),
+	number("Streams.Compute", func(s *schedule.Schedule) *int { return &s.Streams.Compute },
+		func(r reads) bool { return r.compute }),
+	named("Streams.Copy", func(s *schedule.Schedule) *schedule.CopyStream { return &s.Streams.Copy },
+		either(schedule.WithStep, func(r reads) bool { return r.withStep })),
+	named("Streams.Start", func(s *schedule.Schedule) *schedule.Placement { return &s.Streams.Start },
+		either(schedule.InLoop, func(r reads) bool { return r.inLoop })),
+	named("Streams.Handles", func(s *schedule.Schedule) *schedule.Placement { return &s.Streams.Handles },
+		either(schedule.InLoop, func(r reads) bool { return r.inLoop })),
 }
 
 // Choice is a field of a schedule and its value as text.
@@ -209,7 +224,8 @@ func (e entry) refuses(s schedule.Schedule) (list []choice) {
 func (d *draft) refuse(entries []entry) error {
 	best := slices.MinFunc(entries, func(a, b entry) int {
 		x, y := a.refuses(d.schedule), b.refuses(d.schedule)
-		return cmp.Or(cmp.Compare(d.unwritten(x), d.unwritten(y)), cmp.Compare(len(x), len(y)), -cmp.Compare(place(x[0]), place(y[0])))
+		return cmp.Or(cmp.Compare(d.unwritten(x), d.unwritten(y)), cmp.Compare(len(x), len(y)),
+			-cmp.Compare(place(x[0]), place(y[0])))
 	})
 	var errs []error
 	for _, c := range best.refuses(d.schedule) {
@@ -267,7 +283,8 @@ func (d *draft) wrong(c choice, entries []entry) error {
 	if len(instead) > 0 {
 		hint = "leave it out, or " + strings.Join(instead, " and ")
 	}
-	return &schedule.FieldError{Path: c.path, Msg: fmt.Sprintf("%q does not go with %s", c.value(s), strings.Join(against, " and ")), Hint: hint}
+	return &schedule.FieldError{Path: c.path, Hint: hint,
+		Msg: fmt.Sprintf("%q does not go with %s", c.value(s), strings.Join(against, " and "))}
 }
 
 // unread is the refusal of a choice that no entry of the point reads.
@@ -281,5 +298,5 @@ func (d *draft) unread(c choice, values []string) error {
 		hint += fmt.Sprintf(", or use one of %q", values)
 	}
 	return &schedule.FieldError{Path: c.path, Hint: hint,
-		Msg: fmt.Sprintf("%q changes nothing in the %s with Kind %q and Order %q", c.value(s), d.comm.moves, p.Kind, p.Order)}
+		Msg: fmt.Sprintf("no %s with Kind %q and Order %q reads %q", d.comm.moves, p.Kind, p.Order, c.value(s))}
 }

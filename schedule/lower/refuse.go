@@ -27,7 +27,8 @@ func (r *rule) unread(s schedule.Schedule) error {
 		if r.reads(t.Name) {
 			continue
 		}
-		e := &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i), Msg: fmt.Sprintf("the %s of one product does not read %s", r.moves, t.Name),
+		e := &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
+			Msg:  fmt.Sprintf("the %s of one product does not read %s", r.moves, t.Name),
 			Hint: "leave it out; a second product is a schedule of its own"}
 		switch t.Name {
 		case "Bias":
@@ -91,7 +92,8 @@ func withSteps(s schedule.Schedule, text string) string {
 			}
 		}
 	}
-	return strings.NewReplacer("["+chunksName+",", "["+steps+",", "("+chunksName+")", "("+steps+")", "("+chunksName+"*", "("+steps+"*").Replace(text)
+	return strings.NewReplacer("["+chunksName+",", "["+steps+",", "("+chunksName+")", "("+steps+")",
+		"("+chunksName+"*", "("+steps+"*").Replace(text)
 }
 
 // known lists the communications that the operation has, of each one placement.
@@ -106,7 +108,8 @@ func known(s schedule.Schedule) string {
 		seen[r.moves] = true
 		var tensors []string
 		for _, name := range []string{"A", "B", "B2", "C"} {
-			if t := (schedule.Tensor{Name: name}); len(s.Op.Extents(t)) > 0 && (name != "B2" || s.Op == schedule.MLP) {
+			t := schedule.Tensor{Name: name}
+			if len(s.Op.Extents(t)) > 0 && (name != "B2" || s.Op == schedule.MLP) {
 				tensors = append(tensors, name+" "+withSteps(s, r.place(s, t)))
 			}
 		}
@@ -178,10 +181,11 @@ func moved(s schedule.Schedule) error {
 		switch {
 		case n == 0:
 		case s.Op != schedule.Copy:
-			return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", s.Op), Hint: "leave it out; a permutation is a Copy"}
+			return &schedule.FieldError{Path: path, Hint: "leave it out; a permutation is a Copy",
+				Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", s.Op)}
 		case t.Name == "A" || n != 1:
-			return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("a shift by %d of %s: the one that is lowered moves parts on by one rank", n, t.Name),
-				Hint: "set Shift to 1 in C, and leave it out in A"}
+			return &schedule.FieldError{Path: path, Hint: "set Shift to 1 in C, and leave it out in A",
+				Msg: fmt.Sprintf("a shift by %d of %s: the one that is lowered moves parts on by one rank", n, t.Name)}
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func TestWordsOfRefusals(t *testing.T) {
 		{"the own rows first", changed(catalog.LinearReduceScatter, func(s *schedule.Schedule) { s.Pipeline.Own = schedule.First }), []string{
 			`Pipeline.Own: "first" does not go with Pipeline.Reduction "at the end" (the default) (leave it out, or set Pipeline.Reduction to "in slots")`}},
 		{"streams of a bare all-gather", changed(catalog.AllGather, func(s *schedule.Schedule) { s.Streams.Compute = 4 }), []string{
-			`Streams.Compute: "4" changes nothing in the bare all-gather with Kind "point-to-point" and Order "shift" (leave it out)`}},
+			`Streams.Compute: no bare all-gather with Kind "point-to-point" and Order "shift" reads "4" (leave it out)`}},
 		{"kernels for copies that there are not", changed(catalog.AllReduceOneShot, func(s *schedule.Schedule) { s.Transport.Copy = schedule.CopyKernel }), []string{
 			"Transport.Copy: no rank copies from or to another one here (leave it out)"}},
 		{"fused copies by the copy engine", changed(catalog.AllGatherLinearFused, func(s *schedule.Schedule) { s.Transport.Copy = "" }), []string{

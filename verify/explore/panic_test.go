@@ -31,7 +31,7 @@ func TestNoPanic(t *testing.T) {
 				if err != nil {
 					return
 				}
-				sys.First, sys.Limit = true, 200
+				sys.First, sys.Limit = true, 50
 				explore.Explore(sys)
 				explore.ExploreSerial(sys)
 			})

@@ -10,15 +10,22 @@ import (
 
 // Adapt makes a Program's New of a generated package's New and its Plan's Bind. The
 // package's Shape and Buffers are filled in by the names of their fields.
-func Adapt[P plan.Runner, S, B any](make func(context.Context, *group.Group, S) (P, error),
+func Adapt[P plan.Runner, S sized, B any](make func(context.Context, *group.Group, S) (P, error),
 	bind func(P, context.Context, B) error) func(context.Context, *group.Group, Shape) (Plan, error) {
 	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
-		p, err := make(ctx, g, shapeAs[S](s))
+		shape := shapeAs[S](s)
+		p, err := make(ctx, g, shape)
 		if err != nil {
 			return nil, err
 		}
-		return adapted[B]{p, func(ctx context.Context, b B) error { return bind(p, ctx, b) }}, nil
+		return adapted[B]{p, func(ctx context.Context, b B) error { return bind(p, ctx, b) },
+			func() (plan.Memory, error) { return shape.Memory(g.Size()) }}, nil
 	}
+}
+
+// sized is a package's Shape.
+type sized interface {
+	Memory(ranks int) (plan.Memory, error)
 }
 
 // shapeAs is a shape as a package has it: with the fields that it has.
@@ -34,8 +41,12 @@ func shapeAs[S any](s Shape) S {
 // adapted is a generated Plan that the harness drives.
 type adapted[B any] struct {
 	plan.Runner
-	bind func(context.Context, B) error
+	bind   func(context.Context, B) error
+	memory func() (plan.Memory, error)
 }
+
+// Memory is what the plan's Shape says that it needs.
+func (p adapted[B]) Memory() (plan.Memory, error) { return p.memory() }
 
 func (p adapted[B]) Bind(ctx context.Context, b Buffers) error {
 	var to B

@@ -52,6 +52,7 @@ trace: writes when each operation of a run was at work, for ui.perfetto.dev
 // options are what the command line says.
 type options struct {
 	command   string
+	all       []Program // that the binary holds
 	programs  []Program
 	together  [][]*Program // those of one name argument
 	ranks     int
@@ -105,7 +106,7 @@ func parse(args []string, programs []Program) (*options, error) {
 	if slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
 		return nil, errHelp
 	}
-	o := &options{command: args[0]}
+	o := &options{command: args[0], all: programs}
 	if !slices.Contains([]string{"list", "verify", "bench", "tune", "trace"}, o.command) {
 		return nil, fmt.Errorf("no command %q (list, verify, bench, tune or trace)", o.command)
 	}
@@ -247,9 +248,25 @@ func (o *options) chooseShapes(one Shape, list, extents string) error {
 	if o.command == "trace" && len(o.shapes) > 1 {
 		return fmt.Errorf("trace takes one shape, not %d", len(o.shapes))
 	}
+	if o.command == "tune" {
+		return o.fitFamilies()
+	}
 	for i := range o.programs {
 		if err := o.fit(&o.programs[i]); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// fitFamilies asks of each shape that one program of each operation takes it: tune leaves
+// the others out.
+func (o *options) fitFamilies() error {
+	for _, f := range families(o.programs) {
+		for _, s := range o.shapes {
+			if s = s.with(o.extents); len(fitting(f, s, o.ranks)) == 0 {
+				return f[0].fits(s, o.ranks)
+			}
 		}
 	}
 	return nil

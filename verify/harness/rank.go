@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,8 +33,9 @@ const arenaSlack = 2 << 20
 
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	r := &rank{o: o}
-	c := group.Config{Backend: o.driver, Timeout: o.timeout, Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
-	if o.driver == "sim" {
+	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(group.EnvDriver), "auto"), Timeout: o.timeout,
+		Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
+	if c.Backend == "sim" {
 		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
 	}
 	switch {

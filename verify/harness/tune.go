@@ -27,6 +27,22 @@ func families(programs []Program) [][]*Program {
 	})
 }
 
+// fitting are the programs of a family that take a shape.
+func fitting(family []*Program, s Shape, ranks int) []*Program {
+	return slices.DeleteFunc(slices.Clone(family), func(p *Program) bool { return p.fits(s, ranks) != nil })
+}
+
+// operation names what a program computes, as package tuned does: by the first of its
+// family among all programs of the binary, also where not all of them are measured.
+func (o *options) operation(p *Program) string {
+	for _, f := range families(o.all) {
+		if slices.ContainsFunc(f, func(other *Program) bool { return other.Name == p.Name }) {
+			return f[0].Name
+		}
+	}
+	return p.Name
+}
+
 // tune measures the schedules of each operation that was asked for against each
 // other and writes the fastest of each shape into the file.
 func (r *rank) tune(ctx context.Context) error {
@@ -43,7 +59,11 @@ func (r *rank) tune(ctx context.Context) error {
 	for _, f := range families(r.o.programs) {
 		for _, typ := range r.o.typesOf(f[0]) {
 			for _, s := range r.o.shapesOf(f[0], typ, r.onGPU()) {
-				m, next, err := r.fastest(ctx, f, s)
+				take := fitting(f, s, r.o.ranks)
+				if len(take) == 0 {
+					return f[0].fits(s, r.o.ranks)
+				}
+				m, next, err := r.fastest(ctx, take, s)
 				if err != nil {
 					return fmt.Errorf("tune %s, %s %s: %w", f[0].Name, s, s.Type, err)
 				}
@@ -111,6 +131,6 @@ func (r *rank) fastest(ctx context.Context, programs []*Program, s Shape) (m pla
 			break
 		}
 	}
-	return plan.Measured{Operation: programs[0].Name, GPU: r.drv.Properties().Name, Ranks: r.Size(), Shape: base(l.plans[0]).Shape(),
+	return plan.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(), Shape: base(l.plans[0]).Shape(),
 		Program: best.Program, Replayed: best.Variant == variantReplayed, Milliseconds: best.Median}, next, nil
 }

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 
 	"ovgen/generated/allgatherlinear"
+	"ovgen/generated/linearallreduce"
 	"ovgen/generated/tuned"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
@@ -83,6 +84,48 @@ func TestTuned(t *testing.T) {
 	}
 }
 
+// one is the tuned sum of partial products as the harness drives it.
+type one struct{ *tuned.LinearAllReduce }
+
+func (p one) Bind(ctx context.Context, b Buffers) error {
+	return p.LinearAllReduce.Bind(ctx, linearallreduce.Buffers{A: b.At["A"], B: b.At["B"], C: b.At["C"]})
+}
+
+// TestTunedBeside runs shapes that were not measured: beside one that was, and without a
+// tuning at all.
+func TestTunedBeside(t *testing.T) {
+	measured := &plan.Tuning{}
+	measured.Put(plan.Measured{Operation: "linearallreduce", GPU: "simulated device", Ranks: 2, Shape: "M 16, K 16, N 8, bf16",
+		Program: "linearallreduceoneshot", Milliseconds: 1})
+	for _, x := range []struct {
+		name   string
+		tuning *plan.Tuning
+		m      int
+		want   string
+	}{
+		{"beside", measured, 15, "linearallreduceoneshot: measured on 2 of simulated device at M 16, K 16, N 8, bf16"},
+		{"without", nil, 1, "linearallreduceoneshot: not measured on 2 of simulated device at M 1, K 16, N 8, bf16, and linearallreduce does not take it: M is 1"},
+		{"without, taken by the first", nil, 16, "linearallreduce: not measured"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			p := &Program{Name: "tuned", Op: "linear", Types: []driver.Type{driver.BF16},
+				Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", inM, inN)},
+				New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
+					p, err := tuned.NewLinearAllReduce(ctx, g, x.tuning, linearallreduce.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
+					if err == nil && !strings.HasPrefix(p.Choice().String(), x.want) {
+						err = fmt.Errorf("chosen: %s", p.Choice())
+					}
+					return one{p}, err
+				}}
+			synctest.Test(t, func(t *testing.T) {
+				if err := testShape(t.Context(), p, Shape{M: x.m, K: 16, N: 8, Type: driver.BF16}, 2, 1); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 // TestTuneAndTrace runs the commands in processes.
 func TestTuneAndTrace(t *testing.T) {
 	run, err := built()
@@ -111,6 +154,15 @@ func TestTuneAndTrace(t *testing.T) {
 				t.Errorf("%+v", m)
 			}
 		}
+	}
+	// What does not take a shape is left out, and the operation keeps its name.
+	out := command("tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 -shapes 15,8,8 -o other.json -json")
+	if want := `{"operation":"linearallreduce","gpu":"simulated device","ranks":2,"shape":"M 15, K 8, N 8, bf16","program":"linearallreduceoneshot",`; !strings.Contains(out, want) {
+		t.Errorf("no %s in\n%s", want, out)
+	}
+	out = command("tune allgathergateup -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8 -extents N2=24 -o other.json -json")
+	if want := `"shape":"M 8, K 8, N 8, N2 24, bf16"`; !strings.Contains(out, want) {
+		t.Errorf("no %s in\n%s", want, out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "tuning.json"), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func TestConstantsThatDoNotDivide(t *testing.T) {
 		want  string
 	}{
 		{"columns", constant(catalog.LinearReduceScatter, schedule.K, "8192"), nil,
-			"Tensors[0].Axes[1].Extent: 8192 is no multiple of 3 (prove for -ranks 2,4,8)"},
+			"Tensors[0].Axes[1].Extent: 8192 is no multiple of 3 (prove for -ranks 1,2,4,8)"},
 		{"rows that only the result cuts", constant(catalog.LinearReduceScatter, schedule.M, "8192"), []int{2, 5}, "Tensors[2].Axes[0].Extent: 8192 is no multiple of 5 (prove for -ranks 2)"},
 		{"one row", constant(catalog.LinearReduceScatter, schedule.M, "1"), []int{2, 3}, "Tensors[2].Axes[0].Extent: 1 is no multiple of 2 (use a multiple of it)"},
 		{"parts", constant(catalog.AllGatherLinearParts, schedule.M, "12"), []int{2, 3, 4}, "Tensors[0].Axes[0].Extent: 12 is no multiple of 8, 2 parts for each of 4 ranks (prove for -ranks 2,3)"},

@@ -24,8 +24,8 @@
 //	Product          stream order                          A, B, Bias read, C and the stream's
 //	                                                       workspace written; C read as well
 //	                                                       where it accumulates
-//	fused kernel     stream order; what it waits for,      as its parts
-//	                 does and posts, in that order
+//	fused kernel     stream order; what it waits for,      as its parts; the stream's count
+//	                 does and posts, in that order         word, until its work is done: written
 //	Done             stream order of main                  nothing
 //	caller, other    behind the rank's Done, ahead of      everything that is the rank's, its
 //	plans            its next After                        words left out: written

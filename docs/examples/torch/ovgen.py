@@ -25,13 +25,14 @@ class Config(ctypes.Structure):
     """struct ovgen_config; zeros leave the choice to the launcher's variables."""
     _fields_ = [("rank", ctypes.c_int), ("size", ctypes.c_int), ("job", ctypes.c_char_p), ("backend", ctypes.c_char_p),
                 ("device", ctypes.POINTER(ctypes.c_int)), ("context", ctypes.c_void_p),
-                ("arena_bytes", ctypes.c_int64), ("timeout_ms", ctypes.c_int64)]
+                ("arena_bytes", ctypes.c_int64), ("timeout_ms", ctypes.c_int64),
+                ("join_timeout_ms", ctypes.c_int64), ("call_timeout_ms", ctypes.c_int64), ("run_timeout_ms", ctypes.c_int64)]
 
 
 HANDLE, ADDRESS, TIME, STREAM = ctypes.c_size_t, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p
 SIGNATURES = {
     "join": (ctypes.c_void_p, TIME, ctypes.c_void_p), "place": (HANDLE, ctypes.c_void_p, ctypes.c_void_p), "err": (HANDLE,),
-    "abort": (HANDLE, ctypes.c_char_p), "close": (HANDLE, TIME),
+    "abort": (HANDLE, ctypes.c_char_p), "watch": (HANDLE, STREAM, TIME), "close": (HANDLE, TIME),
     "enqueue": (HANDLE, STREAM), "replay": (HANDLE, STREAM), "run": (HANDLE, TIME), "plan_close": (HANDLE, TIME),
     "synchronize": (HANDLE, STREAM), "alloc": (HANDLE, ctypes.c_int64, ctypes.c_void_p), "free_device": (HANDLE, ADDRESS),
     "copy_to": (HANDLE, ADDRESS, ctypes.c_void_p, ctypes.c_int64), "copy_from": (HANDLE, ctypes.c_void_p, ADDRESS, ctypes.c_int64),
@@ -78,6 +79,10 @@ class Group:
 
     def abort(self, reason):
         self.library.call("abort", self.handle, reason.encode())
+
+    def watch(self, stream, timeout_ms=0):
+        """Waits for the stream, whose graph may hold runs, and aborts the group when the time is up."""
+        self.library.call("watch", self.handle, stream, timeout_ms)
 
     def close(self, timeout_ms=0):
         self.library.call("close", self.handle, timeout_ms)

@@ -1,6 +1,13 @@
 package cli
 
-import "fmt"
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"ovgen/cmd/ovgen/internal/emit"
+)
 
 var diffVerb = &verb{
 	name:  "diff",
@@ -29,8 +36,33 @@ func diff(c *call) error {
 	}
 	c.noteMissing(g)
 	if len(g.changes) > 0 {
+		if other := g.otherRanks(); other != "" {
+			fmt.Fprintln(c.stderr, "ovgen: "+other)
+		}
 		fmt.Fprintf(c.stderr, "ovgen: %s is not current: run ovgen gen -o %s %s\n", c.output, c.output, c.args[0])
 		return errFound
 	}
 	return nil
+}
+
+// ranksLine is where a generated program.go has the mesh sizes that it is proven for.
+var ranksLine = regexp.MustCompile(`(?m)^\s*Ranks:\s*\[\]int\{([0-9, ]*)\},$`)
+
+// otherRanks says that the packages were generated for other mesh sizes than these, which
+// alone makes them differ; empty where they were not.
+func (g *generation) otherRanks() string {
+	for _, in := range g.inputs {
+		file := path.Join(emit.PackageName(in.Program.Name), "program.go")
+		for _, change := range g.changes {
+			if change.Name != file {
+				continue
+			}
+			was, now := ranksLine.FindSubmatch(change.Old), ranksLine.FindSubmatch(change.New)
+			if was != nil && now != nil && string(was[1]) != string(now[1]) {
+				sizes := func(m [][]byte) string { return strings.ReplaceAll(string(m[1]), " ", "") }
+				return fmt.Sprintf("%s was generated for -ranks %s, and this is for %s: give diff and gen the same -ranks", file, sizes(was), sizes(now))
+			}
+		}
+	}
+	return ""
 }

@@ -29,6 +29,9 @@ func runHelp(w io.Writer, args []string) error {
 		help(w)
 		return nil
 	}
+	if args[0] == waysTopic {
+		return ways(w)
+	}
 	v := find(args[0])
 	if v == nil {
 		return &usageError{msg: fmt.Sprintf("unknown verb %q", args[0])}
@@ -44,7 +47,7 @@ func help(w io.Writer) {
 	for _, v := range verbs {
 		fmt.Fprintf(table, "  %s\t%s\n", v.name, v.short)
 	}
-	fmt.Fprintf(table, "  help\tsay more, with flags and examples: ovgen help VERB\n")
+	fmt.Fprintf(table, "  help\tsay more: ovgen help VERB; ovgen help ways: what is lowered\n")
 	table.Flush()
 	fmt.Fprint(w, packages)
 	for _, v := range verbs {

@@ -22,7 +22,9 @@ import (
 func TestParseRanks(t *testing.T) {
 	for text, want := range map[string][]int{
 		"":        nil,
+		"1":       {1},
 		"2":       {2},
+		"1..3":    {1, 2, 3},
 		"2..5":    {2, 3, 4, 5},
 		"3,8..9":  {3, 8, 9},
 		"2,72":    {2, 72},
@@ -35,7 +37,7 @@ func TestParseRanks(t *testing.T) {
 			t.Errorf("%q: %v\n%s", text, err, diff)
 		}
 	}
-	for _, text := range []string{"1", "0..4", "8..2", "x", "2..", "..3", "2...4", "-3", "2..5000"} {
+	for _, text := range []string{"0", "0..4", "8..2", "x", "2..", "..3", "2...4", "-3", "2..5000"} {
 		got, err := parseRanks(text)
 		var wrong *usageError
 		if !errors.As(err, &wrong) {

@@ -60,7 +60,7 @@ func libraryData(units []*unit) templates.Library {
 		}
 		s.Apart = u.apart()
 		for _, b := range u.owned(hostir.Caller) {
-			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b)})
+			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b) + "; " + held(b)})
 		}
 		if n, remark := u.counts(); n != nil {
 			s.Counts = remark
@@ -146,6 +146,11 @@ func (u *unit) exports() *jen.File {
 		[]parameter{groupIn, pointer("s", "struct_"+u.prefix()+"_shape"), timeIn, pointer("p", "ovgen_plan")}, []string{"s", "p"},
 		jen.List(jen.Id("h"), jen.Err()).Op(":=").Add(capi("New", handle("g"), int64Of("ms"), jen.Qual(own, "New"), jen.Qual(own, "Shape").Values(shape))),
 		assign("p", "ovgen_plan").Call(jen.Id("h")),
+		jen.Return(jen.Err()))
+	export(f, u.prefix()+"_memory",
+		[]parameter{pointer("s", "struct_"+u.prefix()+"_shape"), cin("ranks", "int"), pointer("m", "struct_ovgen_memory")}, []string{"s", "m"},
+		jen.List(jen.Id("need"), jen.Err()).Op(":=").Qual(own, "Shape").Values(shape).Dot("Memory").Call(jen.Int().Call(jen.Id("ranks"))),
+		jen.Op("*").Id("m").Op("=").Id("memory").Call(jen.Id("need")),
 		jen.Return(jen.Err()))
 	buffers := jen.Dict{}
 	for _, b := range u.owned(hostir.Caller) {

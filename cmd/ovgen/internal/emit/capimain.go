@@ -20,13 +20,31 @@ func libraryMain() *jen.File {
 	f.Comment("//export ovgen_free")
 	f.Func().Id("ovgen_free").Params(jen.Id("text").Op("*").Add(ctype("char"))).Block(
 		ctype("free").Call(jen.Qual("unsafe", "Pointer").Call(jen.Id("text"))))
+	memoryOf(f)
 	exportGroup(f)
 	exportPlan(f)
 	exportMemory(f)
 	return f
 }
 
-// exportGroup writes join, place, err, abort and close.
+// memoryOf writes what makes a struct ovgen_memory.
+func memoryOf(f *jen.File) {
+	bytes := func(x *jen.Statement) *jen.Statement { return ctype("int64_t").Call(x) }
+	need := func() *jen.Statement { return jen.Id("m") }
+	f.Line()
+	f.Add(doc("memory is what a plan needs, as C has it."))
+	f.Func().Id("memory").Params(jen.Id("m").Qual(planPath, "Memory")).Add(ctype("struct_ovgen_memory")).Block(
+		jen.Return(ctype("struct_ovgen_memory").Values(jen.Dict{
+			jen.Id("caller_bytes"):    bytes(need().Dot("Caller").Call()),
+			jen.Id("arena_bytes"):     bytes(need().Dot("Arena").Call()),
+			jen.Id("staging_bytes"):   bytes(need().Dot("Staging")),
+			jen.Id("words"):           bytes(need().Dot("Words")),
+			jen.Id("workspace_bytes"): bytes(need().Dot("Workspace").Call()),
+			jen.Id("tuning_bytes"):    bytes(need().Dot("Tuning")),
+		})))
+}
+
+// exportGroup writes join, place, err, abort, watch and close.
 func exportGroup(f *jen.File) {
 	export(f, "ovgen_join", []parameter{pointer("c", "struct_ovgen_config"), timeIn, pointer("g", "ovgen_group")}, []string{"g"},
 		jen.Var().Id("config").Qual(capiPath, "Config"),
@@ -39,6 +57,10 @@ func exportGroup(f *jen.File) {
 				jen.Id("Context"): jen.Uintptr().Call(member("c", "context")),
 				jen.Id("Arena"):   jen.Int64().Call(member("c", "arena_bytes")),
 				jen.Id("Timeout"): jen.Int64().Call(member("c", "timeout_ms")),
+
+				jen.Id("JoinTimeout"): jen.Int64().Call(member("c", "join_timeout_ms")),
+				jen.Id("CallTimeout"): jen.Int64().Call(member("c", "call_timeout_ms")),
+				jen.Id("RunTimeout"):  jen.Int64().Call(member("c", "run_timeout_ms")),
 			}),
 			jen.If(jen.Id("c").Dot("device").Op("!=").Nil()).Block(
 				jen.Id("device").Op(":=").Int().Call(jen.Op("*").Id("c").Dot("device")),
@@ -53,6 +75,8 @@ func exportGroup(f *jen.File) {
 	export(f, "ovgen_err", []parameter{groupIn}, nil, jen.Return(capi("Err", handle("g"))))
 	export(f, "ovgen_abort", []parameter{groupIn, pointer("reason", "char")}, nil,
 		jen.Return(capi("Abort", handle("g"), goString(jen.Id("reason")))))
+	export(f, "ovgen_watch", []parameter{groupIn, streamIn, timeIn}, nil,
+		jen.Return(capi("Watch", handle("g"), handle("s"), int64Of("ms"))))
 	export(f, "ovgen_close", []parameter{groupIn, timeIn}, nil, jen.Return(capi("Close", handle("g"), int64Of("ms"))))
 }
 

@@ -24,9 +24,9 @@ func (u *unit) counts() (n *jen.Statement, remark string) {
 	case last < 0:
 		return nil, ""
 	case last < ranks:
-		return jen.Id("g").Dot("Size").Call(), "of the uneven parts, one for each rank; the same on all ranks"
+		return jen.Id("b").Dot("Size").Call(), "of the uneven parts, one for each rank; the same on all ranks"
 	}
-	return jen.Id("g").Dot("Size").Call().Op("*").Id("g").Dot("Size").Call(),
+	return jen.Id("b").Dot("Size").Call().Op("*").Id("b").Dot("Size").Call(),
 		"of the uneven parts: what rank q has for rank c is number q*D+c; the same on all ranks"
 }
 
@@ -41,13 +41,13 @@ func (u *unit) uneven(x hostir.Buffer, declared jen.Code, unit jen.Code) jen.Cod
 		case "c":
 			ofChunk = name
 		case "D":
-			return "g.Size()"
+			return "b.Size()"
 		}
 		return name
 	})
 	chunks := jen.Lit(1)
 	if ofChunk != "_" {
-		chunks = jen.Id("g").Dot("Size").Call()
+		chunks = jen.Id("b").Dot("Size").Call()
 	}
 	return jen.Id("b").Dot("Uneven").Call(declared, unit, chunks,
 		jen.Func().Params(jen.List(jen.Id(ofRank), jen.Id(ofChunk)).Int()).Int().Block(jen.Return(jen.Id(index))))

@@ -122,7 +122,8 @@ func newUnit(in Input, opt Options) (*unit, error) {
 func emitted(in Input, opt Options, files map[string][]byte) (u *unit, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the emitter fails on this schedule: %v (this is a mistake of ovgen's, not of the schedule: please report it with the schedule)", p)
+			err = fmt.Errorf("the emitter fails on this schedule: %v "+
+				"(this is a mistake of ovgen's, not of the schedule: please report it with the schedule)", p)
 		}
 	}()
 	if u, err = newUnit(in, opt); err != nil {

@@ -21,14 +21,20 @@ var fixed = []string{"rank", "ranks", "plan", "kernels", "terms", "issue"}
 
 // reserved are names of packages that Go, or another generated package, has a use for.
 var reserved = map[string]string{
-	runName: "the package that runs the others", programsName: "the package that lists the others", tunedName: "the package that chooses among the others",
-	"main": "what Go calls a program", "internal": "what Go calls packages that others can't import", "vendor": "what Go calls copies of other modules",
-	"testdata": "a folder that Go leaves out", "init": "a function that every Go file may have",
+	runName:      "the package that runs the others",
+	programsName: "the package that lists the others",
+	tunedName:    "the package that chooses among the others",
+	"main":       "what Go calls a program",
+	"internal":   "what Go calls packages that others can't import",
+	"vendor":     "what Go calls copies of other modules",
+	"testdata":   "a folder that Go leaves out",
+	"init":       "a function that every Go file may have",
 }
 
 // systems end the names of files that Go builds for them only.
-var systems = []string{"test", "aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js", "linux", "netbsd", "openbsd", "plan9", "solaris",
-	"unix", "wasip1", "windows", "386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le", "riscv64", "s390x", "wasm"}
+var systems = []string{"test", "aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js",
+	"linux", "netbsd", "openbsd", "plan9", "solaris", "unix", "wasip1", "windows", "386", "amd64", "arm", "arm64", "loong64",
+	"mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le", "riscv64", "s390x", "wasm"}
 
 // PackageName is that of the package of a schedule of that name.
 func PackageName(schedule string) string { return strings.ToLower(schedule) }

@@ -120,8 +120,33 @@ func (u *unit) constants() []string {
 	return list
 }
 
-// constructor is func New. The shape's extents become locals m, k, n and the ranks d.
+// constructor is func New, and Shape.Memory and Shape.declare beside it.
 func (u *unit) constructor(f *jen.File) {
+	f.Line()
+	f.Add(doc(u.newComment()))
+	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Id("Shape")).
+		Params(jen.Op("*").Id("Plan"), jen.Error()).Block(
+		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()), jen.Err().Op("!=").Nil()).Block(
+			jen.Return(jen.Nil(), jen.Qual(planPath, "Refuse").Call(jen.Id("ctx"), jen.Id("g"), jen.Op("&").Id("program"), jen.Err()))),
+		jen.Id("b").Op(":=").Qual(planPath, "Build").Call(jen.Id("g"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call()),
+		jen.Id("p").Op(":=").Id("s").Dot("declare").Call(jen.Id("b")),
+		jen.Var().Err().Error(),
+		jen.If(jen.List(jen.Id("p").Dot("plan"), jen.Err()).Op("=").Id("b").Dot("Finish").Call(jen.Id("ctx"), jen.Id("p").Dot("issue")), jen.Err().Op("!=").Nil()).Block(
+			jen.Return(jen.Nil(), jen.Err())),
+		jen.Return(jen.Id("p"), jen.Nil()))
+	f.Line()
+	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the caller's buffers, and what New takes. It asks for neither a group nor a GPU."))
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("Memory").Params(jen.Id("ranks").Int()).Params(jen.Qual(planPath, "Memory"), jen.Error()).Block(
+		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("ranks")), jen.Err().Op("!=").Nil()).Block(
+			jen.Return(jen.Qual(planPath, "Memory").Values(), jen.Err())),
+		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call(),
+			jen.Func().Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Func().Params(jen.Op("*").Qual(planPath, "Queue")).Block(
+				jen.Return(jen.Id("s").Dot("declare").Call(jen.Id("b")).Dot("issue"))))))
+	u.declaration(f)
+}
+
+// declaration is Shape.declare. The shape's extents become locals m, k, n and the ranks d.
+func (u *unit) declaration(f *jen.File) {
 	used := map[string]bool{}
 	expr := func(e hostir.Expr) *jen.Statement {
 		return jen.Id(e.Text(func(name string) string {
@@ -146,31 +171,24 @@ func (u *unit) constructor(f *jen.File) {
 		locals = append(locals, jen.Id(strings.ToLower(s)))
 		switch s {
 		case "r":
-			values = append(values, jen.Id("g").Dot("Rank").Call())
+			values = append(values, jen.Id("b").Dot("Rank").Call())
 		case string(schedule.D):
-			values = append(values, jen.Id("g").Dot("Size").Call())
+			values = append(values, jen.Id("b").Dot("Size").Call())
 		default:
 			values = append(values, jen.Id("s").Dot(s))
 		}
 	}
 	body := []jen.Code{
-		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Nil(), jen.Qual(planPath, "Refuse").Call(jen.Id("ctx"), jen.Id("g"), jen.Op("&").Id("program"), jen.Err()))),
 		jen.List(locals...).Op(":=").List(values...),
 		jen.Id("bytes").Op(":=").Func().Params(jen.Id("elements").Int()).Int64().Block(
 			jen.Return(jen.Int64().Call(jen.Id("elements")).Op("*").Id("s").Dot("Type").Dot("Size").Call())),
 		jen.Line(),
 	}
 	body = append(body, setup...)
-	body = append(body, jen.Line(),
-		jen.Var().Err().Error(),
-		jen.If(jen.List(jen.Id("p").Dot("plan"), jen.Err()).Op("=").Id("b").Dot("Finish").Call(jen.Id("ctx"), jen.Id("p").Dot("issue")), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Id("p"), jen.Nil()))
+	body = append(body, jen.Return(jen.Id("p")))
 	f.Line()
-	f.Add(doc("New makes a plan for a shape. It is collective: every rank of the group calls it with the same shape, and all get the error of one. Everything that a run needs is allocated, opened, loaded and tuned here; the device may be synchronised."))
-	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Id("Shape")).
-		Params(jen.Op("*").Id("Plan"), jen.Error()).Block(body...)
+	f.Add(doc("declare tells a builder what a plan of the shape consists of."))
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Op("*").Id("Plan").Block(body...)
 }
 
 // declare makes the plan and tells the builder what it consists of.
@@ -178,12 +196,12 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 	b := func() *jen.Statement { return jen.Id("b").Clone() }
 	field := func(name string) *jen.Statement { return jen.Id("p").Dot(unexported(name)) }
 	code := []jen.Code{
-		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(jen.Id("rank").Op(":").Id("g").Dot("Rank").Call(), jen.Id("ranks").Op(":").Id("g").Dot("Size").Call()),
+		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(jen.Id("rank").Op(":").Id("b").Dot("Rank").Call(), jen.Id("ranks").Op(":").Id("b").Dot("Size").Call()),
 	}
 	for _, c := range u.chunks {
 		code = append(code, field(c.field).Op("=").Id("bytes").Call(expr(c.elements)))
 	}
-	code = append(code, jen.Line(), jen.Id("b").Op(":=").Qual(planPath, "Build").Call(jen.Id("g"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call()))
+	code = append(code, jen.Line())
 	if n, _ := u.counts(); n != nil {
 		code = append(code, b().Dot("Counts").Call(n))
 	}
@@ -290,27 +308,12 @@ func (u *unit) methods(f *jen.File) {
 	for _, b := range u.owned(hostir.Caller) {
 		bound = append(bound, jen.Id("x").Dot(b.Name))
 	}
-	method("Bind sets the memory that runs work on. It is collective; with the buffers of the last Bind it does nothing, and sends nothing.",
-		"Bind", []jen.Code{ctx, jen.Id("x").Id("Buffers")}, inner(bind, bound...))
-	enqueue := "Enqueue enqueues one run behind what the stream holds, without waiting on the host; every rank of the group enqueues its own. "
-	replay := "Replay is Enqueue by one launch of a graph that Bind captured: the host spends a few microseconds, however many the ranks. The stream must not be being captured."
-	run := "Run launches one run on a stream of its own, from a graph captured by Bind, and waits until it is done, ctx ends or the group is aborted."
-	if u.eager() {
-		enqueue += "The stream must not be being captured. "
-		replay = "Replay returns plan.ErrEager: the program must not be captured into a graph."
-		run = "Run enqueues one run on a stream of its own and waits until it is done, ctx ends or the group is aborted."
-	} else {
-		enqueue += "A stream that is being captured gets the run as part of its graph. "
-	}
-	if len(u.inLoop()) > 0 {
-		enqueue += "The first run after a Bind is collective: on the host the ranks exchange the handles of what they share, which later runs look up. "
-	}
-	method(enqueue+"A failure after Enqueue is learnt from the group's Done and Err.",
-		"Enqueue", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Enqueue", jen.Id("s")))
-	method(replay, "Replay", []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}, inner("Replay", jen.Id("s")))
-	method(run, "Run", []jen.Code{ctx}, inner("Run", jen.Id("ctx")))
-	method("Close is collective and frees what the plan owns. It is bounded by ctx also when a peer is gone, and a second call does nothing.",
-		"Close", []jen.Code{ctx}, inner("Close", jen.Id("ctx")))
+	stream := []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}
+	method(u.bindComment(), "Bind", []jen.Code{ctx, jen.Id("x").Id("Buffers")}, inner(bind, bound...))
+	method(u.enqueueComment(), "Enqueue", stream, inner("Enqueue", jen.Id("s")))
+	method(u.replayComment(), "Replay", stream, inner("Replay", jen.Id("s")))
+	method(u.runComment(), "Run", []jen.Code{ctx}, inner("Run", jen.Id("ctx")))
+	method(closeComment, "Close", []jen.Code{ctx}, inner("Close", jen.Id("ctx")))
 	f.Line()
 	f.Add(doc("Base is what the plan shares with the plans of all packages: its memory and streams, for whoever records or draws a run."))
 	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Base").Params().Op("*").Qual(planPath, "Plan").Block(jen.Return(jen.Id("p").Dot("plan")))

@@ -370,13 +370,15 @@ func (u *unit) symbols() []string {
 // buffers is type Buffers: what the caller brings.
 func (u *unit) buffers(f *jen.File) {
 	f.Line()
-	f.Add(doc("Buffers are the caller's device memory, row-major. The caller owns them and keeps them until Bind has replaced them or Close has returned on all ranks; memory that peers read must be memory that CUDA IPC can export. " + u.apart()))
+	f.Add(doc(buffersComment + " " + u.apart()))
 	f.Type().Id("Buffers").StructFunc(func(g *jen.Group) {
 		for _, b := range u.owned(hostir.Caller) {
-			g.Id(b.Name).Qual(devicePath, "Ptr").Comment(b.Tensor.String() + share(b))
+			g.Comment(fieldComment(b))
+			g.Id(b.Name).Qual(devicePath, "Ptr")
 		}
 		if n, remark := u.counts(); n != nil {
-			g.Id("Counts").Index().Int().Comment(remark)
+			g.Add(docf("Counts %s.", remark))
+			g.Id("Counts").Index().Int()
 		}
 	})
 }
@@ -390,7 +392,8 @@ func (u *unit) apart() string {
 	case 1:
 		return fmt.Sprintf("Runs write %s: Bind refuses memory for it that overlaps another buffer's.", names[0])
 	default:
-		return fmt.Sprintf("Runs write %s and %s: Bind refuses memory for them that overlaps another buffer's.", strings.Join(names[:n-1], ", "), names[n-1])
+		return fmt.Sprintf("Runs write %s and %s: Bind refuses memory for them that overlaps another buffer's.",
+			strings.Join(names[:n-1], ", "), names[n-1])
 	}
 }
 
@@ -422,10 +425,25 @@ func share(b hostir.Buffer) string {
 	if b.Tensor.Root {
 		text += "; zero on the others"
 	}
-	if text == "" {
-		return ""
+	if text != "" {
+		text = ": " + text
 	}
-	return ": " + text
+	return text + within(b)
+}
+
+// within says which tensor lies within a buffer, and where.
+func within(b hostir.Buffer) string {
+	t := b.Inner.Tensor
+	switch {
+	case t.Name == "":
+		return ""
+	case b.Inner.Part:
+		axis, _, _ := t.Sharded()
+		rows := t.Axes[axis].Extent
+		return fmt.Sprintf("; %s %s is rows r*%s/D to (r+1)*%s/D of it on rank r",
+			t.Name, schedule.Tensor{Axes: t.Axes}, rows, rows)
+	}
+	return fmt.Sprintf("; %s %s is all of it, and a run replaces it", t.Name, schedule.Tensor{Axes: t.Axes})
 }
 
 // owned are the buffers of one owner.

@@ -36,7 +36,7 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 		return nil
 	}
 	f := newFile(tunedName, runFrom)
-	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. Which of them runs is what run tune has measured for the shape on the machine: New takes the file that it wrote, and Choice says what was chosen and why.")))
+	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. Which of them runs is what run tune has measured for the shape on the machine: New takes the file that it wrote, a shape that was not measured gets what was the fastest at the nearest one, and Choice says what was chosen and why.")))
 	text, err := render(f, path.Join(tunedName, "doc.go"))
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	f.Add(docf("%s is the operation of package %s, by the schedule that a tuning has chosen.", typ, base.name))
 	f.Type().Id(typ).Op("=").Add(of("Tuned"))
 	f.Line()
-	f.Add(docf("New%s makes a plan of the schedule that t has for the shape, or of %s where it has none; t may be nil. It is collective, and all ranks need the same tuning.", typ, base.name))
+	f.Add(docf("New%s makes a plan by the schedule that was the fastest at the nearest shape that t has, among those that take s; without any, by the first below that takes it. t may be nil. It is collective, and all ranks need the same tuning.", typ))
 	f.Func().Id("New"+typ).Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"),
 		jen.Id("t").Op("*").Qual(planPath, "Tuning"), jen.Id("s").Qual(base.importPath(opt), "Shape")).
 		Params(jen.Op("*").Id(typ), jen.Error()).
@@ -92,7 +92,12 @@ func (u *unit) candidate(base *unit, opt Options) jen.Code {
 	}
 	ctx := func() jen.Code { return jen.Id("ctx").Qual("context", "Context") }
 	bind := func() *jen.Statement { return jen.Func().Params(ctx(), jen.Id("x").Qual(shared, "Buffers")).Error() }
-	return jen.Custom(lineByLine, jen.Id("Program").Op(":").Lit(u.name), jen.Id("New").Op(":").Func().Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Qual(shared, "Shape")).
+	check := jen.Qual(own, "Shape").Dot("Check")
+	if u != base {
+		check = jen.Func().Params(jen.Id("s").Qual(shared, "Shape"), jen.Id("ranks").Int()).Error().Block(
+			jen.Return(jen.Qual(own, "Shape").Call(jen.Id("s")).Dot("Check").Call(jen.Id("ranks"))))
+	}
+	return jen.Custom(lineByLine, jen.Id("Program").Op(":").Lit(u.name), jen.Id("Check").Op(":").Add(check), jen.Id("New").Op(":").Func().Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Qual(shared, "Shape")).
 		Params(jen.Qual(planPath, "Runner"), jen.Func().Params(jen.Qual("context", "Context"), jen.Qual(shared, "Buffers")).Error(), jen.Error()).
 		Block(
 			jen.List(jen.Id("p"), jen.Err()).Op(":=").Qual(own, "New").Call(jen.Id("ctx"), jen.Id("g"), convert("Shape", "s")),

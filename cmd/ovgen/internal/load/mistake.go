@@ -90,7 +90,8 @@ func (m Mistakes) Err() error {
 func Guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("ovgen fails on this schedule: %v (this is a mistake of ovgen's, not of the schedule: please report it with the schedule)", p)
+			err = fmt.Errorf("ovgen fails on this schedule: %v "+
+				"(this is a mistake of ovgen's, not of the schedule: please report it with the schedule)", p)
 		}
 	}()
 	return f()

@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// Memory is the device memory that a plan needs, as Shape.Memory of a generated package
+// tells before there is a group. Where ranks need different amounts, it is the largest.
+type Memory struct {
+	Buffers []BufferMemory // the caller's, in the order of Bind
+	// Staging is in bytes of the arena. The plans of a group share it: the largest
+	// counts.
+	Staging int64
+	// Words are the 32-bit semaphore words of the arena that the plan keeps until its
+	// Close.
+	Words int64
+	// Workspaces is how many streams run products, each of which has a workspace of
+	// driver.WorkspaceBytes. Plans of a group share streams of one name and priority,
+	// and so their workspaces.
+	Workspaces int
+	// Tuning is what New allocates on a GPU while it tunes a product, and frees again,
+	// in bytes: the operands and a workspace of the largest one.
+	Tuning int64
+}
+
+// BufferMemory is a buffer of the caller's.
+type BufferMemory struct {
+	Name  string
+	Bytes int64 // with uneven parts, the most that counts may ask for
+}
+
+// Caller is the sum of the caller's buffers in bytes.
+func (m Memory) Caller() (bytes int64) {
+	for _, b := range m.Buffers {
+		bytes += b.Bytes
+	}
+	return bytes
+}
+
+// Workspace is what the workspaces take in bytes.
+func (m Memory) Workspace() int64 { return int64(m.Workspaces) * driver.WorkspaceBytes }
+
+// Arena is the least Config.Arena of a group with this plan alone, in bytes. Of several
+// plans, group.ArenaBytes takes the largest Staging and the sum of Words.
+func (m Memory) Arena() int64 { return group.ArenaBytes(m.Staging, m.Words) }
+
+// String is one line: "A 8388608, C 16777216; staging 8388608, 8 words; workspaces 2 of
+// 33554432; tuning 58720256", in bytes.
+func (m Memory) String() string {
+	var buffers []string
+	for _, b := range m.Buffers {
+		buffers = append(buffers, fmt.Sprintf("%s %d", b.Name, b.Bytes))
+	}
+	return fmt.Sprintf("%s; staging %d, %d words; workspaces %d of %d; tuning %d",
+		strings.Join(buffers, ", "), m.Staging, m.Words, m.Workspaces, driver.WorkspaceBytes, m.Tuning)
+}
+
+// Measure says what memory a plan of prog would need on so many ranks. declare tells a
+// builder what the plan consists of and returns what enqueues a run, as for Finish; it is
+// called for each rank, and no plan is made.
+func Measure(ranks int, prog *Program, shape string, declare func(*Builder) func(*Queue)) (Memory, error) {
+	var most Memory
+	for r := range ranks {
+		b := begin(r, ranks, prog, shape)
+		b.plan.issue = declare(b)
+		m, err := b.measure()
+		if err != nil {
+			return Memory{}, err
+		}
+		if r == 0 {
+			most = m
+		}
+		for i, f := range m.Buffers {
+			most.Buffers[i].Bytes = max(most.Buffers[i].Bytes, f.Bytes)
+		}
+		most.Staging, most.Words = max(most.Staging, m.Staging), max(most.Words, m.Words)
+		most.Workspaces, most.Tuning = max(most.Workspaces, m.Workspaces), max(most.Tuning, m.Tuning)
+	}
+	return most, nil
+}
+
+// measure is what the builder's rank needs.
+func (b *Builder) measure() (Memory, error) {
+	p := b.plan
+	if err := errors.Join(b.errs...); err != nil {
+		return Memory{}, fmt.Errorf("measure %s: %w", p.program.Name, err)
+	}
+	for _, s := range p.semaphores {
+		s.base = make([]driver.Ptr, p.Size())
+	}
+	if err := p.number(); err != nil {
+		return Memory{}, fmt.Errorf("measure %s: %w", p.program.Name, err)
+	}
+	var m Memory
+	for _, f := range p.bindable {
+		m.Buffers = append(m.Buffers, BufferMemory{f.name, f.bytes})
+	}
+	for _, f := range p.staged {
+		m.Staging += group.StagingBytes(f.bytes)
+	}
+	for _, s := range p.semaphores {
+		m.Words += int64(s.count * p.Size())
+	}
+	for _, s := range p.streams {
+		if s.multiply {
+			m.Workspaces++
+		}
+	}
+	for _, x := range p.products {
+		m.Tuning = max(m.Tuning, x.scratch())
+	}
+	return m, nil
+}
+
+// scratch is what a driver allocates while it tunes the product.
+func (p *Product) scratch() int64 {
+	if p.empty() {
+		return 0
+	}
+	m, k, n, size := int64(p.desc.M), int64(p.desc.K), int64(p.desc.N), p.desc.Type.Size()
+	total := int64(driver.WorkspaceBytes)
+	for _, operand := range []int64{m * k * size, k * n * size, m * n * size, n*size + 16} {
+		total += group.StagingBytes(operand)
+	}
+	return total
+}

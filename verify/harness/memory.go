@@ -1,0 +1,145 @@
+//go:build !nosim
+
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+)
+
+// meter is a driver that counts the bytes that were allocated.
+type meter struct {
+	driver.Driver
+	allocated atomic.Int64
+}
+
+func (m *meter) MemAlloc(bytes int64) (driver.Ptr, error) {
+	m.allocated.Add(bytes)
+	return m.Driver.MemAlloc(bytes)
+}
+
+// measured is a plan that knows what memory its Shape said it would need.
+type measured interface {
+	Memory() (plan.Memory, error)
+	Base() *plan.Plan
+}
+
+// took is what a plan's New took on one rank.
+type took struct{ Workspaces, Words, Staging int64 }
+
+// metered is the program with a New that holds what it takes, as the first of a group,
+// against what Shape.Memory says.
+func (m *meter) metered(p *Program) *Program {
+	q := *p
+	q.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
+		word, err := nextWord(g)
+		if err != nil {
+			return nil, err
+		}
+		m.allocated.Store(0)
+		made, err := p.New(ctx, g, s)
+		x, ok := made.(measured)
+		if err != nil || !ok {
+			return made, err
+		}
+		mine := took{Workspaces: m.allocated.Load()}
+		after, err := nextWord(g)
+		if err != nil {
+			return nil, err
+		}
+		mine.Words = (after - word) / 4
+		if mine.Staging, err = staging(g, x.Base()); err != nil {
+			return nil, err
+		}
+		most, err := largest(ctx, g, mine)
+		if err != nil {
+			return nil, err
+		}
+		return made, p.holds(x, g, s, most)
+	}
+	return &q
+}
+
+// nextWord is where the arena's first free word lies.
+func nextWord(g *group.Group) (offset int64, err error) {
+	if offset, err = g.Arena().Words(1); err == nil {
+		g.Arena().FreeWords(offset)
+	}
+	return offset, err
+}
+
+// staging is how much of the arena's staging a plan's buffers reach.
+func staging(g *group.Group, p *plan.Plan) (bytes int64, err error) {
+	start, err := g.Arena().Stage(0)
+	if err != nil {
+		return 0, err
+	}
+	first := g.Arena().Base(g.Rank()) + driver.Ptr(start[0])
+	end := first
+	for _, r := range p.Layout() {
+		if r.Rank == g.Rank() && r.Base >= first && r.Base < first+driver.Ptr(g.Arena().Bytes()-start[0]) {
+			end = max(end, r.Base+driver.Ptr(group.StagingBytes(r.Bytes)))
+		}
+	}
+	return int64(end - first), nil
+}
+
+// largest is the most that a rank took of each.
+func largest(ctx context.Context, g *group.Group, mine took) (most took, err error) {
+	blob, err := json.Marshal(mine)
+	if err != nil {
+		return most, err
+	}
+	all, err := g.Gather(ctx, "compare memory", blob)
+	if err != nil {
+		return most, err
+	}
+	for _, b := range all {
+		var x took
+		if err := json.Unmarshal(b, &x); err != nil {
+			return most, err
+		}
+		most = took{max(most.Workspaces, x.Workspaces), max(most.Words, x.Words), max(most.Staging, x.Staging)}
+	}
+	return most, nil
+}
+
+// holds compares what a plan took with what it was said to need.
+func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
+	need, err := x.Memory()
+	if err != nil {
+		return err
+	}
+	want := took{need.Workspace(), need.Words, need.Staging}
+	if p.uneven() && most.Staging < want.Staging {
+		most.Staging = want.Staging // the counts of a Bind will say
+	}
+	if most != want {
+		return fmt.Errorf("New took %+v, and Shape.Memory said %+v", most, want)
+	}
+	return p.holdsBuffers(need, g, s)
+}
+
+// holdsBuffers compares the caller's buffers with what the placements give a rank.
+func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error {
+	x, err := p.problem(s, g.Size())
+	if err != nil {
+		return err
+	}
+	for _, b := range need.Buffers {
+		part, err := x.Part(b.Name, 0)
+		if err != nil {
+			return err
+		}
+		if want := int64(part.Count) * s.Type.Size(); b.Bytes != want && !(p.uneven() && b.Bytes > want) {
+			return fmt.Errorf("Shape.Memory gives %s %d bytes, and its placement %d", b.Name, b.Bytes, want)
+		}
+	}
+	return nil
+}

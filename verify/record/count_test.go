@@ -1,0 +1,87 @@
+package record_test
+
+import (
+	"errors"
+	"testing"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+	"ovgen/verify/prove"
+	"ovgen/verify/record"
+)
+
+// silent accepts what this test enqueues and does nothing.
+type silent struct{ driver.Driver }
+
+func (silent) ModuleLoadData(*driver.Code) (driver.Module, error) { return 1, nil }
+
+func (silent) ModuleGetFunction(driver.Module, string) (driver.Function, error) { return 1, nil }
+
+func (silent) LaunchKernel(driver.Function, driver.Dim3, driver.Dim3, driver.Stream, unsafe.Pointer) error {
+	return nil
+}
+
+func (silent) EventRecordWithFlags(driver.Event, driver.Stream, driver.EventFlags) error { return nil }
+
+func (silent) StreamWaitEvent(driver.Stream, driver.Event, driver.EventFlags) error { return nil }
+
+// move is the parameters of a kernel that copies and counts its blocks.
+type move struct{ count, src, dst driver.Ptr }
+
+func moveTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
+	p := (*move)(params)
+	count := driver.Touch{Kind: driver.TouchWrite, At: p.count, Bytes: 4}
+	return append(to, count, driver.Touch{Kind: driver.TouchRead, At: p.src, Bytes: 8},
+		driver.Touch{Kind: driver.TouchWrite, At: p.dst, Bytes: 8}, count)
+}
+
+// Kernels on two streams that count their blocks in one word are recorded so, and
+// refused by the prover.
+func TestCountWords(t *testing.T) {
+	const mainStream, copyStream = 1, 2
+	names := record.Names{Streams: map[driver.Stream]string{mainStream: "main", copyStream: "copy"}, Regions: []record.Region{
+		{Base: 0x100, Bytes: 8, Buffer: "A"}, {Base: 0x200, Bytes: 16, Buffer: "S"},
+		{Base: 0x300, Bytes: 4, Buffer: "count[main]"}, {Base: 0x304, Bytes: 4, Buffer: "count[copy]"}}}
+	model := prove.Model{Program: "counts", Buffers: []prove.Buffer{
+		{Name: "A", Owner: hostir.Caller, Bytes: 8}, {Name: "S", Owner: hostir.Plan, Bytes: 16}}}
+	for _, c := range []struct {
+		name  string
+		count driver.Ptr // of the kernel on copy
+		safe  bool
+	}{{"a word each", 0x304, true}, {"one for all streams", 0x300, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			d := record.New(silent{})
+			module, err := d.ModuleLoadData(&driver.Code{Kernels: []driver.Kernel{{Name: "package_get", Touches: moveTouches}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			get, err := d.ModuleGetFunction(module, "package_get")
+			if err != nil {
+				t.Fatal(err)
+			}
+			launch := func(s driver.Stream, p move) error {
+				return d.LaunchKernel(get, driver.Dim3{X: 2, Y: 1, Z: 1}, driver.Dim3{X: 512, Y: 1, Z: 1}, s, unsafe.Pointer(&p))
+			}
+			d.Start(names)
+			if err := errors.Join(
+				d.StreamWaitEvent(mainStream, 9, 0),
+				d.EventRecordWithFlags(1, mainStream, 0), d.StreamWaitEvent(copyStream, 1, 0),
+				launch(copyStream, move{c.count, 0x100, 0x200}), launch(mainStream, move{0x300, 0x100, 0x208}),
+				d.EventRecordWithFlags(2, copyStream, 0), d.StreamWaitEvent(mainStream, 2, 0),
+				d.EventRecordWithFlags(9, mainStream, 0)); err != nil {
+				t.Fatal(err)
+			}
+			list, err := d.Stop()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = prove.Lists(t.Context(), model, [][]ops.Op{list}, 2)
+			var wrong *prove.Counterexample
+			if errors.As(err, &wrong); c.safe != (err == nil) || !c.safe && (wrong == nil || wrong.Property != prove.Race) {
+				t.Errorf("%v\n%s", err, ops.Lines(list))
+			}
+		})
+	}
+}
