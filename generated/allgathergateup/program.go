@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "6edbe4ba99719458ad63145488c632a55f559792c0213ecc66e755e22a3cd345",
-	Proof: "proven for D = 1..8, stamp 53ad9d7ba42c4aa4",
+	Hash:  "48a346281d9a616136df90cc78915ab1845de3f5ca783c67beea0a8abe7b053f",
+	Proof: "proven for D = 1..8, stamp 7612cf0bd9107515",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

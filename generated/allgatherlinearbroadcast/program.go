@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearbroadcast",
-	Hash:  "92f6e875f3bcaf0a09b2c2db41535a40e1a881499f62e6bd7624e3cfd2c395b9",
-	Proof: "proven for D = 1..8, stamp fd7165bdf732be72",
+	Hash:  "822e7f938c7a6ddc073ca5d51ceb0d4b499390d2b751b63bc65a3d20479e1bde",
+	Proof: "proven for D = 1..8, stamp b888d17fb04afabe",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearput",
-	Hash:  "0b9b18c54022f3dca558a3112bc1152a8b23a22575ea3c5baef83dff786f55b8",
-	Proof: "proven for D = 1..8, stamp 35af9c340cf764d1",
+	Hash:  "1d8dec6cb6567ac7e20a3ca677ccf0a3817fba29bb7618640d04996025d00f5d",
+	Proof: "proven for D = 1..8, stamp e12ad6c9ddce61be",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

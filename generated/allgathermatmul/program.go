@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathermatmul",
-	Hash:  "e347ca641ceb82631675e2755d0eb2d6500d865b26d8c7817c116d03382a0856",
-	Proof: "proven for D = 1..8, stamp bd3658d7f9acdb88",
+	Hash:  "6f55d173b5ed62ab4c2b18d336c4e7d7f21abd5fd5119edf5e2bc91f2875345c",
+	Proof: "proven for D = 1..8, stamp 80994a7f36da5fbf",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

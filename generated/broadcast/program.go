@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-	Hash:  "97f2c6f16e53aff38a14ffd595b07e05a8c1fa09e7e00fbe8ac1bcf8f50ad523",
-	Proof: "proven for D = 1..8, stamp a7571519e8acf316",
+	Hash:  "c265c1dae915142de4c21bbb2edab5f807538d2144443cee18ccf336d984f726",
+	Proof: "proven for D = 1..8, stamp 479809e53569d74d",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "adc1105841793bccc9724d07bf883ccb540dd8d8a0db157626e62700414379b2",
-	Proof: "proven for D = 1..8, stamp 69c2dc677e683d21",
+	Hash:  "99b52216b46a252397057499f80308c32090d6fe6c575cef4d2e2e0d04aec34f",
+	Proof: "proven for D = 1..8, stamp 1f481b08cb857813",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

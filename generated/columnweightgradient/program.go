@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "9556f15986af373ed21eb460769cef76912dd9011f3bf09f2af8a3e502d090ec",
-	Proof: "proven for D = 1..8, stamp c1be5f0a62133965",
+	Hash:  "f29bd1b01fd1d1bfa021c365c74d020decbb94725ae160d7d4dbe6263a65d0b5",
+	Proof: "proven for D = 1..8, stamp 89856a6a3bb6101a",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

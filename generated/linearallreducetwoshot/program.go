@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "27c8599a0ea2a36dec6e1e92d494dafbf3c9565e210feee59bc776a80604bc6c",
-	Proof: "proven for D = 1..8, stamp db5a1999ce5c5b03",
+	Hash:  "87eec691230bd024e5f401dd209e3e9ceb109b5a3392e6ca0f418e49978e3979",
+	Proof: "proven for D = 1..8, stamp 6ae583c347e487e9",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

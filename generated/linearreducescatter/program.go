@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-	Hash:  "ae329a1090f00ec275795039f72fd5df5b999381743120b8d08c748e7b8c1ed8",
-	Proof: "proven for D = 1..8, stamp c6abb1ac750a9a0d",
+	Hash:  "000901ccad09639c289c4a4a4d720a662e4c7a5a365c3e0a59c4ffd91bf25ce6",
+	Proof: "proven for D = 1..8, stamp a6324ef5947f4063",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

@@ -19,8 +19,8 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-	Hash:  "181aa5a3d7c9327a80f2fc32821f7d0c02d8d0c58fd720a33919b5207cd20ec0",
-	Proof: "proven for D = 1..8, stamp fb2a3ec1733c7157",
+	Hash:  "e5d845336ef7e5db703424a6a7681a48375d1ce400b9ecf33f6e989d65950626",
+	Proof: "proven for D = 1..8, stamp 6203d00e56dd4916",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

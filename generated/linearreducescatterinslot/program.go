@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "88f13dd0408199c2fef8f7435de5ab261b5e5f1d46ebe15042cf402453900841",
-	Proof: "proven for D = 1..8, stamp 8b031f7496216300",
+	Hash:  "60cce2c958432f2569cc50b54444cdf48dc089ac73753ebf5def309d1f2d1263",
+	Proof: "proven for D = 1..8, stamp c9110565cbff0183",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "915a84583329e600742f0e49c263565cad80bf0ccaef63338bc2528d59b23d05",
-	Proof: "proven for D = 1..8, stamp b91191ab9ff3681a",
+	Hash:  "f4610c5fffbc1604e163d6eaa8344d28076463792409557a6ca50a78a3b0df04",
+	Proof: "proven for D = 1..8, stamp b4b5d5ea387a61e6",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

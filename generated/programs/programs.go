@@ -62,7 +62,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:   "allgather",
-		Proof:  "proven for D = 1..8, stamp c70c0affb78ae4f7",
+		Proof:  "proven for D = 1..8, stamp 51f90db2f054d482",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -75,7 +75,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathergateup",
-		Proof:  "proven for D = 1..8, stamp 53ad9d7ba42c4aa4",
+		Proof:  "proven for D = 1..8, stamp 7612cf0bd9107515",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -92,7 +92,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinear",
-		Proof:  "proven for D = 1..8, stamp 4dc904227f295ffa",
+		Proof:  "proven for D = 1..8, stamp 932a9826e5bf88da",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -107,7 +107,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearbroadcast",
-		Proof:  "proven for D = 1..8, stamp fd7165bdf732be72",
+		Proof:  "proven for D = 1..8, stamp b888d17fb04afabe",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -122,7 +122,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective1",
-		Proof:  "proven for D = 1..8, stamp 7ca2b7ff3ed63682",
+		Proof:  "proven for D = 1..8, stamp 069395d42d056103",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -137,7 +137,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective2",
-		Proof:  "proven for D = 1..8, stamp 1b8cacfdf5e7c2b0",
+		Proof:  "proven for D = 1..8, stamp e8e67b69e06a8a41",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -152,7 +152,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective8",
-		Proof:  "proven for D = 1..8, stamp aa00d41bd7bd35f7",
+		Proof:  "proven for D = 1..8, stamp 72ab442249dfb7f0",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
@@ -167,7 +167,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcopied",
-		Proof:  "proven for D = 1..8, stamp 0fc5d2dd1de44b98",
+		Proof:  "proven for D = 1..8, stamp bc54524c43fc4780",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -197,7 +197,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlineargrouped",
-		Proof:  "proven for D = 1..8, stamp 354b1b36fb045a2b",
+		Proof:  "proven for D = 1..8, stamp 0fff5205fd57c2d0",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -212,7 +212,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearhandlesinloop",
-		Proof:  "proven for D = 1..8, stamp a70e11b62d322a01, eager only: it exchanges handles in the loop",
+		Proof:  "proven for D = 1..8, stamp b8b2998ec8aaa571, eager only: it exchanges handles in the loop",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Eager:  true,
 		Slow:   true,
@@ -244,7 +244,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearparts",
-		Proof:  "proven for D = 1..8, stamp 74c22e474a6e31d3",
+		Proof:  "proven for D = 1..8, stamp 47da208b54901add",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -259,7 +259,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearput",
-		Proof:  "proven for D = 1..8, stamp 35af9c340cf764d1",
+		Proof:  "proven for D = 1..8, stamp e12ad6c9ddce61be",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -334,7 +334,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearstartinloop",
-		Proof:  "proven for D = 1..8, stamp aaf2362db3e493d1",
+		Proof:  "proven for D = 1..8, stamp 5db7e6c767b1b134",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Slow:   true,
 		Op:     "linear",
@@ -350,7 +350,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathermatmul",
-		Proof:  "proven for D = 1..8, stamp bd3658d7f9acdb88",
+		Proof:  "proven for D = 1..8, stamp 80994a7f36da5fbf",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -364,7 +364,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherqkv",
-		Proof:  "proven for D = 1..8, stamp 1c595ec1515672e0",
+		Proof:  "proven for D = 1..8, stamp 84b2474f53a6d6bf",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -382,7 +382,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 1..8, stamp ff08f924c0b98059",
+		Proof: "proven for D = 1..8, stamp ff5c2bb5f82db08c",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -394,7 +394,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 1..8, stamp c9d26e0a453e388d",
+		Proof: "proven for D = 1..8, stamp 3a539e1fe7c42e2b",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -406,7 +406,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 1..8, stamp 3cb32615db0eb93e",
+		Proof: "proven for D = 1..8, stamp 283ef6bfd458e5ac",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -418,7 +418,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreducetwoshot",
-		Proof:  "proven for D = 1..8, stamp c5ee1128663f756b",
+		Proof:  "proven for D = 1..8, stamp 5b937e9e99582266",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -431,7 +431,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 1..8, stamp a4aab07cba0f5794",
+		Proof: "proven for D = 1..8, stamp 5a7c5555394088fc",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -443,7 +443,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 1..8, stamp 8d43752dc8b390fe",
+		Proof: "proven for D = 1..8, stamp 66904dde8ce8882c",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -455,7 +455,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 1..8, stamp a7571519e8acf316",
+		Proof: "proven for D = 1..8, stamp 479809e53569d74d",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -467,7 +467,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columninputgradient",
-		Proof:  "proven for D = 1..8, stamp 69c2dc677e683d21",
+		Proof:  "proven for D = 1..8, stamp 1f481b08cb857813",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -481,7 +481,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columnweightgradient",
-		Proof:  "proven for D = 1..8, stamp c1be5f0a62133965",
+		Proof:  "proven for D = 1..8, stamp 89856a6a3bb6101a",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -495,7 +495,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduce",
-		Proof:  "proven for D = 1..8, stamp facc3273d9f5db6c",
+		Proof:  "proven for D = 1..8, stamp 5267392be5939139",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
@@ -509,7 +509,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduceoneshot",
-		Proof:  "proven for D = 1..8, stamp e8147250f499364e",
+		Proof:  "proven for D = 1..8, stamp e305fbd1ac4f8c8c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}},
@@ -523,7 +523,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreducetwoshot",
-		Proof:  "proven for D = 1..8, stamp db5a1999ce5c5b03",
+		Proof:  "proven for D = 1..8, stamp 6ae583c347e487e9",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -537,7 +537,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatter",
-		Proof:  "proven for D = 1..8, stamp c6abb1ac750a9a0d",
+		Proof:  "proven for D = 1..8, stamp a6324ef5947f4063",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -565,7 +565,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinorder",
-		Proof:  "proven for D = 1..8, stamp fb2a3ec1733c7157",
+		Proof:  "proven for D = 1..8, stamp 6203d00e56dd4916",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -579,7 +579,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinslot",
-		Proof:  "proven for D = 1..8, stamp 8b031f7496216300",
+		Proof:  "proven for D = 1..8, stamp c9110565cbff0183",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -593,7 +593,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterkernels",
-		Proof:  "proven for D = 1..8, stamp dbed34872325dfb8",
+		Proof:  "proven for D = 1..8, stamp 0e3f52cee36a946d",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -607,7 +607,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatteroneshot",
-		Proof:  "proven for D = 1..8, stamp b91191ab9ff3681a",
+		Proof:  "proven for D = 1..8, stamp b4b5d5ea387a61e6",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -621,7 +621,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterputkernels",
-		Proof:  "proven for D = 1..8, stamp 425e4c8e3a507ec4",
+		Proof:  "proven for D = 1..8, stamp 9f7ab60a397cbcf3",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -663,7 +663,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "matmulreducescatter",
-		Proof:  "proven for D = 1..8, stamp d3f3d81cf4308848",
+		Proof:  "proven for D = 1..8, stamp ded3ba75f048906a",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -690,7 +690,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "reducescatter",
-		Proof:  "proven for D = 1..8, stamp 4f14304d3d810972",
+		Proof:  "proven for D = 1..8, stamp e382f46d7b25b380",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -703,7 +703,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 1..8, stamp e931355947595351",
+		Proof: "proven for D = 1..8, stamp a9a365696bc805b6",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -715,7 +715,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowinputgradient",
-		Proof:  "proven for D = 1..8, stamp a3fc5adfe74e7520",
+		Proof:  "proven for D = 1..8, stamp 29688d28dd48af32",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -729,7 +729,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowweightgradient",
-		Proof:  "proven for D = 1..8, stamp 367381b994783c81",
+		Proof:  "proven for D = 1..8, stamp 5b02c3826513831d",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -743,7 +743,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 1..8, stamp 3545e763f8c0f3df",
+		Proof:  "proven for D = 1..8, stamp 851b715b2f73d5ad",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -759,7 +759,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlpbatches",
-		Proof:  "proven for D = 1..8, stamp 3b91ca4748cb82d3",
+		Proof:  "proven for D = 1..8, stamp 153db0a75332a376",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
-	Hash:  "f62ff47b78e7720c0683d7b36ac1d4453060ea269000540ad457a9b66e89e780",
-	Proof: "proven for D = 1..8, stamp 4f14304d3d810972",
+	Hash:  "5be77386f203bdd58a0f7c810b3409b2bbc228e093c60f3385cb2ac990be99c6",
+	Proof: "proven for D = 1..8, stamp e382f46d7b25b380",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

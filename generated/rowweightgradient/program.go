@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-	Hash:  "692daf6932ddbea01fcbcc814db3433afb73d15af867232273c23dc01cef19e3",
-	Proof: "proven for D = 1..8, stamp 367381b994783c81",
+	Hash:  "f581fc19a1b46c63038686f720a633c40b7f62f0db1b70fabfa8a8471a23add2",
+	Proof: "proven for D = 1..8, stamp 5b02c3826513831d",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "593c4af15c9b1c0dedf3c99c1980e03647db2d5469c8094ad43cc7612020d16f",
-	Proof: "proven for D = 1..8, stamp 3545e763f8c0f3df",
+	Hash:  "b0b73e5098d40789b19f6540a96b12bc17242bf8eab8b73b4a641ab7deeb0687",
+	Proof: "proven for D = 1..8, stamp 851b715b2f73d5ad",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,
