@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgather",
-<<<<<<< HEAD
-	Hash:  "29acfcfe0642a482d0b75405cac34dfac386655ca9cd44b203f2964ffc15a803",
-	Proof: "proven for D = 1..8, stamp c70c0affb78ae4f7",
-=======
-	Hash:  "8f0afbd2039885a50170abbe614f203cd7969ceb4a6a06ce61c01bfcd119a250",
-	Proof: "proven for D = 1..8, stamp f168c04eb0e44fa0",
->>>>>>> inplace
+	Hash:  "4c2ea9ddf3fa90f369695e24043b4bfb27f270bb350bcd828900fe6055c4227e",
+	Proof: "proven for D = 1..8, stamp 918dfffa8bd9c49b",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-<<<<<<< HEAD
-	Hash:  "6edbe4ba99719458ad63145488c632a55f559792c0213ecc66e755e22a3cd345",
-	Proof: "proven for D = 1..8, stamp 53ad9d7ba42c4aa4",
-=======
-	Hash:  "784733979af4fb06c87bdfc62b365693e2efead19e6c142d4995504e313b0006",
-	Proof: "proven for D = 1..8, stamp d594f6a0e6935b23",
->>>>>>> inplace
+	Hash:  "515cb1c06e7827e7b97a0a8746a773103dcbe1041903125eaa96b53655c8fb0d",
+	Proof: "proven for D = 1..8, stamp 145113327e9eb75a",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

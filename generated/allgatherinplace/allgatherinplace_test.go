@@ -7,23 +7,35 @@ import (
 
 	"ovgen/generated/allgatherinplace"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/record"
 )
+
+// testProgram is the package as the tests drive it.
+var testProgram = harness.Program{
+	Name:   "allgatherinplace",
+	Proof:  "proven for D = 1..8, stamp b7a5f89a3fc5cb1b",
+	Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Op:     "copy",
+	Checks: []harness.Divide{{Extent: "M", By: "D"}},
+	Tensors: []harness.Tensor{
+		{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
+		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+	},
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:   harness.Adapt(allgatherinplace.New, (*allgatherinplace.Plan).Bind),
+}
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, harness.Program{
-		Name:   "allgatherinplace",
-		Proof:  "proven for D = 1..8, stamp d527764cf7c6e2db",
-		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
-		Op:     "copy",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(allgatherinplace.New, (*allgatherinplace.Plan).Bind),
-	})
+	harness.TestProgram(t, testProgram)
+}
+
+// TestRecorded records what the package enqueues, without running it, at
+// several shapes and in each type, and holds it against the operations of its
+// schedule, which were proven.
+func TestRecorded(t *testing.T) {
+	record.Test(t, testProgram, schedule.Schedule{})
 }

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinear",
-<<<<<<< HEAD
-	Hash:  "d0f805c76978b131b17a7c4b1fd100e1779ebbd815884e20fe53200421f3082a",
-	Proof: "proven for D = 1..8, stamp 4dc904227f295ffa",
-=======
-	Hash:  "13349d053cdfd225e01aff2e922763fce98ec6c8a7eb65c50010e031088d84af",
-	Proof: "proven for D = 1..8, stamp df938753ff82c1af",
->>>>>>> inplace
+	Hash:  "cfd7ae5dc6edae89dfc83a086aebf74291775a85004c360e58949da9ef1aa12f",
+	Proof: "proven for D = 1..8, stamp 1340b2ea9f8d9427",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearbroadcast",
-<<<<<<< HEAD
-	Hash:  "92f6e875f3bcaf0a09b2c2db41535a40e1a881499f62e6bd7624e3cfd2c395b9",
-	Proof: "proven for D = 1..8, stamp fd7165bdf732be72",
-=======
-	Hash:  "819f64a905f169289523632edb9b1cbb6d7e780f7b1f2b4add48a44078424b71",
-	Proof: "proven for D = 1..8, stamp 610e86844c5db897",
->>>>>>> inplace
+	Hash:  "e5283e232db64d13746643a534943a64dbe3be8e1305e2b56bf5eb90dc2b0389",
+	Proof: "proven for D = 1..8, stamp 566d140011d98951",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

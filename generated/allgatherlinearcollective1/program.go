@@ -22,13 +22,8 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective1",
-<<<<<<< HEAD
-	Hash:  "d4183b3388c4523896e846fc84abb137993aacd6a5b8b7eff31669d55c84a587",
-	Proof: "proven for D = 1..8, stamp 7ca2b7ff3ed63682",
-=======
-	Hash:  "c8c8c9697fb5a393f173957fcf22a30b8620011b9f26c66e6e4ac295b7f9b784",
-	Proof: "proven for D = 1..8, stamp c141fdb61f9ce6f4",
->>>>>>> inplace
+	Hash:  "eccf397b7bc9fa535dab0177324f230fb190455465e0fb0a902edcb5803198fe",
+	Proof: "proven for D = 1..8, stamp e4c8cceb226ad96b",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -22,13 +22,8 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective2",
-<<<<<<< HEAD
-	Hash:  "b83191bcd87f2a962e55dbd0160a3576304058bbfda98ce910d7d2dc9be10ec8",
-	Proof: "proven for D = 1..8, stamp 1b8cacfdf5e7c2b0",
-=======
-	Hash:  "e1b072903129f47378fb3e53d8f6c870e3cc0bf29a74fb1d018359078424bfa0",
-	Proof: "proven for D = 1..8, stamp 3f7f3c4411d9c36c",
->>>>>>> inplace
+	Hash:  "029148fb23674de1dd8ecf97a351570c46447390d041233b70280a7c860db8bf",
+	Proof: "proven for D = 1..8, stamp ff6b01b0deec4078",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

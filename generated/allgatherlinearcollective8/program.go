@@ -22,13 +22,8 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective8",
-<<<<<<< HEAD
-	Hash:  "a611d5d40aab8c1bed8d1093a1b53985cf0b4c8b66add3b15f43d28ec76efa56",
-	Proof: "proven for D = 1..8, stamp aa00d41bd7bd35f7",
-=======
-	Hash:  "788e9dfdefb4244bfaa4277793a85273278e4f6b123ead9a050f2d961f9b2dfe",
-	Proof: "proven for D = 1..8, stamp 9db9d4b322db6e99",
->>>>>>> inplace
+	Hash:  "f3e173479f1c8c266de4cdc0492770f235cb52d668acbc1cf7d8f320b1a62d3b",
+	Proof: "proven for D = 1..8, stamp 3ffb03029f20c614",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcopied",
-<<<<<<< HEAD
-	Hash:  "4deacd142d0375d2463216c817a2f4669bcae0442759e28b83383b1179f70c1e",
-	Proof: "proven for D = 1..8, stamp 0fc5d2dd1de44b98",
-=======
-	Hash:  "890ee31c76e7a0ecc334d7b798b27c468ae0db8092d6937ad88abeb3623cad3e",
-	Proof: "proven for D = 1..8, stamp 87e94d4cfb15bacf",
->>>>>>> inplace
+	Hash:  "5ee94d477d492438c9c733e5683bb426c36ae2e66d90899ab6988863ba8dd45c",
+	Proof: "proven for D = 1..8, stamp 5508be95c3bc0344",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlineargrouped",
-<<<<<<< HEAD
-	Hash:  "33642b0dece16cef00524972fe770e80d76a8e11e9648bf6965ce02e55434029",
-	Proof: "proven for D = 1..8, stamp 354b1b36fb045a2b",
-=======
-	Hash:  "2210ba274ab6d3d46abbd91a0a8a8ee978699dbf4b5c976c1b088ecaa567b102",
-	Proof: "proven for D = 1..8, stamp cf09a3ee01972258",
->>>>>>> inplace
+	Hash:  "77df5c746d1b65042e64022685c43e7989fc5e3626d847d2cdca5fc419ed1313",
+	Proof: "proven for D = 1..8, stamp f2a92176341f5c0c",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearhandlesinloop",
-<<<<<<< HEAD
-	Hash:  "dd8a17d5c7821974401a699def8286cb08802b4d1c0a90ecdfd47233952cff89",
-	Proof: "proven for D = 1..8, stamp a70e11b62d322a01, eager only: it exchanges handles in the loop",
-=======
-	Hash:  "345b932c2ee0a8976730b2ac0fec838b437a9be8b0ff75d2c0142b2131150cb8",
-	Proof: "proven for D = 1..8, stamp 927cce9453584649, eager only: it exchanges handles in the loop",
->>>>>>> inplace
+	Hash:  "b82d0aadc325c97ce5c4ddd573a147f36aaf4affe55ef967e72628443688d285",
+	Proof: "proven for D = 1..8, stamp c377188f9b72fc8e, eager only: it exchanges handles in the loop",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Eager: true,
 }

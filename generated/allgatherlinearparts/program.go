@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearparts",
-<<<<<<< HEAD
-	Hash:  "79f8e8dac868eaa7562f3c5391d2bb1dae1f461c4e09bf139cbe7c7d3b77033f",
-	Proof: "proven for D = 1..8, stamp 74c22e474a6e31d3",
-=======
-	Hash:  "df0c6e447b769b3b0af27d4e68a6acedc43194d98635f707985c919b3cd7fcd4",
-	Proof: "proven for D = 1..8, stamp 60cc56d4063375b9",
->>>>>>> inplace
+	Hash:  "9aabfefeea4bdd412aa23a5dd36880ca0b7608542db3b7d9ed582eeb800aeecf",
+	Proof: "proven for D = 1..8, stamp 80e61298662fb7e2",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

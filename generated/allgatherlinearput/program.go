@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearput",
-<<<<<<< HEAD
-	Hash:  "0b9b18c54022f3dca558a3112bc1152a8b23a22575ea3c5baef83dff786f55b8",
-	Proof: "proven for D = 1..8, stamp 35af9c340cf764d1",
-=======
-	Hash:  "6c261e6627fe06a9641a36841825f58e25d29e2c97cfddb0dda3233f9462bce5",
-	Proof: "proven for D = 1..8, stamp 7c570a0170fba09e",
->>>>>>> inplace
+	Hash:  "11fc5c5c40032e5f391a87bcdc35c6904c04eb4ba3aac7522776df59812e6336",
+	Proof: "proven for D = 1..8, stamp b72a90cde48d2690",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

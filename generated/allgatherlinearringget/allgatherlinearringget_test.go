@@ -7,25 +7,40 @@ import (
 
 	"ovgen/generated/allgatherlinearringget"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/record"
 )
+
+// testProgram is the package as the tests drive it.
+var testProgram = harness.Program{
+	Name:   "allgatherlinearringget",
+	Proof:  "proven for D = 1..8, stamp e5f87f7726e9cac2",
+	Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Op:     "linear",
+	Checks: []harness.Divide{{Extent: "M", By: "D"}},
+	Tensors: []harness.Tensor{
+		{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+		{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
+		{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
+		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+	},
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:   harness.Adapt(allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind),
+}
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, harness.Program{
-		Name:   "allgatherlinearringget",
-		Proof:  "proven for D = 1..8, stamp e5f87f7726e9cac2",
-		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "M", By: "D"}},
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
-			{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind),
+	harness.TestProgram(t, testProgram)
+}
+
+// TestRecorded records what the package enqueues, without running it, at
+// several shapes and in each type, and holds it against the operations of its
+// schedule, which were proven.
+func TestRecorded(t *testing.T) {
+	record.Test(t, testProgram, schedule.Schedule{
+		Pipeline: schedule.Pipeline{Order: "ring"},
+		Streams:  schedule.Streams{Copy: "with step"},
 	})
 }

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearstartinloop",
-<<<<<<< HEAD
-	Hash:  "c6eff7839c0eebef4805e63e9d615142e92334b5e078902433fd40a98788e07d",
-	Proof: "proven for D = 1..8, stamp aaf2362db3e493d1",
-=======
-	Hash:  "a7e8a844dc0dd42fbad39df7c114122d8a856c06e6a36db3ac921e6243c96974",
-	Proof: "proven for D = 1..8, stamp 28b918aec9f778bf",
->>>>>>> inplace
+	Hash:  "67fee9f730009d96d6cb61e6103e09386a7199b7b4f8e4bfcfe1d38b2d169a9c",
+	Proof: "proven for D = 1..8, stamp 46dd96cd1e4ab861",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

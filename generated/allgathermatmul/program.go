@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathermatmul",
-<<<<<<< HEAD
-	Hash:  "e347ca641ceb82631675e2755d0eb2d6500d865b26d8c7817c116d03382a0856",
-	Proof: "proven for D = 1..8, stamp bd3658d7f9acdb88",
-=======
-	Hash:  "f44438ff52258d2ae68080c1b8ba4759a546844a828d9eb2319e2edd83586c6a",
-	Proof: "proven for D = 1..8, stamp 322fddad600001f9",
->>>>>>> inplace
+	Hash:  "bf982e49e4b008a3b25c2ac951758fe6aefa5f7f253213a7c0fc4470f091a5f1",
+	Proof: "proven for D = 1..8, stamp 35476e1ae44ffdb2",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherqkv",
-<<<<<<< HEAD
-	Hash:  "cc7a40e030f6a5ede7e5c3a1aad9c43a9c848e24812d2cb447ea2f21ee209997",
-	Proof: "proven for D = 1..8, stamp 1c595ec1515672e0",
-=======
-	Hash:  "b2f1cc2ad7871a2d178e3621e11c8703ebddf66c5c1718cf1df1b203bfcde313",
-	Proof: "proven for D = 1..8, stamp 907b27177f105e82",
->>>>>>> inplace
+	Hash:  "44c835e173c323a6064e18eb5bdc0b0bdbb25aa9987eba27bf915805ab24a19c",
+	Proof: "proven for D = 1..8, stamp a1a6fc661c0302d6",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

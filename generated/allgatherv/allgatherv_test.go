@@ -7,22 +7,34 @@ import (
 
 	"ovgen/generated/allgatherv"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/record"
 )
+
+// testProgram is the package as the tests drive it.
+var testProgram = harness.Program{
+	Name:  "allgatherv",
+	Proof: "proven for D = 1..8, stamp ae654eece46a7686",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Op:    "copy",
+	Tensors: []harness.Tensor{
+		{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
+		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+	},
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:   harness.Adapt(allgatherv.New, (*allgatherv.Plan).Bind),
+}
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, harness.Program{
-		Name:  "allgatherv",
-		Proof: "proven for D = 1..8, stamp db7c12f2801b1a9b",
-		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
-		Op:    "copy",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(allgatherv.New, (*allgatherv.Plan).Bind),
-	})
+	harness.TestProgram(t, testProgram)
+}
+
+// TestRecorded records what the package enqueues, without running it, at
+// several shapes and in each type, and holds it against the operations of its
+// schedule, which were proven.
+func TestRecorded(t *testing.T) {
+	record.Test(t, testProgram, schedule.Schedule{})
 }

@@ -29,5 +29,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp db7c12f2801b1a9b.
+// Proof: proven for D = 1..8, stamp ae654eece46a7686.
 package allgatherv

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherv",
-<<<<<<< HEAD
-	Hash:  "d0a6295d0664c5534a4f24af64bb63632f0db5b2d8c3bbf69cb67f19d031647c",
-	Proof: "proven for D = 1..8, stamp ff08f924c0b98059",
-=======
-	Hash:  "fcb34fa8306304a0079f03ef8f9b073ea8fa64004aa23f0031198be717664f4c",
-	Proof: "proven for D = 1..8, stamp db7c12f2801b1a9b",
->>>>>>> inplace
+	Hash:  "0ad127c6bee85d7609047960663f3866890e957787da5bfe51e0c737e5fe283a",
+	Proof: "proven for D = 1..8, stamp ae654eece46a7686",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -7,22 +7,36 @@ import (
 
 	"ovgen/generated/allgathervpadded"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/record"
 )
+
+// testProgram is the package as the tests drive it.
+var testProgram = harness.Program{
+	Name:  "allgathervpadded",
+	Proof: "proven for D = 1..8, stamp 40ec3f6ea944ddf0",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Op:    "copy",
+	Tensors: []harness.Tensor{
+		{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
+		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+	},
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:   harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
+}
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, harness.Program{
-		Name:  "allgathervpadded",
-		Proof: "proven for D = 1..8, stamp 70641cc323630b0e",
-		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
-		Op:    "copy",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
+	harness.TestProgram(t, testProgram)
+}
+
+// TestRecorded records what the package enqueues, without running it, at
+// several shapes and in each type, and holds it against the operations of its
+// schedule, which were proven.
+func TestRecorded(t *testing.T) {
+	record.Test(t, testProgram, schedule.Schedule{
+		Pipeline: schedule.Pipeline{Kind: "padded"},
 	})
 }

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-<<<<<<< HEAD
-	Hash:  "886bc39fece5557fe988d8994650b6cf4446964e785b94bc333cd7c077085e9c",
-	Proof: "proven for D = 1..8, stamp c9d26e0a453e388d",
-=======
-	Hash:  "da40eef9294833f8a410e9255f0b48a7d6165308d1ed75d0f9431e2b8fb72d1c",
-	Proof: "proven for D = 1..8, stamp 70641cc323630b0e",
->>>>>>> inplace
+	Hash:  "4159c2e822d2e1ae28e2724fe916f7d7ea7e9afcb59083885161e4892adffc47",
+	Proof: "proven for D = 1..8, stamp 40ec3f6ea944ddf0",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -13,10 +13,10 @@
 
 // ----------------------------------------------------------------------------
 // Words that ranks signal each other with. A word is 0 or 1, has one rank that sets
-// it and one that awaits it. PTX has the orderings that C++ has no name for; the
-// simulator brings its own.
+// it and one that awaits it. PTX has the orderings that C++ has no name for; a host
+// brings its own.
 
-#ifndef OVGEN_WAIT_EQ
+#ifndef OVGEN_HOST
 
 static __device__ __forceinline__ unsigned load_acquire(const unsigned *word)
 {
@@ -30,13 +30,19 @@ static __device__ __forceinline__ void store_release(unsigned *word, unsigned va
   asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
-#define OVGEN_LD_ACQUIRE_SYS(word) load_acquire(word)
-#define OVGEN_ST_RELEASE_SYS(word, value) store_release(word, value)
-#define OVGEN_WAIT_EQ(word, value) \
-  while (OVGEN_LD_ACQUIRE_SYS(word) != (value)) { \
-  }
+static __device__ __forceinline__ void store_relaxed(unsigned *word, unsigned value)
+{
+  asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
+}
 
 #endif
+
+// await_word holds the thread until the word is 1.
+static __device__ __forceinline__ void await_word(const unsigned *word)
+{
+  while (load_acquire(word) != 1u) {
+  }
+}
 
 // ----------------------------------------------------------------------------
 // Kernels that signal around their work: post, wait, work, post, wait. Their blocks need
@@ -46,22 +52,9 @@ static __device__ __forceinline__ void store_release(unsigned *word, unsigned va
 // Blocks count themselves at the scope of the GPU; one release at that of the system then
 // covers what all of them have read and written.
 
-#ifndef OVGEN_BLOCK_AWAIT
+#ifndef OVGEN_HOST
 
-static __device__ __forceinline__ void block_await(const unsigned long long *words, unsigned count)
-{
-  if (threadIdx.x < count) {
-    OVGEN_WAIT_EQ((unsigned *)words[threadIdx.x], 1u);
-  }
-  __syncthreads();
-}
-
-static __device__ __forceinline__ bool block_done()
-{
-  __syncthreads();
-  return threadIdx.x == 0;
-}
-
+// increment adds 1, or goes from last to 0; it returns what was there.
 static __device__ __forceinline__ unsigned increment(unsigned *word, unsigned last)
 {
   unsigned old;
@@ -69,20 +62,23 @@ static __device__ __forceinline__ unsigned increment(unsigned *word, unsigned la
   return old;
 }
 
-static __device__ __forceinline__ void store_relaxed(unsigned *word, unsigned value)
+#endif
+
+// block_await holds the block until each word is 1.
+static __device__ __forceinline__ void block_await(const unsigned long long *words, unsigned count)
 {
-  asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
+  if (threadIdx.x < count) {
+    await_word((const unsigned *)words[threadIdx.x]);
+  }
+  __syncthreads();
 }
 
-// Holds the block until each word is 1.
-#define OVGEN_BLOCK_AWAIT(words, count) block_await(words, count)
-// True in one thread of the block, once all of them are here.
-#define OVGEN_BLOCK_DONE() block_done()
-// Adds 1, or goes from last to 0; returns what was there.
-#define OVGEN_INC_ACQ_REL_GPU(word, last) increment(word, last)
-#define OVGEN_ST_RELAXED_SYS(word, value) store_relaxed(word, value)
-
-#endif
+// block_done is true in one thread of the block, once all of them are here.
+static __device__ __forceinline__ bool block_done()
+{
+  __syncthreads();
+  return threadIdx.x == 0;
+}
 
 // post_words lets peers see what happened before, own resets included, and then the words.
 static __device__ __forceinline__ void post_words(const unsigned long long *words, unsigned count)
@@ -92,7 +88,7 @@ static __device__ __forceinline__ void post_words(const unsigned long long *word
   }
   __threadfence_system();
   for (unsigned i = 0; i < count; i++) {
-    OVGEN_ST_RELAXED_SYS((unsigned *)words[i], 1u);
+    store_relaxed((unsigned *)words[i], 1u);
   }
 }
 
@@ -100,10 +96,10 @@ static __device__ __forceinline__ void post_words(const unsigned long long *word
 static __device__ __forceinline__ void reset_words(const struct allreduceinplace_signals &p, const unsigned long long *words, unsigned count)
 {
   for (unsigned i = 0; i < count; i++) {
-    OVGEN_ST_RELAXED_SYS((unsigned *)words[i], 0u);
+    store_relaxed((unsigned *)words[i], 0u);
   }
   if (count > 0 && p.step != 0) {
-    OVGEN_ST_RELAXED_SYS((unsigned *)p.step, p.value);
+    store_relaxed((unsigned *)p.step, p.value);
   }
 }
 
@@ -117,7 +113,7 @@ static __device__ __forceinline__ unsigned last_ticket(const struct allreduceinp
 
 static __device__ __forceinline__ unsigned ticket(const struct allreduceinplace_signals &p)
 {
-  return OVGEN_INC_ACQ_REL_GPU((unsigned *)p.count, last_ticket(p));
+  return increment((unsigned *)p.count, last_ticket(p));
 }
 
 // enter is what comes ahead of the work.
@@ -126,19 +122,19 @@ static __device__ __forceinline__ void enter(const struct allreduceinplace_signa
   if (p.opening > 0 && threadIdx.x == 0 && ticket(p) == 0) {
     post_words(p.opens, p.opening);
   }
-  OVGEN_BLOCK_AWAIT(p.waits, p.waiting);
+  block_await(p.waits, p.waiting);
 }
 
 // leave is what comes behind it.
 static __device__ __forceinline__ void leave(const struct allreduceinplace_signals &p)
 {
-  if (!OVGEN_BLOCK_DONE() || ticket(p) != last_ticket(p)) {
+  if (!block_done() || ticket(p) != last_ticket(p)) {
     return;
   }
   reset_words(p, p.waits, p.waiting);
   post_words(p.posts, p.posting);
   for (unsigned i = 0; i < p.closing; i++) {
-    OVGEN_WAIT_EQ((unsigned *)p.closes[i], 1u);
+    await_word((const unsigned *)p.closes[i]);
   }
   reset_words(p, p.closes, p.closing);
 }
@@ -208,7 +204,7 @@ static __device__ __forceinline__ void copy_bytes(unsigned long long to, unsigne
 // Who reads an element of a term that is dst as well writes it later, and no one else
 // does either.
 
-#ifndef OVGEN_HALF_TO_FLOAT
+#ifndef OVGEN_HOST
 
 static __device__ __forceinline__ float half_bits_to_float(unsigned bits)
 {
@@ -231,10 +227,6 @@ static __device__ __forceinline__ unsigned float_to_bfloat_bits(float x)
   return bits;
 }
 
-#define OVGEN_HALF_TO_FLOAT(bits) half_bits_to_float(bits)
-#define OVGEN_FLOAT_TO_HALF(x) float_to_half_bits(x)
-#define OVGEN_FLOAT_TO_BFLOAT(x) float_to_bfloat_bits(x)
-
 #endif
 
 // The element types: the integer that holds one, how many lie in a word of 32 bits, and
@@ -244,14 +236,14 @@ struct of_bfloats {
   typedef unsigned short bits;
   enum { in_word = 2 };
   static __device__ __forceinline__ float widen(unsigned x) { return __uint_as_float(x << 16); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return OVGEN_FLOAT_TO_BFLOAT(x); }
+  static __device__ __forceinline__ unsigned narrow(float x) { return float_to_bfloat_bits(x); }
 };
 
 struct of_halves {
   typedef unsigned short bits;
   enum { in_word = 2 };
-  static __device__ __forceinline__ float widen(unsigned x) { return OVGEN_HALF_TO_FLOAT(x); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return OVGEN_FLOAT_TO_HALF(x); }
+  static __device__ __forceinline__ float widen(unsigned x) { return half_bits_to_float(x); }
+  static __device__ __forceinline__ unsigned narrow(float x) { return float_to_half_bits(x); }
 };
 
 struct of_floats {
@@ -386,12 +378,12 @@ __global__ void allreduceinplace_wait(const __grid_constant__ struct allreducein
 {
   if (threadIdx.x < p.count) {
     unsigned *word = (unsigned *)p.words[threadIdx.x];
-    OVGEN_WAIT_EQ(word, 1u);
-    *(volatile unsigned *)word = 0;
+    await_word(word);
+    store_relaxed(word, 0u);
   }
   __syncthreads();
   if (threadIdx.x == 0 && p.step != 0) {
-    *(volatile unsigned *)p.step = p.value;
+    store_relaxed((unsigned *)p.step, p.value);
   }
 }
 }
@@ -406,7 +398,7 @@ __global__ void allreduceinplace_post(const __grid_constant__ struct allreducein
 {
   if (threadIdx.x < p.count) {
     __threadfence_system();
-    OVGEN_ST_RELEASE_SYS((unsigned *)p.words[threadIdx.x], 1u);
+    store_release((unsigned *)p.words[threadIdx.x], 1u);
   }
 }
 }

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "allreduceinplace",
-	PTX:  ptx,
+	Name:   "allreduceinplace",
+	Source: "4965ccdddc0111f50d1972f2b81787a2e72e027713f60875d5eef85f7ecddf29",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "allreduceinplace_wait", Params: C.sizeof_struct_allreduceinplace_wait, Touches: waitTouches},
 		{Name: "allreduceinplace_post", Params: C.sizeof_struct_allreduceinplace_post, Touches: postTouches},
@@ -82,11 +83,15 @@ func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_
 
 // sumTouched adds what a sum touches: it reads every term and writes dst.
 func sumTouched(p *C.struct_allreduceinplace_sum, to []driver.Touch) []driver.Touch {
-	bytes := int64(p.count) * driver.Type(p.element).Size()
+	if p.element == 0 {
+		return to
+	} // its first launch, which does nothing
+	element := driver.Type(p.element)
+	bytes := int64(p.count) * element.Size()
 	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes})
+		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
 	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes})
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
 }
 
 // signals counts the step of a kernel that signals around its work, and has its

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreduceoneshot",
-<<<<<<< HEAD
-	Hash:  "2181bdede4e30f819d30d600ebb426cf5ee6a33dd8698942845ab140106cc1e8",
-	Proof: "proven for D = 1..8, stamp 3cb32615db0eb93e",
-=======
-	Hash:  "0301e74ca822bd1a826f7ee25528a3fc5d40f5d58807eef3eb47aa0205305834",
-	Proof: "proven for D = 1..8, stamp 04c08827c5877150",
->>>>>>> inplace
+	Hash:  "05a8b1b2660abe6e73e18e7a6fd620034ef81b409a07ba9e778b9ce5bbb243f1",
+	Proof: "proven for D = 1..8, stamp 1126da2f28c5fd72",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -115,16 +110,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
 	b := plan.Build(g, &program, s.String())
-<<<<<<< HEAD
 	p := s.declare(b)
-=======
-	p.a = b.Shared("A", bytes(m*n))
-	p.c = b.Written(b.Caller("C", bytes(m*n)))
-	p.ready = b.Semaphore("ready")
-	p.read = b.Semaphore("read")
-	p.kernels.build(b, s.Type)
-
->>>>>>> inplace
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -154,7 +140,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p := &Plan{rank: b.Rank(), ranks: b.Size()}
 	p.bytesC = bytes(m * n)
 
-	p.a = b.Shared("A", bytes(1*m*n))
+	p.a = b.Shared("A", bytes(m*n))
 	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")

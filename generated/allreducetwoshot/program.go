@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allreducetwoshot",
-<<<<<<< HEAD
-	Hash:  "3511664a6577e3d183462bc585ffac0a4fc353534d30836016c744ad3a7d22c9",
-	Proof: "proven for D = 1..8, stamp c5ee1128663f756b",
-=======
-	Hash:  "038076ae6f14c4d31f9084fcbd26398650a702ab43a454d44dbe989ba2404e6b",
-	Proof: "proven for D = 1..8, stamp 45b9482294bca89c",
->>>>>>> inplace
+	Hash:  "2ea5f8515714052411df3b910dd7fa88adeb6602377c7577d40fa281f9b39b4c",
+	Proof: "proven for D = 1..8, stamp 17f67121c5432032",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -117,28 +112,8 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
-<<<<<<< HEAD
 	b := plan.Build(g, &program, s.String())
 	p := s.declare(b)
-=======
-	d, m, n := g.Size(), s.M, s.N
-	bytes := func(elements int) int64 {
-		return int64(elements) * s.Type.Size()
-	}
-
-	p := &Plan{rank: g.Rank(), ranks: g.Size()}
-	p.chunkA = bytes(m / d * n)
-
-	b := plan.Build(g, &program, s.String())
-	p.a = b.Shared("A", bytes(m*n))
-	p.c = b.Written(b.Caller("C", bytes(m*n)))
-	p.reduced = b.Allocate("reduced", bytes(m/d*n))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
-	p.read = b.Semaphore("read")
-	p.kernels.build(b, s.Type)
-
->>>>>>> inplace
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -166,10 +141,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	}
 
 	p := &Plan{rank: b.Rank(), ranks: b.Size()}
-	p.bytesReduced = bytes(m / d * n)
-	p.chunkA = bytes(1 * (m / d) * n)
+	p.chunkA = bytes(m / d * n)
 
-	p.a = b.Shared("A", bytes(1*m*n))
+	p.a = b.Shared("A", bytes(m*n))
 	p.c = b.Written(b.Caller("C", bytes(m*n)))
 	p.reduced = b.Allocate("reduced", bytes(m/d*n))
 	p.ready = b.Semaphore("ready")

@@ -7,22 +7,34 @@ import (
 
 	"ovgen/generated/alltoall"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/record"
 )
+
+// testProgram is the package as the tests drive it.
+var testProgram = harness.Program{
+	Name:  "alltoall",
+	Proof: "proven for D = 1..8, stamp 46b5cfee30b37c10",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Op:    "copy",
+	Tensors: []harness.Tensor{
+		{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
+		{Name: "C", Axes: []harness.Axis{{Extent: "D"}, {Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}}},
+	},
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:   harness.Adapt(alltoall.New, (*alltoall.Plan).Bind),
+}
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, harness.Program{
-		Name:  "alltoall",
-		Proof: "proven for D = 1..8, stamp 6d10c62170325fbe",
-		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
-		Op:    "copy",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "D"}, {Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(alltoall.New, (*alltoall.Plan).Bind),
-	})
+	harness.TestProgram(t, testProgram)
+}
+
+// TestRecorded records what the package enqueues, without running it, at
+// several shapes and in each type, and holds it against the operations of its
+// schedule, which were proven.
+func TestRecorded(t *testing.T) {
+	record.Test(t, testProgram, schedule.Schedule{})
 }

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "alltoall",
-<<<<<<< HEAD
-	Hash:  "15fb7d837d64e977101e91a84613671618a1e8a949faa050b22f529d3624242e",
-	Proof: "proven for D = 1..8, stamp a4aab07cba0f5794",
-=======
-	Hash:  "34febc509fb1b1da923a405fc2538178a4d662bdb7902afcfadf51e0985ad8fb",
-	Proof: "proven for D = 1..8, stamp 6d10c62170325fbe",
->>>>>>> inplace
+	Hash:  "4742394f886e80a46f174fbcf730275ef33d351972bb3ac53e034ee3e882b3fd",
+	Proof: "proven for D = 1..8, stamp 46b5cfee30b37c10",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 
@@ -109,26 +104,8 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
-<<<<<<< HEAD
 	b := plan.Build(g, &program, s.String())
 	p := s.declare(b)
-=======
-	d, m := g.Size(), s.M
-	bytes := func(elements int) int64 {
-		return int64(elements) * s.Type.Size()
-	}
-
-	p := &Plan{rank: g.Rank(), ranks: g.Size()}
-	p.chunkA = bytes(m)
-
-	b := plan.Build(g, &program, s.String())
-	p.a = b.Shared("A", bytes(d*m))
-	p.c = b.Written(b.Caller("C", bytes(d*m)))
-	p.ready = b.Semaphore("ready")
-	p.read = b.Semaphore("read")
-	p.copy = b.Stream("copy", driver.High)
-
->>>>>>> inplace
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -156,10 +133,10 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	}
 
 	p := &Plan{rank: b.Rank(), ranks: b.Size()}
-	p.chunkA = bytes(1 * 1 * m)
+	p.chunkA = bytes(m)
 
-	p.a = b.Shared("A", bytes(1*d*m))
-	p.c = b.Written(b.Caller("C", bytes(d*1*m)))
+	p.a = b.Shared("A", bytes(d*m))
+	p.c = b.Written(b.Caller("C", bytes(d*m)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)

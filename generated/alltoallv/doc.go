@@ -27,5 +27,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 73efceae114175e0.
+// Proof: proven for D = 1..8, stamp 5dc94b6f697d7403.
 package alltoallv

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "alltoallv",
-<<<<<<< HEAD
-	Hash:  "d84b11772d30731e4f5357ec6578554d0d682f00dcf7effa4255f1541744cede",
-	Proof: "proven for D = 1..8, stamp 8d43752dc8b390fe",
-=======
-	Hash:  "68b316f681f1da955f6dd95756c727309c982a404b3a4aa0514cba98de22d5a8",
-	Proof: "proven for D = 1..8, stamp 73efceae114175e0",
->>>>>>> inplace
+	Hash:  "dd88ef8467262b6b4e82c3e646e4b3589cbabcd750faaacf36144ebcbfdffd9e",
+	Proof: "proven for D = 1..8, stamp 5dc94b6f697d7403",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

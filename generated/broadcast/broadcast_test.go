@@ -7,22 +7,34 @@ import (
 
 	"ovgen/generated/broadcast"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/record"
 )
+
+// testProgram is the package as the tests drive it.
+var testProgram = harness.Program{
+	Name:  "broadcast",
+	Proof: "proven for D = 1..8, stamp d618de978f7264f8",
+	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Op:    "copy",
+	Tensors: []harness.Tensor{
+		{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
+		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+	},
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:   harness.Adapt(broadcast.New, (*broadcast.Plan).Bind),
+}
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, harness.Program{
-		Name:  "broadcast",
-		Proof: "proven for D = 1..8, stamp fbc08eebb9b156b6",
-		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
-		Op:    "copy",
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(broadcast.New, (*broadcast.Plan).Bind),
-	})
+	harness.TestProgram(t, testProgram)
+}
+
+// TestRecorded records what the package enqueues, without running it, at
+// several shapes and in each type, and holds it against the operations of its
+// schedule, which were proven.
+func TestRecorded(t *testing.T) {
+	record.Test(t, testProgram, schedule.Schedule{})
 }

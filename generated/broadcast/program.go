@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "broadcast",
-<<<<<<< HEAD
-	Hash:  "97f2c6f16e53aff38a14ffd595b07e05a8c1fa09e7e00fbe8ac1bcf8f50ad523",
-	Proof: "proven for D = 1..8, stamp a7571519e8acf316",
-=======
-	Hash:  "df4aaf88e43c9544998fb78737be4a7a8401140ac44f334b9da11f3e0b430937",
-	Proof: "proven for D = 1..8, stamp fbc08eebb9b156b6",
->>>>>>> inplace
+	Hash:  "547ad42aef08eb59a9cb7055fec87fdcd0c55dad9a4a1a64657229639687b9b2",
+	Proof: "proven for D = 1..8, stamp d618de978f7264f8",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-<<<<<<< HEAD
-	Hash:  "adc1105841793bccc9724d07bf883ccb540dd8d8a0db157626e62700414379b2",
-	Proof: "proven for D = 1..8, stamp 69c2dc677e683d21",
-=======
-	Hash:  "79cff9d960c1ac7e90a2eb2d6c84bafab3fc8b0430e3d3730d8f942127e0f78a",
-	Proof: "proven for D = 1..8, stamp f71fb14f577c8e34",
->>>>>>> inplace
+	Hash:  "f533d177d5155f548ae34b4e2a71ce62b0c7e8b86803939c337a48c4fb2405d8",
+	Proof: "proven for D = 1..8, stamp bb4728c8db1fe200",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-<<<<<<< HEAD
-	Hash:  "9556f15986af373ed21eb460769cef76912dd9011f3bf09f2af8a3e502d090ec",
-	Proof: "proven for D = 1..8, stamp c1be5f0a62133965",
-=======
-	Hash:  "8a4517798ba817db738cbf55155557ef47d3dec451c23ac85d9b90aace568cbf",
-	Proof: "proven for D = 1..8, stamp 6301fe8819b5c285",
->>>>>>> inplace
+	Hash:  "d50748d7a95b2ab535f9cdaa4ba88758c0631abe1bc2a607657affdf5ab41e78",
+	Proof: "proven for D = 1..8, stamp d8a4d7c2e2382569",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

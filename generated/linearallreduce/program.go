@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduce",
-<<<<<<< HEAD
-	Hash:  "409b98d8857e6f502bb292e524a367a6bb79bbb50b545dd910c49ddd1b601e1e",
-	Proof: "proven for D = 1..8, stamp facc3273d9f5db6c",
-=======
-	Hash:  "abf8c7a352c8a93a056aa0bb3302a906d3ce940498e6d5ab000fb65b7f8fd7af",
-	Proof: "proven for D = 1..8, stamp 141a82a276d81b7b",
->>>>>>> inplace
+	Hash:  "192f062d883f78340d8e2d80694f2c4ba2327f9ecec9fa8d9095e70c63967e24",
+	Proof: "proven for D = 1..8, stamp af1dbcb0183d6511",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreduceoneshot",
-<<<<<<< HEAD
-	Hash:  "b988b61df5c5c93c42df7e9af2a56b46b104d4f709ff9804e8375cc87c5fa673",
-	Proof: "proven for D = 1..8, stamp e8147250f499364e",
-=======
-	Hash:  "1bb2bd87a29107f4d7ae0760566a1e501d1d0b76bc1fd493c7e20fa48a1c9233",
-	Proof: "proven for D = 1..8, stamp fcad5d7635cc7026",
->>>>>>> inplace
+	Hash:  "e1f3fcadbe4057dd08875ec4a76860634a79ed9a37690bc165806b184d0b8421",
+	Proof: "proven for D = 1..8, stamp c0e0729d3667bd40",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-<<<<<<< HEAD
-	Hash:  "27c8599a0ea2a36dec6e1e92d494dafbf3c9565e210feee59bc776a80604bc6c",
-	Proof: "proven for D = 1..8, stamp db5a1999ce5c5b03",
-=======
-	Hash:  "763f684f50db33b221ca58ac25f6ffe1521aed0548fcc12fe2c26f38f345721d",
-	Proof: "proven for D = 1..8, stamp 80bf60be23c1d32c",
->>>>>>> inplace
+	Hash:  "2ce4825484ed9e9bbe23b0bbd7dbfa7b963659fc06baa14b6a6851d957b80f7d",
+	Proof: "proven for D = 1..8, stamp 91d19a117f3a9261",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

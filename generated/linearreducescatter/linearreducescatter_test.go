@@ -7,24 +7,36 @@ import (
 
 	"ovgen/generated/linearreducescatter"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/record"
 )
+
+// testProgram is the package as the tests drive it.
+var testProgram = harness.Program{
+	Name:   "linearreducescatter",
+	Proof:  "proven for D = 1..8, stamp 5d11db92ba5f2d5e",
+	Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Op:     "linear",
+	Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+	Tensors: []harness.Tensor{
+		{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+		{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+	},
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:   harness.Adapt(linearreducescatter.New, (*linearreducescatter.Plan).Bind),
+}
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, harness.Program{
-		Name:   "linearreducescatter",
-		Proof:  "proven for D = 1..8, stamp c64e0f063ba501d7",
-		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
-		Op:     "linear",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(linearreducescatter.New, (*linearreducescatter.Plan).Bind),
-	})
+	harness.TestProgram(t, testProgram)
+}
+
+// TestRecorded records what the package enqueues, without running it, at
+// several shapes and in each type, and holds it against the operations of its
+// schedule, which were proven.
+func TestRecorded(t *testing.T) {
+	record.Test(t, testProgram, schedule.Schedule{})
 }

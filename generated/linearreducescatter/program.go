@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatter",
-<<<<<<< HEAD
-	Hash:  "ae329a1090f00ec275795039f72fd5df5b999381743120b8d08c748e7b8c1ed8",
-	Proof: "proven for D = 1..8, stamp c6abb1ac750a9a0d",
-=======
-	Hash:  "bd972186a4831438ea7a505cce656310b31983d50bb5277cc61d96c21804eb54",
-	Proof: "proven for D = 1..8, stamp c64e0f063ba501d7",
->>>>>>> inplace
+	Hash:  "2d647528d63ded4901d8ae2ac808ac7f571223013163660eba47ba30f5288668",
+	Proof: "proven for D = 1..8, stamp 5d11db92ba5f2d5e",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

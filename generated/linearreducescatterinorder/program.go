@@ -19,13 +19,8 @@ const streams = 1
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinorder",
-<<<<<<< HEAD
-	Hash:  "181aa5a3d7c9327a80f2fc32821f7d0c02d8d0c58fd720a33919b5207cd20ec0",
-	Proof: "proven for D = 1..8, stamp fb2a3ec1733c7157",
-=======
-	Hash:  "cc5e416829350456912e4adc1a6edb8af6004fb6df83e256f501d5669141fc43",
-	Proof: "proven for D = 1..8, stamp 1698523878f6d4e5",
->>>>>>> inplace
+	Hash:  "e3aba26801127835472eea384ef21d2b1237e8ffdd6d8ba5a80d288af15a73dc",
+	Proof: "proven for D = 1..8, stamp 78d18de8595fd752",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

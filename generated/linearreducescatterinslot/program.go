@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-<<<<<<< HEAD
-	Hash:  "88f13dd0408199c2fef8f7435de5ab261b5e5f1d46ebe15042cf402453900841",
-	Proof: "proven for D = 1..8, stamp 8b031f7496216300",
-=======
-	Hash:  "ae9e1155bdc332572584ecfd5d45128713e2b955265bd20651a67a7456c08ee2",
-	Proof: "proven for D = 1..8, stamp 2bdb76213f60f2b9",
->>>>>>> inplace
+	Hash:  "7b544967d676a9e512238391344c9854e2020f6d40bea32800c885254e86c915",
+	Proof: "proven for D = 1..8, stamp 8dc0c9f49b970781",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

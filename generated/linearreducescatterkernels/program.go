@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterkernels",
-<<<<<<< HEAD
-	Hash:  "4ffe99f4c72cec8a5204176521ea63fce2c486141bc975e1520d60a6fa351af9",
-	Proof: "proven for D = 1..8, stamp dbed34872325dfb8",
-=======
-	Hash:  "50e1e0937cb96830ce4e3af80a267f3fb463e65cc7622bfe7e465a8788d5011d",
-	Proof: "proven for D = 1..8, stamp 3046763030ec8636",
->>>>>>> inplace
+	Hash:  "7b411bdcd4260dfb440a0d18d1842f4d79156a11b24b8ad90de367b38c49b539",
+	Proof: "proven for D = 1..8, stamp af51faedaebdfbbb",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

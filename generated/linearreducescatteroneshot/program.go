@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-<<<<<<< HEAD
-	Hash:  "915a84583329e600742f0e49c263565cad80bf0ccaef63338bc2528d59b23d05",
-	Proof: "proven for D = 1..8, stamp b91191ab9ff3681a",
-=======
-	Hash:  "a5b1147799eddfaeb6b061a38217810793213bba7dc91b300f10d3713eea5845",
-	Proof: "proven for D = 1..8, stamp c7dac0963136643b",
->>>>>>> inplace
+	Hash:  "cd317261ab6c051e9416d090f1fadc20c752cb95bedee2d90b9dc63ea85f1483",
+	Proof: "proven for D = 1..8, stamp 1f823ffa7946cbc5",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterputkernels",
-<<<<<<< HEAD
-	Hash:  "e869e6295c4f71836ca3a0f3604529c1f2325723f4b810698cf3914166be9e25",
-	Proof: "proven for D = 1..8, stamp 425e4c8e3a507ec4",
-=======
-	Hash:  "94b7aee0cb95e5ff4b5cb97a3f0f4b3c681d2a90d6ab7ec10b103b886a0e69aa",
-	Proof: "proven for D = 1..8, stamp 04de8c0a9699b175",
->>>>>>> inplace
+	Hash:  "4768e3cff84639c9ac4cb85499e6a025e82cf1848b813ffaeb1a7badefe463dc",
+	Proof: "proven for D = 1..8, stamp ed21da099af1ae0a",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterringkernel",
-<<<<<<< HEAD
-	Hash:  "5dadb5b25931dbc3c4c243100d81b6bc4f3089967606a4f6d00ff54fee20077c",
-	Proof: "proven for D = 1..8, stamp 3a94bce20858d4b6",
-=======
-	Hash:  "3c23aa7b3057d4bb489d51cd69d01e9bf792ee2e3de1b5fca1c20261c68bf91b",
+	Hash:  "6764fd6928ec9cd1553a66d22e52e01b4cdf7ce8e32bff61dce758b7e9f2a3c8",
 	Proof: "proven for D = 1..8, stamp 9ea836e52d774981",
->>>>>>> inplace
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -7,24 +7,36 @@ import (
 
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/record"
 )
+
+// testProgram is the package as the tests drive it.
+var testProgram = harness.Program{
+	Name:   "matmulreducescatter",
+	Proof:  "proven for D = 1..8, stamp a858349c965345a2",
+	Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Op:     "matmul",
+	Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+	Tensors: []harness.Tensor{
+		{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
+		{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+	},
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:   harness.Adapt(matmulreducescatter.New, (*matmulreducescatter.Plan).Bind),
+}
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, harness.Program{
-		Name:   "matmulreducescatter",
-		Proof:  "proven for D = 1..8, stamp c9e5ac40547eaafe",
-		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
-		Op:     "matmul",
-		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
-		Tensors: []harness.Tensor{
-			{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
-			{Name: "B", Axes: []harness.Axis{{Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
-			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
-		},
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-		New:   harness.Adapt(matmulreducescatter.New, (*matmulreducescatter.Plan).Bind),
-	})
+	harness.TestProgram(t, testProgram)
+}
+
+// TestRecorded records what the package enqueues, without running it, at
+// several shapes and in each type, and holds it against the operations of its
+// schedule, which were proven.
+func TestRecorded(t *testing.T) {
+	record.Test(t, testProgram, schedule.Schedule{})
 }

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "matmulreducescatter",
-<<<<<<< HEAD
-	Hash:  "42327cb063624596be3cbab236592bc1425c23a43119e468a4657ff5f06f6ea4",
-	Proof: "proven for D = 1..8, stamp d3f3d81cf4308848",
-=======
-	Hash:  "55ee2b8d37348d27ad2d35517d4f54f89e982a419c137e2e07770f486574ab1d",
-	Proof: "proven for D = 1..8, stamp c9e5ac40547eaafe",
->>>>>>> inplace
+	Hash:  "31425c60c5820ac9f15de1b39c3bedda4f58ad5fae7f0315d934da5de58f7968",
+	Proof: "proven for D = 1..8, stamp a858349c965345a2",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

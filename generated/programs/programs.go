@@ -65,7 +65,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:   "allgather",
-		Proof:  "proven for D = 1..8, stamp f168c04eb0e44fa0",
+		Proof:  "proven for D = 1..8, stamp 918dfffa8bd9c49b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -78,7 +78,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathergateup",
-		Proof:  "proven for D = 1..8, stamp d594f6a0e6935b23",
+		Proof:  "proven for D = 1..8, stamp 145113327e9eb75a",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -95,7 +95,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherinplace",
-		Proof:  "proven for D = 1..8, stamp d527764cf7c6e2db",
+		Proof:  "proven for D = 1..8, stamp b7a5f89a3fc5cb1b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -108,7 +108,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinear",
-		Proof:  "proven for D = 1..8, stamp df938753ff82c1af",
+		Proof:  "proven for D = 1..8, stamp 1340b2ea9f8d9427",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -123,7 +123,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearbroadcast",
-		Proof:  "proven for D = 1..8, stamp 610e86844c5db897",
+		Proof:  "proven for D = 1..8, stamp 566d140011d98951",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -138,7 +138,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective1",
-		Proof:  "proven for D = 1..8, stamp c141fdb61f9ce6f4",
+		Proof:  "proven for D = 1..8, stamp e4c8cceb226ad96b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -153,7 +153,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective2",
-		Proof:  "proven for D = 1..8, stamp 3f7f3c4411d9c36c",
+		Proof:  "proven for D = 1..8, stamp ff6b01b0deec4078",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -168,7 +168,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective8",
-		Proof:  "proven for D = 1..8, stamp 9db9d4b322db6e99",
+		Proof:  "proven for D = 1..8, stamp 3ffb03029f20c614",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
@@ -183,7 +183,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcopied",
-		Proof:  "proven for D = 1..8, stamp 87e94d4cfb15bacf",
+		Proof:  "proven for D = 1..8, stamp 5508be95c3bc0344",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -213,7 +213,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlineargrouped",
-		Proof:  "proven for D = 1..8, stamp cf09a3ee01972258",
+		Proof:  "proven for D = 1..8, stamp f2a92176341f5c0c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -228,7 +228,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearhandlesinloop",
-		Proof:  "proven for D = 1..8, stamp 927cce9453584649, eager only: it exchanges handles in the loop",
+		Proof:  "proven for D = 1..8, stamp c377188f9b72fc8e, eager only: it exchanges handles in the loop",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Eager:  true,
 		Slow:   true,
@@ -260,7 +260,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearparts",
-		Proof:  "proven for D = 1..8, stamp 60cc56d4063375b9",
+		Proof:  "proven for D = 1..8, stamp 80e61298662fb7e2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -275,7 +275,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearput",
-		Proof:  "proven for D = 1..8, stamp 7c570a0170fba09e",
+		Proof:  "proven for D = 1..8, stamp b72a90cde48d2690",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -350,7 +350,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearstartinloop",
-		Proof:  "proven for D = 1..8, stamp 28b918aec9f778bf",
+		Proof:  "proven for D = 1..8, stamp 46dd96cd1e4ab861",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Slow:   true,
 		Op:     "linear",
@@ -366,7 +366,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathermatmul",
-		Proof:  "proven for D = 1..8, stamp 322fddad600001f9",
+		Proof:  "proven for D = 1..8, stamp 35476e1ae44ffdb2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -380,7 +380,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherqkv",
-		Proof:  "proven for D = 1..8, stamp 907b27177f105e82",
+		Proof:  "proven for D = 1..8, stamp a1a6fc661c0302d6",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -398,7 +398,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 1..8, stamp db7c12f2801b1a9b",
+		Proof: "proven for D = 1..8, stamp ae654eece46a7686",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -410,7 +410,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 1..8, stamp 70641cc323630b0e",
+		Proof: "proven for D = 1..8, stamp 40ec3f6ea944ddf0",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -422,7 +422,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreduceinplace",
-		Proof:  "proven for D = 1..8, stamp 35e269fa94b6f87e",
+		Proof:  "proven for D = 1..8, stamp 8f45e901425cea3f",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -435,7 +435,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 1..8, stamp 04c08827c5877150",
+		Proof: "proven for D = 1..8, stamp 1126da2f28c5fd72",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -447,7 +447,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreducetwoshot",
-		Proof:  "proven for D = 1..8, stamp 45b9482294bca89c",
+		Proof:  "proven for D = 1..8, stamp 17f67121c5432032",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -460,7 +460,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 1..8, stamp 6d10c62170325fbe",
+		Proof: "proven for D = 1..8, stamp 46b5cfee30b37c10",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -472,7 +472,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 1..8, stamp 73efceae114175e0",
+		Proof: "proven for D = 1..8, stamp 5dc94b6f697d7403",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -484,7 +484,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 1..8, stamp fbc08eebb9b156b6",
+		Proof: "proven for D = 1..8, stamp d618de978f7264f8",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -496,7 +496,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columninputgradient",
-		Proof:  "proven for D = 1..8, stamp f71fb14f577c8e34",
+		Proof:  "proven for D = 1..8, stamp bb4728c8db1fe200",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -510,7 +510,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columnweightgradient",
-		Proof:  "proven for D = 1..8, stamp 6301fe8819b5c285",
+		Proof:  "proven for D = 1..8, stamp d8a4d7c2e2382569",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -524,7 +524,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduce",
-		Proof:  "proven for D = 1..8, stamp 141a82a276d81b7b",
+		Proof:  "proven for D = 1..8, stamp af1dbcb0183d6511",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
@@ -538,7 +538,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduceoneshot",
-		Proof:  "proven for D = 1..8, stamp fcad5d7635cc7026",
+		Proof:  "proven for D = 1..8, stamp c0e0729d3667bd40",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}},
@@ -552,7 +552,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreducetwoshot",
-		Proof:  "proven for D = 1..8, stamp 80bf60be23c1d32c",
+		Proof:  "proven for D = 1..8, stamp 91d19a117f3a9261",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -566,7 +566,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatter",
-		Proof:  "proven for D = 1..8, stamp c64e0f063ba501d7",
+		Proof:  "proven for D = 1..8, stamp 5d11db92ba5f2d5e",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -594,7 +594,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinorder",
-		Proof:  "proven for D = 1..8, stamp 1698523878f6d4e5",
+		Proof:  "proven for D = 1..8, stamp 78d18de8595fd752",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -608,7 +608,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinslot",
-		Proof:  "proven for D = 1..8, stamp 2bdb76213f60f2b9",
+		Proof:  "proven for D = 1..8, stamp 8dc0c9f49b970781",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -622,7 +622,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterkernels",
-		Proof:  "proven for D = 1..8, stamp 3046763030ec8636",
+		Proof:  "proven for D = 1..8, stamp af51faedaebdfbbb",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -636,7 +636,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatteroneshot",
-		Proof:  "proven for D = 1..8, stamp c7dac0963136643b",
+		Proof:  "proven for D = 1..8, stamp 1f823ffa7946cbc5",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -650,7 +650,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterputkernels",
-		Proof:  "proven for D = 1..8, stamp 04de8c0a9699b175",
+		Proof:  "proven for D = 1..8, stamp ed21da099af1ae0a",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -692,7 +692,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "matmulreducescatter",
-		Proof:  "proven for D = 1..8, stamp c9e5ac40547eaafe",
+		Proof:  "proven for D = 1..8, stamp a858349c965345a2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -719,7 +719,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "reducescatter",
-		Proof:  "proven for D = 1..8, stamp 305d3cedc3740b3b",
+		Proof:  "proven for D = 1..8, stamp 70b99fc4365f818a",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -732,7 +732,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "reducescatterinplace",
-		Proof:  "proven for D = 1..8, stamp ba8cea14d79b8b4f",
+		Proof:  "proven for D = 1..8, stamp 9785b0ec1789ce53",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -745,7 +745,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 1..8, stamp 2347ac4a83642803",
+		Proof: "proven for D = 1..8, stamp e771f8b12c1c0aeb",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -757,7 +757,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowinputgradient",
-		Proof:  "proven for D = 1..8, stamp 868542c2a8dbfb2c",
+		Proof:  "proven for D = 1..8, stamp a7f7ecc00376273c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -771,7 +771,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowweightgradient",
-		Proof:  "proven for D = 1..8, stamp 6991177eb0cac5e3",
+		Proof:  "proven for D = 1..8, stamp 06be5e0f777976e4",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -785,7 +785,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 1..8, stamp b63177863aa45c84",
+		Proof:  "proven for D = 1..8, stamp 94f82dc1bfd40384",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -801,7 +801,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlpbatches",
-		Proof:  "proven for D = 1..8, stamp e3552de043fe674b",
+		Proof:  "proven for D = 1..8, stamp 91242e827b9cfd5f",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},

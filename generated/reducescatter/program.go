@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatter",
-<<<<<<< HEAD
-	Hash:  "f62ff47b78e7720c0683d7b36ac1d4453060ea269000540ad457a9b66e89e780",
-	Proof: "proven for D = 1..8, stamp 4f14304d3d810972",
-=======
-	Hash:  "e5d66c983b95f45ad876511dcd933b15356a6e39d73d5d9d9c2c644792cd0821",
-	Proof: "proven for D = 1..8, stamp 305d3cedc3740b3b",
->>>>>>> inplace
+	Hash:  "ac42e33770b9f5193618f472b9482944e0718fc0a2e8e82e643b922d57bb3409",
+	Proof: "proven for D = 1..8, stamp 70b99fc4365f818a",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,
@@ -120,28 +115,8 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
-<<<<<<< HEAD
 	b := plan.Build(g, &program, s.String())
 	p := s.declare(b)
-=======
-	d, m, n := g.Size(), s.M, s.N
-	bytes := func(elements int) int64 {
-		return int64(elements) * s.Type.Size()
-	}
-
-	p := &Plan{rank: g.Rank(), ranks: g.Size()}
-	p.chunkA = bytes(m / d * n)
-
-	b := plan.Build(g, &program, s.String())
-	p.a = b.Caller("A", bytes(m*n))
-	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
-	p.slots = b.Allocate("slots", bytes(m*n))
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Stream("copy", driver.High)
-	p.kernels.build(b, s.Type)
-
->>>>>>> inplace
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -169,10 +144,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	}
 
 	p := &Plan{rank: b.Rank(), ranks: b.Size()}
-	p.chunkA = bytes(1 * (m / d) * n)
-	p.chunkC = bytes(m / d * n)
+	p.chunkA = bytes(m / d * n)
 
-	p.a = b.Caller("A", bytes(1*m*n))
+	p.a = b.Caller("A", bytes(m*n))
 	p.c = b.Written(b.Caller("C", bytes(m/d*n)))
 	p.slots = b.Allocate("slots", bytes(m*n))
 	p.free = b.Semaphore("free")

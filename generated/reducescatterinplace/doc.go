@@ -27,5 +27,5 @@
 // operations. Sums are made by kernels. The kernels are in
 // reducescatterinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp ba8cea14d79b8b4f.
+// Proof: proven for D = 1..8, stamp 9785b0ec1789ce53.
 package reducescatterinplace

@@ -19,8 +19,9 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU and, unless built with
 // the tag nosim, the same kernels compiled for the host.
 var code = driver.Code{
-	Name: "reducescatterinplace",
-	PTX:  ptx,
+	Name:   "reducescatterinplace",
+	Source: "a0fee9583f128f803d3638aaa233f0cefe7a93695b66980f84db1bd3855a4a3b",
+	PTX:    ptx,
 	Kernels: []driver.Kernel{
 		{Name: "reducescatterinplace_reduce", Params: C.sizeof_struct_reducescatterinplace_reduce, Touches: reduceTouches},
 	},
@@ -71,11 +72,15 @@ func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_
 
 // sumTouched adds what a sum touches: it reads every term and writes dst.
 func sumTouched(p *C.struct_reducescatterinplace_sum, to []driver.Touch) []driver.Touch {
-	bytes := int64(p.count) * driver.Type(p.element).Size()
+	if p.element == 0 {
+		return to
+	} // its first launch, which does nothing
+	element := driver.Type(p.element)
+	bytes := int64(p.count) * element.Size()
 	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes})
+		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
 	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes})
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
 }
 
 // reduce sets dst, of so many bytes, to the sum of the terms in their order.

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterinplace",
-	Hash:  "667c265233e0c3791878db15c6da1dd3d81f94cc990de3ca728d13a1a2782b63",
-	Proof: "proven for D = 1..8, stamp ba8cea14d79b8b4f",
+	Hash:  "745abfa9c8edd1cae3b8d2bad5b865f2a656e515d9cee00abb3c78cc08c5d5b5",
+	Proof: "proven for D = 1..8, stamp 9785b0ec1789ce53",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,
@@ -70,12 +70,15 @@ func (s Shape) String() string {
 	return fmt.Sprintf("M %d, N %d, %s", s.M, s.N, s.Type)
 }
 
-// Buffers are the caller's device memory, row-major. The caller owns them and
-// keeps them until Bind has replaced them or Close has returned on all ranks;
-// memory that peers read must be memory that CUDA IPC can export. Runs write A:
-// Bind refuses memory for it that overlaps another buffer's.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
+// Shape.Memory lists their bytes. The caller owns them and keeps them until
+// Bind has replaced them or Close has returned on all ranks; memory that peers
+// read must be memory that CUDA IPC can export. Runs write A: Bind refuses
+// memory for it that overlaps another buffer's.
 type Buffers struct {
-	A device.Ptr // [DIDx(D), M, N]: this rank's part; C [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on rank r
+	// A is [DIDx(D), M, N]: this rank's part; C [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on rank r.
+	// It is [M, N] in memory, M*N elements.
+	A device.Ptr
 }
 
 // Plan is a ReduceScatterInPlace of one shape on this rank. Its methods are not
@@ -97,26 +100,20 @@ type Plan struct {
 // it with the same shape, and all get the error of one. Everything that a run
 // needs is allocated, opened, loaded and tuned here; the device may be
 // synchronised.
+//
+// The group's arena holds the plan's words and what it stages: Shape.Memory
+// says how much.
+//
+// Errors are those of Check, or wrap *plan.DisagreementError, *plan.RanksError,
+// *group.ArenaError, *group.WordsError, *plan.RankError for what only another
+// rank found, or *group.AbortError where a rank did not come in time. All but
+// the last leave the group whole.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	if err := s.Check(g.Size()); err != nil {
 		return nil, plan.Refuse(ctx, g, &program, err)
 	}
-	d, m, n := g.Size(), s.M, s.N
-	bytes := func(elements int) int64 {
-		return int64(elements) * s.Type.Size()
-	}
-
-	p := &Plan{rank: g.Rank(), ranks: g.Size()}
-	p.chunkA = bytes(m / d * n)
-
 	b := plan.Build(g, &program, s.String())
-	p.a = b.Written(b.Caller("A", bytes(m*n)))
-	p.slots = b.Allocate("slots", bytes(m*n))
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Stream("copy", driver.High)
-	p.kernels.build(b, s.Type)
-
+	p := s.declare(b)
 	var err error
 	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
 		return nil, err
@@ -124,8 +121,42 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return p, nil
 }
 
+// Memory is the device memory that a rank of so many needs for a plan of the
+// shape, at most: the caller's buffers, and what New takes. It asks for neither
+// a group nor a GPU.
+func (s Shape) Memory(ranks int) (plan.Memory, error) {
+	if err := s.Check(ranks); err != nil {
+		return plan.Memory{}, err
+	}
+	return plan.Measure(ranks, &program, s.String(), func(b *plan.Builder) func(*plan.Queue) {
+		return s.declare(b).issue
+	})
+}
+
+// declare tells a builder what a plan of the shape consists of.
+func (s Shape) declare(b *plan.Builder) *Plan {
+	d, m, n := b.Size(), s.M, s.N
+	bytes := func(elements int) int64 {
+		return int64(elements) * s.Type.Size()
+	}
+
+	p := &Plan{rank: b.Rank(), ranks: b.Size()}
+	p.chunkA = bytes(m / d * n)
+
+	p.a = b.Written(b.Caller("A", bytes(m*n)))
+	p.slots = b.Allocate("slots", bytes(m*n))
+	p.free = b.Semaphore("free")
+	p.arrived = b.Semaphore("arrived")
+	p.copy = b.Stream("copy", driver.High)
+	p.kernels.build(b, s.Type)
+	return p
+}
+
 // Bind sets the memory that runs work on. It is collective; with the buffers of
-// the last Bind it does nothing, and sends nothing.
+// the last Bind it does nothing, and sends nothing. Addresses are multiples of
+// 16 bytes. After an error the plan is not bound: plan.ErrBusy, plan.ErrClosed,
+// *plan.DisagreementError, *plan.RankError for what another rank found, or
+// *group.AbortError.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.plan.Bind(ctx, x.A)
 }
@@ -133,7 +164,12 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 // Enqueue enqueues one run behind what the stream holds, without waiting on the
 // host; every rank of the group enqueues its own. A stream that is being
 // captured gets the run as part of its graph. A failure after Enqueue is learnt
-// from the group's Done and Err.
+// from the group's Done and Err, and a run that has not drained after
+// Config.RunTimeout aborts the group. The group does not see the launches of a
+// captured graph: its Watch, called behind each, bounds them.
+//
+// Errors wrap plan.ErrNotBound, plan.ErrBusy, plan.ErrClosed, group.ErrClosed
+// or *group.AbortError.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	return p.plan.Enqueue(s)
 }
@@ -146,13 +182,19 @@ func (p *Plan) Replay(s driver.Stream) error {
 }
 
 // Run launches one run on a stream of its own, from a graph captured by Bind,
-// and waits until it is done, ctx ends or the group is aborted.
+// and waits until it is done. When ctx ends first, or has no deadline and
+// Config.RunTimeout has passed, the group is aborted on all ranks, since the
+// peers can't be left to wait. The *group.AbortError says who waited for whom.
+// Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
 	return p.plan.Run(ctx)
 }
 
-// Close is collective and frees what the plan owns. It is bounded by ctx also
-// when a peer is gone, and a second call does nothing.
+// Close is collective and frees what the plan owns. It is bounded by ctx and
+// Config.CallTimeout, also when a peer is gone. A second call returns what the
+// first did. The group's Close closes plans that are open, and Close of a plan
+// then returns what that one did. After an abort it waits for no peer and
+// returns a *group.AbortError.
 func (p *Plan) Close(ctx context.Context) error {
 	return p.plan.Close(ctx)
 }

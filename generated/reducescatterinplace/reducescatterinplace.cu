@@ -14,7 +14,7 @@
 // Who reads an element of a term that is dst as well writes it later, and no one else
 // does either.
 
-#ifndef OVGEN_HALF_TO_FLOAT
+#ifndef OVGEN_HOST
 
 static __device__ __forceinline__ float half_bits_to_float(unsigned bits)
 {
@@ -37,10 +37,6 @@ static __device__ __forceinline__ unsigned float_to_bfloat_bits(float x)
   return bits;
 }
 
-#define OVGEN_HALF_TO_FLOAT(bits) half_bits_to_float(bits)
-#define OVGEN_FLOAT_TO_HALF(x) float_to_half_bits(x)
-#define OVGEN_FLOAT_TO_BFLOAT(x) float_to_bfloat_bits(x)
-
 #endif
 
 // The element types: the integer that holds one, how many lie in a word of 32 bits, and
@@ -50,14 +46,14 @@ struct of_bfloats {
   typedef unsigned short bits;
   enum { in_word = 2 };
   static __device__ __forceinline__ float widen(unsigned x) { return __uint_as_float(x << 16); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return OVGEN_FLOAT_TO_BFLOAT(x); }
+  static __device__ __forceinline__ unsigned narrow(float x) { return float_to_bfloat_bits(x); }
 };
 
 struct of_halves {
   typedef unsigned short bits;
   enum { in_word = 2 };
-  static __device__ __forceinline__ float widen(unsigned x) { return OVGEN_HALF_TO_FLOAT(x); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return OVGEN_FLOAT_TO_HALF(x); }
+  static __device__ __forceinline__ float widen(unsigned x) { return half_bits_to_float(x); }
+  static __device__ __forceinline__ unsigned narrow(float x) { return float_to_half_bits(x); }
 };
 
 struct of_floats {

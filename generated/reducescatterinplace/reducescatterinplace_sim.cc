@@ -2,17 +2,19 @@
 
 //go:build linux && !nosim
 
-// The kernels of reducescatterinplace.cu compiled for the host, for the simulator. A launch runs
-// its threads one after another on one fiber. A thread that has to wait, for a word or
-// for the rest of its block, keeps that fiber, and the threads behind it get another. The
-// orderings of PTX become those of the host's processor and are not tested here.
+// The kernels of reducescatterinplace.cu compiled for the host, for the simulator. A thread runs on
+// a fiber until it has to wait, for a word or for the rest of its block; those behind it
+// get other fibers. A launch's seed picks how many of its blocks are there at a time, who
+// goes on when, and where the launch pauses for the other ranks. The orderings of PTX
+// become those of the host's processor and are not tested here.
 //
 // Go compiles this file again when it changes, and not when only the .cu does, so it
-// names it: sha256 4ad5480e762a3c9e1416c1665b70f05eadfdf64d3332148e04e525203fe3bf6b
+// names it: sha256 881f3e19bb7f144183c95c97cd724bc9b39d130897e1ae0ed9974f9b5c11fb23
 
 #include <time.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -41,18 +43,15 @@ struct Fiber {
   ucontext_t context;
   char *stack;
   unsigned long long thread;  // that it runs
-  unsigned *word;             // it waits for this word to be value; null: for its block
-  unsigned value;
+  const unsigned *seen;       // the word that the thread looked at last and that was not 1
+  enum { idle, spinning, at_barrier, paused } state;
   unsigned barrier;  // that it waits for
-  bool parked;
-  bool first;  // no thread is started while it waits
 };
 
 struct Block {
   unsigned arrived;   // threads at the current barrier
   unsigned finished;  // threads that have returned
   unsigned barrier;   // barriers that have opened
-  unsigned done;      // threads that have come to block_done
 };
 
 struct Launch {
@@ -62,18 +61,30 @@ struct Launch {
   unsigned long long threads;  // of a block
   unsigned long long next;     // thread to start
   unsigned long long total;
+  unsigned long long seed;
+  unsigned long long first;  // thread of a block that starts first
+  unsigned resident;         // blocks that are there at a time, at most
+  unsigned there;            // blocks that have started and not finished
   std::vector<Block> blocks;
-  std::vector<Fiber *> fibers;
+  std::vector<Fiber *> fibers, idle;
   Fiber *current;
+  unsigned *written;  // the word behind which the launch pauses; null: it does not
   ucontext_t host;
 };
 
 const size_t stack_bytes = 64 << 10;
 Launch *current;
 
+// A number below n, the next of the launch's seed.
+unsigned pick(Launch *l, unsigned n)
+{
+  l->seed = l->seed * 6364136223846793005ull + 1442695040888963407ull;
+  return static_cast<unsigned>(l->seed >> 33) % n;
+}
+
 void place(Launch *l, unsigned long long thread)
 {
-  const unsigned long long in = thread % l->threads, of = thread / l->threads;
+  const unsigned long long in = (thread + l->first) % l->threads, of = thread / l->threads;
   gridDim = l->grid;
   blockDim = l->block;
   threadIdx.x = in % l->block.x;
@@ -84,6 +95,11 @@ void place(Launch *l, unsigned long long thread)
   blockIdx.z = of / l->grid.x / l->grid.y;
 }
 
+// Index of a fiber's thread in its block.
+unsigned long long index(const Fiber *f) { return (f->thread + f->launch->first) % f->launch->threads; }
+
+Block *block_of(Fiber *f) { return &f->launch->blocks[f->thread / f->launch->threads]; }
+
 // Opens the block's barrier when every thread that has not returned is there.
 void open_barrier(Launch *l, Block *b)
 {
@@ -93,18 +109,27 @@ void open_barrier(Launch *l, Block *b)
   }
 }
 
+// Whether the next thread may start: its block is there, or there is room for it.
+bool room(Launch *l) { return l->next < l->total && (l->next % l->threads != 0 || l->there < l->resident); }
+
+// Runs threads of one block until one has to wait or none is left.
 void run_threads()
 {
   Launch *l = current;
   Fiber *f = l->current;
-  while (l->next < l->total) {
+  do {
     f->thread = l->next++;
+    f->seen = nullptr;
+    l->there += f->thread % l->threads == 0;
     place(l, f->thread);
     l->body(l->params.data());
-    Block *b = &l->blocks[f->thread / l->threads];
+    Block *b = block_of(f);
     b->finished++;
+    l->there -= b->finished == l->threads;
     open_barrier(l, b);
-  }
+  } while (l->next % l->threads != 0);
+  f->state = Fiber::idle;
+  l->idle.push_back(f);
   swapcontext(&f->context, &l->host);
 }
 
@@ -119,67 +144,94 @@ void fiber_main()
 void enter(Launch *l, Fiber *f)
 {
   l->current = f;
-  f->parked = false;
   swapcontext(&l->host, &f->context);
 }
 
+// Idle fibers of launches that are gone.
+std::vector<Fiber *> spare;
+const size_t most_spare = 4096;
+
 Fiber *new_fiber(Launch *l)
 {
-  Fiber *f = new Fiber();
+  Fiber *f;
+  if (spare.empty()) {
+    f = new Fiber();
+    f->stack = static_cast<char *>(malloc(stack_bytes));
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = stack_bytes;
+    f->context.uc_link = nullptr;
+    makecontext(&f->context, fiber_main, 0);
+  } else {
+    f = spare.back();
+    spare.pop_back();
+  }
   f->launch = l;
-  f->stack = static_cast<char *>(malloc(stack_bytes));
-  getcontext(&f->context);
-  f->context.uc_stack.ss_sp = f->stack;
-  f->context.uc_stack.ss_size = stack_bytes;
-  f->context.uc_link = nullptr;
-  makecontext(&f->context, fiber_main, 0);
   l->fibers.push_back(f);
   return f;
 }
 
-void park(Fiber *f)
+void free_fiber(Fiber *f)
 {
-  Launch *l = f->launch;
-  f->parked = true;
-  swapcontext(&f->context, &l->host);
+  if (f->state == Fiber::idle && spare.size() < most_spare) {
+    spare.push_back(f);
+    return;
+  }
+  free(f->stack);
+  delete f;
 }
 
-bool ready(Launch *l, Fiber *f)
+bool ready(Fiber *f)
 {
-  if (f->word != nullptr) {
-    return __atomic_load_n(f->word, __ATOMIC_ACQUIRE) == f->value;
+  switch (f->state) {
+  case Fiber::spinning:
+    return __atomic_load_n(f->seen, __ATOMIC_ACQUIRE) == 1;
+  case Fiber::at_barrier:
+    return block_of(f)->barrier != f->barrier;
+  default:
+    return f->state == Fiber::paused;
   }
-  return l->blocks[f->thread / l->threads].barrier != f->barrier;
 }
 
 // ----------------------------------------------------------------------------
-// What kernels call
+// What kernels call, by the names that it has in the .cu
 
-void wait_eq(unsigned *word, unsigned value, bool first)
+// A thread that looks again at a word that was not 1 spins on it.
+[[maybe_unused]] unsigned load_acquire(const unsigned *word)
 {
-  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
-    Fiber *f = current->current;
-    f->word = word;
-    f->value = value;
-    f->first = first;
-    park(f);
+  Fiber *f = current->current;
+  if (f->seen == word) {
+    f->state = Fiber::spinning;
+    swapcontext(&f->context, &f->launch->host);
   }
+  const unsigned value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  f->seen = value == 1 ? nullptr : word;
+  return value;
 }
 
-// Every thread awaits the words itself. The first that has to wait keeps all behind it
-// from starting, so that a launch of many blocks waits on one fiber.
-[[maybe_unused]] void block_await(const unsigned long long *words, unsigned count)
-{
-  for (unsigned i = 0; i < count; i++) {
-    wait_eq(reinterpret_cast<unsigned *>(words[i]), 1, true);
-  }
-}
-
-// Nothing that a thread does comes after this, so those before the last need not wait.
-[[maybe_unused]] bool block_done()
+// Lets others have a turn behind a write: behind every post, since the simulator takes in
+// what a kernel did ahead of it, and behind every other reset.
+void written(unsigned *word, unsigned value)
 {
   Launch *l = current;
-  return ++l->blocks[l->current->thread / l->threads].done == l->threads;
+  Fiber *f = l->current;
+  if (value != 0 || pick(l, 2) == 0) {
+    f->state = Fiber::paused;
+    l->written = word;
+    swapcontext(&f->context, &l->host);
+  }
+}
+
+[[maybe_unused]] void store_release(unsigned *word, unsigned value)
+{
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+  written(word, value);
+}
+
+[[maybe_unused]] void store_relaxed(unsigned *word, unsigned value)
+{
+  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+  written(word, value);
 }
 
 [[maybe_unused]] unsigned increment(unsigned *word, unsigned last)
@@ -193,19 +245,17 @@ void wait_eq(unsigned *word, unsigned value, bool first)
 {
   Launch *l = current;
   Fiber *f = l->current;
-  Block *b = &l->blocks[f->thread / l->threads];
-  const unsigned barrier = b->barrier;
+  Block *b = block_of(f);
+  f->barrier = b->barrier;
   b->arrived++;
   open_barrier(l, b);
-  if (b->barrier == barrier) {
-    f->word = nullptr;
-    f->barrier = barrier;
-    f->first = false;
-    park(f);
+  if (b->barrier == f->barrier) {
+    f->state = Fiber::at_barrier;
+    swapcontext(&f->context, &l->host);
   }
 }
 
-[[maybe_unused]] unsigned long long monotonic()
+[[maybe_unused]] unsigned long long globaltimer()
 {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -221,7 +271,7 @@ template <typename To, typename From>
   return to;
 }
 
-[[maybe_unused]] float widen_half(unsigned bits)
+[[maybe_unused]] float half_bits_to_float(unsigned bits)
 {
   const unsigned sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31u, fraction = bits & 0x3ffu;
   if (exponent == 0) {
@@ -231,7 +281,7 @@ template <typename To, typename From>
 }
 
 // To nearest, ties to even; NaN becomes the one that GPUs write.
-[[maybe_unused]] unsigned round_to_half(float x)
+[[maybe_unused]] unsigned float_to_half_bits(float x)
 {
   const unsigned all = same_bits<unsigned>(x), sign = all >> 16 & 0x8000u, bits = all & 0x7fffffffu;
   if (bits > 0x7f800000u) {
@@ -246,7 +296,7 @@ template <typename To, typename From>
   return sign | (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1u)) >> 13;
 }
 
-[[maybe_unused]] unsigned round_to_bfloat(float x)
+[[maybe_unused]] unsigned float_to_bfloat_bits(float x)
 {
   const unsigned bits = same_bits<unsigned>(x);
   return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
@@ -266,17 +316,7 @@ struct alignas(16) uint4 {
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define __float_as_uint(x) same_bits<unsigned>(static_cast<float>(x))
 #define __uint_as_float(x) same_bits<float>(static_cast<unsigned>(x))
-#define OVGEN_WAIT_EQ(word, value) wait_eq(word, value, false)
-#define OVGEN_BLOCK_AWAIT(words, count) block_await(words, count)
-#define OVGEN_BLOCK_DONE() block_done()
-#define OVGEN_INC_ACQ_REL_GPU(word, last) increment(word, last)
-#define OVGEN_ST_RELAXED_SYS(word, value) __atomic_store_n(word, value, __ATOMIC_RELAXED)
-#define OVGEN_HALF_TO_FLOAT(bits) widen_half(bits)
-#define OVGEN_FLOAT_TO_HALF(x) round_to_half(x)
-#define OVGEN_FLOAT_TO_BFLOAT(x) round_to_bfloat(x)
-#define OVGEN_LD_ACQUIRE_SYS(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
-#define OVGEN_ST_RELEASE_SYS(word, value) __atomic_store_n(word, value, __ATOMIC_RELEASE)
-#define OVGEN_GLOBALTIMER() monotonic()
+#define OVGEN_HOST
 
 #include "reducescatterinplace.cu"
 
@@ -285,12 +325,12 @@ struct alignas(16) uint4 {
 
 typedef struct ovgen_sim_kernel {
   const char *name;
-  // Starts a launch; params is copied.
-  void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3]);
-  // Runs until the launch has finished (0) or every thread waits (1): *addr is the word
-  // of the first that waits for one and *value what it waits for; *addr is 0 when all
-  // of them wait for their blocks, which nothing can end. Call it again when a word may
-  // have changed.
+  // Starts a launch; params is copied, and seed picks the order of its threads.
+  void *(*start)(const void *params, const unsigned grid[3], const unsigned block[3], unsigned long long seed);
+  // Runs until the launch has finished (0), or every thread waits (1): *addr is the first
+  // of the words that they spin on until it is 1, or 0 when all of them wait for their
+  // blocks, which nothing can end; call it again when a word may have changed. Or until it
+  // pauses (2) behind having written the word *addr; call it again at any time.
   int (*resume)(void *launch, unsigned long long *addr, unsigned *value);
   void (*destroy)(void *launch);
 } ovgen_sim_kernel;
@@ -298,7 +338,7 @@ typedef struct ovgen_sim_kernel {
 namespace {
 
 template <typename Params, void (*kernel)(Params)>
-void *start(const void *params, const unsigned grid[3], const unsigned block[3])
+void *start(const void *params, const unsigned grid[3], const unsigned block[3], unsigned long long seed)
 {
   Launch *l = new Launch();
   l->body = [](const void *p) { kernel(*static_cast<const Params *>(p)); };
@@ -310,7 +350,44 @@ void *start(const void *params, const unsigned grid[3], const unsigned block[3])
   const unsigned long long blocks = 1ull * grid[0] * grid[1] * grid[2];
   l->total = l->threads * blocks;
   l->blocks.resize(blocks);
+  l->seed = seed;
+  l->resident = 1 + pick(l, 4);
+  l->first = pick(l, l->threads);
   return l;
+}
+
+// Lets fibers go on that can, each at most once and some not at all; says whether any did.
+bool let_go_on(Launch *l)
+{
+  bool moved = false;
+  const size_t n = l->fibers.size(), from = n > 0 ? pick(l, n) : 0;
+  for (size_t i = 0; i < n && l->written == nullptr; i++) {
+    Fiber *f = l->fibers[(from + i) % n];
+    if (ready(f) && pick(l, 8) != 0) {
+      place(l, f->thread);
+      enter(l, f);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+// Starts threads of one block, most often all that have not started; says whether any did.
+bool start_threads(Launch *l)
+{
+  bool moved = false;
+  while (room(l) && l->written == nullptr && !(moved && (l->next % l->threads == 0 || pick(l, 64) == 0))) {
+    Fiber *f;
+    if (l->idle.empty()) {
+      f = new_fiber(l);
+    } else {
+      f = l->idle.back();
+      l->idle.pop_back();
+    }
+    enter(l, f);
+    moved = true;
+  }
+  return moved;
 }
 
 int resume(void *launch, unsigned long long *addr, unsigned *value)
@@ -318,51 +395,38 @@ int resume(void *launch, unsigned long long *addr, unsigned *value)
   std::lock_guard<std::mutex> lock(running);
   Launch *l = static_cast<Launch *>(launch);
   current = l;
-  for (bool moved = true; moved;) {
-    moved = false;
-    Fiber *idle = nullptr;
-    bool hold = false;
-    for (size_t i = 0; i < l->fibers.size(); i++) {
-      Fiber *f = l->fibers[i];
-      if (f->parked && ready(l, f)) {
-        place(l, f->thread);
-        enter(l, f);
-        moved = true;
-      }
-      if (!f->parked) {
-        idle = f;
-      } else if (f->first) {
-        hold = true;
-      }
-    }
-    if (l->next < l->total && !hold) {
-      enter(l, idle != nullptr ? idle : new_fiber(l));
-      moved = true;
-    }
-  }
-  int waiting = 0;
   *addr = 0;
-  *value = 0;
-  for (Fiber *f : l->fibers) {
-    if (!f->parked) {
-      continue;
+  *value = 1;
+  for (bool more = true; more;) {
+    more = pick(l, 2) == 0 && start_threads(l);
+    if (l->written == nullptr) {
+      more = let_go_on(l) || more;
     }
-    waiting = 1;
-    if (f->word != nullptr) {
-      *addr = reinterpret_cast<unsigned long long>(f->word);
-      *value = f->value;
-      break;
+    if (l->written != nullptr) {
+      *addr = reinterpret_cast<unsigned long long>(l->written);
+      l->written = nullptr;
+      return 2;
+    }
+    more = more || room(l) || std::any_of(l->fibers.begin(), l->fibers.end(), ready);
+  }
+  const Fiber *first = nullptr;
+  int waiting = 0;
+  for (const Fiber *f : l->fibers) {
+    waiting |= f->state != Fiber::idle;
+    if (f->state == Fiber::spinning && (first == nullptr || index(f) < index(first))) {
+      first = f;
     }
   }
+  *addr = first != nullptr ? reinterpret_cast<unsigned long long>(first->seen) : 0;
   return waiting;
 }
 
 void destroy(void *launch)
 {
+  std::lock_guard<std::mutex> lock(running);
   Launch *l = static_cast<Launch *>(launch);
   for (Fiber *f : l->fibers) {
-    free(f->stack);
-    delete f;
+    free_fiber(f);
   }
   delete l;
 }

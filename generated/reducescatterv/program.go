@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "reducescatterv",
-<<<<<<< HEAD
-	Hash:  "ad07d60a8d375165b13f3416dcbeeb0df71eb082d05a55ca28de5571e823ba6f",
-	Proof: "proven for D = 1..8, stamp e931355947595351",
-=======
-	Hash:  "154995f36c18dc738aadc8743db265f2183b73199b7a38c281478ada90355bb4",
-	Proof: "proven for D = 1..8, stamp 2347ac4a83642803",
->>>>>>> inplace
+	Hash:  "fd36eb51bc79c4c9a9e04c1338e3335302b473b5982d0d8c153fd9a59ef63252",
+	Proof: "proven for D = 1..8, stamp e771f8b12c1c0aeb",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }
@@ -146,16 +141,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p := &Plan{rank: b.Rank(), ranks: b.Size()}
 
-<<<<<<< HEAD
 	b.Counts(b.Size())
-	p.a = b.Shared("A", bytes(1*m*n))
-	b.Uneven(p.a, bytes(n), b.Size(), func(_, c int) int {
-=======
-	b := plan.Build(g, &program, s.String())
-	b.Counts(g.Size())
 	p.a = b.Shared("A", bytes(m*n))
-	b.Uneven(p.a, bytes(n), g.Size(), func(_, c int) int {
->>>>>>> inplace
+	b.Uneven(p.a, bytes(n), b.Size(), func(_, c int) int {
 		return c
 	})
 	p.c = b.Written(b.Caller("C", bytes(m*n)))

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowinputgradient",
-<<<<<<< HEAD
-	Hash:  "72b45291bce02818f343219561b79e8b3a6a863d46d43e86d3706e774f3b27b5",
-	Proof: "proven for D = 1..8, stamp a3fc5adfe74e7520",
-=======
-	Hash:  "9edbf551c83d34b39edc0eeaa2390f6714ea0867c1999a64679d79b26142894b",
-	Proof: "proven for D = 1..8, stamp 868542c2a8dbfb2c",
->>>>>>> inplace
+	Hash:  "d8a0de406c6b2a181895c7a0197d3f0cc2f1facdd2945a48b5ddddd89d608c13",
+	Proof: "proven for D = 1..8, stamp a7f7ecc00376273c",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowweightgradient",
-<<<<<<< HEAD
-	Hash:  "692daf6932ddbea01fcbcc814db3433afb73d15af867232273c23dc01cef19e3",
-	Proof: "proven for D = 1..8, stamp 367381b994783c81",
-=======
-	Hash:  "2bfcea29b64ccf5ea2ccf347d83eee669d7f02a0f5164b87e84cf6811fc63054",
-	Proof: "proven for D = 1..8, stamp 6991177eb0cac5e3",
->>>>>>> inplace
+	Hash:  "a212aa886ed4d4e65238dace8e26ea8fb1c6da40166138ed8f96807ca8e3569f",
+	Proof: "proven for D = 1..8, stamp 06be5e0f777976e4",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

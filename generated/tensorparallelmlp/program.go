@@ -16,13 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-<<<<<<< HEAD
-	Hash:  "593c4af15c9b1c0dedf3c99c1980e03647db2d5469c8094ad43cc7612020d16f",
-	Proof: "proven for D = 1..8, stamp 3545e763f8c0f3df",
-=======
-	Hash:  "4d6de4bf0850e3025285222c3cc2c13a9db4adabce09d374b6593c476e31a7fb",
-	Proof: "proven for D = 1..8, stamp b63177863aa45c84",
->>>>>>> inplace
+	Hash:  "e26cf6760a3b0da964f0f21e2e6e0242db0e02141165c8a06aa280741c7cf2fb",
+	Proof: "proven for D = 1..8, stamp 94f82dc1bfd40384",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

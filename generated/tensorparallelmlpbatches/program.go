@@ -19,13 +19,8 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-<<<<<<< HEAD
-	Hash:  "4afdd2fb1744c7f65ac405fd07c050bde099bb6f5aff513f1a715e679727055c",
-	Proof: "proven for D = 1..8, stamp 3b91ca4748cb82d3",
-=======
-	Hash:  "b0ba1bd9f920df0a07996468cb947acafc14872c47b81d37f7071e1e25edee2e",
-	Proof: "proven for D = 1..8, stamp e3552de043fe674b",
->>>>>>> inplace
+	Hash:  "97dbc33cb7b023573a736471a396374bc2bb3f86e3d400b52f7f7abf6f5bcf22",
+	Proof: "proven for D = 1..8, stamp 91242e827b9cfd5f",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,
