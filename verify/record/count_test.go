@@ -6,26 +6,12 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
 	"ovgen/verify/record"
 )
-
-// silent accepts what this test enqueues and does nothing.
-type silent struct{ driver.Driver }
-
-func (silent) ModuleLoadData(*driver.Code) (driver.Module, error) { return 1, nil }
-
-func (silent) ModuleGetFunction(driver.Module, string) (driver.Function, error) { return 1, nil }
-
-func (silent) LaunchKernel(driver.Function, driver.Dim3, driver.Dim3, driver.Stream, unsafe.Pointer) error {
-	return nil
-}
-
-func (silent) EventRecordWithFlags(driver.Event, driver.Stream, driver.EventFlags) error { return nil }
-
-func (silent) StreamWaitEvent(driver.Stream, driver.Event, driver.EventFlags) error { return nil }
 
 // move is the parameters of a kernel that copies and counts its blocks.
 type move struct{ count, src, dst driver.Ptr }
@@ -41,9 +27,9 @@ func moveTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 // refused by the prover.
 func TestCountWords(t *testing.T) {
 	const mainStream, copyStream = 1, 2
-	names := record.Names{Streams: map[driver.Stream]string{mainStream: "main", copyStream: "copy"}, Regions: []record.Region{
-		{Base: 0x100, Bytes: 8, Buffer: "A"}, {Base: 0x200, Bytes: 16, Buffer: "S"},
-		{Base: 0x300, Bytes: 4, Buffer: "count[main]"}, {Base: 0x304, Bytes: 4, Buffer: "count[copy]"}}}
+	names := record.Names{Streams: map[driver.Stream]string{mainStream: "main", copyStream: "copy"}, Regions: []plan.Region{
+		{Base: 0x100, Bytes: 8, Name: "A"}, {Base: 0x200, Bytes: 16, Name: "S"},
+		{Base: 0x300, Bytes: 4, Name: "count[main]"}, {Base: 0x304, Bytes: 4, Name: "count[copy]"}}}
 	model := prove.Model{Program: "counts", Buffers: []prove.Buffer{
 		{Name: "A", Owner: hostir.Caller, Bytes: 8}, {Name: "S", Owner: hostir.Plan, Bytes: 16}}}
 	for _, c := range []struct {
@@ -52,8 +38,8 @@ func TestCountWords(t *testing.T) {
 		safe  bool
 	}{{"a word each", 0x304, true}, {"one for all streams", 0x300, false}} {
 		t.Run(c.name, func(t *testing.T) {
-			d := record.New(silent{})
-			module, err := d.ModuleLoadData(&driver.Code{Kernels: []driver.Kernel{{Name: "package_get", Touches: moveTouches}}})
+			d := record.New(0)
+			module, err := d.ModuleLoadData(&driver.Code{Name: "package", Kernels: []driver.Kernel{{Name: "package_get", Touches: moveTouches}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +50,7 @@ func TestCountWords(t *testing.T) {
 			launch := func(s driver.Stream, p move) error {
 				return d.LaunchKernel(get, driver.Dim3{X: 2, Y: 1, Z: 1}, driver.Dim3{X: 512, Y: 1, Z: 1}, s, unsafe.Pointer(&p))
 			}
-			d.Start(names)
+			d.Start()
 			if err := errors.Join(
 				d.StreamWaitEvent(mainStream, 9, 0),
 				d.EventRecordWithFlags(1, mainStream, 0), d.StreamWaitEvent(copyStream, 1, 0),
@@ -73,7 +59,7 @@ func TestCountWords(t *testing.T) {
 				d.EventRecordWithFlags(9, mainStream, 0)); err != nil {
 				t.Fatal(err)
 			}
-			list, err := d.Stop()
+			list, err := d.Stop(names)
 			if err != nil {
 				t.Fatal(err)
 			}
