@@ -15,13 +15,23 @@ func (s Schedule) Tensor(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
-// String writes the placement as papers do: [DIDx(D), M/D, K].
+// Result says that the operation makes the tensor, and does not read it.
+func (t Tensor) Result() bool {
+	return t.Name == "C" || t.Name == "C2" || t.Name == "C3" || t.Name == "Gathered"
+}
+
+// String writes the placement as papers do: [DIDx(D), M/D, K]; behind it, what the tensor
+// lies within.
 func (t Tensor) String() string {
 	var parts []string
 	for _, a := range t.Axes {
 		parts = append(parts, a.parts()...)
 	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	text := "[" + strings.Join(parts, ", ") + "]"
+	if t.Within != "" {
+		text += " within " + t.Within
+	}
+	return text
 }
 
 func (a Axis) parts() []string {

@@ -47,6 +47,10 @@ type Tensor struct {
 	Axes []Axis // outermost first, row-major
 	// Root says that only rank 0 has the tensor.
 	Root bool
+	// Within names the tensor whose memory holds this one as well, so that the operation
+	// works in place: of an operand and a result, the one that is smaller, or either. Where
+	// in that memory follows from the placements: all of it, or this rank's part.
+	Within string
 }
 
 // Axis is one dimension of a tensor, cut from the outside.

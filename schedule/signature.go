@@ -43,7 +43,7 @@ func (s Schedule) SlowOnPurpose() bool {
 // held is the tensor without the splits that leave each rank's part as it is: steps,
 // and whatever lies within a rank's part.
 func (t Tensor) held() Tensor {
-	h := Tensor{Name: t.Name}
+	h := Tensor{Name: t.Name, Within: t.Within}
 	for _, a := range t.Axes {
 		last := -1
 		for j, s := range a.Outer {

@@ -116,6 +116,7 @@ func (s Schedule) checkTensors(v *validation) {
 		}
 		t.check(v, path)
 	}
+	s.checkPlaces(v)
 	for _, name := range required[s.Op] {
 		if !seen[name] {
 			v.add("Tensors", "declare it with its placement", "tensor %s is missing", name)
@@ -125,6 +126,33 @@ func (s Schedule) checkTensors(v *validation) {
 		if other := together[t.Name]; other != "" && shapes[s.Op][other] != nil && !seen[other] {
 			v.add("Tensors", "declare it with its placement", "tensor %s is missing, which %s goes with", other, t.Name)
 		}
+	}
+}
+
+// checkPlaces holds what lies within another tensor against that one.
+func (s Schedule) checkPlaces(v *validation) {
+	held := map[string]bool{}
+	for i, t := range s.Tensors {
+		if t.Within == "" {
+			continue
+		}
+		path := fmt.Sprintf("Tensors[%d].Within", i)
+		outer, ok := s.Tensor(t.Within)
+		_, placed := t.PlaceWithin(outer)
+		switch {
+		case !ok || t.Within == t.Name:
+			v.add(path, "name an operand where this is a result, a result where this is an operand",
+				"there is no other tensor %q", t.Within)
+		case t.Result() == outer.Result():
+			v.add(path, "leave it out",
+				"an operand lies within a result, or a result within an operand: %s and %s are neither", t.Name, outer.Name)
+		case outer.Within != "" || held[outer.Name]:
+			v.add(path, "leave one out", "one tensor lies within another, and in %s there are more", outer.Name)
+		case !placed:
+			v.add(path, "cut the outermost axis of one of the two over the ranks, evenly, or none",
+				"%s %s has no place in %s %s", t.Name, t, outer.Name, outer)
+		}
+		held[t.Within] = true
 	}
 }
 

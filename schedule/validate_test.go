@@ -79,6 +79,15 @@ func TestValidate(t *testing.T) {
 				{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Most: schedule.P}), schedule.Dim(schedule.K)}}, b,
 				{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true, Most: schedule.M}), schedule.Dim(schedule.N)}}}
 		}), []string{"Tensors[0].Axes[0].Outer[0].Most", "Tensors[2].Axes[0].Outer[0].Most"}},
+		{"nothing of that name to lie within", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{{Name: "A", Axes: a.Axes, Within: "Gathered"}, {Name: "B", Axes: b.Axes, Within: "B"}, c}
+		}), []string{"Tensors[0].Within", "Tensors[1].Within"}},
+		{"an operand within an operand, and placements without a place", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{{Name: "A", Axes: a.Axes, Within: "B"}, {Name: "B", Axes: b.Axes, Within: "C"}, c}
+		}), []string{"Tensors[0].Within", "Tensors[1].Within"}},
+		{"within each other", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{{Name: "A", Axes: a.Axes, Within: "C"}, b, {Name: "C", Axes: c.Axes, Within: "A"}}
+		}), []string{"Tensors[0].Within", "Tensors[2].Within"}},
 		{"fused without kernels", with(func(s *schedule.Schedule) {
 			s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Steps: schedule.Fused}
 		}), []string{"Transport.Steps"}},
@@ -119,6 +128,33 @@ func TestValidate(t *testing.T) {
 				t.Errorf("field paths (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestPlaceWithin(t *testing.T) {
+	dims := func(axes ...schedule.Axis) schedule.Tensor { return schedule.Tensor{Name: "T", Axes: axes} }
+	m, n := schedule.Dim(schedule.M), schedule.Dim(schedule.N)
+	rows := dims(schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), n)
+	for name, x := range map[string]struct {
+		inner, outer schedule.Tensor
+		want         schedule.Place
+	}{
+		"rows of all":               {rows, dims(m, n), schedule.PartOf},
+		"rows of a term":            {rows, dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), m, n), schedule.PartOf},
+		"a term as the whole":       {dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), m, n), dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), n), schedule.AllOf},
+		"all of rows":               {dims(m, n), rows, ""},
+		"rows of rows":              {rows, rows, ""},
+		"columns":                   {dims(m, schedule.Dim(schedule.N, schedule.DIDx(schedule.D))), dims(m, n), ""},
+		"other rows":                {rows, dims(schedule.Dim(schedule.K), n), ""},
+		"uneven rows":               {dims(schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}), n), dims(m, n), ""},
+		"shifted rows":              {dims(schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), n), dims(m, n), ""},
+		"rows of each of two steps": {dims(schedule.Dim(schedule.M, schedule.Stream("2"), schedule.DIDx(schedule.D)), n), dims(m, n), ""},
+		"of rank 0 alone":           {rows, schedule.Tensor{Name: "T", Axes: []schedule.Axis{m, n}, Root: true}, ""},
+		"an index of all":           {dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D))), dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D))), ""},
+	} {
+		if got, ok := x.inner.PlaceWithin(x.outer); got != x.want || ok != (x.want != "") {
+			t.Errorf("%s: %s in %s: %q, %v, want %q", name, x.inner, x.outer, got, ok, x.want)
+		}
 	}
 }
 

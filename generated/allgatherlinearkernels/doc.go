@@ -44,5 +44,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in
 // allgatherlinearkernels.cu.
 //
-// Proof: proven for D = 1..8, stamp fba2a16501e75a9e.
+// Proof: proven for D = 1..8, stamp a95b32e755968bc4.
 package allgatherlinearkernels

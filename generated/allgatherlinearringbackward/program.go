@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringbackward",
-	Hash:  "17679a7836e93771faa5440050a3f8e189cf9520adb5317a3f5289a7ea0f0eb8",
-	Proof: "proven for D = 1..8, stamp 41008043bea10bb5",
+	Hash:  "cbbb32e32d8b80da7ca4244c08cf5cd34a3f850d9c410648edcb746acdd35373",
+	Proof: "proven for D = 1..8, stamp 3be89aff56964fd9",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

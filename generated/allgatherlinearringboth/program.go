@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringboth",
-	Hash:  "c99af49cbe994d6acce19ebc2fe5000a66cfc5d062c4d326132911591b1b15d3",
-	Proof: "proven for D = 1..8, stamp 543aa1c5704f59cd",
+	Hash:  "1f2f3d5069a793b3846b4bae2fab60e0c94a293dc6fec23de86c7ce831cdcd3f",
+	Proof: "proven for D = 1..8, stamp 1517cc2efb7cfd65",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

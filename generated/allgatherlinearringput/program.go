@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearringput",
-	Hash:  "baf9d2e0fc0e06cff9f0e092ba05840229f9a0f139fc24b0dd4156694415f6ac",
-	Proof: "proven for D = 1..8, stamp e6e8a7181fc0b1c2",
+	Hash:  "2d36ff0453d0d2bb85af0d7f6e839d2ab5dd8a37c44b1f07c0dff9cfc4393080",
+	Proof: "proven for D = 1..8, stamp d1b7fefe17815d73",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

@@ -19,8 +19,8 @@ const streams = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterget",
-	Hash:  "71c6202dc3c16ad0fa929d4851f1ebc33dde1f86b634ce93de9be3657a326e15",
-	Proof: "proven for D = 1..8, stamp f9847263b9b9cb84",
+	Hash:  "96330ef4088acef7ebfd73432f22040df44120dd60583170d4a643c972004543",
+	Proof: "proven for D = 1..8, stamp a478e526b4e594e3",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterring",
-	Hash:  "a8ddfda07ca8c82063070b0cca667890c9260e9020f4be1963da43590e8f590b",
-	Proof: "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+	Hash:  "f3a4f4a0660f19d1c19ae2cb06bb8ce953e3a2a3d6322b1e660f30147259a5ec",
+	Proof: "proven for D = 1..8, stamp 4bdac44d004bfeb2",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

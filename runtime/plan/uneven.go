@@ -149,16 +149,19 @@ func (b *Buffer) lay(counts []int) (*table, error) {
 		for c := range u.chunks {
 			count := int64(counts[u.index(r, c)])
 			if count > b.bytes/u.unit { // as bytes it may be too large for an int64
-				return nil, fmt.Errorf("%s: chunk %d of rank %d has a count of %d, and the shape has room for %d", b.name, c, r, count, b.bytes/u.unit)
+				return nil, fmt.Errorf("%s: chunk %d of rank %d has a count of %d, and the shape has room for %d",
+					b.name, c, r, count, b.bytes/u.unit)
 			}
 			n := u.unit * count
 			if u.room > 0 && n > u.room {
-				return nil, fmt.Errorf("%s: the counts give chunk %d %d bytes, and the shape has room for %d", b.name, c, n, u.room)
+				return nil, fmt.Errorf("%s: the counts give chunk %d %d bytes, and the shape has room for %d",
+					b.name, c, n, u.room)
 			}
 			t.sizes[r][c], at[c+1] = n, at[c]+max(n, u.room)
 		}
 		if end := at[u.chunks]; end > b.bytes {
-			return nil, fmt.Errorf("%s: the counts give rank %d %d bytes, and the shape has room for %d", b.name, r, end, b.bytes)
+			return nil, fmt.Errorf("%s: the counts give rank %d %d bytes, and the shape has room for %d",
+				b.name, r, end, b.bytes)
 		}
 	}
 	return t, nil

@@ -79,6 +79,42 @@ var Permutation = s.Schedule{
 	},
 }
 
+// AllGatherInPlace is AllGather of rows that lie where C has them, as inference engines
+// and NCCL (sendbuff = recvbuff + rank*count) call it: the caller binds C alone, and each
+// rank's rows are in it ahead of the run. No rank copies its own. Choose it where the layer
+// before can write into C.
+var AllGatherInPlace = s.Schedule{
+	Op: s.Copy,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}, Within: "C"},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+}
+
+// ReduceScatterInPlace is ReduceScatter whose C is this rank's rows of A: the run leaves
+// the sum there, and the other rows of A as they were.
+var ReduceScatterInPlace = s.Schedule{
+	Op: s.Sum,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}, Within: "A"},
+	},
+}
+
+// AllReduceInPlace is AllReduceTwoShot of one tensor: what C held on each rank is replaced
+// by the sum. Between reading a part and replacing it lies a meeting of the ranks anyway,
+// so it costs nothing. AllReduceOneShot has no such form: a rank would replace what its
+// peers still read.
+var AllReduceInPlace = s.Schedule{
+	Op: s.Sum,
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}, Within: "C"},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Pipeline:  s.Pipeline{Kind: s.TwoShot},
+	Transport: fused,
+}
+
 var summed = []s.Tensor{
 	{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
 	{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},

@@ -39,9 +39,19 @@ type Buffer struct {
 	// Counts(q, c)-th of the counts that Bind was called with. Elements is then what
 	// New has to make room for.
 	Counts Expr
+	// Inner is a tensor that lies in the buffer's memory beside the buffer's own; none
+	// has no name.
+	Inner Inner
 	// Room is the elements from one of such chunks to the next; absent: they lie
 	// behind one another.
 	Room Expr
+}
+
+// Inner is a tensor in the memory of another: all of it or, where Part is set, chunk r of
+// it on rank r.
+type Inner struct {
+	Tensor schedule.Tensor
+	Part   bool
 }
 
 // Owner of a buffer.

@@ -28,6 +28,7 @@ type reads struct {
 	withStep   bool // copies on the streams of the steps
 	inLoop     bool // start and handles in the loop
 	gathered   bool // the gathered operand is the caller's
+	inPlace    bool // an operand within the result, or the result within an operand
 }
 
 // choice is a field of a schedule that entries read. Values are text: numbers in decimal.

@@ -204,8 +204,11 @@ func volume(t schedule.Tensor, cut func(axis int, s schedule.Split) bool) hostir
 
 // times multiplies, from nothing on.
 func times(x, y hostir.Expr) hostir.Expr {
-	if x.IsZero() {
+	switch one := hostir.Const(1); {
+	case x.IsZero(), x.Equal(one):
 		return y
+	case y.Equal(one):
+		return x
 	}
 	return hostir.Mul(x, y)
 }

@@ -16,6 +16,7 @@ var passes = []pass{
 	signals,  // ready and read in one batch each, outside the loop
 	streams,  // a stream for each node, forks and joins
 	order,    // copies enqueued ahead of products
+	within,   // one memory for tensors that share it
 	handles,  // exchange of IPC handles out of the loop
 	kernels,  // posts, waits and copies by emitted kernels
 }

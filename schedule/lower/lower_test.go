@@ -56,6 +56,10 @@ func TestRefused(t *testing.T) {
 			return s
 		}(), []string{"Pipeline.Kind"}},
 		{"collective", linear(func(s *schedule.Schedule) { s.Pipeline.Kind, s.Pipeline.Chunks = schedule.Collective, 2 }), []string{"Pipeline.Kind"}},
+		{"one shot in place", inPlace(catalog.AllReduceOneShot, 0, "C"), []string{"Tensors[0].Within"}},
+		{"all-to-all in place", inPlace(catalog.AllToAll, 1, "A"), []string{"Tensors[1].Within"}},
+		{"a product's operand in place", inPlace(catalog.AllGatherGateUp, 0, "Gathered"), []string{"Tensors[0].Within"}},
+		{"no such tensor", inPlace(catalog.AllGather, 0, "D"), []string{"Tensors[0].Within"}},
 		{"invalid", linear(func(s *schedule.Schedule) { s.Op = "" }), []string{"Op"}},
 		{"A whole", linear(func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K))
@@ -84,6 +88,29 @@ func TestRefused(t *testing.T) {
 				t.Errorf("field paths (-want +got):\n%s\n%v", diff, err)
 			}
 		})
+	}
+}
+
+// inPlace puts a tensor within another.
+func inPlace(s schedule.Schedule, tensor int, within string) schedule.Schedule {
+	s.Tensors = append([]schedule.Tensor{}, s.Tensors...)
+	s.Tensors[tensor].Within = within
+	return s
+}
+
+// Which of the two is within the other makes no difference to an all-reduce.
+func TestEitherWithin(t *testing.T) {
+	p, err := lower.Lower("X", catalog.AllReduceInPlace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := lower.Lower("X", inPlace(catalog.AllReduceTwoShot, 1, "A"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed := strings.NewReplacer("C@", "A@", "C[", "A[", "(C,", "(A,").Replace(hostir.Print(p))
+	if diff := cmp.Diff(renamed, hostir.Print(other)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func pipeline(d *draft) error {
 			continue
 		}
 		if len(e.refuses(d.schedule)) == 0 {
-			if err := e.gathers(d.schedule); err != nil {
+			if err := errors.Join(e.gathers(d.schedule), e.shares(d.schedule)); err != nil {
 				return err
 			}
 			err := e.write(d)
@@ -107,6 +108,16 @@ func (e entry) gathers(s schedule.Schedule) error {
 		return nil
 	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i), Msg: "this pipeline gathers into memory of the plan only", Hint: "leave it out"}
+}
+
+// shares refuses a tensor within another where the entry does not work in place.
+func (e entry) shares(s schedule.Schedule) error {
+	i := slices.IndexFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Within != "" })
+	if e.inPlace || i < 0 {
+		return nil
+	}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: "this pipeline does not work in place",
+		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce of Kind schedule.TwoShot"}
 }
 
 // product is the schedule's operation on one chunk.

@@ -21,15 +21,15 @@ var reducePipelines = []entry{
 	{point{reduceAll, schedule.OneShot, schedule.Shift}, reads{steps: fusable}, oneShot},
 	{point{reduceAll, schedule.TwoShot, schedule.Shift}, reads{steps: fusable}, twoShot},
 	{point{allBare, schedule.OneShot, schedule.Shift}, reads{steps: fusable}, oneShot},
-	{point{allBare, schedule.TwoShot, schedule.Shift}, reads{steps: fusable}, twoShot},
-	{point{reduceBare, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts}, scatterSum},
-	{point{reduceBare, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable}, scatterShot},
+	{point{allBare, schedule.TwoShot, schedule.Shift}, reads{steps: fusable, inPlace: true}, twoShot},
+	{point{reduceBare, schedule.PointToPoint, schedule.Shift}, reads{protocols: puts, inPlace: true}, scatterSum},
+	{point{reduceBare, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable, inPlace: true}, scatterShot},
 	{point{reduceUneven, schedule.OneShot, schedule.Shift}, reads{protocols: puts, steps: fusable}, scatterShot},
 }
 
 // copyPipelines place A otherwise.
 var copyPipelines = []entry{
-	{point{gatherBare, schedule.PointToPoint, schedule.Shift}, reads{}, gatherCopy},
+	{point{gatherBare, schedule.PointToPoint, schedule.Shift}, reads{inPlace: true}, gatherCopy},
 	{point{gatherBare, schedule.Padded, schedule.Shift}, reads{}, gatherPadded},
 	{point{exchange, schedule.PointToPoint, schedule.Shift}, reads{}, allToAllCopy},
 	{point{rotation, schedule.PointToPoint, schedule.Shift}, reads{}, permuteCopy},

@@ -142,6 +142,34 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 	if n > 0 {
 		s.Memory = append(s.Memory, memory)
 	}
+	return s.inner(m, b, memory)
+}
+
+// inner adds what a tensor within a buffer is: contents that the caller writes over the
+// buffer's own, or a result in its midst.
+func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
+	t := b.Inner.Tensor
+	if t.Name == "" {
+		return nil
+	}
+	places, err := m.places(t)
+	if err != nil {
+		return err
+	}
+	use := ops.Use{At: memory.At, Bytes: int64(len(places)) * m.shape.ElementSize}
+	if b.Inner.Part {
+		use.At.Offset = int64(m.rank) * use.Bytes
+	}
+	if use.At.Offset+use.Bytes > memory.Bytes {
+		return fmt.Errorf("%s of rank %d has %d bytes, of which its place in %s leaves fewer",
+			t.Name, m.rank, use.Bytes, b.Name)
+	}
+	if output(t.Name) {
+		s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, t.Name, places) }})
+		return nil
+	}
+	memory.Use, memory.Input, memory.Values = use, true, func(run int) []Number { return m.inputs(run, t.Name, places) }
+	s.Memory = append(s.Memory, memory)
 	return nil
 }
 

@@ -232,16 +232,22 @@ func (b *rankBuilder) access(o *ops.Op) {
 			b.report(Owned, "rank %d: %s", b.rank, o)
 		}
 	}
-	if o.Kind == ops.Product && b.spoils(o, s) {
-		b.report(NoRace, "rank %d: a product writes an operand that others of its tiles still read: %s", b.rank, o)
+	if b.spoils(o, s) {
+		b.report(NoRace, "rank %d: an operation writes what other parts of it still read: %s", b.rank, o)
 	}
 	b.add(o.Stream, s)
 }
 
-// spoils says that a product writes what it reads, other than what it adds to: of
-// that, each element is read by the tile that writes it.
+// spoils says that an operation writes what it reads, other than what a product adds to
+// and the terms of a sum that are its result: of these, each element is read by the tile
+// or the thread that writes it.
 func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 	operands := s.operands
+	if o.Kind == ops.Sum {
+		operands = slices.DeleteFunc(slices.Clone(operands), func(term []int32) bool {
+			return len(s.results) > 0 && slices.Equal(term, s.results[0])
+		})
+	}
 	if last := len(operands) - 1; o.Accumulate && last > 1 && len(s.results) > 0 && slices.Equal(operands[last], s.results[0]) {
 		operands = operands[:last]
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
@@ -37,13 +38,36 @@ func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
 		part, err := x.Part(tensor.Name, r.Rank())
 		if err == nil {
 			t.parts[tensor.Name], t.rooms[tensor.Name] = part, room(x, tensor, part)
-			t.at[tensor.Name], err = t.alloc(t.rooms[tensor.Name])
+			if tensor.Within == "" {
+				t.at[tensor.Name], err = t.alloc(t.rooms[tensor.Name])
+			}
 		}
 		if err != nil {
 			return nil, errors.Join(err, t.free())
 		}
 	}
+	t.within()
 	return t, nil
+}
+
+// within gives tensors that lie within others their addresses.
+func (t *tensors) within() {
+	for _, tensor := range t.p.Tensors {
+		if tensor.Within == "" {
+			continue
+		}
+		at := t.at[tensor.Within]
+		if place, _ := tensor.PlaceWithin(t.x.Tensor(tensor.Within)); place == schedule.PartOf {
+			at += driver.Ptr(t.bytes(t.r.Rank() * t.parts[tensor.Name].Count))
+		}
+		t.at[tensor.Name] = at
+	}
+}
+
+// lost says that a run may write where an operand is.
+func (t *tensors) lost(name string) bool {
+	return t.x.Tensor(name).Within != "" ||
+		slices.ContainsFunc(t.p.Tensors, func(o Tensor) bool { return o.Within == name })
 }
 
 // room is what a plan wants of a rank's part: all, where counts that only Bind knows
@@ -156,7 +180,7 @@ func (t *tensors) fill(in map[string]reference.Input, s driver.Stream) error {
 // poison is a NaN in every type.
 const poison = 0xffffffff
 
-// spoil enqueues the poisoning of all that a run has to write: the results, and
+// spoil enqueues, ahead of fill, the poisoning of all that a run has to write: the results, and
 // what the plans of the group stage in this rank's arena. What only rank 0 has is
 // poisoned on the others.
 func (t *tensors) spoil(s driver.Stream) error {

@@ -87,7 +87,8 @@ func (l *lab) alike(p *Program) error {
 		return fmt.Errorf("%s and %s are not the same operation (bench them one after the other)", first.Name, p.Name)
 	}
 	for name, want := range l.parts {
-		if part, err := x.Part(name, l.r.Rank()); err != nil || !slices.Equal(part.Pieces, want.Pieces) {
+		part, err := x.Part(name, l.r.Rank())
+		if err != nil || !slices.Equal(part.Pieces, want.Pieces) || x.Tensor(name).Within != l.x.Tensor(name).Within {
 			return errors.Join(err, fmt.Errorf("%s and %s place %s differently (bench them one after the other)", first.Name, p.Name, name))
 		}
 	}

@@ -135,7 +135,7 @@ func (c *checker) run(ctx context.Context, mode string, i uint32) (*mismatch, er
 	}
 	s := c.r.stream.Handle()
 	in := c.inputs(i, mode == modeReal)
-	if err := errors.Join(c.fill(in, s), c.spoil(s), c.disturb(i, s)); err != nil {
+	if err := errors.Join(c.spoil(s), c.fill(in, s), c.disturb(i, s)); err != nil {
 		return nil, err
 	}
 	if err := c.start(ctx, mode, s); err != nil {

@@ -210,10 +210,11 @@ func (w *wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *mi
 	return first, largest, nil
 }
 
-// untouched holds the inputs against themselves, made again: a run reads them only.
+// untouched holds the inputs against themselves, made again: a run reads them only, but
+// for those that it works on in place.
 func (w *wanted) untouched(in map[string]reference.Input, s driver.Stream) (*mismatch, error) {
 	for name, x := range in {
-		if w.absent(name) {
+		if w.absent(name) || w.lost(name) {
 			continue
 		}
 		part := w.parts[name]

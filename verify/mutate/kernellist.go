@@ -65,7 +65,7 @@ var Kernels = []KernelMutant{
 	{File: "fused.cu.tmpl", Text: "every thread takes a ticket", Old: "p.opening > 0 && threadIdx.x == 0 && ticket", New: "p.opening > 0 && ticket"},
 	{File: "fused.cu.tmpl", Text: "the first block to finish resets and posts", Old: "ticket(p) != last_ticket(p)", New: "ticket(p) != last_ticket(p) + 1 - gridDim.x"},
 	{File: "fused.cu.tmpl", Text: "every block resets and posts", Old: "!block_done() || ticket(p) != last_ticket(p)", New: "!block_done() || ticket(p) > last_ticket(p)"},
-	{File: "fused.cu.tmpl", Text: "a ticket at the start though nothing opens", Old: "(p.opening > 0 ? 2 : 1)", New: "2"},
+	{File: "fused.cu.tmpl", Text: "a ticket at the start though nothing opens", Old: "(p.opening > 0 ? 2 : 1)", New: "(p.opening > 0 ? 2 : 2)"},
 	{File: "fused.cu.tmpl", Text: "one ticket too many", Old: "* gridDim.x - 1", New: "* gridDim.x"},
 	{File: "fused.cu.tmpl", Text: "who opens does not wait", Old: "    post_words(p.opens, p.opening);\n", New: "    post_words(p.opens, p.opening);\n    return;\n"},
 	{File: "fused.cu.tmpl", Text: "the wait ahead of opening",
@@ -77,7 +77,7 @@ var Kernels = []KernelMutant{
 
 	// Loops.
 	{File: "bytes.cu.tmpl", Text: "unrolled loop one round too far", Old: "i + 3 * stride < units", New: "i + 2 * stride < units"},
-	{File: "bytes.cu.tmpl", Text: "a unit stored in another's place", Old: "to[i + stride] = b;", New: "to[i + stride] = c;"},
+	{File: "bytes.cu.tmpl", Text: "a unit stored in another's place", Old: "to[i + stride] = b;", New: "to[i] = b;"},
 	{File: "bytes.cu.tmpl", Text: "all units but the last", Old: "for (; i < units; i += stride)", New: "for (; i + 1 < units; i += stride)"},
 	{File: "bytes.cu.tmpl", Text: "one byte too few at the ends", Old: "i < bytes - middle", New: "i + 1 < bytes - middle"},
 	{File: "bytes.cu.tmpl", Text: "a head longer than the copy", Old: "if (head > bytes) {", New: "if (head > bytes + 16) {"},

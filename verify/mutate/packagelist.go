@@ -5,8 +5,8 @@ const (
 	waitRead = "	q.Wait(p.copy, p.read)\n"
 	copyOne  = "q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)"
 	planType = "	rank, ranks int\n"
-	ranksTo8 = "[]int{2, 3, 4, 5, 6, 7, 8}"
-	inPlan   = "p := &Plan{rank: g.Rank()"
+	ranksTo8 = "[]int{1, 2, 3, 4, 5, 6, 7, 8}"
+	inPlan   = "p := &Plan{rank: b.Rank()"
 )
 
 // onRanks sets a word of a peer's staging, behind the program's back, in groups of a size.
@@ -49,17 +49,17 @@ var Packages = []PackageMutant{
 	// Some types.
 	{Package: "allgatherlinear", File: "program.go", Text: "no wait in bf16", Edits: []Edit{
 		{planType, planType + "\tnarrow bool\n"},
-		{inPlan, "p := &Plan{narrow: s.Type == device.BF16, rank: g.Rank()"},
+		{inPlan, "p := &Plan{narrow: s.Type == device.BF16, rank: b.Rank()"},
 		{waitRead, "	if !p.narrow {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "products of fp32", Edits: []Edit{{"Type: s.Type, Transposed", "Type: driver.FP32, Transposed"}}},
 	{Package: "linearreducescatter", File: "kernels.go", Text: "sums take bf16 for fp16", Edits: []Edit{
 		{"	k.element = t\n", "	if k.element = t; t == driver.FP16 {\n		k.element = driver.BF16\n	}\n"}}},
 
 	// Some sizes of groups.
-	{Package: "allgatherlinear", File: "program.go", Text: "more ranks than were proven", Edits: []Edit{{ranksTo8, "[]int{2, 3, 4, 5, 6, 7, 8, 9}"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "more ranks than were proven", Edits: []Edit{{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "any number of ranks", Edits: []Edit{{ranksTo8, "nil"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "no wait where more ranks run than were proven", Edits: []Edit{
-		{ranksTo8, "[]int{2, 3, 4, 5, 6, 7, 8, 9}"}, {waitRead, "	if d <= 8 {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
+		{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}, {waitRead, "	if d <= 8 {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 2 ranks", Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("2")}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 8 ranks", Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("8")}}},
 

@@ -279,7 +279,7 @@ func (m *maker) slots() {
 			continue
 		}
 		m.body("reuse a buffer early", "one slice of "+b.Name+" for all steps", hostir.Map(m.program.Body, func(n hostir.Node) []hostir.Node {
-			return []hostir.Node{withViews(n, func(_ string, v hostir.View) hostir.View {
+			return []hostir.Node{hostir.MapViews(n, func(_ string, v hostir.View) hostir.View {
 				if v.Buffer == b.Name && !v.Index.IsZero() {
 					v.Index = hostir.Const(0)
 				}

@@ -2,43 +2,14 @@ package mutate
 
 import "ovgen/schedule/hostir"
 
-// withViews rebuilds a node with other views: f is given each view with what it is for
-// the node.
-func withViews(n hostir.Node, f func(role string, v hostir.View) hostir.View) hostir.Node {
-	switch n := n.(type) {
-	case hostir.Set:
-		n.Dst, n.Src = f("destination", n.Dst), f("source", n.Src)
-		return n
-	case hostir.Matmul:
-		n.C, n.A, n.B = f("result", n.C), f("operand", n.A), f("second operand", n.B)
-		return n
-	case hostir.Linear:
-		n.C, n.A, n.B = f("result", n.C), f("operand", n.A), f("second operand", n.B)
-		return n
-	case hostir.Gradient:
-		n.C, n.A, n.B = f("result", n.C), f("operand", n.A), f("second operand", n.B)
-		return n
-	case hostir.Reduce:
-		n.Dst = f("destination", n.Dst)
-		terms := make([]hostir.Terms, len(n.Terms))
-		for i, t := range n.Terms {
-			t.View = f("term", t.View)
-			terms[i] = t
-		}
-		n.Terms = terms
-		return n
-	}
-	return n
-}
-
 // views makes the mutants of a node's views: another chunk, another rank, fewer chunks.
 func views(n hostir.Node, add func(kind, text string, n hostir.Node)) {
 	count := 0
-	withViews(n, func(_ string, v hostir.View) hostir.View { count++; return v })
+	hostir.MapViews(n, func(_ string, v hostir.View) hostir.View { count++; return v })
 	for which := range count {
 		change := func(e func(*hostir.View) *hostir.Expr, kind, what string, to func(hostir.Expr) hostir.Expr) {
 			at, role, next := 0, "", hostir.Expr{}
-			mutant := withViews(n, func(r string, v hostir.View) hostir.View {
+			mutant := hostir.MapViews(n, func(r string, v hostir.View) hostir.View {
 				if x := e(&v); at == which && !x.IsZero() {
 					role, next = r, to(*x)
 					*x = next

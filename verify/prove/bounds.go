@@ -10,14 +10,15 @@ import (
 
 // bounds: every use lies inside a buffer that the model declares, on a rank that
 // exists; peers use of a caller's memory only what is shared; a stream's own memory
-// is used by its rank. No operation writes what it reads, but for a product that adds
-// to its result: its tiles are written while others still read the operands.
+// is used by its rank. No operation writes what it reads, since parts of it are written
+// while others still read: but for a product that adds to its result, and a sum into one
+// of its terms.
 func (p *proof) bounds() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
 			for j, u := range o.Uses {
 				for k, v := range o.Uses[:j] {
-					if (u.Write || v.Write) && overlap(u, v) && !accumulated(o, k, j) {
+					if (u.Write || v.Write) && overlap(u, v) && !inPlace(o, k, j) {
 						return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer, u.At.Rank), "give its result memory of its own")
 					}
 				}
@@ -34,6 +35,14 @@ func (p *proof) bounds() *Counterexample {
 		}
 	}
 	return nil
+}
+
+// inPlace says that an operation may write, by its use j, what use i of it reads: what a
+// product adds to, and a term of a sum, of which each element is read ahead of the one
+// that it becomes.
+func inPlace(o ops.Op, i, j int) bool {
+	u, v := o.Uses[i], o.Uses[j]
+	return accumulated(o, i, j) || o.Kind == ops.Sum && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
 }
 
 // addend is the last use that a product reads: what it adds to, where it accumulates.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -73,7 +72,7 @@ func (s *symbols) overwrite(n int32) {
 	for i, b := range s.model.Buffers {
 		for c := range s.cells[x.rank][i] {
 			v := cell{by: n}
-			if b.Owner == hostir.Caller && !b.Output {
+			if from, to := b.chunk(int(x.rank), c); b.input(int(x.rank), from, to) {
 				v.expr = s.input(int32(i), x.rank, x.run, int32(c))
 			}
 			s.cells[x.rank][i][c] = v
@@ -255,7 +254,8 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 func (s *symbols) write(n int32, adds bool, to *chunks, made []expr) *Counterexample {
 	b, _ := s.model.buffer(to.At.Buffer)
 	for i, c := range to.list {
-		if b.Output && !adds && s.nodes[c.by].kind == whole {
+		from, end := b.chunk(to.At.Rank, to.index[i])
+		if b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind == whole {
 			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i], b.Name, to.At.Rank), "give each step chunks of its own")
 			x.Missing = ""
 			return x
@@ -271,14 +271,16 @@ func (s *symbols) finished(n int32) *Counterexample {
 	rank := int(s.nodes[n].rank)
 	s.want.run = s.nodes[n].run - 1
 	for i, b := range s.model.Buffers {
-		if !b.Output {
-			continue
+		if b.Output {
+			if wrong := s.checkAll(b.Name, i, rank); wrong != nil {
+				return wrong
+			}
 		}
-		for c, part := range s.want.boxes[b.Name][rank] {
-			if part == (box{}) {
+		for _, in := range b.Inner {
+			if !in.Output {
 				continue
 			}
-			if wrong := s.check(int32(i), rank, c, part); wrong != nil {
+			if wrong := s.checkAll(in.Tensor, i, rank); wrong != nil {
 				return wrong
 			}
 		}
@@ -286,11 +288,24 @@ func (s *symbols) finished(n int32) *Counterexample {
 	return nil
 }
 
+// checkAll checks the chunks of an output, by the tensor's name and its buffer.
+func (s *symbols) checkAll(tensor string, buffer, rank int) *Counterexample {
+	for c, part := range s.want.boxes[tensor][rank] {
+		if part == (box{}) {
+			continue
+		}
+		if wrong := s.check(tensor, int32(buffer), rank, c, part); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
+
 // check compares a chunk of an output with what it has to be.
-func (s *symbols) check(buffer int32, rank, chunk int, part box) *Counterexample {
+func (s *symbols) check(tensor string, buffer int32, rank, chunk int, part box) *Counterexample {
 	got := s.cells[rank][buffer][chunk]
 	name := fmt.Sprintf("chunk %d of %s@%d", chunk, s.model.Buffers[buffer].Name, rank)
-	want, err := s.want.output(s.model.Buffers[buffer].Name, rank, part)
+	want, err := s.want.output(tensor, rank, part)
 	switch {
 	case err != nil:
 		return s.against(Contents, -1, -1, fmt.Sprintf("what %s has to be is not known: %s", name, err), "cut A, B and C into chunks that fit, and see the table in verify/prove/expect.go")

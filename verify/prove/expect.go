@@ -53,19 +53,20 @@ func (s *symbols) expect() (*expectation, error) {
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
 		x.tensors[t.Name] = p
-		i := x.model.index(t.Name)
+		i, in := x.model.holder(t.Name)
 		if i < 0 {
 			return nil, fmt.Errorf("the program has no buffer %s", t.Name)
 		}
-		if err := x.cut(p, &x.model.Buffers[i]); err != nil {
+		if err := x.cut(p, &x.model.Buffers[i], in); err != nil {
 			return nil, err
 		}
 	}
 	return x, nil
 }
 
-// cut says which boxes of the tensor the chunks of its buffer are.
-func (x *expectation) cut(p placement, b *Buffer) error {
+// cut says which boxes of the tensor the chunks of its buffer are, or those that it has of
+// a buffer that it lies within.
+func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 	exact := map[box]held{}
 	for r := range x.ranks {
 		var boxes []box
@@ -76,6 +77,13 @@ func (x *expectation) cut(p placement, b *Buffer) error {
 		end := int64(0)
 		for i := range b.chunks(r) {
 			from, to := b.chunk(r, i)
+			if in != nil && !in.holds(r, from, to) {
+				boxes = append(boxes, box{})
+				continue
+			}
+			if in != nil {
+				from, to = from-in.Offsets[r], to-in.Offsets[r]
+			}
 			from, to = from/x.ElementSize, to/x.ElementSize
 			if from >= elements && from < to || !p.has(r) {
 				break // room for more than there is
@@ -268,7 +276,13 @@ func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 	if err != nil {
 		return stale, err
 	}
-	return x.input(int32(x.model.index(tensor)), int32(h.rank), x.run, h.chunks[0]), nil
+	return x.input(x.buffer(tensor), int32(h.rank), x.run, h.chunks[0]), nil
+}
+
+// buffer is the number of the buffer that a tensor is in.
+func (x *expectation) buffer(tensor string) int32 {
+	i, _ := x.model.holder(tensor)
+	return int32(i)
 }
 
 // operand is the chunks of an input that make up a box.
@@ -279,7 +293,7 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	}
 	var list []expr
 	for _, c := range h.chunks {
-		list = append(list, x.input(int32(x.model.index(tensor)), int32(h.rank), x.run, c))
+		list = append(list, x.input(x.buffer(tensor), int32(h.rank), x.run, c))
 	}
 	return x.tuple(list), nil
 }

@@ -33,6 +33,8 @@ type Buffer struct {
 	Shared bool
 	// Output says that runs write it; the caller's other buffers are inputs.
 	Output bool
+	// Inner are tensors that lie within it, at most one.
+	Inner []Inner
 	// Root says that only rank 0 has it.
 	Root  bool
 	Bytes int64
@@ -41,6 +43,14 @@ type Buffer struct {
 	// Offsets are, where chunks differ, the starts of each rank's chunks and the end
 	// of the last.
 	Offsets [][]int64
+}
+
+// Inner is a tensor within a buffer: Bytes from Offsets on, by rank.
+type Inner struct {
+	Tensor  string
+	Output  bool
+	Offsets []int64
+	Bytes   int64
 }
 
 // Computation is what the schedule says of the result, and for which shape.
@@ -72,11 +82,13 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 		m.Members[s.Name] = n
 	}
 	for _, b := range p.Buffers {
-		x := Buffer{Name: b.Name, Owner: b.Owner, Shared: b.Shared, Output: b.Owner == hostir.Caller && isOutput(b.Name), Root: b.Tensor.Root}
+		x := Buffer{Name: b.Name, Owner: b.Owner, Shared: b.Shared, Root: b.Tensor.Root}
+		x.Output = b.Owner == hostir.Caller && schedule.Tensor{Name: b.Name}.Result()
 		err := x.layOut(b, env, c)
 		if err != nil {
 			return Model{}, fmt.Errorf("model %s: buffer %s: %w", p.Name, b.Name, err)
 		}
+		x.hold(b.Inner, c.Ranks)
 		m.Buffers = append(m.Buffers, x)
 	}
 	return m, nil
@@ -151,9 +163,35 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 	return nil
 }
 
-// isOutput says that a run makes the caller's buffer of that name.
-func isOutput(name string) bool {
-	return name == "C" || name == "C2" || name == "C3" || name == gathered
+// hold places a tensor within the buffer.
+func (x *Buffer) hold(in hostir.Inner, ranks int) {
+	if in.Tensor.Name == "" {
+		return
+	}
+	i := Inner{Tensor: in.Tensor.Name, Output: in.Tensor.Result(), Offsets: make([]int64, ranks), Bytes: x.Bytes}
+	if in.Part {
+		i.Bytes = x.Chunk
+		for r := range i.Offsets {
+			i.Offsets[r] = int64(r) * x.Chunk
+		}
+	}
+	x.Inner = append(x.Inner, i)
+}
+
+// holds says that bytes of a rank's are those of an inner tensor.
+func (i *Inner) holds(rank int, from, to int64) bool {
+	return i.Offsets[rank] <= from && to <= i.Offsets[rank]+i.Bytes
+}
+
+// output says that runs make these bytes of a rank's.
+func (b *Buffer) output(rank int, from, to int64) bool {
+	return b.Output || slices.ContainsFunc(b.Inner, func(i Inner) bool { return i.Output && i.holds(rank, from, to) })
+}
+
+// input says that the caller fills these bytes of a rank's ahead of each run.
+func (b *Buffer) input(rank int, from, to int64) bool {
+	return b.Owner == hostir.Caller && (!b.Output ||
+		slices.ContainsFunc(b.Inner, func(i Inner) bool { return !i.Output && i.holds(rank, from, to) }))
 }
 
 // gathered is the tensor that holds what an all-gather put together.
@@ -212,6 +250,18 @@ func (m *Model) buffer(name string) (Buffer, bool) {
 		return Buffer{}, false
 	}
 	return m.Buffers[i], true
+}
+
+// holder is the index of the buffer that a tensor is in, and where in it.
+func (m *Model) holder(tensor string) (int, *Inner) {
+	for i := range m.Buffers {
+		for j := range m.Buffers[i].Inner {
+			if in := &m.Buffers[i].Inner[j]; in.Tensor == tensor {
+				return i, in
+			}
+		}
+	}
+	return m.index(tensor), nil
 }
 
 func (m *Model) index(name string) int {

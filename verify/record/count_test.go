@@ -1,4 +1,4 @@
-package record
+package record_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
+	"ovgen/verify/record"
 )
 
 // move is the parameters of a kernel that copies and counts its blocks.
@@ -26,7 +27,7 @@ func moveTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 // refused by the prover.
 func TestCountWords(t *testing.T) {
 	const mainStream, copyStream = 1, 2
-	names := Names{Streams: map[driver.Stream]string{mainStream: "main", copyStream: "copy"}, Regions: []plan.Region{
+	names := record.Names{Streams: map[driver.Stream]string{mainStream: "main", copyStream: "copy"}, Regions: []plan.Region{
 		{Base: 0x100, Bytes: 8, Name: "A"}, {Base: 0x200, Bytes: 16, Name: "S"},
 		{Base: 0x300, Bytes: 4, Name: "count[main]"}, {Base: 0x304, Bytes: 4, Name: "count[copy]"}}}
 	model := prove.Model{Program: "counts", Buffers: []prove.Buffer{
@@ -37,7 +38,7 @@ func TestCountWords(t *testing.T) {
 		safe  bool
 	}{{"a word each", 0x304, true}, {"one for all streams", 0x300, false}} {
 		t.Run(c.name, func(t *testing.T) {
-			d := New(0)
+			d := record.New(0)
 			module, err := d.ModuleLoadData(&driver.Code{Name: "package", Kernels: []driver.Kernel{{Name: "package_get", Touches: moveTouches}}})
 			if err != nil {
 				t.Fatal(err)

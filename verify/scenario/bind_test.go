@@ -154,8 +154,10 @@ func refused(e *env) error {
 		if last {
 			at = l.c.Ptr()
 		}
+		err = l.bind(e, at)
 		var other *plan.RankError
-		if err := l.bind(e, at); err == nil || !strings.Contains(err.Error(), "C at [0x") || !strings.Contains(err.Error(), "overlaps A at [0x") || !last && (!errors.As(err, &other) || other.Rank != e.size-1) {
+		told := last || errors.As(err, &other) && other.Rank == e.size-1
+		if err == nil || !told || !strings.Contains(err.Error(), "C at [0x") || !strings.Contains(err.Error(), "overlaps A at [0x") {
 			return fmt.Errorf("bind A to C's memory on the last rank: %w", err)
 		}
 		if err := l.bind(e, l.a.Ptr()); err != nil { // a refusal ends nothing

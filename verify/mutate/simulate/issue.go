@@ -10,7 +10,6 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
-	"ovgen/verify/reference"
 )
 
 // poison is a NaN: what results hold before each run.
@@ -46,13 +45,13 @@ func (r *rank) issue() error {
 
 // before writes the inputs of a run and poisons its results.
 func (r *rank) before(run int, main driver.Stream) error {
-	for _, b := range r.callers() {
-		n := int64(r.part(b.Name).Count)
-		if reference.Result(b.Name) {
-			if err := r.MemsetD32Async(r.own[b.Name], poison, n, main); err != nil {
+	for _, t := range r.tensors() {
+		n := int64(t.Count)
+		if t.result {
+			if err := r.MemsetD32Async(r.place(t), poison, n, main); err != nil {
 				return err
 			}
-		} else if err := r.MemcpyDtoDAsync(r.own[b.Name], r.fresh[run][b.Name], 4*n, main); err != nil {
+		} else if err := r.MemcpyDtoDAsync(r.place(t), r.fresh[run][t.name], 4*n, main); err != nil {
 			return err
 		}
 	}
@@ -61,9 +60,9 @@ func (r *rank) before(run int, main driver.Stream) error {
 
 // after keeps the results of a run.
 func (r *rank) after(run int, main driver.Stream) error {
-	for _, b := range r.callers() {
-		if reference.Result(b.Name) {
-			if err := r.MemcpyDtoDAsync(r.fresh[run][b.Name], r.own[b.Name], 4*int64(r.part(b.Name).Count), main); err != nil {
+	for _, t := range r.tensors() {
+		if t.result {
+			if err := r.MemcpyDtoDAsync(r.fresh[run][t.name], r.place(t), 4*int64(t.Count), main); err != nil {
 				return err
 			}
 		}

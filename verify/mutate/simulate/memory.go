@@ -63,6 +63,9 @@ func (r *rank) allocate(lists [][]ops.Op) (err error) {
 	r.own, r.streams, r.events = map[string]driver.Ptr{}, map[string]driver.Stream{}, map[int]driver.Event{}
 	r.products, r.scratch = map[driver.MatmulDesc]driver.Product{}, map[string]driver.Ptr{}
 	bytes := extents(slices.Concat(lists, r.Right), r.number)
+	for _, t := range r.tensors() {
+		bytes[t.buffer] = max(bytes[t.buffer], t.offset+4*int64(t.Count))
+	}
 	for _, name := range slices.Sorted(maps.Keys(bytes)) {
 		if r.own[name], err = r.MemAlloc(max(bytes[name], 4)); err != nil {
 			return err
@@ -102,12 +105,50 @@ func (r *rank) prepare(o ops.Op) (err error) {
 	return r.create(o)
 }
 
-// callers are the caller's buffers of this rank that have elements, in order.
-func (r *rank) callers() []hostir.Buffer {
-	return slices.DeleteFunc(slices.Clone(r.Program.Buffers), func(b hostir.Buffer) bool {
-		return b.Owner != hostir.Caller || r.part(b.Name).Count == 0
-	})
+// tensor is one of the caller's on this rank: so many elements from an offset of a buffer
+// on, in bytes.
+type tensor struct {
+	name   string
+	result bool
+	buffer string
+	offset int64
+	reference.Part
 }
+
+// tensors are the caller's that have elements on this rank, results first: what is
+// written ahead of a run goes over what they are spoilt with.
+func (r *rank) tensors() (list []tensor) {
+	add := func(name, buffer string, part int64) {
+		if t := (tensor{name, reference.Result(name), buffer, 0, r.part(name)}); t.Count > 0 {
+			t.offset = part * 4 * int64(t.Count)
+			list = append(list, t)
+		}
+	}
+	for _, b := range r.Program.Buffers {
+		if b.Owner != hostir.Caller {
+			continue
+		}
+		add(b.Name, b.Name, 0)
+		if b.Inner.Part {
+			add(b.Inner.Tensor.Name, b.Name, int64(r.number))
+		} else if b.Inner.Tensor.Name != "" {
+			add(b.Inner.Tensor.Name, b.Name, 0)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y tensor) int {
+		switch {
+		case x.result == y.result:
+			return 0
+		case x.result:
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// place is where a tensor is.
+func (r *rank) place(t tensor) driver.Ptr { return r.own[t.buffer] + driver.Ptr(t.offset) }
 
 // part is what the rank holds of a tensor.
 func (r *rank) part(name string) reference.Part {
@@ -122,15 +163,15 @@ func (r *rank) part(name string) reference.Part {
 func (r *rank) inputs() (err error) {
 	for run := range r.Runs {
 		fresh := map[string]driver.Ptr{}
-		for _, b := range r.callers() {
-			list := make([]float32, r.part(b.Name).Count)
-			if !reference.Result(b.Name) {
-				in := input(r.problem, run, b.Name)
+		for _, t := range r.tensors() {
+			list := make([]float32, t.Count)
+			if !t.result {
+				in := input(r.problem, run, t.name)
 				for i := range list {
-					list[i] = in.At(int64(r.part(b.Name).At(i)))
+					list[i] = in.At(int64(t.At(i)))
 				}
 			}
-			if fresh[b.Name], err = r.upload(list); err != nil {
+			if fresh[t.name], err = r.upload(list); err != nil {
 				return err
 			}
 		}
@@ -200,13 +241,12 @@ func (r *rank) ptr(at ops.Loc) driver.Ptr { return r.at[at.Rank][at.Buffer] + dr
 func (r *rank) compare() (wrong []string, err error) {
 	for run, kept := range r.fresh {
 		whole := results(r.problem, run)
-		for _, b := range r.callers() {
-			if !reference.Result(b.Name) {
+		for _, t := range r.tensors() {
+			if !t.result {
 				continue
 			}
-			part := r.part(b.Name)
-			raw := make([]byte, 4*part.Count)
-			if err := r.MemcpyDtoH(raw, kept[b.Name]); err != nil {
+			raw := make([]byte, 4*t.Count)
+			if err := r.MemcpyDtoH(raw, kept[t.name]); err != nil {
 				return nil, err
 			}
 			got, err := reference.Decode(driver.FP32, raw)
@@ -214,8 +254,8 @@ func (r *rank) compare() (wrong []string, err error) {
 				return nil, err
 			}
 			for i, g := range got {
-				if want := float32(whole[b.Name].Want[part.At(i)]); g != want {
-					wrong = append(wrong, fmt.Sprintf("run %d, rank %d: %s[%d] is %v, want %v", run+1, r.number, b.Name, i, g, want))
+				if want := float32(whole[t.name].Want[t.At(i)]); g != want {
+					wrong = append(wrong, fmt.Sprintf("run %d, rank %d: %s[%d] is %v, want %v", run+1, r.number, t.name, i, g, want))
 				}
 			}
 		}

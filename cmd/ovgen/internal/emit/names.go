@@ -42,8 +42,8 @@ func PackageName(schedule string) string { return strings.ToLower(schedule) }
 // CheckNames refuses a schedule whose name is none for a package, or whose package would
 // declare a name twice.
 func CheckNames(in Input) error {
-	_, err := newUnit(in, Options{})
-	return err
+	u := &unit{Input: in, name: PackageName(in.Program.Name), program: in.Program}
+	return u.checkNames()
 }
 
 // checkPackage refuses names that no Go package can have.

@@ -392,7 +392,8 @@ func (u *unit) apart() string {
 	case 1:
 		return fmt.Sprintf("Runs write %s: Bind refuses memory for it that overlaps another buffer's.", names[0])
 	default:
-		return fmt.Sprintf("Runs write %s and %s: Bind refuses memory for them that overlaps another buffer's.", strings.Join(names[:n-1], ", "), names[n-1])
+		return fmt.Sprintf("Runs write %s and %s: Bind refuses memory for them that overlaps another buffer's.",
+			strings.Join(names[:n-1], ", "), names[n-1])
 	}
 }
 
@@ -424,10 +425,25 @@ func share(b hostir.Buffer) string {
 	if b.Tensor.Root {
 		text += "; zero on the others"
 	}
-	if text == "" {
-		return ""
+	if text != "" {
+		text = ": " + text
 	}
-	return ": " + text
+	return text + within(b)
+}
+
+// within says which tensor lies within a buffer, and where.
+func within(b hostir.Buffer) string {
+	t := b.Inner.Tensor
+	switch {
+	case t.Name == "":
+		return ""
+	case b.Inner.Part:
+		axis, _, _ := t.Sharded()
+		rows := t.Axes[axis].Extent
+		return fmt.Sprintf("; %s %s is rows r*%s/D to (r+1)*%s/D of it on rank r",
+			t.Name, schedule.Tensor{Axes: t.Axes}, rows, rows)
+	}
+	return fmt.Sprintf("; %s %s is all of it, and a run replaces it", t.Name, schedule.Tensor{Axes: t.Axes})
 }
 
 // owned are the buffers of one owner.

@@ -149,6 +149,9 @@ func tensor(t schedule.Tensor) jen.Code {
 	if t.Root {
 		fields = append(fields, jen.Id("Root").Op(":").True())
 	}
+	if t.Within != "" {
+		fields = append(fields, jen.Id("Within").Op(":").Lit(t.Within))
+	}
 	return jen.Custom(inLine, fields...)
 }
 

@@ -32,6 +32,7 @@ var rules = []rule{
 	{"generated/run", []string{"generated", "runtime", "verify"}},
 	{"generated/tuned", []string{"generated", "runtime"}},
 	{"generated", []string{"runtime"}},
+	{"verify/ops/opstest", []string{"schedule", "verify/ops", "pgregory.net/rapid"}}, // for tests alone
 	{"verify/ops", []string{"schedule"}},
 	{"verify/prove", []string{"schedule", "verify/ops"}},
 	{"verify/cost", []string{"schedule", "verify/ops"}},

@@ -21,7 +21,7 @@ var (
 
 	Missing = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{a}} // want `Tensors: tensor B is missing` `Tensors: tensor C is missing`
 
-	Twice = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{a, {"A", a.Axes, false}}} // no more is known than that it can't be read
+	Twice = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{a, {"A", a.Axes, false, ""}}} // no more is known than that it can't be read
 
 	Names = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{
 		a, b, c,
@@ -30,7 +30,7 @@ var (
 
 	Extents = s.Schedule{Op: s.Linear, Tensors: []s.Tensor{
 		a,
-		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, false}, // want `Tensors\[1\].Axes\[0\].Extent: extent "K" does not fit B of a linear` `Tensors\[1\].Axes\[1\].Extent: extent "N" does not fit`
+		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, false, ""}, // want `Tensors\[1\].Axes\[0\].Extent: extent "K" does not fit B of a linear` `Tensors\[1\].Axes\[1\].Extent: extent "N" does not fit`
 		{Name: "C", Axes: []s.Axis{
 			s.Dim("0"), // want `Tensors\[2\].Axes\[0\].Extent: "0" is no extent`
 			s.Dim(s.N, s.Split{Kind: s.StreamAxis, Count: s.D, Shift: 1}), // want `Tensors\[2\].Axes\[1\].Outer\[0\].Shift: only parts that ranks hold can be shifted`

@@ -16,9 +16,9 @@ var (
 	Broken = s.Schedule{Op: "none"}
 
 	Layer = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{
-		{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, false},
-		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, false},
-		{"C", []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}, false},
+		{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, false, ""},
+		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, false, ""},
+		{"C", []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}, false, ""},
 	}}
 
 	unused = s.Schedule{}

@@ -1,0 +1,71 @@
+package hostir
+
+import (
+	"fmt"
+
+	"ovgen/schedule"
+)
+
+// Merge makes one memory of two buffers of the caller: inner lies in outer at its place
+// there, under the outer's name alone. A copy of a chunk to itself goes away. The order of
+// the program stays, so what was free of races need not be any more. The body must consist
+// of what exchanges expand to.
+func (p *Program) Merge(inner, outer string) error {
+	in, ok := p.Buffer(inner)
+	to, found := p.Buffer(outer)
+	if !ok || !found || in.Owner != Caller || to.Owner != Caller || !in.Counts.IsZero() || !to.Counts.IsZero() {
+		return fmt.Errorf("merge %s into %s: they are no two buffers of the caller with even chunks", inner, outer)
+	}
+	place, ok := in.Tensor.PlaceWithin(to.Tensor)
+	if !ok {
+		return fmt.Errorf("merge %s into %s: the placements give it no place", inner, outer)
+	}
+	part := place == schedule.PartOf
+	var err error
+	body := Map(p.Body, func(n Node) []Node {
+		n = MapViews(n, func(_ string, v View) View {
+			if v.Buffer != inner {
+				return v
+			}
+			if !part && (v.Index.IsZero() || in.Chunk.Equal(to.Chunk)) {
+				v.Buffer = outer
+				return v
+			}
+			if !part || !v.Index.IsZero() || !in.Elements.Equal(to.Chunk) {
+				err = fmt.Errorf("merge %s into %s: they are cut into chunks that do not fit", inner, outer)
+			}
+			of := Rank
+			if !v.Peer.IsZero() {
+				of = v.Peer
+			}
+			return View{Buffer: outer, Index: of, Peer: v.Peer}
+		})
+		if s, ok := n.(Set); ok && s.Dst.equal(s.Src) {
+			return nil
+		}
+		return []Node{n}
+	})
+	if err != nil {
+		return err
+	}
+	p.Body = body
+	var buffers []Buffer
+	for _, b := range p.Buffers {
+		switch b.Name {
+		case inner:
+			continue
+		case outer:
+			b.Shared = b.Shared || in.Shared
+			b.Inner = Inner{in.Tensor, part}
+		}
+		buffers = append(buffers, b)
+	}
+	p.Buffers = buffers
+	return nil
+}
+
+// equal says that two views are of the same chunks.
+func (v View) equal(o View) bool {
+	return v.Buffer == o.Buffer && v.Padded == o.Padded &&
+		v.Index.Equal(o.Index) && v.Count.Equal(o.Count) && v.Peer.Equal(o.Peer)
+}

@@ -1,0 +1,52 @@
+package schedule
+
+import "slices"
+
+// Place is where a tensor lies in the memory of the one that it is Within.
+type Place string
+
+// Places.
+const (
+	AllOf  Place = "all of it"        // the two have as much of the same rows on each rank
+	PartOf Place = "this rank's part" // of as many equal parts, cut from the outside, as there are ranks
+)
+
+// PlaceWithin is where each rank's part of a tensor lies in its part of another; ok is
+// false where the placements give it no place. A tensor that is spread over the ranks by
+// the rows of the other lies where these rows are, which is where engines and NCCL have
+// the operands of collectives that work in place.
+func (t Tensor) PlaceWithin(outer Tensor) (p Place, ok bool) {
+	if t.Root || outer.Root {
+		return "", false
+	}
+	mine, parts, even := t.rows()
+	all, others, fine := outer.rows()
+	switch {
+	case !even || !fine || others || len(mine) == 0 || !slices.Equal(mine, all):
+		return "", false
+	case parts:
+		return PartOf, true
+	}
+	return AllOf, true
+}
+
+// rows are the extents of the axes that a rank has anything of but one index, and whether
+// the ranks share the first of them out in equal parts. ok is false of other splits over
+// the ranks.
+func (t Tensor) rows() (extents []Extent, parts, ok bool) {
+	for _, a := range t.Axes {
+		i := slices.IndexFunc(a.Outer, func(s Split) bool { return s.Kind == DeviceX })
+		switch {
+		case i < 0:
+			extents = append(extents, a.Extent)
+		case a.Outer[i] != DIDx(D):
+			return nil, false, false
+		case a.Extent == D: // an index a rank
+		case i > 0 || len(extents) > 0:
+			return nil, false, false
+		default:
+			extents, parts = append(extents, a.Extent), true
+		}
+	}
+	return extents, parts, true
+}
