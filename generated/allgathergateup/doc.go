@@ -45,5 +45,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 7612cf0bd9107515.
+// Proof: proven for D = 1..8, stamp 145113327e9eb75a.
 package allgathergateup

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathergateup",
-	Hash:  "48a346281d9a616136df90cc78915ab1845de3f5ca783c67beea0a8abe7b053f",
-	Proof: "proven for D = 1..8, stamp 7612cf0bd9107515",
+	Hash:  "515cb1c06e7827e7b97a0a8746a773103dcbe1041903125eaa96b53655c8fb0d",
+	Proof: "proven for D = 1..8, stamp 145113327e9eb75a",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -41,5 +41,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 932a9826e5bf88da.
+// Proof: proven for D = 1..8, stamp 1340b2ea9f8d9427.
 package allgatherlinear

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearbroadcast",
-	Hash:  "822e7f938c7a6ddc073ca5d51ceb0d4b499390d2b751b63bc65a3d20479e1bde",
-	Proof: "proven for D = 1..8, stamp b888d17fb04afabe",
+	Hash:  "e5283e232db64d13746643a534943a64dbe3be8e1305e2b56bf5eb90dc2b0389",
+	Proof: "proven for D = 1..8, stamp 566d140011d98951",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

@@ -22,8 +22,8 @@ const streams = 4
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearcollective8",
-	Hash:  "96e3c3fa70fe2bd6d517e532ffec96883aa5b83ef8cf1ccb8232bec171ed2cf0",
-	Proof: "proven for D = 1..8, stamp 72ab442249dfb7f0",
+	Hash:  "f3e173479f1c8c266de4cdc0492770f235cb52d668acbc1cf7d8f320b1a62d3b",
+	Proof: "proven for D = 1..8, stamp 3ffb03029f20c614",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -45,5 +45,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp bc54524c43fc4780.
+// Proof: proven for D = 1..8, stamp 5508be95c3bc0344.
 package allgatherlinearcopied

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearput",
-	Hash:  "1d8dec6cb6567ac7e20a3ca677ccf0a3817fba29bb7618640d04996025d00f5d",
-	Proof: "proven for D = 1..8, stamp e12ad6c9ddce61be",
+	Hash:  "11fc5c5c40032e5f391a87bcdc35c6904c04eb4ba3aac7522776df59812e6336",
+	Proof: "proven for D = 1..8, stamp b72a90cde48d2690",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 }

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgatherlinearstartinloop",
-	Hash:  "ed5ee3f079e78904eb445c90c90afed7b664509354ac870a6030ffa389ee1a29",
-	Proof: "proven for D = 1..8, stamp 5db7e6c767b1b134",
+	Hash:  "67fee9f730009d96d6cb61e6103e09386a7199b7b4f8e4bfcfe1d38b2d169a9c",
+	Proof: "proven for D = 1..8, stamp 46dd96cd1e4ab861",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -29,5 +29,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp ff5c2bb5f82db08c.
+// Proof: proven for D = 1..8, stamp ae654eece46a7686.
 package allgatherv

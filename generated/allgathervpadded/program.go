@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "allgathervpadded",
-	Hash:  "7bae036abe8e5b3eee9b12384bf90685c525e67d8e17e805238a3bd9cdef4f8e",
-	Proof: "proven for D = 1..8, stamp 3a539e1fe7c42e2b",
+	Hash:  "4159c2e822d2e1ae28e2724fe916f7d7ea7e9afcb59083885161e4892adffc47",
+	Proof: "proven for D = 1..8, stamp 40ec3f6ea944ddf0",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

@@ -23,5 +23,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by
 // kernels. The kernels are in allreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 283ef6bfd458e5ac.
+// Proof: proven for D = 1..8, stamp 1126da2f28c5fd72.
 package allreduceoneshot

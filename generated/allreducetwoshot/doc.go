@@ -26,5 +26,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by
 // kernels. The kernels are in allreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 5b937e9e99582266.
+// Proof: proven for D = 1..8, stamp 17f67121c5432032.
 package allreducetwoshot

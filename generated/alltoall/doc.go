@@ -28,5 +28,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 5a7c5555394088fc.
+// Proof: proven for D = 1..8, stamp 46b5cfee30b37c10.
 package alltoall

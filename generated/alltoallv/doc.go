@@ -27,5 +27,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 66904dde8ce8882c.
+// Proof: proven for D = 1..8, stamp 5dc94b6f697d7403.
 package alltoallv

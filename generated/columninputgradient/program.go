@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columninputgradient",
-	Hash:  "99b52216b46a252397057499f80308c32090d6fe6c575cef4d2e2e0d04aec34f",
-	Proof: "proven for D = 1..8, stamp 1f481b08cb857813",
+	Hash:  "f533d177d5155f548ae34b4e2a71ce62b0c7e8b86803939c337a48c4fb2405d8",
+	Proof: "proven for D = 1..8, stamp bb4728c8db1fe200",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "columnweightgradient",
-	Hash:  "f29bd1b01fd1d1bfa021c365c74d020decbb94725ae160d7d4dbe6263a65d0b5",
-	Proof: "proven for D = 1..8, stamp 89856a6a3bb6101a",
+	Hash:  "d50748d7a95b2ab535f9cdaa4ba88758c0631abe1bc2a607657affdf5ab41e78",
+	Proof: "proven for D = 1..8, stamp d8a4d7c2e2382569",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

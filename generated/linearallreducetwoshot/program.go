@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearallreducetwoshot",
-	Hash:  "87eec691230bd024e5f401dd209e3e9ceb109b5a3392e6ca0f418e49978e3979",
-	Proof: "proven for D = 1..8, stamp 6ae583c347e487e9",
+	Hash:  "2ce4825484ed9e9bbe23b0bbd7dbfa7b963659fc06baa14b6a6851d957b80f7d",
+	Proof: "proven for D = 1..8, stamp 91d19a117f3a9261",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

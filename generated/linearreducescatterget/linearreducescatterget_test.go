@@ -15,7 +15,7 @@ import (
 // testProgram is the package as the tests drive it.
 var testProgram = harness.Program{
 	Name:   "linearreducescatterget",
-	Proof:  "proven for D = 1..8, stamp f9847263b9b9cb84",
+	Proof:  "proven for D = 1..8, stamp a478e526b4e594e3",
 	Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Op:     "linear",
 	Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -15,7 +15,7 @@ import (
 // testProgram is the package as the tests drive it.
 var testProgram = harness.Program{
 	Name:   "linearreducescatterinslot",
-	Proof:  "proven for D = 1..8, stamp c9110565cbff0183",
+	Proof:  "proven for D = 1..8, stamp 8dc0c9f49b970781",
 	Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Op:     "linear",
 	Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

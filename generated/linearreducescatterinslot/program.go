@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterinslot",
-	Hash:  "60cce2c958432f2569cc50b54444cdf48dc089ac73753ebf5def309d1f2d1263",
-	Proof: "proven for D = 1..8, stamp c9110565cbff0183",
+	Hash:  "7b544967d676a9e512238391344c9854e2020f6d40bea32800c885254e86c915",
+	Proof: "proven for D = 1..8, stamp 8dc0c9f49b970781",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatteroneshot",
-	Hash:  "f4610c5fffbc1604e163d6eaa8344d28076463792409557a6ca50a78a3b0df04",
-	Proof: "proven for D = 1..8, stamp b4b5d5ea387a61e6",
+	Hash:  "cd317261ab6c051e9416d090f1fadc20c752cb95bedee2d90b9dc63ea85f1483",
+	Proof: "proven for D = 1..8, stamp 1f823ffa7946cbc5",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

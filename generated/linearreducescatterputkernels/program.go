@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "linearreducescatterputkernels",
-	Hash:  "5ea85ea330830375fab1a71a5826cc3ce39b84bb3c0f20a7b712cdb67038079f",
-	Proof: "proven for D = 1..8, stamp 9f7ab60a397cbcf3",
+	Hash:  "4768e3cff84639c9ac4cb85499e6a025e82cf1848b813ffaeb1a7badefe463dc",
+	Proof: "proven for D = 1..8, stamp ed21da099af1ae0a",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Code:  &code,
 }

@@ -15,7 +15,7 @@ import (
 // testProgram is the package as the tests drive it.
 var testProgram = harness.Program{
 	Name:   "linearreducescatterring",
-	Proof:  "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+	Proof:  "proven for D = 1..8, stamp 4bdac44d004bfeb2",
 	Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Op:     "linear",
 	Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -15,7 +15,7 @@ import (
 // testProgram is the package as the tests drive it.
 var testProgram = harness.Program{
 	Name:   "linearreducescatterringkernel",
-	Proof:  "proven for D = 1..8, stamp 3a94bce20858d4b6",
+	Proof:  "proven for D = 1..8, stamp 9ea836e52d774981",
 	Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Op:     "linear",
 	Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -6,6 +6,7 @@ package programs
 import (
 	"ovgen/generated/allgather"
 	"ovgen/generated/allgathergateup"
+	"ovgen/generated/allgatherinplace"
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
@@ -27,6 +28,7 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
+	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
@@ -49,6 +51,7 @@ import (
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
+	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatterv"
 	"ovgen/generated/rowinputgradient"
 	"ovgen/generated/rowweightgradient"
@@ -62,7 +65,7 @@ import (
 var All = []harness.Program{
 	{
 		Name:   "allgather",
-		Proof:  "proven for D = 1..8, stamp 51f90db2f054d482",
+		Proof:  "proven for D = 1..8, stamp 918dfffa8bd9c49b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -75,7 +78,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathergateup",
-		Proof:  "proven for D = 1..8, stamp 7612cf0bd9107515",
+		Proof:  "proven for D = 1..8, stamp 145113327e9eb75a",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -91,8 +94,21 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathergateup.New, (*allgathergateup.Plan).Bind),
 	},
 	{
+		Name:   "allgatherinplace",
+		Proof:  "proven for D = 1..8, stamp b7a5f89a3fc5cb1b",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+		Op:     "copy",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(allgatherinplace.New, (*allgatherinplace.Plan).Bind),
+	},
+	{
 		Name:   "allgatherlinear",
-		Proof:  "proven for D = 1..8, stamp 932a9826e5bf88da",
+		Proof:  "proven for D = 1..8, stamp 1340b2ea9f8d9427",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -107,7 +123,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearbroadcast",
-		Proof:  "proven for D = 1..8, stamp b888d17fb04afabe",
+		Proof:  "proven for D = 1..8, stamp 566d140011d98951",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -122,7 +138,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective1",
-		Proof:  "proven for D = 1..8, stamp 069395d42d056103",
+		Proof:  "proven for D = 1..8, stamp e4c8cceb226ad96b",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -137,7 +153,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective2",
-		Proof:  "proven for D = 1..8, stamp e8e67b69e06a8a41",
+		Proof:  "proven for D = 1..8, stamp ff6b01b0deec4078",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -152,7 +168,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective8",
-		Proof:  "proven for D = 1..8, stamp 72ab442249dfb7f0",
+		Proof:  "proven for D = 1..8, stamp 3ffb03029f20c614",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
@@ -167,7 +183,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcopied",
-		Proof:  "proven for D = 1..8, stamp bc54524c43fc4780",
+		Proof:  "proven for D = 1..8, stamp 5508be95c3bc0344",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -182,7 +198,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearfused",
-		Proof:  "proven for D = 1..8, stamp c91a6942a4e2e814",
+		Proof:  "proven for D = 1..8, stamp 65cfb3efcd261ede",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -197,7 +213,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlineargrouped",
-		Proof:  "proven for D = 1..8, stamp 0fff5205fd57c2d0",
+		Proof:  "proven for D = 1..8, stamp f2a92176341f5c0c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -212,7 +228,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearhandlesinloop",
-		Proof:  "proven for D = 1..8, stamp b8b2998ec8aaa571, eager only: it exchanges handles in the loop",
+		Proof:  "proven for D = 1..8, stamp c377188f9b72fc8e, eager only: it exchanges handles in the loop",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Eager:  true,
 		Slow:   true,
@@ -229,7 +245,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearkernels",
-		Proof:  "proven for D = 1..8, stamp fba2a16501e75a9e",
+		Proof:  "proven for D = 1..8, stamp a95b32e755968bc4",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -244,7 +260,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearparts",
-		Proof:  "proven for D = 1..8, stamp 47da208b54901add",
+		Proof:  "proven for D = 1..8, stamp 80e61298662fb7e2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -259,7 +275,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearput",
-		Proof:  "proven for D = 1..8, stamp e12ad6c9ddce61be",
+		Proof:  "proven for D = 1..8, stamp b72a90cde48d2690",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -274,7 +290,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringbackward",
-		Proof:  "proven for D = 1..8, stamp 41008043bea10bb5",
+		Proof:  "proven for D = 1..8, stamp 3be89aff56964fd9",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -289,7 +305,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringboth",
-		Proof:  "proven for D = 1..8, stamp 543aa1c5704f59cd",
+		Proof:  "proven for D = 1..8, stamp 1517cc2efb7cfd65",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -304,7 +320,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringget",
-		Proof:  "proven for D = 1..8, stamp 2d45304e1d4dbb23",
+		Proof:  "proven for D = 1..8, stamp e5f87f7726e9cac2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -319,7 +335,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringput",
-		Proof:  "proven for D = 1..8, stamp e6e8a7181fc0b1c2",
+		Proof:  "proven for D = 1..8, stamp d1b7fefe17815d73",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -334,7 +350,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearstartinloop",
-		Proof:  "proven for D = 1..8, stamp 5db7e6c767b1b134",
+		Proof:  "proven for D = 1..8, stamp 46dd96cd1e4ab861",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Slow:   true,
 		Op:     "linear",
@@ -350,7 +366,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgathermatmul",
-		Proof:  "proven for D = 1..8, stamp 80994a7f36da5fbf",
+		Proof:  "proven for D = 1..8, stamp 35476e1ae44ffdb2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -364,7 +380,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherqkv",
-		Proof:  "proven for D = 1..8, stamp 84b2474f53a6d6bf",
+		Proof:  "proven for D = 1..8, stamp a1a6fc661c0302d6",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -382,7 +398,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgatherv",
-		Proof: "proven for D = 1..8, stamp ff5c2bb5f82db08c",
+		Proof: "proven for D = 1..8, stamp ae654eece46a7686",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -394,7 +410,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "allgathervpadded",
-		Proof: "proven for D = 1..8, stamp 3a539e1fe7c42e2b",
+		Proof: "proven for D = 1..8, stamp 40ec3f6ea944ddf0",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -405,8 +421,21 @@ var All = []harness.Program{
 		New:   harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
 	},
 	{
+		Name:   "allreduceinplace",
+		Proof:  "proven for D = 1..8, stamp 8f45e901425cea3f",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}, Within: "C"},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(allreduceinplace.New, (*allreduceinplace.Plan).Bind),
+	},
+	{
 		Name:  "allreduceoneshot",
-		Proof: "proven for D = 1..8, stamp 283ef6bfd458e5ac",
+		Proof: "proven for D = 1..8, stamp 1126da2f28c5fd72",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -418,7 +447,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allreducetwoshot",
-		Proof:  "proven for D = 1..8, stamp 5b937e9e99582266",
+		Proof:  "proven for D = 1..8, stamp 17f67121c5432032",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -431,7 +460,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoall",
-		Proof: "proven for D = 1..8, stamp 5a7c5555394088fc",
+		Proof: "proven for D = 1..8, stamp 46b5cfee30b37c10",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -443,7 +472,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "alltoallv",
-		Proof: "proven for D = 1..8, stamp 66904dde8ce8882c",
+		Proof: "proven for D = 1..8, stamp 5dc94b6f697d7403",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -455,7 +484,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:  "broadcast",
-		Proof: "proven for D = 1..8, stamp 479809e53569d74d",
+		Proof: "proven for D = 1..8, stamp d618de978f7264f8",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "copy",
 		Tensors: []harness.Tensor{
@@ -467,7 +496,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columninputgradient",
-		Proof:  "proven for D = 1..8, stamp 1f481b08cb857813",
+		Proof:  "proven for D = 1..8, stamp bb4728c8db1fe200",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -481,7 +510,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "columnweightgradient",
-		Proof:  "proven for D = 1..8, stamp 89856a6a3bb6101a",
+		Proof:  "proven for D = 1..8, stamp d8a4d7c2e2382569",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -495,7 +524,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduce",
-		Proof:  "proven for D = 1..8, stamp 5267392be5939139",
+		Proof:  "proven for D = 1..8, stamp af1dbcb0183d6511",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
@@ -509,7 +538,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreduceoneshot",
-		Proof:  "proven for D = 1..8, stamp e305fbd1ac4f8c8c",
+		Proof:  "proven for D = 1..8, stamp c0e0729d3667bd40",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}},
@@ -523,7 +552,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearallreducetwoshot",
-		Proof:  "proven for D = 1..8, stamp 6ae583c347e487e9",
+		Proof:  "proven for D = 1..8, stamp 91d19a117f3a9261",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -537,7 +566,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatter",
-		Proof:  "proven for D = 1..8, stamp a6324ef5947f4063",
+		Proof:  "proven for D = 1..8, stamp 5d11db92ba5f2d5e",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -551,7 +580,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterget",
-		Proof:  "proven for D = 1..8, stamp f9847263b9b9cb84",
+		Proof:  "proven for D = 1..8, stamp a478e526b4e594e3",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -565,7 +594,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinorder",
-		Proof:  "proven for D = 1..8, stamp 6203d00e56dd4916",
+		Proof:  "proven for D = 1..8, stamp 78d18de8595fd752",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -579,7 +608,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterinslot",
-		Proof:  "proven for D = 1..8, stamp c9110565cbff0183",
+		Proof:  "proven for D = 1..8, stamp 8dc0c9f49b970781",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -593,7 +622,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterkernels",
-		Proof:  "proven for D = 1..8, stamp 0e3f52cee36a946d",
+		Proof:  "proven for D = 1..8, stamp af51faedaebdfbbb",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -607,7 +636,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatteroneshot",
-		Proof:  "proven for D = 1..8, stamp b4b5d5ea387a61e6",
+		Proof:  "proven for D = 1..8, stamp 1f823ffa7946cbc5",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -621,7 +650,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterputkernels",
-		Proof:  "proven for D = 1..8, stamp 9f7ab60a397cbcf3",
+		Proof:  "proven for D = 1..8, stamp ed21da099af1ae0a",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -635,7 +664,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterring",
-		Proof:  "proven for D = 1..8, stamp 7cee96ca8a8b5b29",
+		Proof:  "proven for D = 1..8, stamp 4bdac44d004bfeb2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -649,7 +678,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "linearreducescatterringkernel",
-		Proof:  "proven for D = 1..8, stamp 3a94bce20858d4b6",
+		Proof:  "proven for D = 1..8, stamp 9ea836e52d774981",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -663,7 +692,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "matmulreducescatter",
-		Proof:  "proven for D = 1..8, stamp ded3ba75f048906a",
+		Proof:  "proven for D = 1..8, stamp a858349c965345a2",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -677,7 +706,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "permutation",
-		Proof:  "proven for D = 1..8, stamp 83418aaa9e5946b8",
+		Proof:  "proven for D = 1..8, stamp 2879e401cfeb72f1",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "copy",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -690,7 +719,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "reducescatter",
-		Proof:  "proven for D = 1..8, stamp e382f46d7b25b380",
+		Proof:  "proven for D = 1..8, stamp 70b99fc4365f818a",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "sum",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -702,8 +731,21 @@ var All = []harness.Program{
 		New:   harness.Adapt(reducescatter.New, (*reducescatter.Plan).Bind),
 	},
 	{
+		Name:   "reducescatterinplace",
+		Proof:  "proven for D = 1..8, stamp 9785b0ec1789ce53",
+		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
+		Op:     "sum",
+		Checks: []harness.Divide{{Extent: "M", By: "D"}},
+		Tensors: []harness.Tensor{
+			{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
+			{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},
+		},
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		New:   harness.Adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind),
+	},
+	{
 		Name:  "reducescatterv",
-		Proof: "proven for D = 1..8, stamp a9a365696bc805b6",
+		Proof: "proven for D = 1..8, stamp e771f8b12c1c0aeb",
 		Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:    "sum",
 		Tensors: []harness.Tensor{
@@ -715,7 +757,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowinputgradient",
-		Proof:  "proven for D = 1..8, stamp 29688d28dd48af32",
+		Proof:  "proven for D = 1..8, stamp a7f7ecc00376273c",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "matmul",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -729,7 +771,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "rowweightgradient",
-		Proof:  "proven for D = 1..8, stamp 5b02c3826513831d",
+		Proof:  "proven for D = 1..8, stamp 06be5e0f777976e4",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "gradient",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -743,7 +785,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlp",
-		Proof:  "proven for D = 1..8, stamp 851b715b2f73d5ad",
+		Proof:  "proven for D = 1..8, stamp 94f82dc1bfd40384",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -759,7 +801,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "tensorparallelmlpbatches",
-		Proof:  "proven for D = 1..8, stamp 153db0a75332a376",
+		Proof:  "proven for D = 1..8, stamp 91242e827b9cfd5f",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "mlp",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},

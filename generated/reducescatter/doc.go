@@ -28,5 +28,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations. Sums are made by kernels. The kernels are in reducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp e382f46d7b25b380.
+// Proof: proven for D = 1..8, stamp 70b99fc4365f818a.
 package reducescatter

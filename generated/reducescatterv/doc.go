@@ -22,5 +22,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by
 // kernels. The kernels are in reducescatterv.cu.
 //
-// Proof: proven for D = 1..8, stamp a9a365696bc805b6.
+// Proof: proven for D = 1..8, stamp e771f8b12c1c0aeb.
 package reducescatterv

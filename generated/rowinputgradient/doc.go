@@ -41,5 +41,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 29688d28dd48af32.
+// Proof: proven for D = 1..8, stamp a7f7ecc00376273c.
 package rowinputgradient

@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "rowinputgradient",
-	Hash:  "5dcf7c5fda72a31f035552bfca967f421a1f592def5fa0f1b5bf2cf30a01bf74",
-	Proof: "proven for D = 1..8, stamp 29688d28dd48af32",
+	Hash:  "d8a0de406c6b2a181895c7a0197d3f0cc2f1facdd2945a48b5ddddd89d608c13",
+	Proof: "proven for D = 1..8, stamp a7f7ecc00376273c",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 }
 

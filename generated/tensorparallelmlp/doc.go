@@ -47,5 +47,5 @@
 // operations. Sums are made by kernels. The kernels are in
 // tensorparallelmlp.cu.
 //
-// Proof: proven for D = 1..8, stamp 851b715b2f73d5ad.
+// Proof: proven for D = 1..8, stamp 94f82dc1bfd40384.
 package tensorparallelmlp

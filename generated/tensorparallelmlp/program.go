@@ -16,8 +16,8 @@ import (
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlp",
-	Hash:  "b0b73e5098d40789b19f6540a96b12bc17242bf8eab8b73b4a641ab7deeb0687",
-	Proof: "proven for D = 1..8, stamp 851b715b2f73d5ad",
+	Hash:  "e26cf6760a3b0da964f0f21e2e6e0242db0e02141165c8a06aa280741c7cf2fb",
+	Proof: "proven for D = 1..8, stamp 94f82dc1bfd40384",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,

@@ -19,8 +19,8 @@ const chunks = 2
 // program is what the ranks compare before they run together.
 var program = plan.Program{
 	Name:  "tensorparallelmlpbatches",
-	Hash:  "8379f33b415a9a8d43afb0ec061ab32ad77507da1112d6554aca6d3a1d8dd081",
-	Proof: "proven for D = 1..8, stamp 153db0a75332a376",
+	Hash:  "97dbc33cb7b023573a736471a396374bc2bb3f86e3d400b52f7f7abf6f5bcf22",
+	Proof: "proven for D = 1..8, stamp 91242e827b9cfd5f",
 	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:  true,
 	Code:  &code,
