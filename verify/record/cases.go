@@ -102,6 +102,7 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 			}
 		}
 	}
+	counts = bounded(p, counts)
 	if len(counts) > 0 {
 		rows := int64(0)
 		for _, n := range counts {
@@ -118,6 +119,19 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 	return c
 }
 
+// bounded keeps counts within the most rows of a part, where that is a constant.
+func bounded(p *hostir.Program, counts []int64) []int64 {
+	most, constant := p.Schedule.Constants()[schedule.P]
+	if !constant {
+		return counts
+	}
+	list := slices.Clone(counts)
+	for i, n := range list {
+		list[i] = min(n, most)
+	}
+	return list
+}
+
 // environment is what expressions of the program evaluate with.
 func environment(p *hostir.Program, c ops.Case) hostir.Env {
 	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
@@ -127,7 +141,9 @@ func environment(p *hostir.Program, c ops.Case) hostir.Env {
 }
 
 // grown doubles extents until a chunk of each buffer is wide, which one of a single
-// extent is not yet. A bias, which is no tensor that is cut, stays as it is.
+// extent is not yet. A bias, which is no tensor that is cut, stays as it is, and beside
+// chunks of two extents so does one of an extent and a constant: two such extents would
+// make the others too large to address.
 func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	c.Extents = maps.Clone(c.Extents)
 	double := func(e schedule.Extent, env hostir.Env) {
@@ -146,12 +162,15 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 			c.Extents[string(e)] *= 2
 		}
 	}
+	most := 0
 	for _, b := range p.Buffers {
-		if strings.HasPrefix(b.Name, "Bias") {
+		most = max(most, len(extentsOf(b)))
+	}
+	for _, b := range p.Buffers {
+		used := extentsOf(b)
+		if strings.HasPrefix(b.Name, "Bias") || len(used) < min(most, 2) {
 			continue
 		}
-		used := map[string]bool{}
-		b.Chunk.Vars(func(v string) { used[v] = true })
 		for range 30 {
 			env := environment(p, c)
 			n, err := b.Chunk.Eval(env)
@@ -162,13 +181,24 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 				break
 			}
 			for _, e := range symbols {
-				if used[string(e)] {
+				if used[e] {
 					double(e, env)
 				}
 			}
 		}
 	}
 	return c, nil
+}
+
+// extentsOf are the symbols that a chunk of a buffer is measured by.
+func extentsOf(b hostir.Buffer) map[schedule.Extent]bool {
+	used := map[schedule.Extent]bool{}
+	b.Chunk.Vars(func(v string) {
+		if slices.Contains(symbols, schedule.Extent(v)) {
+			used[schedule.Extent(v)] = true
+		}
+	})
+	return used
 }
 
 // String is "M 3, K 5, N 7".
