@@ -79,7 +79,7 @@ func TestInPlace(t *testing.T) {
 				t.Errorf("%s: prover: %s, %v", m.Name(), proved, err)
 			}
 			explored, err := mutate.Explore(c)
-			if err != nil || explored.Safe || !strings.Contains(explored.Text, "a product writes an operand") {
+			if err != nil || explored.Safe || !strings.Contains(explored.Text, "an operation writes what other parts of it still read") {
 				t.Errorf("%s: explorer: %s, %v", m.Name(), explored, err)
 			}
 			found++
