@@ -200,19 +200,23 @@ func (r *rank) multiply(s driver.Stream, o ops.Op) error {
 	return r.Matmul(r.products[desc], r.ptr(o.Uses[n-2].At), r.ptr(o.Uses[0].At), r.ptr(o.Uses[1].At), bias, r.ptr(o.Uses[n-1].At), s)
 }
 
-// addition is one term of a sum as a product with one.
+// addition is one term of a sum as a product with one, of no columns where the sum is of
+// nothing.
 func addition(o ops.Op) driver.MatmulDesc {
+	if len(o.Uses) == 0 {
+		return driver.MatmulDesc{}
+	}
 	return driver.MatmulDesc{M: 1, K: 1, N: int(o.Uses[len(o.Uses)-1].Bytes / 4), Type: driver.FP32}
 }
 
 // sum adds its terms one after the other; the term that is where the sum goes, if
 // there is one, first.
 func (r *rank) sum(s driver.Stream, o ops.Op) error {
-	terms, to := slices.Clone(o.Uses[:len(o.Uses)-1]), o.Uses[len(o.Uses)-1]
 	desc := addition(o)
 	if desc.N == 0 {
 		return nil
 	}
+	terms, to := slices.Clone(o.Uses[:len(o.Uses)-1]), o.Uses[len(o.Uses)-1]
 	if i := slices.IndexFunc(terms, func(u ops.Use) bool { return u.At == to.At }); i >= 0 {
 		terms, desc.Accumulate = slices.Delete(terms, i, i+1), true
 	}

@@ -184,6 +184,9 @@ func (t *teller) flops(o ops.Op) float64 {
 
 // sum lists terms, neighbours in one buffer as one.
 func (t *teller) sum(o ops.Op) string {
+	if len(o.Uses) == 0 {
+		return "has nothing to sum"
+	}
 	var terms []string
 	uses := o.Uses[:len(o.Uses)-1]
 	for i := 0; i < len(uses); i++ {
