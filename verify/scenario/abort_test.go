@@ -68,6 +68,8 @@ var hangs = map[string]hang{
 		<-l.g.Done()
 		return errors.Join(l.g.Err(), s.Synchronize(), s.Close())
 	}, away: waitDone, want: "did not drain"},
+	"no deadline":   {run: func(e *env, l *layer) error { return l.Run(context.Background()) }, away: waitDone, want: "did not drain"},
+	"watched graph": {run: watchGraph, away: waitDone, want: "Config.RunTimeout"},
 	"asked for": {run: runOnce, away: func(e *env, l *layer) error {
 		time.Sleep(10 * time.Millisecond)
 		l.g.Abort(errReason)
@@ -82,6 +84,25 @@ var hangs = map[string]hang{
 	"left": {run: runOnce, away: func(e *env, l *layer) error {
 		return errors.Join(l.Close(e), l.g.Err()) // a Close that the peers don't join
 	}, want: "close"},
+}
+
+// watchGraph launches a graph of the caller's that holds two runs, and watches it.
+func watchGraph(e *env, l *layer) error {
+	s, err := device.NewStream(l.d, driver.Normal)
+	if err != nil {
+		return err
+	}
+	graph, err := device.Capture(l.d, s.Handle(), func() error {
+		return errors.Join(l.Enqueue(s.Handle()), l.Enqueue(s.Handle()))
+	})
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	err = graph.Launch(s.Handle())
+	if err == nil {
+		err = l.g.Watch(context.Background(), s.Handle())
+	}
+	return errors.Join(err, s.Synchronize(), graph.Close(), s.Close())
 }
 
 // hanging makes a scenario of each hang: every rank gets a typed error in time

@@ -37,6 +37,8 @@ var scenarios = []scenario{
 	{name: "cancelled", run: hanging("cancelled")},
 	{name: "deadline", run: hanging("deadline")},
 	{name: "eager timeout", run: hanging("eager timeout")},
+	{name: "no deadline", run: hanging("no deadline")},
+	{name: "watched graph", run: hanging("watched graph")},
 	{name: "asked for", run: hanging("asked for")},
 	{name: "killed", run: hanging("killed")},
 	{name: "left", run: hanging("left")},
