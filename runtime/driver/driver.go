@@ -70,6 +70,8 @@ type Driver interface {
 	IpcOpenMemHandle(h IpcMemHandle) (Ptr, error)
 	IpcCloseMemHandle(p Ptr) error
 
+	// MemcpyHtoD returns when the bytes are in the device's memory, for every stream to
+	// see: it waits for the legacy stream behind cuMemcpyHtoD, which does not promise that.
 	MemcpyHtoD(dst Ptr, src []byte) error
 	MemcpyDtoH(dst []byte, src Ptr) error
 	// MemcpyDtoDAsync enqueues a copy by the copy engine. Either side may be

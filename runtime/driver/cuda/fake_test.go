@@ -77,6 +77,8 @@ func TestFake(t *testing.T) {
 		"alloc 4096 in 0x1001 mode 2",
 		"query 0x60 in 0x1001 mode 2",
 		"open 1..64 flags 1",
+		"copy 8 bytes to 0x2000 mode 2",
+		"synchronise (nil) mode 2", // the copy may be on its way still
 		"stream flags 1 priority 0",
 		"stream flags 1 priority -2",
 		"stream flags 1 priority -5",
@@ -189,6 +191,7 @@ func TestFakeCalls(t *testing.T) {
 	}
 	_, err = d.IpcOpenMemHandle(h)
 	must(err)
+	must(d.MemcpyHtoD(0x2000, make([]byte, 8)))
 	fakeStreams(t, d)
 	fakeKernels(t, d)
 	foreign, err := backend{}.Open(2, 0x1002)

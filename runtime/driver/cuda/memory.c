@@ -55,8 +55,15 @@ CUresult ovgen_ipc_open(uintptr_t ctx, const char handle[64], uint64_t *p) {
 
 CUresult ovgen_ipc_close(uintptr_t ctx, uint64_t p) { RELAXED(ctx, cu.IpcCloseMemHandle(p)); }
 
+/* cuMemcpyHtoD of pageable memory may return while the last bytes are still on their way (CUDA driver API, "API
+ * synchronization behavior"), and streams that do not block on the legacy one would read what was there before. */
+static CUresult copy_in(CUdeviceptr dst, const char *src, size_t bytes) {
+  CUresult r = cu.MemcpyHtoD(dst, src, bytes);
+  return r == CUDA_SUCCESS ? cu.StreamSynchronize(NULL) : r;
+}
+
 CUresult ovgen_copy_in(uintptr_t ctx, uint64_t dst, const char *src, size_t bytes) {
-  RELAXED(ctx, cu.MemcpyHtoD(dst, src, bytes));
+  RELAXED(ctx, copy_in(dst, src, bytes));
 }
 
 CUresult ovgen_copy_out(uintptr_t ctx, char *dst, uint64_t src, size_t bytes) {

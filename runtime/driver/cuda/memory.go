@@ -94,7 +94,7 @@ func (d *Driver) IpcCloseMemHandle(p driver.Ptr) error {
 	return check("cuIpcCloseMemHandle", C.ovgen_ipc_close(d.ctx, C.uint64_t(p)))
 }
 
-// MemcpyHtoD copies src to the device and waits.
+// MemcpyHtoD copies src to the device and waits until all of it is there.
 func (d *Driver) MemcpyHtoD(dst driver.Ptr, src []byte) error {
 	if len(src) == 0 {
 		return nil
