@@ -14,7 +14,7 @@ import (
 // page is what the test runs, and simulated what it adds to commands meant for GPUs.
 const (
 	page      = "docs/first-schedule.md"
-	simulated = "-driver sim -m 64 -k 32 -n 48 -iters 1"
+	simulated = "-driver sim -m 64 -k 32 -n 48"
 )
 
 // The page's listings are written and its commands run, in order and in one shell; each
