@@ -319,7 +319,7 @@ func (s *symbols) check(tensor string, buffer int32, rank, chunk int, part box) 
 	want, err := s.want.output(tensor, rank, part)
 	switch {
 	case err != nil:
-		return s.against(Contents, -1, -1, fmt.Sprintf("what %s has to be is not known: %s", name, err), "cut A, B and C into chunks that fit, and see the table in verify/prove/expect.go")
+		return s.against(Contents, -1, -1, fmt.Sprintf("what %s has to be is not known: %s", name, err), "cut A, B and C into chunks that each lie in what one rank holds")
 	case got.expr == stale:
 		return s.lacks(Contents, got.by, name+" holds what nothing in this run has written", "a write of "+name, "write it in each run")
 	case s.value(got.expr) != s.value(want):
