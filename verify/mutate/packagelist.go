@@ -63,6 +63,10 @@ var Packages = []PackageMutant{
 	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 2 ranks", Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("2")}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 8 ranks", Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("8")}}},
 
+	// The host.
+	{Package: "allgatherlinear", File: "program.go", Text: "the host waits in the midst of a run", Edits: []Edit{{"	q.Post(p.copy, p.read)\n",
+		"	if p.plan != nil {\n		_ = p.plan.Group().Driver().CtxSynchronize()\n	}\n	q.Post(p.copy, p.read)\n"}}},
+
 	// Launches.
 	{Package: "allgatherlinearkernels", File: "kernels.go", Text: "a wait with a thread too few", Edits: []Edit{
 		{launchWait + threadAWord, launchWait + "driver.Dim3{X: uint32(max(len(words)-1, 1))"}}},
