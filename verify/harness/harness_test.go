@@ -92,7 +92,8 @@ func TestWrongProgram(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	programs := []Program{*program(nil), {Name: "other", Types: []driver.Type{driver.FP32}}}
+	programs := []Program{*program(nil), {Name: "other", Types: []driver.Type{driver.FP32}},
+		{Name: "even", Types: []driver.Type{driver.FP32}, Ranks: []int{2, 4}}}
 	for _, x := range []struct{ args, want string }{
 		{"", "usage"}, {"help", "help"}, {"verify -h", "help"}, {"run", `no command "run"`},
 		{"list", ""}, {"list -json", ""}, {"list all", "list takes no name"},
@@ -101,7 +102,8 @@ func TestParse(t *testing.T) {
 		{"trace allgatherlinear -iters 2", "trace has no flag -iters"}, {"tune all -nosteps", "tune has no flag -nosteps (bench)"},
 		{"trace allgatherlinear -shapes 8,8,8;16,8,8", "trace takes one shape, not 2"}, {"trace allgatherlinear -type bf16,fp32", "trace takes one type"},
 		{"trace other -type bf16", "trace other: it takes [fp32] only"}, {"verify other -type bf16", "-type bf16: no program that was named takes it"},
-		{"verify", "verify what? (all, allgatherlinear, other)"}, {"verify nosuch", `no program "nosuch"`},
+		{"verify even -ranks 2", ""}, {"verify even -ranks 3", "even is proven for groups of 2, 4 ranks, not of 3"}, {"verify all -ranks 8", "not of 8"},
+		{"verify", "verify what? (all, allgatherlinear, other, even)"}, {"verify nosuch", `no program "nosuch"`},
 		{"verify all -m 8 -k 4 -n 4 other", ""}, {"verify -ranks 2 all", ""},
 		{"verify all -m 8", "K is 0, and allgatherlinear needs it to be positive"}, {"verify all -m -8 -k 4 -n 4", "M is -8, and"},
 		{"verify all -m 9 -k 4 -n 4", "M is 9, and must be a multiple of 4 for allgatherlinear on 4 ranks"},
@@ -120,7 +122,7 @@ func TestParse(t *testing.T) {
 		case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)):
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
-		if x.args == "verify all -m 8 -k 4 -n 4 other" && (len(o.together) != 3 || len(o.programs) != 3 || o.shapes[0] != Shape{M: 8, K: 4, N: 4}) {
+		if x.args == "verify all -m 8 -k 4 -n 4 other" && (len(o.together) != 4 || len(o.programs) != 4 || o.shapes[0] != Shape{M: 8, K: 4, N: 4}) {
 			t.Errorf("%s: %+v", x.args, o)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
@@ -125,7 +126,20 @@ func parse(args []string, programs []Program) (*options, error) {
 	if err := errors.Join(o.choose(names, programs), o.check()); err != nil {
 		return nil, err
 	}
+	if err := o.unproven(); err != nil {
+		return nil, err
+	}
 	return o, errors.Join(o.chooseTypes(t.types), o.chooseShapes(t.one, t.shapes, t.extents))
+}
+
+// unproven refuses a program that was not proven for so many ranks, as their New would.
+func (o *options) unproven() error {
+	for _, p := range o.programs {
+		if len(p.Ranks) > 0 && !slices.Contains(p.Ranks, o.ranks) {
+			return &plan.RanksError{Program: p.Name, Proven: p.Ranks, Size: o.ranks}
+		}
+	}
+	return nil
 }
 
 // texts are flags that need more than the flag package.

@@ -50,7 +50,23 @@ func (c *call) lower(dir string) (*subjects, error) {
 			return emit.CheckNames(x.input)
 		}))
 	}
+	s.checkFamilies()
 	return s, nil
+}
+
+// checkFamilies blames good schedules that package tuned could not hold together.
+func (s *subjects) checkFamilies() {
+	var inputs []emit.Input
+	for _, x := range s.good() {
+		inputs = append(inputs, x.input)
+	}
+	for _, err := range flatten(emit.CheckFamilies(inputs)) {
+		for _, x := range s.list {
+			if strings.HasPrefix(err.Error(), "schedule "+x.Name+": ") {
+				x.blame(errors.Unwrap(err))
+			}
+		}
+	}
 }
 
 // blame notes an error as the schedule's.

@@ -88,7 +88,7 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 		}
 		units = append(units, u)
 	}
-	if err := errors.Join(append(errs, distinct(units))...); err != nil {
+	if err := errors.Join(append(errs, distinct(units), CheckFamilies(inputs))...); err != nil {
 		return nil, err
 	}
 	if err := emitRun(units, opt, files); err != nil {

@@ -239,6 +239,8 @@ func TestRefuses(t *testing.T) {
 		{[]Input{program(t, "Run", linear())}, []string{`schedule Run: "run" can't be the name`}},
 		{[]Input{program(t, "Func", linear())}, []string{`"func" can't be the name`}},
 		{[]Input{program(t, "Ring", linear()), program(t, "RING", linear())}, []string{"schedules RING and Ring", "package ring"}},
+		{[]Input{program(t, "Sum", linear()), program(t, "Sum2", linear()), program(t, "NewSum", matmul()), program(t, "NewSum2", matmul())},
+			[]string{"schedule NewSum: in package tuned it would be a type, and the function that makes a Sum (rename one)"}},
 		{[]Input{clash}, []string{"semaphore bias and buffer Bias", "semaphore rank and a field"}},
 		{[]Input{unknown}, []string{`no buffer "X"`}},
 	} {

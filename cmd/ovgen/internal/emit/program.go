@@ -273,6 +273,11 @@ func (u *unit) check(symbols []string) []jen.Code {
 		if c.Times > 1 && c.By != "1" {
 			left = jen.Parens(left)
 		}
+		if _, err := strconv.Atoi(string(c.Extent)); err == nil {
+			body = append(body, jen.If(shapeExpr(c.Extent).Op("%").Add(left).Op("!=").Lit(0)).Block(
+				errorf(jen.Lit(fmt.Sprintf("the extent %s is no multiple of %s%%d", c.Extent, text)), by)))
+			continue
+		}
 		body = append(body, jen.If(shapeExpr(c.Extent).Op("%").Add(left).Op("!=").Lit(0)).Block(
 			errorf(jen.Lit(fmt.Sprintf("%s is %%d: it must be a multiple of %s%%d", c.Extent, text)), shapeExpr(c.Extent), by)))
 	}

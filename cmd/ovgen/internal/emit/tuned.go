@@ -1,8 +1,11 @@
 package emit
 
 import (
+	"errors"
+	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -29,6 +32,28 @@ func families(units []*unit) []family {
 	return several
 }
 
+// CheckFamilies refuses schedules for which package tuned would declare a name twice: the
+// type of one operation and the function that makes that of another. Each error is
+// "schedule NAME: ...", and wraps what is wrong.
+func CheckFamilies(inputs []Input) error {
+	units := make([]*unit, len(inputs))
+	for i, in := range inputs {
+		units[i] = &unit{Input: in, name: PackageName(in.Program.Name), program: in.Program}
+	}
+	slices.SortFunc(units, func(a, b *unit) int { return strings.Compare(a.program.Name, b.program.Name) })
+	list := families(units)
+	var errs []error
+	for _, made := range list {
+		for _, other := range list {
+			if name := other[0].program.Name; name == "New"+made[0].program.Name {
+				errs = append(errs, fmt.Errorf("schedule %s: %w", name,
+					fmt.Errorf("in package %s it would be a type, and the function that makes a %s (rename one)", tunedName, made[0].program.Name)))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // emitTuned adds package tuned, a file for each family.
 func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 	list := families(units)
@@ -37,11 +62,12 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 	}
 	f := newFile(tunedName, runFrom)
 	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. Which of them runs is what run tune has measured for the shape on the machine: New takes the file that it wrote, a shape that was not measured gets what was the fastest at the nearest one, and Choice says what was chosen and why.")))
-	text, err := render(f, path.Join(tunedName, "doc.go"))
+	name := path.Join(tunedName, tunedName+".go") // no package of a schedule has that name
+	text, err := render(f, name)
 	if err != nil {
 		return err
 	}
-	files[path.Join(tunedName, "doc.go")] = text
+	files[name] = text
 	for _, l := range list {
 		name := path.Join(tunedName, l[0].name+".go")
 		if files[name], err = l.file(opt, name); err != nil {
