@@ -69,6 +69,7 @@ bench: ## measure the generated packages on this machine
 
 soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in the simulator: about an hour on 2 cores
 	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/...
+	OVGEN_SOAK=1 $(GO) test -count=1 -run TestScripts/bytes ./cmd/ovgen
 
 # What is read of others: PACKAGE:TARGET. Their corpora run with the tests.
 FUZZED := runtime/group/store:FuzzReadRequest runtime/group/store:FuzzReadAnswer runtime/group/store:FuzzServer \
