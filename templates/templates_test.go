@@ -83,6 +83,13 @@ func transport() (d Device, headers, sources []string) {
 	return d, append(headers, "foot.h.tmpl"), sources
 }
 
+// checking is a package with the kernels that fill, compare and spin.
+func checking() (d Device, headers, sources []string) {
+	d = Device{Package: "run", From: "a test", About: []string{"Kernels."}, Kernels: []Kernel{
+		{Name: "fill", Params: "run_fill"}, {Name: "compare", Params: "run_compare"}, {Name: "spin", Params: "run_spin"}}}
+	return d, []string{"head.h.tmpl", "check.h.tmpl", "foot.h.tmpl"}, []string{"head.cu.tmpl", "clock.cu.tmpl", "check.cu.tmpl"}
+}
+
 func TestTransportKernels(t *testing.T) {
 	d, headers, sources := transport()
 	for _, main := range []string{"shim", "fused"} {
@@ -93,9 +100,8 @@ func TestTransportKernels(t *testing.T) {
 }
 
 func TestCheckKernels(t *testing.T) {
-	d := Device{Package: "run", From: "a test", About: []string{"Kernels."}, Kernels: []Kernel{
-		{Name: "fill", Params: "run_fill"}, {Name: "compare", Params: "run_compare"}, {Name: "spin", Params: "run_spin"}}}
-	out := build(t, d, []string{"head.h.tmpl", "check.h.tmpl", "foot.h.tmpl"}, []string{"head.cu.tmpl", "clock.cu.tmpl", "check.cu.tmpl"}, "check")
+	d, headers, sources := checking()
+	out := build(t, d, headers, sources, "check")
 	lines := strings.Split(out, "\n")
 	if want := filled(3, 5, 12, 1<<23) + "42"; lines[0] != want {
 		t.Errorf("fill:\n got %s\nwant %s", lines[0], want)

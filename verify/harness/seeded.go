@@ -225,7 +225,7 @@ func (t *tensors) held(name string, in reference.Input) []byte {
 }
 
 // equalOnHost holds every result against the reference, and the inputs against what
-// they were, but for those that the program works on in place.
+// they were, but for what the program replaces in place.
 func (t *tensors) equalOnHost(in map[string]reference.Input) error {
 	for name, v := range t.x.Results(in, false) {
 		if most := float64(reference.Exact(t.s.Type) * t.x.Unit()); t.x.Op != schedule.Copy && v.Largest > most {
@@ -243,18 +243,18 @@ func (t *tensors) equalOnHost(in map[string]reference.Input) error {
 		}
 	}
 	for name := range in {
-		if t.lost(name) {
+		if t.absent(name) {
 			continue
 		}
-		now := make([]byte, t.bytes(t.parts[name].Count))
-		if len(now) == 0 {
-			continue
-		}
-		if err := t.r.drv.MemcpyDtoH(now, t.at[name]); err != nil {
-			return err
-		}
-		if !t.absent(name) && !bytes.Equal(now, t.held(name, in[name])) {
-			return fmt.Errorf("the run has changed %s, an input", name)
+		was := t.held(name, in[name])
+		for _, k := range t.kept(name) {
+			from, now := t.bytes(k.from), make([]byte, t.bytes(k.to-k.from))
+			if err := t.r.drv.MemcpyDtoH(now, t.at[name]+driver.Ptr(from)); err != nil {
+				return err
+			}
+			if !bytes.Equal(now, was[from:from+int64(len(now))]) {
+				return fmt.Errorf("the run has changed %s, an input", name)
+			}
 		}
 	}
 	return nil

@@ -53,21 +53,43 @@ func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
 // within gives tensors that lie within others their addresses.
 func (t *tensors) within() {
 	for _, tensor := range t.p.Tensors {
-		if tensor.Within == "" {
-			continue
+		if tensor.Within != "" {
+			t.at[tensor.Name] = t.at[tensor.Within] + driver.Ptr(t.bytes(t.offset(tensor)))
 		}
-		at := t.at[tensor.Within]
-		if place, _ := tensor.PlaceWithin(t.x.Tensor(tensor.Within)); place == schedule.PartOf {
-			at += driver.Ptr(t.bytes(t.r.Rank() * t.parts[tensor.Name].Count))
-		}
-		t.at[tensor.Name] = at
 	}
 }
 
-// lost says that a run may write where an operand is.
-func (t *tensors) lost(name string) bool {
-	return t.x.Tensor(name).Within != "" ||
-		slices.ContainsFunc(t.p.Tensors, func(o Tensor) bool { return o.Within == name })
+// offset is how many elements of the tensor that another lies within are ahead of it.
+func (t *tensors) offset(inner Tensor) int {
+	if place, _ := inner.PlaceWithin(t.x.Tensor(inner.Within)); place == schedule.PartOf {
+		return t.r.Rank() * t.parts[inner.Name].Count
+	}
+	return 0
+}
+
+// stretch is elements of a rank's part, from one to ahead of another.
+type stretch struct{ from, to int }
+
+// kept are the elements of an operand that a run leaves as they are: none of one that lies
+// within another tensor, and of any other all but what lies within it.
+func (t *tensors) kept(name string) []stretch {
+	if t.x.Tensor(name).Within != "" {
+		return nil
+	}
+	list := []stretch{{0, t.parts[name].Count}}
+	for _, o := range t.p.Tensors {
+		if o.Within != name {
+			continue
+		}
+		from := t.offset(o)
+		to := from + t.parts[o.Name].Count
+		var rest []stretch
+		for _, k := range list {
+			rest = append(rest, stretch{k.from, min(k.to, from)}, stretch{max(k.from, to), k.to})
+		}
+		list = rest
+	}
+	return slices.DeleteFunc(list, func(k stretch) bool { return k.from >= k.to })
 }
 
 // room is what a plan wants of a rank's part: all, where counts that only Bind knows

@@ -211,21 +211,25 @@ func (w *wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *mi
 }
 
 // untouched holds the inputs against themselves, made again: a run reads them only, but
-// for those that it works on in place.
+// for what it replaces in place.
 func (w *wanted) untouched(in map[string]reference.Input, s driver.Stream) (*mismatch, error) {
 	for name, x := range in {
-		if w.absent(name) || w.lost(name) {
+		kept := w.kept(name)
+		if w.absent(name) || len(kept) == 0 {
 			continue
 		}
-		part := w.parts[name]
+		part, at := w.parts[name], w.at[name]
 		if err := w.r.kernels.make(w.scratch, w.s.Type, x, part, s); err != nil {
 			return nil, err
 		}
-		w.parts[name] = reference.Whole(part.Count) // scratch holds the part alone
-		m, _, err := w.same(name, w.scratch, s)
-		w.parts[name] = part
-		if err != nil || m != nil {
-			return m, err
+		for _, k := range kept {
+			w.parts[name] = reference.Stretch(k.from, k.to-k.from) // scratch holds the part alone
+			w.at[name] = at + driver.Ptr(w.bytes(k.from))
+			m, _, err := w.same(name, w.scratch, s)
+			w.parts[name], w.at[name] = part, at
+			if err != nil || m != nil {
+				return m, err
+			}
 		}
 	}
 	return nil, nil

@@ -53,3 +53,22 @@ func TestConstantsThatDoNotDivide(t *testing.T) {
 		}
 	}
 }
+
+// Extents whose products lie beyond an int64 are followed like small ones.
+func TestLargeConstants(t *testing.T) {
+	large := map[schedule.Extent]schedule.Extent{schedule.M: "262144", schedule.K: "16384", schedule.N: "65536"}
+	for name, s := range map[string]schedule.Schedule{"AllGatherLinear": catalog.AllGatherLinear, "LinearReduceScatter": catalog.LinearReduceScatter,
+		"LinearAllReduce": catalog.LinearAllReduce} {
+		s = copied(s)
+		for i := range s.Tensors {
+			for j, a := range s.Tensors[i].Axes {
+				if n, ok := large[a.Extent]; ok {
+					s.Tensors[i].Axes[j].Extent = n
+				}
+			}
+		}
+		if _, err := prove.Schedule(t.Context(), program(t, name, s), prove.Options{Ranks: []int{1, 2, 4, 8}}); err != nil {
+			t.Error(err)
+		}
+	}
+}

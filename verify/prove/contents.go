@@ -2,7 +2,7 @@ package prove
 
 import (
 	"fmt"
-	"math"
+	"math/big"
 	"slices"
 
 	"ovgen/verify/ops"
@@ -240,14 +240,25 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	if form == "gradient" {
 		b, c = c, b // C[n,k] takes the place of B[k,n]
 	}
-	if a == 0 || b == 0 || c == 0 || a*c%b != 0 {
-		return false
-	}
-	m := int64(math.Round(math.Sqrt(float64(a * c / b))))
-	if m*m != a*c/b || a%m != 0 || c%m != 0 || m%int64(len(reads[0].list)) != 0 {
+	m := rowsOf(a, b, c)
+	if m == 0 || a%m != 0 || c%m != 0 || m%int64(len(reads[0].list)) != 0 {
 		return false
 	}
 	return len(reads) < 3 || reads[2].Bytes == c/m*s.want.ElementSize
+}
+
+// rowsOf is the m of matrices of a = m*k, b = k*n and c = m*n elements; 0 if there is none.
+func rowsOf(a, b, c int64) int64 {
+	if a == 0 || b == 0 || c == 0 {
+		return 0
+	}
+	square := new(big.Int).Mul(big.NewInt(a), big.NewInt(c)) // beyond an int64 for large extents
+	square, rest := square.QuoRem(square, big.NewInt(b), new(big.Int))
+	m := new(big.Int).Sqrt(square)
+	if rest.Sign() != 0 || new(big.Int).Mul(m, m).Cmp(square) != 0 {
+		return 0
+	}
+	return m.Int64()
 }
 
 // write stores chunks. An output's is written once a run, but by what adds to it.

@@ -93,3 +93,27 @@ func TestUsesBehindTheLastPart(t *testing.T) {
 		t.Errorf("%d copies made longer: got %v, want a counterexample", longer, err)
 	}
 }
+
+// A sum whose terms are parts of nothing, as an index of another part makes it, leaves a
+// result of nothing: a counterexample, too, and no error of the list.
+func TestSumsOfNothing(t *testing.T) {
+	m, lists, err := prove.Unroll(program(t, "ReduceScatterV", catalog.ReduceScatterV), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []struct {
+		name string
+		used func(ops.Use) bool
+	}{{"result", func(u ops.Use) bool { return u.Write }}, {"term", func(u ops.Use) bool { return !u.Write }}} {
+		lists := slices.Clone(lists)
+		lists[1] = slices.Clone(lists[1])
+		i := slices.IndexFunc(lists[1], func(o ops.Op) bool { return o.Kind == ops.Sum })
+		o := &lists[1][i]
+		j := slices.IndexFunc(o.Uses, keep.used)
+		o.Uses = o.Uses[j : j+1]
+		var wrong *prove.Counterexample
+		if _, err := prove.Lists(t.Context(), m, lists, 2); !errors.As(err, &wrong) || wrong.Property != prove.Contents {
+			t.Errorf("a sum of a %s alone: %v", keep.name, err)
+		}
+	}
+}

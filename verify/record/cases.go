@@ -48,9 +48,9 @@ func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	list = append(list, shape{large, true})
 	if n > 0 {
 		zeros := make([]int64, n)
-		first, last := slices.Clone(zeros), slices.Clone(zeros)
-		first[0], last[n-1] = 7, 1
-		for _, counts := range [][]int64{zeros, first, last} {
+		first, second, last := slices.Clone(zeros), slices.Clone(zeros), slices.Clone(zeros)
+		first[0], second[min(1, n-1)], last[n-1] = 7, 3, 1 // the second of pairs travels
+		for _, counts := range [][]int64{zeros, first, second, last} {
 			list = append(list, shape{Case: fit(p, ranks, element, bases[1], counts)})
 		}
 	}

@@ -45,6 +45,7 @@ type call struct {
 	stream driver.Stream
 	kind   ops.Kind
 	event  driver.Event // of Record and WaitEvent
+	waits  bool         // it enqueues nothing: the host waits for the device
 	// operations are what the call does; nil for Record and WaitEvent.
 	operations func(*Names, ops.Op) ([]ops.Op, error)
 }
@@ -99,6 +100,9 @@ func (d *Driver) alien(name string, s driver.Stream) error {
 	}})
 }
 
+// wait takes down that the host waits for the device.
+func (d *Driver) wait() error { return d.take(call{waits: true}) }
+
 // handle is a number that no other stream, event, ... of the device has.
 func (d *Driver) handle() uintptr {
 	d.mu.Lock()
@@ -123,10 +127,21 @@ func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, n
 func (d *Driver) DeviceGetP2PAttribute(driver.P2PAttribute, driver.UUID) (int, error) { return 1, nil }
 
 // CtxSynchronize has nothing to wait for.
-func (d *Driver) CtxSynchronize() error { return nil }
+func (d *Driver) CtxSynchronize() error { return d.wait() }
 
 // Close does nothing.
 func (d *Driver) Close() error { return nil }
+
+// MemAlloc reserves addresses, in a run as none of its operations.
+func (d *Driver) MemAlloc(bytes int64) (driver.Ptr, error) {
+	at, err := d.memory.MemAlloc(bytes)
+	return at, errors.Join(err, d.alien("MemAlloc", 0))
+}
+
+// MemFree gives them up, in a run as none of its operations.
+func (d *Driver) MemFree(p driver.Ptr) error {
+	return errors.Join(d.memory.MemFree(p), d.alien("MemFree", 0))
+}
 
 // StreamCreateWithPriority makes a stream.
 func (d *Driver) StreamCreateWithPriority(driver.Priority) (driver.Stream, error) {
@@ -137,7 +152,7 @@ func (d *Driver) StreamCreateWithPriority(driver.Priority) (driver.Stream, error
 func (d *Driver) StreamDestroy(driver.Stream) error { return nil }
 
 // StreamSynchronize has nothing to wait for.
-func (d *Driver) StreamSynchronize(driver.Stream) error { return nil }
+func (d *Driver) StreamSynchronize(driver.Stream) error { return d.wait() }
 
 // StreamQuery is true.
 func (d *Driver) StreamQuery(driver.Stream) (bool, error) { return true, nil }
@@ -159,7 +174,7 @@ func (d *Driver) EventDestroy(driver.Event) error { return nil }
 func (d *Driver) EventQuery(driver.Event) (bool, error) { return true, nil }
 
 // EventSynchronize has nothing to wait for.
-func (d *Driver) EventSynchronize(driver.Event) error { return nil }
+func (d *Driver) EventSynchronize(driver.Event) error { return d.wait() }
 
 // EventElapsedTime is zero.
 func (d *Driver) EventElapsedTime(driver.Event, driver.Event) (float32, error) { return 0, nil }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -70,6 +71,25 @@ func TestCallsThatAreNoOperation(t *testing.T) {
 			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.FP32, Transposed: true, TransposedA: true})
 			return d.Matmul(m, 4096, 4096, 4096, 0, 4096, stream)
 		}, "no product of a host program"},
+		{"allocation", func(d *Driver) error {
+			_, err := d.MemAlloc(64)
+			return err
+		}, "MemAlloc is no operation"},
+		{"memory given up", func(d *Driver) error {
+			d.list = []allocation{{base: 4096, bytes: 64}}
+			return d.MemFree(4096)
+		}, "MemFree is no operation"},
+		{"wait for a stream", midst(func(d *Driver) error { return d.StreamSynchronize(stream) }), "the host waits for the device"},
+		{"wait for an event", midst(func(d *Driver) error { return d.EventSynchronize(1) }), "the host waits for the device"},
+		{"wait for the context", midst((*Driver).CtxSynchronize), "the host waits for the device"},
+		{"wait in a capture", func(d *Driver) error {
+			_ = d.StreamBeginCapture(stream)
+			_ = midst((*Driver).CtxSynchronize)(d)
+			g, _ := d.StreamEndCapture(stream)
+			e, _ := d.GraphInstantiate(g)
+			d.Start()
+			return d.GraphLaunch(e, stream)
+		}, "the host waits for the device"},
 		{"graph in a capture", func(d *Driver) error {
 			_ = d.StreamBeginCapture(stream)
 			g, _ := d.StreamEndCapture(stream)
@@ -89,6 +109,13 @@ func TestCallsThatAreNoOperation(t *testing.T) {
 		if list, err := d.Stop(names); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: recorded %q, %v; want %q", x.what, ops.Lines(list), err, x.want)
 		}
+	}
+}
+
+// midst makes a call with a copy ahead of it and one behind.
+func midst(call func(d *Driver) error) func(*Driver) error {
+	return func(d *Driver) error {
+		return errors.Join(d.MemcpyDtoDAsync(4112, 4096, 8, 7), call(d), d.MemcpyDtoDAsync(4112, 4096, 8, 7))
 	}
 }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,7 +32,12 @@ func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
 func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 	var list []ops.Op
 	events := map[driver.Event]int{} // recorded so far
+	waited := 0                      // operations ahead of the host's first wait in their midst
 	for _, c := range calls {
+		if c.waits {
+			waited = cmp.Or(waited, len(list))
+			continue
+		}
 		stream, ok := n.Streams[c.stream]
 		o := ops.Op{Kind: c.kind, Stream: stream}
 		switch {
@@ -57,6 +63,10 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 			}
 		}
 		list = append(list, o)
+	}
+	if waited > 0 && len(list) > waited {
+		// A peer's wait may need what this rank would enqueue behind its own.
+		return nil, fmt.Errorf("operation %d: the host waits for the device ahead of it, in the midst of a run", waited)
 	}
 	return normalise(list), nil
 }

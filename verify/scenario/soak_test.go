@@ -1,0 +1,26 @@
+//go:build !nosim
+
+package scenario
+
+import (
+	"os"
+	"testing"
+
+	"ovgen/generated/programs"
+	"ovgen/verify/harness"
+)
+
+// TestSoak runs the test of every generated package under as many seeds as OVGEN_SOAK
+// asks for, side by side on all cores. It is one binary, so that a machine with many
+// cores and no Go can run it.
+func TestSoak(t *testing.T) {
+	if os.Getenv("OVGEN_SOAK") == "" {
+		t.Skip("each package tests itself under one seed; OVGEN_SOAK is not set")
+	}
+	for _, p := range programs.All {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			harness.TestProgram(t, p)
+		})
+	}
+}
