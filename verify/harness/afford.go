@@ -59,17 +59,42 @@ func (o *options) runs(programs int) int {
 	return programs * 2 * (2*iters + 1) // each run is compared with products made apart
 }
 
-// afford says how long the simulator would take for so many runs of a shape.
-func (o *options) afford(p *Program, s Shape, runs int) error {
+// slowest is how much longer than usual a run may take in the simulator: many times what
+// the largest takes on a machine with nothing else to do. A -timeout stands as it is.
+func (o *options) slowest() time.Duration {
+	if o.timed {
+		return 0
+	}
+	most := 0.0
+	for _, p := range o.programs {
+		for _, typ := range o.typesOf(&p) {
+			for _, s := range o.shapesOf(&p, typ, false) {
+				most = max(most, o.multiplications(&p, s))
+			}
+		}
+	}
+	const loaded = 50
+	return time.Duration(min(loaded*most/simulatedRate, time.Hour.Seconds()) * float64(time.Second))
+}
+
+// multiplications are those of one run, of all ranks together; zero where the shape is
+// refused when it runs.
+func (o *options) multiplications(p *Program, s Shape) float64 {
 	x, err := p.problem(s, o.ranks)
 	if err != nil {
-		return nil // said where it runs
+		return 0
 	}
 	work, _ := x.Work()
 	all := float64(work)
 	if !x.Reduces() && x.Op != schedule.MLP { // every rank does all of it
 		all *= float64(o.ranks)
 	}
+	return all
+}
+
+// afford says how long the simulator would take for so many runs of a shape.
+func (o *options) afford(p *Program, s Shape, runs int) error {
+	all := o.multiplications(p, s)
 	seconds := all * float64(runs) / simulatedRate
 	if seconds <= simulatedLimit.Seconds() {
 		return nil

@@ -32,7 +32,8 @@ const usage = `usage: run list [-json]
   -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
   -driver NAME   auto, cuda or sim (auto: GPUs where there are enough, else the simulator)
   -seed N        of the inputs, delays and stragglers (1)
-  -timeout D     for joining, and for a run on its own (30s; with -long 1h)
+  -timeout D     for joining, and for a run on its own (30s, more for large shapes in
+                 the simulator; with -long 1h)
   -long          insist on what takes the simulator minutes
   -json          one line of JSON for each row (verify, bench, tune, list)
 verify:
@@ -65,6 +66,7 @@ type options struct {
 	seed      uint32
 	json      bool
 	timeout   time.Duration
+	timed     bool // the timeout was asked for
 	delays    bool
 	straggler bool
 	rounds    int
@@ -183,9 +185,8 @@ func (o *options) settle(f *flag.FlagSet, t *texts) {
 	if o.rounds = o.iters; o.rounds == 0 {
 		o.rounds = 16
 	}
-	given := false
-	f.Visit(func(f *flag.Flag) { given = given || f.Name == "timeout" })
-	if o.long && !given {
+	f.Visit(func(f *flag.Flag) { o.timed = o.timed || f.Name == "timeout" })
+	if o.long && !o.timed {
 		o.timeout = time.Hour
 	}
 }

@@ -36,6 +36,8 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(group.EnvDriver), "auto"), Timeout: o.timeout,
 		Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
 	if c.Backend == "sim" {
+		o.timeout += o.slowest() // every rank of a launch comes to the same
+		c.Timeout = o.timeout
 		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
 	}
 	switch {

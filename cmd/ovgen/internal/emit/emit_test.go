@@ -270,3 +270,15 @@ func TestSpillsAreRefused(t *testing.T) {
 type assembler struct{ err error }
 
 func (a assembler) Usage([]byte) ([]string, error) { return []string{"x: 8 registers"}, a.err }
+
+// Check says of a constant what it is no multiple of, and not that it is what it is.
+func TestCheckOfConstant(t *testing.T) {
+	p := program(t, "Rows", matmul())
+	for i := range p.Program.Checks {
+		p.Program.Checks[i].Extent = "64"
+	}
+	text := string(packages(t, p)["rows/program.go"])
+	if want := `"the extent 64 is no multiple of the ranks, %d", ranks)`; !strings.Contains(text, want) {
+		t.Errorf("no %s in\n%s", want, text)
+	}
+}
