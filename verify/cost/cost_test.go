@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 		c    cost.Case
 		want string
 	}{
-		{p, cost.Case{Ranks: 1, M: 8, K: 8, N: 8, ElementSize: 2}, "1 ranks: at least 2"},
+		{p, cost.Case{Ranks: 0, M: 8, K: 8, N: 8, ElementSize: 2}, "0 ranks: at least 1"},
 		{p, cost.Case{Ranks: 3, M: 8, K: 8, N: 8, ElementSize: 2}, "predict AllGatherLinear: M is 8: it must be a multiple of the ranks, 3"},
 		{p, cost.Case{Ranks: 2, K: 8, N: 8, ElementSize: 2}, "M is 0: it must be positive"},
 		{chunks, cost.Case{Ranks: 4, M: 4100, K: 8, N: 8, ElementSize: 2}, "M is 4100: it must be a multiple of 8 times the ranks, 32"},

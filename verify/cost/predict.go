@@ -110,8 +110,8 @@ func priority(p *hostir.Program, stream string) int {
 
 // Check that the case is one that New would take.
 func (c Case) Check(p *hostir.Program) error {
-	if c.Ranks < 2 {
-		return fmt.Errorf("%d ranks: at least 2", c.Ranks)
+	if c.Ranks < 1 {
+		return fmt.Errorf("%d ranks: at least 1", c.Ranks)
 	}
 	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N, "D": int64(c.Ranks)}
 	for name, x := range c.Extents {
