@@ -26,7 +26,7 @@ run: ## generated code is current, and four ranks compute the right bits: on GPU
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
 test: check renamed ## make check, make renamed and all tests
-	$(GO) test -vet=off -timeout 10m ./... # make check has vetted
+	$(GO) test -p 4 -vet=off -timeout 10m ./... # make check has vetted; some tests wait for more than they work
 
 check: tools ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
 	@GO="$(GO)" bash .ci/check
