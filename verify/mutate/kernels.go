@@ -3,7 +3,6 @@ package mutate
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -37,12 +36,12 @@ func JudgeKernel(ctx context.Context, dir string, m KernelMutant) (Class, string
 	if err != nil {
 		return "", "", err
 	}
-	overlay, cleanup, err := m.overlay(dir, text)
+	name, cleanup, err := overlay(filepath.Join(dir, m.File), text)
 	if err != nil {
 		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
 	}
 	defer cleanup()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", kernelTests, "-overlay", overlay, ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", kernelTests, "-overlay", name, ".")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -76,29 +75,6 @@ func (m KernelMutant) text(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("mutate %s: %q stands %d times in the file, want once", m.Name(), m.Old, n)
 	}
 	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
-}
-
-// overlay makes the go command read a text instead of the file.
-func (m KernelMutant) overlay(dir string, text []byte) (name string, cleanup func(), err error) {
-	path, err := filepath.Abs(filepath.Join(dir, m.File))
-	if err != nil {
-		return "", nil, err
-	}
-	temp, err := os.MkdirTemp("", "ovgen")
-	if err != nil {
-		return "", nil, err
-	}
-	mutant := filepath.Join(temp, m.File)
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutant}})
-	name = filepath.Join(temp, "overlay.json")
-	err = errors.Join(err,
-		os.WriteFile(mutant, text, 0o600),
-		os.WriteFile(name, replace, 0o600))
-	if err != nil {
-		os.RemoveAll(temp)
-		return "", nil, err
-	}
-	return name, func() { os.RemoveAll(temp) }, nil
 }
 
 // verdict reads what the tests printed; the class is empty where they did not get to run
