@@ -11,6 +11,8 @@
 // Go compiles this file again when it changes, and not when only the .cu does, so it
 // names it: sha256 66b598e3312217e74a63b4627c9057ee6d11f7d4c373fc66b5fa6e1cb8b46622
 
+#undef _FORTIFY_SOURCE  // its longjmp refuses to go from stack to stack
+#include <setjmp.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -40,7 +42,9 @@ struct Launch;
 // A stack on which threads run, one after another.
 struct Fiber {
   Launch *launch;
-  ucontext_t context;
+  ucontext_t first;  // where it starts
+  jmp_buf here;      // where it goes on
+  bool begun;
   char *stack;
   unsigned long long thread;  // that it runs
   const unsigned *seen;       // the word that the thread looked at last and that was not 1
@@ -69,7 +73,7 @@ struct Launch {
   std::vector<Fiber *> fibers, idle;
   Fiber *current;
   unsigned *written;  // the word behind which the launch pauses; null: it does not
-  ucontext_t host;
+  jmp_buf host;
 };
 
 const size_t stack_bytes = 64 << 10;
@@ -112,6 +116,29 @@ void open_barrier(Launch *l, Block *b)
 // Whether the next thread may start: its block is there, or there is room for it.
 bool room(Launch *l) { return l->next < l->total && (l->next % l->threads != 0 || l->there < l->resident); }
 
+// Lets fiber f run until it leaves. Its first steps apart, no switch asks the kernel of the
+// host for anything, as swapcontext does for the mask of signals.
+void enter(Launch *l, Fiber *f)
+{
+  l->current = f;
+  if (_setjmp(l->host) != 0) {
+    return;
+  }
+  if (f->begun) {
+    _longjmp(f->here, 1);
+  }
+  f->begun = true;
+  setcontext(&f->first);
+}
+
+// Goes from fiber f back to who entered it, until f is entered again.
+void leave(Fiber *f)
+{
+  if (_setjmp(f->here) == 0) {
+    _longjmp(f->launch->host, 1);
+  }
+}
+
 // Runs threads of one block until one has to wait or none is left.
 void run_threads()
 {
@@ -130,7 +157,7 @@ void run_threads()
   } while (l->next % l->threads != 0);
   f->state = Fiber::idle;
   l->idle.push_back(f);
-  swapcontext(&f->context, &l->host);
+  leave(f);
 }
 
 // A fiber that has run out of threads ends here, and starts here when there are more.
@@ -139,12 +166,6 @@ void fiber_main()
   for (;;) {
     run_threads();
   }
-}
-
-void enter(Launch *l, Fiber *f)
-{
-  l->current = f;
-  swapcontext(&l->host, &f->context);
 }
 
 // Idle fibers of launches that are gone.
@@ -157,11 +178,11 @@ Fiber *new_fiber(Launch *l)
   if (spare.empty()) {
     f = new Fiber();
     f->stack = static_cast<char *>(malloc(stack_bytes));
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack;
-    f->context.uc_stack.ss_size = stack_bytes;
-    f->context.uc_link = nullptr;
-    makecontext(&f->context, fiber_main, 0);
+    getcontext(&f->first);
+    f->first.uc_stack.ss_sp = f->stack;
+    f->first.uc_stack.ss_size = stack_bytes;
+    f->first.uc_link = nullptr;
+    makecontext(&f->first, fiber_main, 0);
   } else {
     f = spare.back();
     spare.pop_back();
@@ -202,7 +223,7 @@ bool ready(Fiber *f)
   Fiber *f = current->current;
   if (f->seen == word) {
     f->state = Fiber::spinning;
-    swapcontext(&f->context, &f->launch->host);
+    leave(f);
   }
   const unsigned value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
   f->seen = value == 1 ? nullptr : word;
@@ -218,7 +239,7 @@ void written(unsigned *word, unsigned value)
   if (value != 0 || pick(l, 2) == 0) {
     f->state = Fiber::paused;
     l->written = word;
-    swapcontext(&f->context, &l->host);
+    leave(f);
   }
 }
 
@@ -251,7 +272,7 @@ void written(unsigned *word, unsigned value)
   open_barrier(l, b);
   if (b->barrier == f->barrier) {
     f->state = Fiber::at_barrier;
-    swapcontext(&f->context, &l->host);
+    leave(f);
   }
 }
 
