@@ -14,8 +14,8 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	_ "ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
+	_ "ovgen/verify/sim"
 )
 
 func TestDo(t *testing.T) {

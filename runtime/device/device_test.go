@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 func onDevice(t *testing.T, f func(d driver.Driver)) {

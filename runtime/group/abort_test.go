@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 var errReason = errors.New("a reason of my own")

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
+	"ovgen/verify/sim"
 )
 
 // TestOrderWithoutDeadline runs two plans, in another order on one rank, by each way to

@@ -12,8 +12,8 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
+	"ovgen/verify/sim"
 )
 
 // TestNewRefuses makes plans on which the ranks disagree, or that can't be; the

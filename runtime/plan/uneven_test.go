@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 // Chunks follow the counts of the last Bind, on which all ranks must agree.

@@ -9,9 +9,9 @@ import (
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearkernels"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	"ovgen/verify/sim"
 )
 
 // TestWithoutCgo: New fails with ErrUnavailable for a package with kernels and leaves

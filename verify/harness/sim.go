@@ -2,4 +2,4 @@
 
 package harness
 
-import _ "ovgen/runtime/driver/sim" // the simulator is one of the drivers
+import _ "ovgen/verify/sim" // the simulator is one of the drivers

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 func TestRefusals(t *testing.T) {

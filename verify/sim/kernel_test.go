@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
-	"ovgen/runtime/driver/sim/internal/testkernel"
+	"ovgen/verify/sim"
+	"ovgen/verify/sim/internal/testkernel"
 )
 
 func (r *rank) kernel(name string) driver.Function {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 // TestKernelsWithoutCgo: loading kernels fails with ErrUnavailable, and all else works.

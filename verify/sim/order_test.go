@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 // rank is a device with what the small programs of these tests use.

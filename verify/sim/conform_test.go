@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/drivertest"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/drivertest"
+	"ovgen/verify/sim"
 )
 
 func process(t *testing.T) driver.Driver {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 // capture records what f enqueues behind main and instantiates it.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 // TestRaces runs small programs on two ranks, eager, over seeds. Each that
