@@ -6,6 +6,8 @@
 
 #include "engine.h"
 
+#undef _FORTIFY_SOURCE  // its longjmp refuses to go from stack to stack
+#include <setjmp.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -35,7 +37,9 @@ struct Launch;
 // A stack on which threads run, one after another.
 struct Fiber {
   Launch *launch;
-  ucontext_t context;
+  ucontext_t first;  // where it starts
+  jmp_buf here;      // where it goes on
+  bool begun;
   char *stack;
   unsigned long long thread;  // that it runs
   const unsigned *seen;       // the word that the thread looked at last and that was not 1
@@ -64,7 +68,7 @@ struct Launch {
   std::vector<Fiber *> fibers, idle;
   Fiber *current;
   unsigned *written;  // the word behind which the launch pauses; null: it does not
-  ucontext_t host;
+  jmp_buf host;
 };
 
 const size_t stack_bytes = 64 << 10;
@@ -106,6 +110,29 @@ void open_barrier(Launch *l, Block *b)
 // Whether the next thread may start: its block is there, or there is room for it.
 bool room(Launch *l) { return l->next < l->total && (l->next % l->threads != 0 || l->there < l->resident); }
 
+// Lets fiber f run until it leaves. Its first steps apart, no switch asks the kernel of the
+// host for anything, as swapcontext does for the mask of signals.
+void enter(Launch *l, Fiber *f)
+{
+  l->current = f;
+  if (_setjmp(l->host) != 0) {
+    return;
+  }
+  if (f->begun) {
+    _longjmp(f->here, 1);
+  }
+  f->begun = true;
+  setcontext(&f->first);
+}
+
+// Goes from fiber f back to who entered it, until f is entered again.
+void leave(Fiber *f)
+{
+  if (_setjmp(f->here) == 0) {
+    _longjmp(f->launch->host, 1);
+  }
+}
+
 // Runs threads of one block until one has to wait or none is left.
 void run_threads()
 {
@@ -124,7 +151,7 @@ void run_threads()
   } while (l->next % l->threads != 0);
   f->state = Fiber::idle;
   l->idle.push_back(f);
-  swapcontext(&f->context, &l->host);
+  leave(f);
 }
 
 // A fiber that has run out of threads ends here, and starts here when there are more.
@@ -133,12 +160,6 @@ void fiber_main()
   for (;;) {
     run_threads();
   }
-}
-
-void enter(Launch *l, Fiber *f)
-{
-  l->current = f;
-  swapcontext(&l->host, &f->context);
 }
 
 // Idle fibers of launches that are gone.
@@ -151,11 +172,11 @@ Fiber *new_fiber(Launch *l)
   if (spare.empty()) {
     f = new Fiber();
     f->stack = static_cast<char *>(malloc(stack_bytes));
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack;
-    f->context.uc_stack.ss_size = stack_bytes;
-    f->context.uc_link = nullptr;
-    makecontext(&f->context, fiber_main, 0);
+    getcontext(&f->first);
+    f->first.uc_stack.ss_sp = f->stack;
+    f->first.uc_stack.ss_size = stack_bytes;
+    f->first.uc_link = nullptr;
+    makecontext(&f->first, fiber_main, 0);
   } else {
     f = spare.back();
     spare.pop_back();
@@ -196,7 +217,7 @@ unsigned load_acquire(const unsigned *word)
   Fiber *f = current->current;
   if (f->seen == word) {
     f->state = Fiber::spinning;
-    swapcontext(&f->context, &f->launch->host);
+    leave(f);
   }
   const unsigned value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
   f->seen = value == 1 ? nullptr : word;
@@ -212,7 +233,7 @@ void written(unsigned *word, unsigned value)
   if (value != 0 || pick(l, 2) == 0) {
     f->state = Fiber::paused;
     l->written = word;
-    swapcontext(&f->context, &l->host);
+    leave(f);
   }
 }
 
@@ -245,7 +266,7 @@ void sync_threads()
   open_barrier(l, b);
   if (b->barrier == f->barrier) {
     f->state = Fiber::at_barrier;
-    swapcontext(&f->context, &l->host);
+    leave(f);
   }
 }
 

@@ -1,11 +1,11 @@
-package group
+package launch
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestPlaced(t *testing.T) {
+func TestFindPlace(t *testing.T) {
 	torch := map[string]string{"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2",
 		"TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_RESTART_COUNT": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
 	mpi := map[string]string{"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_RANK": "2",
@@ -27,49 +27,45 @@ func TestPlaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			setPlace(t, x.env...)
-			got, err := Placed()
+			got, err := FindPlace()
 			if err != nil || got != x.want {
 				t.Errorf("%+v, %v; want %+v", got, err, x.want)
 			}
-			if !Launched() {
-				t.Error("not launched")
-			}
-			if c, err := (Config{}).resolve(); err != nil || c.device() != x.want.Local || c.Job != x.want.Job || c.Rank != x.want.Rank {
-				t.Errorf("Join would be rank %d of job %q on device %d, %v", c.Rank, c.Job, c.device(), err)
+			if !IsRank() {
+				t.Error("not a rank")
 			}
 		})
 	}
 }
 
-// TestLaunchedAlone: a launcher's only process starts ranks of its own.
-func TestLaunchedAlone(t *testing.T) {
+// TestAlone: a launcher's only process starts ranks of its own.
+func TestAlone(t *testing.T) {
 	alone := map[string]string{"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_JOB_ID": "9", "SLURM_STEP_ID": "0"}
 	setPlace(t, alone)
-	if p, err := Placed(); Launched() || err != nil || p.Size != 1 {
-		t.Errorf("launched: %v, %+v, %v", Launched(), p, err)
+	if p, err := FindPlace(); IsRank() || err != nil || p.Size != 1 {
+		t.Errorf("a rank: %v, %+v, %v", IsRank(), p, err)
 	}
 	setPlace(t, alone, map[string]string{EnvRank: "0", EnvSize: "1", EnvJob: "mine"})
-	if !Launched() {
-		t.Error("a rank of our own that is alone is not launched")
+	if !IsRank() {
+		t.Error("a rank of our own that is alone is none")
 	}
 }
 
-func TestPlacedRefuses(t *testing.T) {
+func TestFindPlaceRefuses(t *testing.T) {
 	for name, x := range map[string]struct {
 		env  map[string]string
 		want string
 	}{
-		"nobody":           {nil, "start the ranks by"},
-		"a batch script":   {map[string]string{"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, "start the ranks by"},
-		"no number":        {map[string]string{EnvRank: "x", EnvSize: "2"}, `OVGEN_RANK="x"`},
-		"negative":         {map[string]string{EnvRank: "-1", EnvSize: "2"}, `OVGEN_RANK="-1"`},
-		"outside":          {map[string]string{EnvRank: "2", EnvSize: "2"}, "rank 2 of 2"},
-		"two hosts":        {map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4"}, "4 of 8 ranks on this host"},
-		"a job without id": {map[string]string{EnvRank: "0", EnvSize: "1"}, "no job name"},
+		"nobody":         {nil, "start the ranks by"},
+		"a batch script": {map[string]string{"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, "start the ranks by"},
+		"no number":      {map[string]string{EnvRank: "x", EnvSize: "2"}, `OVGEN_RANK="x"`},
+		"negative":       {map[string]string{EnvRank: "-1", EnvSize: "2"}, `OVGEN_RANK="-1"`},
+		"outside":        {map[string]string{EnvRank: "2", EnvSize: "2"}, "rank 2 of 2"},
+		"two hosts":      {map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4"}, "4 of 8 ranks on this host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setPlace(t, x.env)
-			if _, err := (Config{}).resolve(); err == nil || !strings.Contains(err.Error(), x.want) {
+			if _, err := FindPlace(); err == nil || !strings.Contains(err.Error(), x.want) {
 				t.Errorf("%v, want %q", err, x.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package group
+package launch_test
 
 import (
 	"bytes"
@@ -8,44 +8,40 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"ovgen/runtime/launch"
+	"ovgen/verify/launchtest"
 )
 
 // rankMode makes the test binary behave as a rank, or as a program that launches.
 const rankMode = "OVGEN_TEST_MODE"
 
-// modes are what a rank can do; other files of tests add theirs.
-var modes = map[string]func(rank int, dir string){}
-
 func TestMain(m *testing.M) {
 	mode, dir, _ := strings.Cut(os.Getenv(rankMode), "|")
-	place, _ := Placed() // a program that launches has none
+	place, _ := launch.FindPlace() // a program that launches has none
 	rank := place.Rank
 	switch {
 	case mode == "":
 		os.Exit(m.Run())
-	case mode == "launch" && !Launched():
-		err := (&Launch{Ranks: 3, Grace: 300 * time.Millisecond}).Run(context.Background())
+	case mode == "launch" && !launch.IsRank():
+		err := (&launch.Command{Ranks: 3, Grace: 300 * time.Millisecond}).Run(context.Background())
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	fmt.Printf("out of %d\n", rank)
 	fmt.Fprintf(os.Stderr, "err of %d\n", rank)
 	if dir != "" {
-		note := fmt.Sprintf("%d %d %s", os.Getpid(), place.Size, place.Job)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(rank)), []byte(note), 0o600); err != nil {
+		if err := launchtest.Note(dir, place); err != nil {
 			panic(err)
 		}
 	}
 	switch {
 	case mode == "pass":
 		fmt.Print("the end") // without a line feed
-	case modes[mode] != nil:
-		modes[mode](rank, dir)
 	case mode == "fail" && rank == 2:
 		for came := 0; came < 4; time.Sleep(time.Millisecond) {
 			notes, _ := os.ReadDir(dir)
@@ -66,49 +62,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// pidsIn waits for n ranks to have noted themselves.
-func pidsIn(t *testing.T, dir string, n int) []int {
-	t.Helper()
-	var pids []int
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		pids = nil
-		for r := range n {
-			var pid, size int
-			var job string
-			b, _ := os.ReadFile(filepath.Join(dir, fmt.Sprint(r)))
-			if k, _ := fmt.Sscan(string(b), &pid, &size, &job); k == 3 && size == n && len(job) > 10 {
-				pids = append(pids, pid)
-			}
-		}
-		if len(pids) == n {
-			return pids
-		}
-	}
-	t.Fatalf("%d of %d ranks came", len(pids), n)
-	return nil
-}
-
-// ended fails unless the processes are gone soon.
-func ended(t *testing.T, pids []int, within time.Duration) {
-	t.Helper()
-	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
-		alive := 0
-		for _, pid := range pids {
-			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-			if err == nil && !bytes.Contains(stat, []byte(") Z ")) {
-				alive++
-			}
-		}
-		if alive == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d of %d ranks live on", alive, len(pids))
-		}
-	}
-}
-
-func TestLaunchOutput(t *testing.T) {
+func TestOutput(t *testing.T) {
 	for _, x := range []struct {
 		prefix   bool
 		out, err []string
@@ -118,11 +72,11 @@ func TestLaunchOutput(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		var out, errs bytes.Buffer
-		l := Launch{Ranks: 3, Env: []string{rankMode + "=pass|" + dir}, Stdout: &out, Stderr: &errs, Prefix: x.prefix}
+		l := launch.Command{Ranks: 3, Env: []string{rankMode + "=pass|" + dir}, Stdout: &out, Stderr: &errs, Prefix: x.prefix}
 		if err := l.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		ended(t, pidsIn(t, dir, 3), 0)
+		launchtest.Ended(t, launchtest.Pids(t, dir, 3), 0)
 		for _, y := range []struct {
 			got  string
 			want []string
@@ -140,13 +94,13 @@ func TestLaunchOutput(t *testing.T) {
 	}
 }
 
-func TestLaunchFailureIsReportedOnce(t *testing.T) {
+func TestFailureIsReportedOnce(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
-	l := Launch{Ranks: 4, Env: []string{rankMode + "=fail|" + dir}, Stdout: &out, Stderr: &errs, Grace: 500 * time.Millisecond}
+	l := launch.Command{Ranks: 4, Env: []string{rankMode + "=fail|" + dir}, Stdout: &out, Stderr: &errs, Grace: 500 * time.Millisecond}
 	start := time.Now()
 	err := l.Run(t.Context())
-	var r *RankError
+	var r *launch.RankError
 	if !errors.As(err, &r) || r.Rank != 2 || err.Error() != "rank 2: exit status 3: err of 2\nno such buffer" {
 		t.Errorf("error %q", err)
 	}
@@ -156,22 +110,22 @@ func TestLaunchFailureIsReportedOnce(t *testing.T) {
 	if got := errs.String(); got != "" && got != "err of 0\n" { // the failure may overtake the line in rank 0's pipe
 		t.Errorf("rank 0's stderr went on after the failure: %q", got)
 	}
-	ended(t, pidsIn(t, dir, 4), 0)
+	launchtest.Ended(t, launchtest.Pids(t, dir, 4), 0)
 }
 
-func TestLaunchCancelled(t *testing.T) {
+func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	var pids []int
 	go func() {
 		defer cancel()
-		pids = pidsIn(t, dir, 2)
+		pids = launchtest.Pids(t, dir, 2)
 	}()
-	l := Launch{Ranks: 2, Env: []string{rankMode + "=stay|" + dir}, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), Grace: 100 * time.Millisecond}
+	l := launch.Command{Ranks: 2, Env: []string{rankMode + "=stay|" + dir}, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), Grace: 100 * time.Millisecond}
 	if err := l.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	ended(t, pids, 0)
+	launchtest.Ended(t, pids, 0)
 }
 
 // TestLauncherEnds interrupts and kills the program that launched.
@@ -186,12 +140,12 @@ func TestLauncherEnds(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			pids := pidsIn(t, dir, 3)
+			pids := launchtest.Pids(t, dir, 3)
 			if err := c.Process.Signal(s); err != nil {
 				t.Fatal(err)
 			}
 			err := c.Wait()
-			ended(t, pids, time.Second)
+			launchtest.Ended(t, pids, time.Second)
 			if s != syscall.SIGKILL && !strings.Contains(errs.String(), "interrupted") || err == nil {
 				t.Errorf("%v: %q", err, &errs)
 			}
@@ -199,8 +153,8 @@ func TestLauncherEnds(t *testing.T) {
 	}
 }
 
-func TestLaunchRefuses(t *testing.T) {
-	for _, l := range []Launch{{Ranks: 0}, {Ranks: 2, Path: "/no/such/binary"}} {
+func TestRefuses(t *testing.T) {
+	for _, l := range []launch.Command{{Ranks: 0}, {Ranks: 2, Path: "/no/such/binary"}} {
 		if err := l.Run(t.Context()); err == nil {
 			t.Errorf("%+v ran", l)
 		}

@@ -8,7 +8,7 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-func TestTells(t *testing.T) {
+func TestReports(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("run plan 3: %w", err) }
 	for name, x := range map[string]struct {
 		err  error
@@ -23,8 +23,8 @@ func TestTells(t *testing.T) {
 		"an abort for it": {wrap(&AbortError{By: 1, Cause: &store.GoneError{Rank: 2}}), [3]bool{false, true, false}},
 	} {
 		for r, want := range x.want {
-			if got := Tells(x.err, r); got != want {
-				t.Errorf("%s: rank %d tells: %v", name, r, got)
+			if got := Reports(x.err, r); got != want {
+				t.Errorf("%s: rank %d reports: %v", name, r, got)
 			}
 		}
 	}

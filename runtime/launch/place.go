@@ -1,4 +1,4 @@
-package group
+package launch
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Environment variables that Launch sets and Join reads. They win over those of
+// Environment variables that a Command sets and group.Join reads. They win over those of
 // other launchers.
 const (
 	EnvRank   = "OVGEN_RANK"
@@ -48,10 +48,10 @@ var launchers = []launcher{
 	{"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "", []string{"SLURM_JOB_ID", "SLURM_STEP_ID"}},
 }
 
-// Launched says whether this process was started as a rank, by Launch or by another
+// IsRank says whether this process was started as a rank, by a Command or by another
 // launcher. The only process of another launcher is none yet: srun -n 1 gives a program
 // its place and its GPUs, and the program may start ranks of its own.
-func Launched() bool {
+func IsRank() bool {
 	l, ok := launchedBy()
 	return ok && (l.rank == EnvRank || os.Getenv(l.size) != "1")
 }
@@ -66,12 +66,12 @@ func launchedBy() (launcher, bool) {
 	return launcher{}, false
 }
 
-// Placed reads this process's place from the variables of the launcher that started
+// FindPlace reads this process's place from the variables of the launcher that started
 // it. A process that none has started, or one of a job on several hosts, is an error.
-func Placed() (Place, error) {
+func FindPlace() (Place, error) {
 	l, ok := launchedBy()
 	if !ok {
-		return Place{}, fmt.Errorf("find this rank's place: no %s and %s, and none of torchrun's, mpirun's or srun's variables (start the ranks by group.Launch or a launcher, or set Config.Rank, Size and Job)", EnvRank, EnvSize)
+		return Place{}, fmt.Errorf("find this rank's place: no %s and %s, and none of torchrun's, mpirun's or srun's variables (start the ranks by launch.Command or a launcher, or set Config.Rank, Size and Job)", EnvRank, EnvSize)
 	}
 	p := Place{Launcher: l.name}
 	var err error

@@ -1,4 +1,4 @@
-package group
+package launch
 
 import (
 	"cmp"
@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// Launch is a program that starts its own ranks: copies of a binary with
-// OVGEN_RANK, OVGEN_SIZE and a job name of their own. A rank dies with the
-// launching process, whatever ends that.
-type Launch struct {
+// Command starts the ranks of a program: copies of a binary with OVGEN_RANK,
+// OVGEN_SIZE and a job name of their own. A rank dies with the launching process,
+// whatever ends that.
+type Command struct {
 	Ranks  int
 	Path   string   // the binary; empty means this one
 	Args   []string // its arguments
@@ -67,11 +67,11 @@ type exit struct {
 // SIGKILL where that is not enough. The error is a *RankError of the rank that
 // failed first, ErrInterrupted, or wraps ctx's or, on a system other than Linux,
 // driver.ErrUnavailable.
-func (l *Launch) Run(ctx context.Context) error {
+func (l *Command) Run(ctx context.Context) error {
 	if l.Ranks < 1 {
 		return fmt.Errorf("launch %d ranks", l.Ranks)
 	}
-	if err := supported(); err != nil {
+	if err := Supported(); err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
 	signals := make(chan os.Signal, 2)
@@ -96,7 +96,7 @@ func (l *Launch) Run(ctx context.Context) error {
 
 // start forks the ranks from one thread that lives until release: the kernel
 // ends a child when the thread that forked it ends.
-func (l *Launch) start(job string, out *outputs, ended chan<- exit) (pids map[int]int, release func(), err error) {
+func (l *Command) start(job string, out *outputs, ended chan<- exit) (pids map[int]int, release func(), err error) {
 	path := l.Path
 	if path == "" {
 		if path, err = os.Executable(); err != nil {
@@ -124,7 +124,7 @@ func (l *Launch) start(job string, out *outputs, ended chan<- exit) (pids map[in
 	return pids, func() { close(over) }, err
 }
 
-func (l *Launch) command(path, job string, rank int, out *outputs) *exec.Cmd {
+func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
 	c := exec.Command(path, l.Args...)
 	c.Env = append(os.Environ(), l.Env...)
 	if os.Getenv("CUDA_DEVICE_MAX_CONNECTIONS") == "" {
