@@ -54,7 +54,7 @@ func (b *body) set(n hostir.Set) jen.Code {
 // call is a call of the queue, or of the kernel that does the same.
 func (b *body) call(name string, kernel bool, args []jen.Code) jen.Code {
 	if kernel {
-		return b.kernel(unexported(name), args...)
+		return b.kernel(kernelCalls[name], args...)
 	}
 	return jen.Id("q").Dot(name).Call(args...)
 }
@@ -106,7 +106,7 @@ func (b *body) product(n hostir.Node) jen.Code {
 func (b *body) reduce(n hostir.Reduce) []jen.Code {
 	code, terms := b.terms(n.Terms)
 	args := []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.bytes(n.Dst)}
-	return append(code, b.kernel("reduce", append(args, terms...)...))
+	return append(code, b.kernel("Reduce", append(args, terms...)...))
 }
 
 // terms are the arguments of a sum; those over an index are collected by a loop ahead
@@ -144,96 +144,99 @@ func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
 	return before, []jen.Code{field().Op("...")}
 }
 
-// What a kernel does in one launch, in this order: each once, and all but the work only
-// where there is something to signal.
-const (
-	opens = iota
-	waits
-	work
-	posts
-	closes
-	places
-)
+// kernelCalls name the kernel that does what a call of the queue does.
+var kernelCalls = map[string]string{"Post": "Post", "Wait": "Wait", "Set": "Copy"}
 
-// launch is one kernel that signals around a copy or a sum.
+// launch is one kernel that signals around a copy or a sum: it posts, waits, works, posts and
+// waits, each at most once. A sum signals every peer; a copy waits for one and posts to one, or
+// to every peer.
 func (b *body) launch(n hostir.LaunchKernel) []jen.Code {
-	var before, terms []jen.Code
-	args := b.unsignalled(n.Name)
+	var before, work, terms []jen.Code
+	var signals, ranks []jen.Code
 	last := -1
+	signal := func(semaphore string, index, peer hostir.Expr, name, rank string) {
+		signals = append(signals, set(name, b.semaphore(semaphore, index)))
+		switch _, reduces := summed(n.Body); {
+		case rank == "" && (!peer.IsZero() || !reduces), reduces && !peer.IsZero():
+			b.fail("kernel %s can't signal so: a sum signals every peer, a copy waits before it and posts after it", n.Name)
+		case rank != "" && !peer.IsZero():
+			ranks = append(ranks, set(rank, b.expr(peer)))
+		case rank != "" && !reduces:
+			ranks = append(ranks, set(rank, jen.Qual(planPath, "EveryPeer")))
+		}
+	}
 	for _, inner := range n.Body {
-		place := placeOf(inner, last >= work)
-		if place <= last || place != work && args[place] == nil {
+		place := placeOf(inner, work != nil)
+		if place <= last {
 			b.fail("kernel %s can't do node %T there: it does a wait, a copy and a post, or a post, a wait, a sum, a post and a wait", n.Name, inner)
 			return nil
 		}
 		last = place
 		switch x := inner.(type) {
 		case hostir.Post:
-			args[place] = b.around(n.Name, b.semaphore(x.Semaphore, x.Index), x.Peer)
+			if place == prePost {
+				signal(x.Semaphore, x.Index, x.Peer, "PrePost", "")
+			} else {
+				signal(x.Semaphore, x.Index, x.Peer, "PostPost", "To")
+			}
 		case hostir.Wait:
-			args[place] = b.around(n.Name, b.semaphore(x.Semaphore, x.Index), x.Peer)
+			if place == preWait {
+				signal(x.Semaphore, x.Index, x.Peer, "PreWait", "From")
+			} else {
+				signal(x.Semaphore, x.Index, x.Peer, "PostWait", "")
+			}
 		case hostir.Set:
-			args[place] = []jen.Code{b.address(x.Dst), b.address(x.Src), b.bytes(x.Dst)}
+			work = []jen.Code{b.address(x.Dst), b.address(x.Src), b.bytes(x.Dst)}
 		case hostir.Reduce:
 			before, terms = b.terms(x.Terms)
-			args[place] = []jen.Code{b.address(x.Dst), b.bytes(x.Dst)}
+			work = append([]jen.Code{b.address(x.Dst), b.bytes(x.Dst)}, terms...)
 		}
 	}
-	if args[work] == nil {
+	if work == nil {
 		b.fail("kernel %s has nothing to copy or to add", n.Name)
 	}
-	call := []jen.Code{b.stream(n.Stream)}
-	for _, list := range append(args[:], terms) {
-		call = append(call, list...)
-	}
-	return append(before, b.kernel(n.Name, call...))
+	around := jen.Qual(planPath, "Signals").Values(append(signals, ranks...)...)
+	return append(before, b.kernel(exported(n.Name), append([]jen.Code{b.stream(n.Stream), around}, work...)...))
 }
 
-// placeOf is the place of a node of a launch, ahead of the work or behind it; of one that
+// summed finds the sum of a launch.
+func summed(list []hostir.Node) (sum hostir.Reduce, ok bool) {
+	for _, n := range list {
+		if sum, ok = n.(hostir.Reduce); ok {
+			return sum, true
+		}
+	}
+	return sum, false
+}
+
+// What a kernel does in one launch, in this order.
+const (
+	prePost = iota
+	preWait
+	atWork
+	postPost
+	postWait
+)
+
+// placeOf is the place of a node of a launch, before the work or after it; of one that
 // no kernel does, -1.
-func placeOf(n hostir.Node, behind bool) int {
+func placeOf(n hostir.Node, after bool) int {
 	switch n.(type) {
 	case hostir.Post:
-		if behind {
-			return posts
+		if after {
+			return postPost
 		}
-		return opens
+		return prePost
 	case hostir.Wait:
-		if behind {
-			return closes
+		if after {
+			return postWait
 		}
-		return waits
+		return preWait
 	case hostir.Set, hostir.Reduce:
-		return work
+		return atWork
 	}
 	return -1
 }
-
-// unsignalled are the arguments of a kernel that signals nothing, nil where it can't.
-func (b *body) unsignalled(kernel string) (args [places][]jen.Code) {
-	none := b.around(kernel, jen.Nil(), hostir.Expr{})
-	args[waits], args[posts] = none, none
-	if kernel == shotKernel {
-		args[opens], args[closes] = none, none
-	}
-	return args
-}
-
-// around are the arguments for one signal of a kernel: shot's are to every peer.
-func (b *body) around(kernel string, semaphore jen.Code, peer hostir.Expr) []jen.Code {
-	switch {
-	case kernel != shotKernel && peer.IsZero():
-		return []jen.Code{semaphore, jen.Lit(every)}
-	case kernel != shotKernel:
-		return []jen.Code{semaphore, b.expr(peer)}
-	case !peer.IsZero():
-		b.fail("kernel %s signals every peer, not one of them", kernel)
-	}
-	return []jen.Code{semaphore}
-}
-
-// every is the peer of a launch that stands for all.
-const every = -1
 
 // address is where a view starts.
 func (b *body) address(v hostir.View) jen.Code {

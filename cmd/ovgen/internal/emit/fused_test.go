@@ -4,11 +4,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/cost"
 )
@@ -37,7 +37,7 @@ func wholesale() Input {
 
 func TestKernelsFile(t *testing.T) {
 	files := packages(t, wholesale())
-	for _, name := range []string{"kernels.go", "wholesale.h"} {
+	for _, name := range []string{"kernels.go", "wholesale.cu"} {
 		golden := filepath.Join("testdata", "wholesale", name+".golden")
 		got := files[path.Join("wholesale", name)]
 		if *update {
@@ -53,8 +53,9 @@ func TestKernelsFile(t *testing.T) {
 	}
 }
 
-// TestKinds: a kernel that waits, works and posts stands for its parts.
-func TestKinds(t *testing.T) {
+// TestTable: a kernel that waits, works and posts stands for its parts, and is made for what its
+// launches signal and add up.
+func TestTable(t *testing.T) {
 	all := wholesale().Program.Body
 	pick := func(nodes ...int) (list []hostir.Node) {
 		for _, n := range nodes {
@@ -62,20 +63,34 @@ func TestKinds(t *testing.T) {
 		}
 		return list
 	}
+	const each, one = kernels.EachPeer, kernels.One
+	var (
+		wait   = kernels.Kernel{Kind: kernels.Wait, PreWait: each}
+		post   = kernels.Kernel{Kind: kernels.Post, PostPost: each}
+		plain  = kernels.Kernel{Kind: kernels.Copy}
+		reduce = kernels.Kernel{Kind: kernels.Reduce, Terms: 2}
+		get    = kernels.Kernel{Kind: kernels.Get, PreWait: one, PostPost: one}
+		put    = kernels.Kernel{Kind: kernels.Put, PostPost: one}
+		shot   = kernels.Kernel{Kind: kernels.Shot, PreWait: each, Terms: 2}
+		second = kernels.Kernel{Kind: kernels.Get, Number: 2, PreWait: one}
+	)
+	early := all[1].(hostir.For).Body[1].(hostir.LaunchKernel)
+	early.Body = early.Body[:2]
 	for _, c := range []struct {
 		body []hostir.Node
-		want []string
+		want []kernels.Kernel
 	}{
-		{all, allKinds},
-		{pick(0), []string{postKernel}},
-		{pick(1), []string{getKernel, putKernel}},
-		{pick(4), []string{reduceKernel}},
-		{pick(5), []string{shotKernel}},
-		{nil, []string{}},
+		{all, []kernels.Kernel{wait, post, plain, reduce, get, put, shot}},
+		{pick(0), []kernels.Kernel{post}},
+		{pick(1), []kernels.Kernel{get, put}},
+		{append(pick(1), early), []kernels.Kernel{get, second, put}},
+		{pick(4), []kernels.Kernel{reduce}},
+		{pick(5), []kernels.Kernel{shot}},
+		{nil, nil},
 	} {
 		u := &unit{program: small("Kinds", c.body...)}
-		if got := u.kinds(); !slices.Equal(got, c.want) {
-			t.Errorf("kernels %v, want %v", got, c.want)
+		if diff := cmp.Diff(c.want, u.table().Kernels); diff != "" {
+			t.Errorf("kernels (-want +got):\n%s", diff)
 		}
 	}
 }
@@ -88,13 +103,11 @@ func TestBlocksAreThoseOfTheModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		blocks := map[string]int{}
-		for _, x := range most {
-			for _, kind := range x.kinds {
-				blocks[kind] = x.blocks
-			}
+		for kind, n := range kernels.Blocks {
+			blocks[string(kind)] = int(n)
 		}
 		if diff := cmp.Diff(blocks, m.Blocks); diff != "" {
-			t.Errorf("%s (-emitted +model):\n%s", name, diff)
+			t.Errorf("%s (-launched +model):\n%s", name, diff)
 		}
 	}
 }

@@ -150,7 +150,7 @@ func TestNodesRefused(t *testing.T) {
 	}
 	for want, n := range map[string]hostir.Node{
 		"node hostir.Wait there":    launch("get", hostir.Wait{Semaphore: "ready"}, hostir.Wait{Semaphore: "read"}, hostir.Set{Dst: view, Src: view}),
-		"node hostir.Post there":    launch("get", hostir.Post{Semaphore: "ready"}, hostir.Set{Dst: view, Src: view}),
+		"a copy waits before it":    launch("get", hostir.Post{Semaphore: "ready"}, hostir.Set{Dst: view, Src: view}),
 		"kernel shot can't do node": launch("shot", hostir.Wait{Semaphore: "ready"}, hostir.Post{Semaphore: "ready"}, hostir.Reduce{Dst: view, Terms: []hostir.Terms{{View: view}}}),
 		"nothing to copy or to add": launch("put", hostir.Wait{Semaphore: "ready"}),
 		"signals every peer":        launch("shot", hostir.Wait{Semaphore: "ready", Peer: from}, hostir.Reduce{Dst: view, Terms: []hostir.Terms{{View: view}}}),

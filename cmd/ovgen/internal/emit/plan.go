@@ -44,7 +44,7 @@ func (u *unit) planType(f *jen.File) {
 			g.Add(fields(names(u.gemms, func(p gemm) string { return p.field }), "Product"))
 		}
 		if u.device {
-			g.Id("kernels").Id("kernels")
+			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
 		if u.terms {
 			g.Id("terms").Index().Qual(driverPath, "Ptr").Comment("of the sum that is being enqueued")
@@ -271,11 +271,7 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
 	}
 	if u.device {
-		args := []jen.Code{jen.Id("b")}
-		if u.sums() {
-			args = append(args, jen.Id("s").Dot("Type"))
-		}
-		code = append(code, jen.Id("p").Dot("kernels").Dot("build").Call(args...))
+		code = append(code, field("kernels").Op("=").Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type")))
 	}
 	return code
 }

@@ -78,7 +78,7 @@ func (u *unit) programFields() []jen.Code {
 func (u *unit) hash() string {
 	texts := [][]byte{[]byte(hostir.Print(u.program)), []byte(u.proof())}
 	if u.device {
-		texts = append(texts, u.code.header.Bytes, u.code.source.Bytes)
+		texts = append(texts, u.code.source.Bytes)
 	}
 	return driver.Digest(texts...)
 }

@@ -107,7 +107,7 @@ func (u *unit) takes() []jen.Code {
 	}
 	values = append(values, set("Types", jen.Index().Qual(driverPath, "Type").Values(types...)))
 	if u.limited() {
-		values = append(values, set("MaxRanks", jen.Id("maxRanks")))
+		values = append(values, set("MaxRanks", jen.Lit(u.maxRanks())))
 	}
 	return values
 }
