@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -28,13 +29,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "4d4c90a4aaf17c98b12947bbe9c12036e775486c3b5d653cf21bd9a13348e775",
+	Hash:     "75c322da07fa821c21444de66a77731ebf9b8b490d58785690ccb0d8aca8b349",
 	Proof:    "proven for D = 1..8, stamp 65cfb3efcd261ede",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -80,7 +81,7 @@ type Plan struct {
 	ready, read              *plan.Semaphore
 	streams                  []*plan.Stream
 	gemm                     *plan.Product
-	kernels                  kernels
+	kernels                  *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective: every rank of the group calls
@@ -117,7 +118,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.read = b.Semaphore("read")
 	p.streams = b.Streams("streams", 1, d, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
-	p.kernels.build(b)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -128,7 +129,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	// One batch, before the forks.
-	p.kernels.post(q, main, p.ready)
+	p.kernels.Post(q, main, p.ready)
 
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.streams[i], main)
@@ -140,7 +141,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
 		g := p.agathered.At(int64(from) * p.chunkA)
-		p.kernels.get(q, p.streams[i], p.ready, from, g, p.a.Peer(from, 0), p.chunkA, p.read, from)
+		p.kernels.Get(q, p.streams[i], plan.Signals{PreWait: p.ready, PostPost: p.read, From: from, To: from}, g, p.a.Peer(from, 0), p.chunkA)
 	}
 
 	for i := 1; i < d; i++ {
@@ -151,5 +152,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// A may be overwritten afterwards.
-	p.kernels.wait(q, main, p.read)
+	p.kernels.Wait(q, main, p.read)
 }

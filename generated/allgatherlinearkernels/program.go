@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -27,13 +28,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearkernels",
-	Hash:     "c987f68caf3045ab62cccd35dc541eb6b56a934e682e9b95add33eb686f00829",
+	Hash:     "3401c4f5765786a151378a41663af0dcdfca205f1a5aa09caea6ba6ddf40bfa2",
 	Proof:    "proven for D = 1..8, stamp a95b32e755968bc4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -81,7 +82,7 @@ type Plan struct {
 	copy                     *plan.Stream
 	work                     []*plan.Stream
 	gemm                     *plan.Product
-	kernels                  kernels
+	kernels                  *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective: every rank of the group calls
@@ -119,7 +120,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Stream("copy", driver.Low)
 	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
-	p.kernels.build(b)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -130,7 +131,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	// One batch, before the forks.
-	p.kernels.post(q, main, p.ready)
+	p.kernels.Post(q, main, p.ready)
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
@@ -142,8 +143,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
 		g := p.agathered.At(int64(from) * p.chunkA)
-		p.kernels.wait(q, p.copy, p.ready, from)
-		p.kernels.set(q, p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		p.kernels.Wait(q, p.copy, p.ready, from)
+		p.kernels.Copy(q, p.copy, g, p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
@@ -154,8 +155,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// A may be overwritten afterwards.
-	p.kernels.post(q, p.copy, p.read)
-	p.kernels.wait(q, p.copy, p.read)
+	p.kernels.Post(q, p.copy, p.read)
+	p.kernels.Wait(q, p.copy, p.read)
 
 	// Join.
 	q.Synchronize(main, p.copy)

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -25,13 +26,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "84790d2846c904d03768d5a65a9b19222afbaf3a44e50f22d82cfa624d24f9f5",
+	Hash:     "bfe4bfad73b5557fc3af8240888b9b549b6f111aa40833707680198d4379146a",
 	Proof:    "proven for D = 1..8, stamp 8f45e901425cea3f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -70,7 +71,7 @@ type Plan struct {
 
 	c, reduced          *plan.Buffer
 	ready, summed, read *plan.Semaphore
-	kernels             kernels
+	kernels             *kernels.Set
 	terms               []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -103,7 +104,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.ready = b.Semaphore("ready")
 	p.summed = b.Semaphore("summed")
 	p.read = b.Semaphore("read")
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -118,13 +119,13 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.c.Peer(j, int64(r)*p.chunkC))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.reduced.At(0), p.chunkC, p.summed, nil, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed}, p.reduced.At(0), p.chunkC, p.terms...)
 	q.Set(main, p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		p.kernels.get(q, main, p.summed, from, p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC, nil, -1)
+		p.kernels.Get(q, main, plan.Signals{PreWait: p.summed, From: from}, p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC)
 	}
-	p.kernels.post(q, main, p.read)
-	p.kernels.wait(q, main, p.read)
+	p.kernels.Post(q, main, p.read)
+	p.kernels.Wait(q, main, p.read)
 }

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -26,12 +27,12 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceoneshot",
-	Hash:     "05a8b1b2660abe6e73e18e7a6fd620034ef81b409a07ba9e778b9ce5bbb243f1",
+	Hash:     "4230a65188eb138502110605b8b2ad97c7095f4f7d7e1453624b7662a197a8c9",
 	Proof:    "proven for D = 1..8, stamp 1126da2f28c5fd72",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -69,7 +70,7 @@ type Plan struct {
 
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
-	kernels     kernels
+	kernels     *kernels.Set
 	terms       []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -101,7 +102,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -116,5 +117,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.a.Peer(j, 0))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.c.At(0), p.bytesC, p.read, p.read, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.read, PostWait: p.read}, p.c.At(0), p.bytesC, p.terms...)
 }

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -25,13 +26,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "2ea5f8515714052411df3b910dd7fa88adeb6602377c7577d40fa281f9b39b4c",
+	Hash:     "94188859179b5f83f827180a33000012176a3b4a201453ceb65b75ead4c4eae6",
 	Proof:    "proven for D = 1..8, stamp 17f67121c5432032",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -69,7 +70,7 @@ type Plan struct {
 
 	a, c, reduced       *plan.Buffer
 	ready, summed, read *plan.Semaphore
-	kernels             kernels
+	kernels             *kernels.Set
 	terms               []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -103,7 +104,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.ready = b.Semaphore("ready")
 	p.summed = b.Semaphore("summed")
 	p.read = b.Semaphore("read")
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -118,13 +119,13 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.a.Peer(j, int64(r)*p.chunkA))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.reduced.At(0), p.chunkA, p.summed, nil, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed}, p.reduced.At(0), p.chunkA, p.terms...)
 	q.Set(main, p.c.At(int64(r)*p.chunkA), p.reduced.At(0), p.chunkA)
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		p.kernels.get(q, main, p.summed, from, p.c.At(int64(from)*p.chunkA), p.reduced.Peer(from, 0), p.chunkA, nil, -1)
+		p.kernels.Get(q, main, plan.Signals{PreWait: p.summed, From: from}, p.c.At(int64(from)*p.chunkA), p.reduced.Peer(from, 0), p.chunkA)
 	}
-	p.kernels.post(q, main, p.read)
-	p.kernels.wait(q, main, p.read)
+	p.kernels.Post(q, main, p.read)
+	p.kernels.Wait(q, main, p.read)
 }

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -26,14 +27,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "192f062d883f78340d8e2d80694f2c4ba2327f9ecec9fa8d9095e70c63967e24",
+	Hash:     "295debd2bfd4373641a04c047ed9aa23d2adcf21fafb1859deddb84786a68fc4",
 	Proof:    "proven for D = 1..8, stamp af1dbcb0183d6511",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -78,7 +79,7 @@ type Plan struct {
 	copy, gather                     *plan.Stream
 	work                             []*plan.Stream
 	gemm                             *plan.Product
-	kernels                          kernels
+	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -121,7 +122,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gather = b.Stream("gather", driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -163,7 +164,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		for k := range d {
 			p.terms = append(p.terms, p.slots.At(int64(k*2+j)*p.chunkC))
 		}
-		p.kernels.reduce(q, p.gather, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
+		p.kernels.Reduce(q, p.gather, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
 		q.Post(p.gather, p.summed[j])
 		q.Set(p.gather, p.c.At(int64(r*2+j)*p.chunkC), p.reduced.At(int64(j)*p.chunkC), p.chunkC)
 

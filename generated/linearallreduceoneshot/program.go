@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -27,13 +28,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "e1f3fcadbe4057dd08875ec4a76860634a79ed9a37690bc165806b184d0b8421",
+	Hash:     "5a86b219493c5791fcc10f554e45ba74a9a43d655bb2071bb28a078634f224df",
 	Proof:    "proven for D = 1..8, stamp c0e0729d3667bd40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -75,7 +76,7 @@ type Plan struct {
 	a, b, c, partial *plan.Buffer
 	ready, read      *plan.Semaphore
 	gemm             *plan.Product
-	kernels          kernels
+	kernels          *kernels.Set
 	terms            []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -110,7 +111,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -127,5 +128,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, 0))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.c.At(0), p.bytesC, p.read, p.read, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.read, PostWait: p.read}, p.c.At(0), p.bytesC, p.terms...)
 }

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -27,13 +28,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "2ce4825484ed9e9bbe23b0bbd7dbfa7b963659fc06baa14b6a6851d957b80f7d",
+	Hash:     "4dfef4a23e243ac0d85bb94539ec05db3db61be8ba39833b356b83300fafa6de",
 	Proof:    "proven for D = 1..8, stamp 91d19a117f3a9261",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -75,7 +76,7 @@ type Plan struct {
 	a, b, c, partial, reduced *plan.Buffer
 	ready, summed, read       *plan.Semaphore
 	gemm                      *plan.Product
-	kernels                   kernels
+	kernels                   *kernels.Set
 	terms                     []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -112,7 +113,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.summed = b.Semaphore("summed")
 	p.read = b.Semaphore("read")
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -129,13 +130,13 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.reduced.At(0), p.chunkC, p.summed, nil, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed}, p.reduced.At(0), p.chunkC, p.terms...)
 	q.Set(main, p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		p.kernels.get(q, main, p.summed, from, p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC, nil, -1)
+		p.kernels.Get(q, main, plan.Signals{PreWait: p.summed, From: from}, p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC)
 	}
-	p.kernels.post(q, main, p.read)
-	p.kernels.wait(q, main, p.read)
+	p.kernels.Post(q, main, p.read)
+	p.kernels.Wait(q, main, p.read)
 }

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -29,14 +30,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "e3aba26801127835472eea384ef21d2b1237e8ffdd6d8ba5a80d288af15a73dc",
+	Hash:     "98925d5a608304ab2da95c3779ca57eb41bc255dfe7e3070ccac5ff171fdfd10",
 	Proof:    "proven for D = 1..8, stamp 78d18de8595fd752",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -80,7 +81,7 @@ type Plan struct {
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
-	kernels                 kernels
+	kernels                 *kernels.Set
 	terms                   []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -119,7 +120,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Streams("copy", 1, d, driver.High)
 	p.work = b.Streams("work", 0, streams, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -166,5 +167,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.Reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
 }

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -26,14 +27,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "7b544967d676a9e512238391344c9854e2020f6d40bea32800c885254e86c915",
+	Hash:     "a42b2c2833bc100bc8c8fe548aab116caf879a00c4a4c3fbb41a7b00045b4075",
 	Proof:    "proven for D = 1..8, stamp 8dc0c9f49b970781",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -77,7 +78,7 @@ type Plan struct {
 	free, arrived  *plan.Semaphore
 	work           []*plan.Stream
 	gemm           *plan.Product
-	kernels        kernels
+	kernels        *kernels.Set
 	terms          []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -114,7 +115,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.arrived = b.Semaphore("arrived")
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -153,5 +154,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.Reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
 }

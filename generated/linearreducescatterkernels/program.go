@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -27,13 +28,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "7b411bdcd4260dfb440a0d18d1842f4d79156a11b24b8ad90de367b38c49b539",
+	Hash:     "9de12992d66958f17e34c1ab8ea51b63f8f970da775acfcca102bdceabf792f0",
 	Proof:    "proven for D = 1..8, stamp af51faedaebdfbbb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -77,7 +78,7 @@ type Plan struct {
 	free, arrived  *plan.Semaphore
 	work           []*plan.Stream
 	gemm           *plan.Product
-	kernels        kernels
+	kernels        *kernels.Set
 	terms          []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -114,7 +115,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.arrived = b.Semaphore("arrived")
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -127,8 +128,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Synchronize(p.work[d], main)
 
 	// The slots may be written.
-	p.kernels.post(q, main, p.free)
-	p.kernels.wait(q, main, p.free)
+	p.kernels.Post(q, main, p.free)
+	p.kernels.Wait(q, main, p.free)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
@@ -149,5 +150,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.shot(q, main, p.arrived, p.arrived, p.c.At(0), p.chunkC, nil, nil, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.arrived, PreWait: p.arrived}, p.c.At(0), p.chunkC, p.terms...)
 }

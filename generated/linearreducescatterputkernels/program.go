@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -26,13 +27,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "4768e3cff84639c9ac4cb85499e6a025e82cf1848b813ffaeb1a7badefe463dc",
+	Hash:     "941c858a4bb03cf90bd9b7930b1e3b440d7a43c24243251bb2d6850e84f99ca4",
 	Proof:    "proven for D = 1..8, stamp ed21da099af1ae0a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -76,7 +77,7 @@ type Plan struct {
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
-	kernels                 kernels
+	kernels                 *kernels.Set
 	terms                   []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -115,7 +116,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Streams("copy", 1, d, driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -129,7 +130,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.
-	p.kernels.post(q, main, p.free)
+	p.kernels.Post(q, main, p.free)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
 	}
@@ -141,7 +142,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		to := (r + i) % d
 		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.copy[i], p.work[i])
-		p.kernels.put(q, p.copy[i], p.free, to, p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC, p.arrived, to)
+		p.kernels.Put(q, p.copy[i], plan.Signals{PreWait: p.free, PostPost: p.arrived, From: to, To: to}, p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 	}
 
 	// Own rows last, straight into their slot.
@@ -158,5 +159,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.shot(q, main, nil, p.arrived, p.c.At(0), p.chunkC, nil, nil, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PreWait: p.arrived}, p.c.At(0), p.chunkC, p.terms...)
 }

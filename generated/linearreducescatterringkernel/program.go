@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -26,13 +27,13 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterringkernel",
-	Hash:     "6764fd6928ec9cd1553a66d22e52e01b4cdf7ce8e32bff61dce758b7e9f2a3c8",
+	Hash:     "e681e3119ff58685a97d87927f1859c6f2981f5296b900f5283f8b4d6a9fb93a",
 	Proof:    "proven for D = 1..8, stamp 9ea836e52d774981",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -78,7 +79,7 @@ type Plan struct {
 	copy                   *plan.Stream
 	work                   []*plan.Stream
 	gemm                   *plan.Product
-	kernels                kernels
+	kernels                *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective: every rank of the group calls
@@ -116,7 +117,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.work = b.Streams("work", 1, d, driver.Low)
 	p.copy = b.Stream("copy", driver.High)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -145,12 +146,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		for i := 1; i < d-1; i++ {
 			q.Synchronize(p.copy, p.work[i])
 			q.Wait(p.copy, p.ready[i-1], previous)
-			p.kernels.reduce(q, p.copy, p.ring.At(int64(i)*p.chunkC), p.chunkC, p.ring.Peer(previous, int64(i-1)*p.chunkC), p.partial.At(int64(i)*p.chunkC))
+			p.kernels.Reduce(q, p.copy, p.ring.At(int64(i)*p.chunkC), p.chunkC, p.ring.Peer(previous, int64(i-1)*p.chunkC), p.partial.At(int64(i)*p.chunkC))
 			q.Post(p.copy, p.ready[i], next)
 		}
 		q.Synchronize(p.copy, p.work[d-1])
 		q.Wait(p.copy, p.ready[d-2], previous)
-		p.kernels.reduce(q, p.copy, p.c.At(0), p.chunkC, p.ring.Peer(previous, int64(d-2)*p.chunkC), p.partial.At(int64(d-1)*p.chunkC))
+		p.kernels.Reduce(q, p.copy, p.c.At(0), p.chunkC, p.ring.Peer(previous, int64(d-2)*p.chunkC), p.partial.At(int64(d-1)*p.chunkC))
 		q.Post(p.copy, p.read, previous)
 		q.Wait(p.copy, p.read, next)
 		q.Synchronize(main, p.copy)

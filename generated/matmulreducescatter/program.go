@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -25,14 +26,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "31425c60c5820ac9f15de1b39c3bedda4f58ad5fae7f0315d934da5de58f7968",
+	Hash:     "f6bf5c097c496657b3e801340e0edc008fa6b5e8786094f0cde374393eda090a",
 	Proof:    "proven for D = 1..8, stamp a858349c965345a2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -75,7 +76,7 @@ type Plan struct {
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
-	kernels                 kernels
+	kernels                 *kernels.Set
 	terms                   []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -114,7 +115,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Streams("copy", 1, d, driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -162,5 +163,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.Reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
 }

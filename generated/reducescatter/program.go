@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -24,14 +25,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "ac42e33770b9f5193618f472b9482944e0718fc0a2e8e82e643b922d57bb3409",
+	Hash:     "0754c2e2223210dbdeabca1ed41d5eb7fdb1eef682de60a18a7f40429a759570",
 	Proof:    "proven for D = 1..8, stamp 70b99fc4365f818a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -71,7 +72,7 @@ type Plan struct {
 	a, c, slots   *plan.Buffer
 	free, arrived *plan.Semaphore
 	copy          *plan.Stream
-	kernels       kernels
+	kernels       *kernels.Set
 	terms         []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -105,7 +106,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Stream("copy", driver.High)
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -139,5 +140,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := r + 1; j < d; j++ {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
-	p.kernels.reduce(q, main, p.c.At(0), p.chunkA, p.terms...)
+	p.kernels.Reduce(q, main, p.c.At(0), p.chunkA, p.terms...)
 }

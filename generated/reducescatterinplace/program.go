@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -24,14 +25,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "745abfa9c8edd1cae3b8d2bad5b865f2a656e515d9cee00abb3c78cc08c5d5b5",
+	Hash:     "8e0d7dc4da4b71f1ff9024ca86a225a554cde112f048ae1d9438ea66e6aa0572",
 	Proof:    "proven for D = 1..8, stamp 9785b0ec1789ce53",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -72,7 +73,7 @@ type Plan struct {
 	a, slots      *plan.Buffer
 	free, arrived *plan.Semaphore
 	copy          *plan.Stream
-	kernels       kernels
+	kernels       *kernels.Set
 	terms         []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -105,7 +106,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Stream("copy", driver.High)
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -139,5 +140,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := r + 1; j < d; j++ {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
-	p.kernels.reduce(q, main, p.a.At(int64(r)*p.chunkA), p.chunkA, p.terms...)
+	p.kernels.Reduce(q, main, p.a.At(int64(r)*p.chunkA), p.chunkA, p.terms...)
 }

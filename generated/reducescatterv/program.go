@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -25,12 +26,12 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "fd36eb51bc79c4c9a9e04c1338e3335302b473b5982d0d8c153fd9a59ef63252",
+	Hash:     "6478703b948590161d56c5760dd70a80edd94f298f7cba0bfc5699975d8a9460",
 	Proof:    "proven for D = 1..8, stamp e771f8b12c1c0aeb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -72,7 +73,7 @@ type Plan struct {
 
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
-	kernels     kernels
+	kernels     *kernels.Set
 	terms       []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -110,7 +111,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	})
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -125,5 +126,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.a.PeerPart(j, r))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.c.At(0), p.c.Size(0), p.read, p.read, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.read, PostWait: p.read}, p.c.At(0), p.c.Size(0), p.terms...)
 }

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -27,14 +28,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "e26cf6760a3b0da964f0f21e2e6e0242db0e02141165c8a06aa280741c7cf2fb",
+	Hash:     "15317e0fea865cf46502b2dc4f17696aff169030b0f7c461fcaa8efd46f4f45e",
 	Proof:    "proven for D = 1..8, stamp 94f82dc1bfd40384",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -83,7 +84,7 @@ type Plan struct {
 	copy, put                                       *plan.Stream
 	work                                            []*plan.Stream
 	gemmH, gemmPartial                              *plan.Product
-	kernels                                         kernels
+	kernels                                         *kernels.Set
 	terms                                           []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -131,7 +132,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.work = b.FallingStreams("work", 1, d)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true, Gelu: true})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -191,7 +192,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
 
 	// A may be overwritten afterwards.
 	q.Post(p.copy, p.read)

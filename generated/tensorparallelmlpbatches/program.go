@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -30,14 +31,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "97dbc33cb7b023573a736471a396374bc2bb3f86e3d400b52f7f7abf6f5bcf22",
+	Hash:     "6c46ad1ec472c34f00390c4baa5310a4d4bc2c4f7106628e8c4985ed2b699931",
 	Proof:    "proven for D = 1..8, stamp 91242e827b9cfd5f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", Times: 2}, {Extent: "F", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
@@ -88,7 +89,7 @@ type Plan struct {
 	copy, put                                       *plan.Stream
 	work                                            []*plan.Stream
 	gemmH, gemmPartial                              *plan.Product
-	kernels                                         kernels
+	kernels                                         *kernels.Set
 	terms                                           []driver.Ptr // of the sum that is being enqueued
 }
 
@@ -136,7 +137,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true, Gelu: true})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: f / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -197,7 +198,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		for j := range d {
 			p.terms = append(p.terms, p.slots.At(int64(s*d+j)*p.chunkC))
 		}
-		p.kernels.reduce(q, p.put, p.c.At(int64(s)*p.chunkC), p.chunkC, p.terms...)
+		p.kernels.Reduce(q, p.put, p.c.At(int64(s)*p.chunkC), p.chunkC, p.terms...)
 	}
 
 	// A may be overwritten afterwards.
