@@ -28,6 +28,9 @@ type sized interface {
 	Memory(ranks int) (plan.Memory, error)
 }
 
+// MemoryOf is a Program's Memory by the Shape of a generated package.
+func MemoryOf[S sized](ranks int, s Shape) (plan.Memory, error) { return shapeAs[S](s).Memory(ranks) }
+
 // shapeAs is a shape as a package has it: with the fields that it has.
 func shapeAs[S any](s Shape) S {
 	var to S

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"text/tabwriter"
@@ -143,7 +144,10 @@ func (w *row) shape() string {
 }
 
 // printJSON prints a value on one line.
-func printJSON(v any) {
+func printJSON(v any) { writeJSON(os.Stdout, v) }
+
+// writeJSON writes a line of it.
+func writeJSON(to io.Writer, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -151,5 +155,5 @@ func printJSON(v any) {
 		fmt.Fprintf(os.Stderr, "run: %v\n", err)
 		return
 	}
-	os.Stdout.Write(b.Bytes())
+	to.Write(b.Bytes())
 }

@@ -127,7 +127,8 @@ func (u *unit) entry() jen.Code {
 		jen.Id("Tensors").Op(":").Index().Qual(harnessPath, "Tensor").Custom(lineByLine, tensors...),
 		jen.Id("Types").Op(":").Index().Qual(driverPath, "Type").Values(types...),
 		jen.Id("New").Op(":").Qual(harnessPath, "Adapt").Call(
-			jen.Qual(u.importPath(u.options), "New"), jen.Parens(jen.Op("*").Qual(u.importPath(u.options), "Plan")).Dot("Bind")))
+			jen.Qual(u.importPath(u.options), "New"), jen.Parens(jen.Op("*").Qual(u.importPath(u.options), "Plan")).Dot("Bind")),
+		jen.Id("Memory").Op(":").Qual(harnessPath, "MemoryOf").Index(jen.Qual(u.importPath(u.options), "Shape")))
 	return jen.Custom(lineByLine, fields...)
 }
 
