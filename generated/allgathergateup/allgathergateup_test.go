@@ -27,8 +27,9 @@ var testProgram = harness.Program{
 		{Name: "C2", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N2"}}},
 		{Name: "Gathered", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "K"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(allgathergateup.New, (*allgathergateup.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(allgathergateup.New, (*allgathergateup.Plan).Bind),
+	Memory: harness.MemoryOf[allgathergateup.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

@@ -25,8 +25,9 @@ var testProgram = harness.Program{
 		{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind),
+	Memory: harness.MemoryOf[allgatherlinearfused.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

@@ -25,8 +25,9 @@ var testProgram = harness.Program{
 		{Name: "Bias", Axes: []harness.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind),
+	Memory: harness.MemoryOf[allgatherlineargrouped.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

@@ -24,8 +24,9 @@ var testProgram = harness.Program{
 		{Name: "B", Axes: []harness.Axis{{Extent: "K"}, {Extent: "N"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(allgathermatmul.New, (*allgathermatmul.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(allgathermatmul.New, (*allgathermatmul.Plan).Bind),
+	Memory: harness.MemoryOf[allgathermatmul.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

@@ -28,8 +28,9 @@ var testProgram = harness.Program{
 		{Name: "C2", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N2"}}},
 		{Name: "C3", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N3"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(allgatherqkv.New, (*allgatherqkv.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(allgatherqkv.New, (*allgatherqkv.Plan).Bind),
+	Memory: harness.MemoryOf[allgatherqkv.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

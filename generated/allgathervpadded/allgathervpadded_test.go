@@ -22,8 +22,9 @@ var testProgram = harness.Program{
 		{Name: "A", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(allgathervpadded.New, (*allgathervpadded.Plan).Bind),
+	Memory: harness.MemoryOf[allgathervpadded.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

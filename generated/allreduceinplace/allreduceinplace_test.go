@@ -23,8 +23,9 @@ var testProgram = harness.Program{
 		{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}, Within: "C"},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(allreduceinplace.New, (*allreduceinplace.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(allreduceinplace.New, (*allreduceinplace.Plan).Bind),
+	Memory: harness.MemoryOf[allreduceinplace.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

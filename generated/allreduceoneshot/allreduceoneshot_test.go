@@ -22,8 +22,9 @@ var testProgram = harness.Program{
 		{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
+	Memory: harness.MemoryOf[allreduceoneshot.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

@@ -22,8 +22,9 @@ var testProgram = harness.Program{
 		{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "D"}, {Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(alltoall.New, (*alltoall.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(alltoall.New, (*alltoall.Plan).Bind),
+	Memory: harness.MemoryOf[alltoall.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

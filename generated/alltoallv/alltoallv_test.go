@@ -22,8 +22,9 @@ var testProgram = harness.Program{
 		{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "D"}, {Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "M"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(alltoallv.New, (*alltoallv.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(alltoallv.New, (*alltoallv.Plan).Bind),
+	Memory: harness.MemoryOf[alltoallv.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

@@ -22,8 +22,9 @@ var testProgram = harness.Program{
 		{Name: "A", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(broadcast.New, (*broadcast.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(broadcast.New, (*broadcast.Plan).Bind),
+	Memory: harness.MemoryOf[broadcast.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

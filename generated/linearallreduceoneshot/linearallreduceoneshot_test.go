@@ -24,8 +24,9 @@ var testProgram = harness.Program{
 		{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind),
+	Memory: harness.MemoryOf[linearallreduceoneshot.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

@@ -24,8 +24,9 @@ var testProgram = harness.Program{
 		{Name: "B", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
+	Memory: harness.MemoryOf[linearreducescatterputkernels.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

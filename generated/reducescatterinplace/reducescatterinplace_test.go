@@ -23,8 +23,9 @@ var testProgram = harness.Program{
 		{Name: "A", Axes: []harness.Axis{{Extent: "D", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind),
+	Memory: harness.MemoryOf[reducescatterinplace.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

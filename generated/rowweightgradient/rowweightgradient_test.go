@@ -24,8 +24,9 @@ var testProgram = harness.Program{
 		{Name: "B", Axes: []harness.Axis{{Extent: "M"}, {Extent: "K"}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "N"}, {Extent: "K"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(rowweightgradient.New, (*rowweightgradient.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(rowweightgradient.New, (*rowweightgradient.Plan).Bind),
+	Memory: harness.MemoryOf[rowweightgradient.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks

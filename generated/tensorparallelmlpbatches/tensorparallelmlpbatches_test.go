@@ -26,8 +26,9 @@ var testProgram = harness.Program{
 		{Name: "B2", Axes: []harness.Axis{{Extent: "N"}, {Extent: "F", Outer: []harness.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []harness.Axis{{Extent: "M", Outer: []harness.Split{{Kind: "Stream", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	New:   harness.Adapt(tensorparallelmlpbatches.New, (*tensorparallelmlpbatches.Plan).Bind),
+	Types:  []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	New:    harness.Adapt(tensorparallelmlpbatches.New, (*tensorparallelmlpbatches.Plan).Bind),
+	Memory: harness.MemoryOf[tensorparallelmlpbatches.Shape],
 }
 
 // TestProgram runs the package in the simulator, on several numbers of ranks
