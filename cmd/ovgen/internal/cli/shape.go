@@ -136,19 +136,46 @@ func uneven(p *hostir.Program) bool {
 
 // shapeText is "m 8192, k 8192, n 8192, bf16", of the symbols that the program has.
 func shapeText(x cost.Case, p *hostir.Program, typ string) string {
-	values := map[string]int64{"M": x.M, "K": x.K, "N": x.N}
 	var parts []string
 	for _, name := range cost.Symbols(p) {
-		v, ok := values[name]
-		if !ok {
-			v = x.Extents[name]
-		}
-		parts = append(parts, fmt.Sprintf("%s %d", strings.ToLower(name), v))
+		parts = append(parts, fmt.Sprintf("%s %d", strings.ToLower(name), extentOf(x, name)))
 	}
 	if uneven(p) {
 		parts = append(parts, fmt.Sprintf("counts %v", x.Counts))
 	}
 	return strings.Join(append(parts, typ), ", ")
+}
+
+// extentOf is the value of a symbol.
+func extentOf(x cost.Case, name string) int64 {
+	switch name {
+	case "M":
+		return x.M
+	case "K":
+		return x.K
+	case "N":
+		return x.N
+	}
+	return x.Extents[name]
+}
+
+// caseJSON is a case as JSON.
+type caseJSON struct {
+	Ranks   int              `json:"ranks"`
+	Extents map[string]int64 `json:"extents"` // of all symbols of the schedule
+	Counts  []int64          `json:"counts,omitempty"`
+	Type    string           `json:"type"`
+}
+
+func jsonCase(x cost.Case, p *hostir.Program, typ string) caseJSON {
+	j := caseJSON{Ranks: x.Ranks, Extents: map[string]int64{}, Type: typ}
+	for _, name := range cost.Symbols(p) {
+		j.Extents[name] = extentOf(x, name)
+	}
+	if uneven(p) {
+		j.Counts = x.Counts
+	}
+	return j
 }
 
 func fields(list string) []string {
