@@ -161,7 +161,7 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 		f.StringVar(&c.library, "c", "", "the `folder` of a C library of the schedules, in the same module: its header ovgen.h and a main to build with -buildmode=c-shared; by default none")
 	}
 	if v.emits || v.proves {
-		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 1..8 or 2,4,72; by default 1..8")
+		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 1..8 or 2,4,72, each at most 128; by default 1..8")
 	}
 	if v.emits || v.proves {
 		f.BoolVar(&c.every, "e", false, "print all errors, not ten at most")
