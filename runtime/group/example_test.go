@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package group_test
 
@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	"ovgen/verify/sim"
 )
 
 // onRanks runs f as each rank of a simulated node, in one process. Ranks on GPUs are

@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package plan
 
 import (
@@ -11,9 +9,9 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	"ovgen/verify/sim"
 )
 
 // null is a device that enqueues nothing once it is told to, so that only the

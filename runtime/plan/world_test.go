@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package plan
 
 import (
@@ -16,9 +14,9 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	"ovgen/verify/sim"
 )
 
 // world is a simulated node with one group on it, in a bubble of virtual time.

@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package harness
 
 import (
@@ -19,6 +17,7 @@ import (
 	"ovgen/generated/allgatherlinear"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
 )
 
 // linear is a program as generated/run drives it; wrong spoils its results.
@@ -176,7 +175,7 @@ func marked(text string) (pids []int, job string) {
 		var pid int
 		fmt.Sscanf(path, "/proc/%d/", &pid)
 		pids = append(pids, pid)
-		if _, rest, found := bytes.Cut(b, []byte(group.EnvJob+"=")); found {
+		if _, rest, found := bytes.Cut(b, []byte(launch.EnvJob+"=")); found {
 			end, _, _ := bytes.Cut(rest, []byte{0})
 			job = string(end)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
 )
 
 // Exit statuses of Main.
@@ -32,7 +33,7 @@ const showProgress = "OVGEN_PROGRESS"
 func Main(programs []Program, code *driver.Code) int {
 	o, err := parse(os.Args[1:], programs)
 	if len(os.Args) < 2 {
-		if p, _ := group.Placed(); p.Rank == 0 {
+		if p, _ := launch.FindPlace(); p.Rank == 0 {
 			fmt.Fprint(os.Stderr, usage)
 		}
 		err = errors.New("no command")
@@ -42,31 +43,31 @@ func Main(programs []Program, code *driver.Code) int {
 		fmt.Print(usage)
 		return exitRight
 	case errors.Is(err, errUsage):
-		p, _ := group.Placed()
-		group.TellIf(os.Stderr, errors.New(strings.TrimSuffix(usage, "\n")), p.Rank == 0)
+		p, _ := launch.FindPlace()
+		launch.Report(os.Stderr, errors.New(strings.TrimSuffix(usage, "\n")), p.Rank == 0)
 		return exitTrouble
 	case err != nil:
-		p, _ := group.Placed()
-		group.TellIf(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0) // the ranks of a launcher read the same line
+		p, _ := launch.FindPlace()
+		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0) // the ranks of a launcher read the same line
 		return exitTrouble
 	case o.command == "list":
 		o.list(os.Stdout)
 		return exitRight
-	case group.Launched():
+	case launch.IsRank():
 		return runRank(o, code)
 	}
-	return launch(o)
+	return start(o)
 }
 
-// launch starts the ranks, copies of this process, and waits for them.
-func launch(o *options) int {
+// start starts the ranks, copies of this process, and waits for them.
+func start(o *options) int {
 	own := &listener{to: os.Stderr}
-	l := group.Launch{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
+	l := launch.Command{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
 	if _, err := unix.IoctlGetWinsize(int(os.Stderr.Fd()), unix.TIOCGWINSZ); err == nil {
 		l.Env = []string{showProgress + "=1"}
 	}
 	err := l.Run(context.Background())
-	var failed *group.RankError
+	var failed *launch.RankError
 	switch {
 	case err == nil:
 		return exitRight
@@ -98,7 +99,7 @@ const complaint = "run: "
 
 // runRank is one rank, from joining to leaving.
 func runRank(o *options, code *driver.Code) int {
-	place, err := group.Placed()
+	place, err := launch.FindPlace()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
 		return exitTrouble
@@ -110,7 +111,7 @@ func runRank(o *options, code *driver.Code) int {
 		if place.Launcher == "ovgen" { // it passes on one rank's words, whichever it is
 			fmt.Fprintln(os.Stderr, err)
 		} else {
-			group.Tell(os.Stderr, err, place.Rank)
+			launch.Report(os.Stderr, err, group.Reports(err, place.Rank))
 		}
 		return exitTrouble
 	case !right && place.Rank == 0:

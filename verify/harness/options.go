@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -187,7 +187,7 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 
 // settle derives what follows from the flags and the environment.
 func (o *options) settle(f *flag.FlagSet, t *texts) {
-	if p, err := group.Placed(); err == nil && group.Launched() { // of as many ranks as were started
+	if p, err := launch.FindPlace(); err == nil && launch.IsRank() { // of as many ranks as were started
 		o.ranks = p.Size
 	}
 	o.seed = uint32(t.seed)

@@ -11,6 +11,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
 	"ovgen/verify/inject"
 	"ovgen/verify/trace"
 )
@@ -33,7 +34,7 @@ const arenaSlack = 2 << 20
 
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	r := &rank{o: o}
-	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(group.EnvDriver), "auto"), Timeout: o.timeout,
+	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launch.EnvDriver), "auto"), Timeout: o.timeout,
 		Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
 	if c.Backend == "sim" {
 		o.timeout += o.slowest() // every rank of a launch comes to the same

@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package harness
 
 import (
@@ -14,11 +12,11 @@ import (
 	"testing/synctest"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/schedule"
 	"ovgen/verify/reference"
+	"ovgen/verify/sim"
 )
 
 // TestProgram runs a program in the seeded simulator, on the sizes of 2 to 4 ranks that

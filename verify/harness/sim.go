@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package harness
 
-import _ "ovgen/runtime/driver/sim" // the simulator is one of the drivers
+import _ "ovgen/verify/sim" // the simulator is one of the drivers

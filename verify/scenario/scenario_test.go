@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package scenario
 
 import (
@@ -19,9 +17,10 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	"ovgen/runtime/launch"
+	"ovgen/verify/sim"
 )
 
 var scenarios = []scenario{
@@ -63,10 +62,10 @@ const (
 	seedEnv = "OVGEN_SCENARIO_SEED"
 )
 
-// TestMain makes this binary a rank where group.Launch has started it as one.
+// TestMain makes this binary a rank where launch.Command has started it as one.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if !group.Launched() || os.Getenv(nameEnv) == "" {
+	if !launch.IsRank() || os.Getenv(nameEnv) == "" {
 		os.Exit(m.Run())
 	}
 	if err := runRank(os.Getenv(nameEnv)); err != nil {
@@ -80,8 +79,8 @@ func TestMain(m *testing.M) {
 // runRank is one process.
 func runRank(name string) error {
 	i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
-	rank, err := strconv.Atoi(os.Getenv(group.EnvRank))
-	size, err2 := strconv.Atoi(os.Getenv(group.EnvSize))
+	rank, err := strconv.Atoi(os.Getenv(launch.EnvRank))
+	size, err2 := strconv.Atoi(os.Getenv(launch.EnvSize))
 	seed, err3 := strconv.ParseUint(os.Getenv(seedEnv), 10, 64)
 	if err := errors.Join(err, err2, err3); err != nil || i < 0 {
 		return fmt.Errorf("start scenario %q: %w", name, err)
@@ -89,7 +88,7 @@ func runRank(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e := newEnv(ctx, rank, size, seed)
-	e.config = group.Config{Job: os.Getenv(group.EnvJob), Arena: arena, Timeout: timeout, Decorate: func(d driver.Driver) driver.Driver {
+	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout, Decorate: func(d driver.Driver) driver.Driver {
 		e.raw, e.onGPU = d, d.Name() == "cuda"
 		return d
 	}}
@@ -129,10 +128,10 @@ func TestProcesses(t *testing.T) {
 // has succeeded.
 func processes(t *testing.T, s scenario, ranks int, seed uint64) {
 	var out bytes.Buffer
-	l := group.Launch{Ranks: ranks, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
+	l := launch.Command{Ranks: ranks, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
 		Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(seed)}, Stdout: &out, Stderr: t.Output()}
 	err := l.Run(t.Context())
-	var dead *group.RankError
+	var dead *launch.RankError
 	alive := ranks
 	if errors.As(err, &dead) && dead.Status == "signal: killed" && (s.parted || s.name == "killed" && dead.Rank == 1) {
 		err, alive = nil, ranks-1

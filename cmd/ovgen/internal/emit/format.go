@@ -19,7 +19,7 @@ var (
 	devicePath   = module.Package("runtime/device")
 	driverPath   = module.Package("runtime/driver")
 	capiPath     = module.Package("runtime/capi")
-	simPath      = module.Package("runtime/driver/sim")
+	simPath      = module.Package("verify/sim")
 	harnessPath  = module.Package("verify/harness")
 	recordPath   = module.Package("verify/record")
 	schedulePath = module.Package("schedule")

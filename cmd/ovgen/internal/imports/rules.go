@@ -26,7 +26,6 @@ var rules = []rule{
 	{"schedule/hostir", []string{"schedule"}},
 	{"schedule/lower", []string{"schedule"}},
 	{"schedule", nil},
-	{"runtime/driver/sim", []string{"runtime", "golang.org/x/sys", "gonum.org/v1/gonum"}},
 	{"runtime", []string{"runtime", "golang.org/x/sys"}},
 	{"generated/programs", []string{"generated", "runtime", "verify"}},
 	{"generated/run", []string{"generated", "runtime", "verify"}},
@@ -37,6 +36,8 @@ var rules = []rule{
 	{"verify/prove", []string{"schedule", "verify/ops"}},
 	{"verify/cost", []string{"schedule", "verify/ops"}},
 	{"verify/explore", []string{"schedule", "verify/ops"}},
+	{"verify/sim", []string{"runtime/driver", "verify/sim", "golang.org/x/sys", "gonum.org/v1/gonum"}},
+	{"verify/drivertest", []string{"runtime/driver"}},
 	{"verify/timeline", nil},
 }
 
