@@ -56,6 +56,10 @@ func (c *call) cost(p *hostir.Program) error {
 	if err != nil {
 		return fmt.Errorf("show: %w", err)
 	}
+	if ranks > machine.GPUs {
+		fmt.Fprintf(c.stderr, "ovgen: show: a host joins %d %s: for %d ranks the prediction is of a machine that nobody has measured\n",
+			machine.GPUs, machine.Name, ranks)
+	}
 	if c.json {
 		return c.costJSON(p, drawn, other)
 	}
