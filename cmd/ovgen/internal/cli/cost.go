@@ -57,7 +57,8 @@ func (c *call) cost(p *hostir.Program) error {
 		return fmt.Errorf("show: %w", err)
 	}
 	if ranks > machine.GPUs {
-		fmt.Fprintf(c.stderr, "ovgen: show: a host joins %d %s: for %d ranks the prediction is of a machine that nobody has measured\n",
+		fmt.Fprintf(c.stderr, "ovgen: show: a host joins %d %s: for %d ranks the prediction is of a machine that "+
+			"nobody has measured\n",
 			machine.GPUs, machine.Name, ranks)
 	}
 	if c.json {
@@ -109,7 +110,8 @@ func (c *call) costJSON(p *hostir.Program, drawn, other *cost.Prediction) error 
 		LinkAlone float64     `json:"link_alone_us"`
 		Limit     cost.Limit  `json:"limit"`
 		Memory    plan.Memory `json:"memory"`
-	}{p.Name, drawn.Machine.Name, jsonCase(drawn.Case, p, c.shape.typ), mode(c.price.eager), drawn.Time, other.Time, drawn.Slowest,
+	}{p.Name, drawn.Machine.Name, jsonCase(drawn.Case, p, c.shape.typ), mode(c.price.eager), drawn.Time, other.Time,
+		drawn.Slowest,
 		drawn.Products, drawn.Link, drawn.Memory, drawn.Latency, drawn.Pure, drawn.LinkBound, drawn.Limit, needed})
 }
 

@@ -150,7 +150,8 @@ func (c *call) importPath(dir string) (string, error) {
 	}
 	module, root, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	if root == "" {
-		return "", fmt.Errorf("find the Go module of %s: there is none (name a folder in a module with -o, or run go mod init)", dir)
+		return "", fmt.Errorf("find the Go module of %s: there is none (name a folder in a module with -o, or run go "+
+			"mod init)", dir)
 	}
 	rel, err := filepath.Rel(root, dir)
 	if err != nil {

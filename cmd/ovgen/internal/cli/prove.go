@@ -118,7 +118,8 @@ func parseRanks(text string) ([]int, error) {
 		case err1 != nil || err2 != nil || from < 1 || to < from:
 			return refused("%q is no number of ranks (use 1..8 or 2,4,72)", part)
 		case to > largestRanks:
-			return refused("%d ranks: a proof is tried for %d at most (name the sizes that you run on: 1..8,72)", to, largestRanks)
+			return refused("%d ranks: a proof is tried for %d at most (name the sizes that you run on: 1..8,72)", to,
+				largestRanks)
 		}
 		for d := from; d <= to; d++ {
 			list = append(list, d)

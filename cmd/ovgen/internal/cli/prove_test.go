@@ -40,9 +40,11 @@ func TestParseRanks(t *testing.T) {
 			t.Errorf("%q: %v\n%s", text, err, diff)
 		}
 	}
-	unread, large, many := "is no number of ranks (use 1..8", "a proof is tried for 128 at most (name the sizes", "so many sizes take more time than 1..72"
+	unread, large, many := "is no number of ranks (use 1..8", "a proof is tried for 128 at most (name the sizes",
+		"so many sizes take more time than 1..72"
 	for text, want := range map[string]string{
-		"0": unread, "0..4": unread, "8..2": unread, "x": unread, "2..": unread, "..3": unread, "2...4": unread, "-3": unread,
+		"0": unread, "0..4": unread, "8..2": unread, "x": unread, "2..": unread, "..3": unread, "2...4": unread,
+		"-3":  unread,
 		"129": large, "2..1000": large, "2..5000000000": large, "1..73": many, "2..128": many, "8,100..128": many,
 	} {
 		got, err := parseRanks(text)
@@ -60,7 +62,8 @@ func TestProgress(t *testing.T) {
 	for i := range 1000 {
 		p.proven(i+1, begun.Add(time.Duration(i)*20*time.Millisecond))
 	}
-	want := "Layer: proven for D = 252, after 5 s\nLayer: proven for D = 503, after 10 s\nLayer: proven for D = 754, after 15 s\n"
+	want := "Layer: proven for D = 252, after 5 s\nLayer: proven for D = 503, after 10 s\nLayer: proven for D = 754, " +
+		"after 15 s\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -88,7 +91,8 @@ func TestUnproven(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := list.mistakes()
-	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(), "decl.go:13:5: schedule Broken: prove Broken for D = 2: not shown: ") {
+	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(),
+		"decl.go:13:5: schedule Broken: prove Broken for D = 2: not shown: ") {
 		t.Errorf("got %v", wrong)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "wrong.json"))
@@ -118,7 +122,8 @@ func TestPanicIsOneSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := list.mistakes()
-	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(), "decl.go:7:2: schedule Bad: ovgen fails on this schedule: ") {
+	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(),
+		"decl.go:7:2: schedule Bad: ovgen fails on this schedule: ") {
 		t.Errorf("got %v", wrong)
 	}
 	if list.list[1].input.Proof == nil {
@@ -126,7 +131,8 @@ func TestPanicIsOneSchedules(t *testing.T) {
 	}
 	broken := *p
 	broken.Name, broken.Body = "Broken", []hostir.Node{hostir.Wait{Comm: &hostir.P2PCommunication{}}, nil}
-	if _, err := emit.Packages([]emit.Input{{Program: &broken}}, emit.Options{}); err == nil || !strings.HasPrefix(err.Error(), "schedule Broken: the emitter fails on this schedule: ") {
+	if _, err := emit.Packages([]emit.Input{{Program: &broken}}, emit.Options{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "schedule Broken: the emitter fails on this schedule: ") {
 		t.Errorf("the emitter: got %v", err)
 	}
 }
@@ -138,7 +144,8 @@ func TestSizesAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sizes []int
-	_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3, 5}, Done: func(s prove.Size) { sizes = append(sizes, s.Ranks) }})
+	_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3, 5},
+		Done: func(s prove.Size) { sizes = append(sizes, s.Ranks) }})
 	if diff := cmp.Diff([]int{2, 3, 5}, sizes); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}

@@ -47,7 +47,8 @@ func (s *shapeFlags) of(ranks int) (cost.Case, error) {
 			return x, fmt.Errorf("-extents %s: %q is not NAME=NUMBER", s.extents, part)
 		}
 		if slices.Contains([]string{"M", "K", "N"}, name) {
-			return x, fmt.Errorf("-extents %s: %s has a flag of its own (use -%s)", s.extents, name, strings.ToLower(name))
+			return x, fmt.Errorf("-extents %s: %s has a flag of its own (use -%s)", s.extents, name,
+				strings.ToLower(name))
 		}
 		x.Extents[name] = v
 	}
@@ -76,7 +77,8 @@ func (s *shapeFlags) known(p *hostir.Program) error {
 		name, _, _ := strings.Cut(part, "=")
 		_, constant := constants[schedule.Extent(name)] // of which Check knows
 		if !constant && !slices.Contains(symbols, name) {
-			return fmt.Errorf("-extents %s: the schedule has no extent %s (it has %s)", s.extents, name, strings.Join(symbols, ", "))
+			return fmt.Errorf("-extents %s: the schedule has no extent %s (it has %s)", s.extents, name,
+				strings.Join(symbols, ", "))
 		}
 	}
 	return nil
@@ -90,7 +92,8 @@ const rowsOfARank = 2048
 func filled(x cost.Case, p *hostir.Program) cost.Case {
 	usual := rowsOfARank * int64(x.Ranks)
 	c := p.Schedule.Constants()
-	x.M, x.K, x.N = cmp.Or(x.M, c[schedule.M], usual), cmp.Or(x.K, c[schedule.K], usual), cmp.Or(x.N, c[schedule.N], usual)
+	x.M, x.K, x.N = cmp.Or(x.M, c[schedule.M], usual), cmp.Or(x.K, c[schedule.K], usual),
+		cmp.Or(x.N, c[schedule.N], usual)
 	for _, name := range cost.Symbols(p) {
 		if x.Extents[name] == 0 && name != "M" && name != "K" && name != "N" && name != "P" {
 			x.Extents[name] = usual
@@ -122,7 +125,8 @@ func enough(x cost.Case, p *hostir.Program) bool {
 
 // listOf is the case of one rank's list of operations.
 func listOf(x cost.Case, rank int) ops.Case {
-	return ops.Case{Ranks: x.Ranks, Rank: rank, M: x.M, K: x.K, N: x.N, ElementSize: x.ElementSize, Extents: x.Extents, Counts: x.Counts}
+	return ops.Case{Ranks: x.Ranks, Rank: rank, M: x.M, K: x.K, N: x.N, ElementSize: x.ElementSize, Extents: x.Extents,
+		Counts: x.Counts}
 }
 
 func uneven(p *hostir.Program) bool {

@@ -164,11 +164,13 @@ func (c *call) named() (*load.Declaration, *hostir.Program, error) {
 		return d, p, nil
 	}
 	if len(c.args) == 1 {
-		return nil, nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s ./schedules; README.md lists the catalog)",
+		return nil, nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s "+
+			"./schedules; README.md lists the catalog)",
 			c.verb.name, name, c.verb.name, name)
 	}
 	if len(known) == 0 {
 		return nil, nil, pkg.Mistakes
 	}
-	return nil, nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name, strings.Join(known, ", "))
+	return nil, nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name,
+		strings.Join(known, ", "))
 }

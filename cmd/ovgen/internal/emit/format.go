@@ -50,7 +50,8 @@ func render(f *jen.File, name string) ([]byte, error) {
 	if err := f.Render(&text); err != nil {
 		return nil, fmt.Errorf("format %s, as generated: %w", name, err)
 	}
-	out, err := imports.Process(name, text.Bytes(), &imports.Options{FormatOnly: true, Comments: true, TabIndent: true, TabWidth: 8})
+	out, err := imports.Process(name, text.Bytes(),
+		&imports.Options{FormatOnly: true, Comments: true, TabIndent: true, TabWidth: 8})
 	if err != nil {
 		return nil, fmt.Errorf("format %s, as generated: %w", name, err)
 	}

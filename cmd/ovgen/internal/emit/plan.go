@@ -20,7 +20,8 @@ type chunk struct {
 // the host program names.
 func (u *unit) planType(f *jen.File) {
 	f.Line()
-	f.Add(docf("Plan is %s of one shape on this rank. Its methods are not for several goroutines at once.", article(u.program.Name)))
+	f.Add(docf("Plan is %s of one shape on this rank. Its methods are not for several goroutines at once.",
+		article(u.program.Name)))
 	f.Type().Id("Plan").StructFunc(func(g *jen.Group) {
 		g.List(jen.Id("rank"), jen.Id("ranks")).Int()
 		for _, c := range u.chunks {
@@ -104,7 +105,8 @@ func ids(list []string) *jen.Statement {
 
 // sideStreams are all streams but main.
 func (u *unit) sideStreams() []hostir.StreamSet {
-	return slices.DeleteFunc(slices.Clone(u.program.Streams), func(s hostir.StreamSet) bool { return s.Name == mainStream })
+	return slices.DeleteFunc(slices.Clone(u.program.Streams),
+		func(s hostir.StreamSet) bool { return s.Name == mainStream })
 }
 
 // mainStream is the stream that Enqueue is called with.
@@ -124,23 +126,32 @@ func (u *unit) constants() []string {
 func (u *unit) constructor(f *jen.File) {
 	f.Line()
 	f.Add(doc(u.newComment()))
-	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Id("Shape")).
+	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"),
+		jen.Id("s").Id("Shape")).
 		Params(jen.Op("*").Id("Plan"), jen.Error()).Block(
-		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Nil(), jen.Qual(planPath, "Refuse").Call(jen.Id("ctx"), jen.Id("g"), jen.Op("&").Id("program"), jen.Err()))),
-		jen.Id("b").Op(":=").Qual(planPath, "Build").Call(jen.Id("g"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call()),
+		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()),
+			jen.Err().Op("!=").Nil()).Block(
+			jen.Return(jen.Nil(), jen.Qual(planPath, "Refuse").Call(jen.Id("ctx"), jen.Id("g"),
+				jen.Op("&").Id("program"), jen.Err()))),
+		jen.Id("b").Op(":=").Qual(planPath, "Build").Call(jen.Id("g"), jen.Op("&").Id("program"),
+			jen.Id("s").Dot("String").Call()),
 		jen.Id("p").Op(":=").Id("s").Dot("declare").Call(jen.Id("b")),
 		jen.Var().Err().Error(),
-		jen.If(jen.List(jen.Id("p").Dot("plan"), jen.Err()).Op("=").Id("b").Dot("Finish").Call(jen.Id("ctx"), jen.Id("p").Dot("issue")), jen.Err().Op("!=").Nil()).Block(
+		jen.If(jen.List(jen.Id("p").Dot("plan"), jen.Err()).Op("=").Id("b").Dot("Finish").Call(jen.Id("ctx"),
+			jen.Id("p").Dot("issue")), jen.Err().Op("!=").Nil()).Block(
 			jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Id("p"), jen.Nil()))
 	f.Line()
-	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the caller's buffers, and what New takes. It asks for neither a group nor a GPU."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("Memory").Params(jen.Id("ranks").Int()).Params(jen.Qual(planPath, "Memory"), jen.Error()).Block(
+	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the " +
+		"caller's buffers, and what New takes. It asks for neither a group nor a GPU."))
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("Memory").Params(jen.Id("ranks").Int()).Params(jen.Qual(planPath,
+		"Memory"), jen.Error()).Block(
 		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("ranks")), jen.Err().Op("!=").Nil()).Block(
 			jen.Return(jen.Qual(planPath, "Memory").Values(), jen.Err())),
-		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call(),
-			jen.Func().Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Func().Params(jen.Op("*").Qual(planPath, "Queue")).Block(
+		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), jen.Op("&").Id("program"),
+			jen.Id("s").Dot("String").Call(),
+			jen.Func().Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Func().Params(jen.Op("*").Qual(planPath,
+				"Queue")).Block(
 				jen.Return(jen.Id("s").Dot("declare").Call(jen.Id("b")).Dot("issue"))))))
 	u.declaration(f)
 }
@@ -188,7 +199,8 @@ func (u *unit) declaration(f *jen.File) {
 	body = append(body, jen.Return(jen.Id("p")))
 	f.Line()
 	f.Add(doc("declare tells a builder what a plan of the shape consists of."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Op("*").Id("Plan").Block(body...)
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").Params(jen.Id("b").Op("*").Qual(planPath,
+		"Builder")).Op("*").Id("Plan").Block(body...)
 }
 
 // declare makes the plan and tells the builder what it consists of.
@@ -196,7 +208,8 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 	b := func() *jen.Statement { return jen.Id("b").Clone() }
 	field := func(name string) *jen.Statement { return jen.Id("p").Dot(unexported(name)) }
 	code := []jen.Code{
-		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(jen.Id("rank").Op(":").Id("b").Dot("Rank").Call(), jen.Id("ranks").Op(":").Id("b").Dot("Size").Call()),
+		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(jen.Id("rank").Op(":").Id("b").Dot("Rank").Call(),
+			jen.Id("ranks").Op(":").Id("b").Dot("Size").Call()),
 	}
 	for _, c := range u.chunks {
 		code = append(code, field(c.field).Op("=").Id("bytes").Call(expr(c.elements)))
@@ -215,7 +228,8 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 			make = b().Dot("Written").Call(make)
 		}
 		if !x.Counts.IsZero() {
-			code = append(code, field(x.Name).Op("=").Add(make), u.uneven(x, field(x.Name), jen.Id("bytes").Call(expr(x.Chunk))))
+			code = append(code, field(x.Name).Op("=").Add(make),
+				u.uneven(x, field(x.Name), jen.Id("bytes").Call(expr(x.Chunk))))
 			if !x.Room.IsZero() {
 				code = append(code, b().Dot("Padded").Call(field(x.Name), jen.Id("bytes").Call(expr(x.Room))))
 			}
@@ -238,9 +252,11 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		if s.Count.IsZero() {
 			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Stream").Call(jen.Lit(s.Name), priority))
 		} else if s.Falling {
-			code = append(code, field(s.Name).Op("=").Add(b()).Dot("FallingStreams").Call(jen.Lit(s.Name), expr(s.First), expr(s.Count)))
+			code = append(code, field(s.Name).Op("=").Add(b()).Dot("FallingStreams").Call(jen.Lit(s.Name),
+				expr(s.First), expr(s.Count)))
 		} else {
-			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Streams").Call(jen.Lit(s.Name), expr(s.First), expr(s.Count), priority))
+			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Streams").Call(jen.Lit(s.Name), expr(s.First),
+				expr(s.Count), priority))
 		}
 	}
 	for _, p := range u.gemms {
@@ -251,12 +267,14 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		for _, f := range []struct {
 			name string
 			set  bool
-		}{{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias}, {"Gelu", p.gelu}, {"Accumulate", p.accumulate}} {
+		}{{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias}, {"Gelu", p.gelu},
+			{"Accumulate", p.accumulate}} {
 			if f.set {
 				desc = append(desc, jen.Id(f.name).Op(":").True())
 			}
 		}
-		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
+		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").Call(jen.Qual(driverPath,
+			"MatmulDesc").Values(desc...)))
 	}
 	if u.device {
 		args := []jen.Code{jen.Id("b")}
@@ -315,6 +333,8 @@ func (u *unit) methods(f *jen.File) {
 	method(u.runComment(), "Run", []jen.Code{ctx}, inner("Run", jen.Id("ctx")))
 	method(closeComment, "Close", []jen.Code{ctx}, inner("Close", jen.Id("ctx")))
 	f.Line()
-	f.Add(doc("Base is what the plan shares with the plans of all packages: its memory and streams, for whoever records or draws a run."))
-	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Base").Params().Op("*").Qual(planPath, "Plan").Block(jen.Return(jen.Id("p").Dot("plan")))
+	f.Add(doc("Base is what the plan shares with the plans of all packages: its memory and streams, for whoever " +
+		"records or draws a run."))
+	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Base").Params().Op("*").Qual(planPath,
+		"Plan").Block(jen.Return(jen.Id("p").Dot("plan")))
 }

@@ -28,7 +28,8 @@ func (u *unit) programFile() ([]byte, error) {
 	u.methods(f)
 	f.Line()
 	f.Add(doc("issue enqueues one run: the host program of the package comment, node by node."))
-	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath, "Queue")).Block(body...)
+	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath,
+		"Queue")).Block(body...)
 	return render(f, path.Join(u.name, "program.go"))
 }
 

@@ -17,7 +17,8 @@ import (
 func (u *unit) shape(f *jen.File) {
 	symbols := u.symbols()
 	f.Line()
-	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. %s", article(u.program.Name), u.extents(symbols)))
+	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. %s", article(u.program.Name),
+		u.extents(symbols)))
 	f.Type().Id("Shape").StructFunc(func(g *jen.Group) {
 		ids := make([]jen.Code, len(symbols))
 		for i, s := range symbols {
@@ -31,7 +32,8 @@ func (u *unit) shape(f *jen.File) {
 	f.Const().Id("maxExtent").Op("=").Lit(1).Op("<<").Lit(bits.TrailingZeros(schedule.MaxExtent))
 	f.Line()
 	f.Add(doc("Check reports everything that keeps this many ranks from running the shape."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error().Block(u.check(symbols)...)
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error().
+		Block(u.check(symbols)...)
 	f.Line()
 	f.Add(doc("String is the shape as errors print it."))
 	format := make([]string, len(symbols))
@@ -40,7 +42,8 @@ func (u *unit) shape(f *jen.File) {
 		format[i], args[i] = s+" %d", jen.Id("s").Dot(s)
 	}
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String().Block(
-		jen.Return(jen.Qual("fmt", "Sprintf").Call(append(append([]jen.Code{jen.Lit(strings.Join(format, ", ") + ", %s")}, args...), jen.Id("s").Dot("Type"))...)))
+		jen.Return(jen.Qual("fmt", "Sprintf").Call(append(append([]jen.Code{jen.Lit(strings.Join(format, ", ") +
+			", %s")}, args...), jen.Id("s").Dot("Type"))...)))
 }
 
 // extents says of which symbols each rank has a part, and of which all.
@@ -99,18 +102,23 @@ func (u *unit) check(symbols []string) []jen.Code {
 		return jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Qual("fmt", "Errorf").Call(args...))
 	}
 	body := []jen.Code{
-		jen.If(jen.Id("ranks").Op("<").Lit(1)).Block(jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit("no ranks: %d"), jen.Id("ranks")))),
+		jen.If(jen.Id("ranks").Op("<").Lit(1)).Block(jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit("no ranks: %d"),
+			jen.Id("ranks")))),
 		jen.Var().Id("errs").Index().Error(),
-		jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Index().Struct(jen.Id("name").String(), jen.Id("extent").Int()).Values(extents...)).Block(
-			jen.If(jen.Id("e").Dot("extent").Op("<").Lit(1).Op("||").Id("e").Dot("extent").Op(">").Id("maxExtent")).Block(
-				errorf(jen.Lit("%s is %d: it must lie between 1 and %d"), jen.Id("e").Dot("name"), jen.Id("e").Dot("extent"), jen.Id("maxExtent")),
+		jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Index().Struct(jen.Id("name").String(),
+			jen.Id("extent").Int()).Values(extents...)).Block(
+			jen.If(jen.Id("e").Dot("extent").Op("<").Lit(1).Op("||").
+				Id("e").Dot("extent").Op(">").Id("maxExtent")).Block(
+				errorf(jen.Lit("%s is %d: it must lie between 1 and %d"), jen.Id("e").Dot("name"),
+					jen.Id("e").Dot("extent"), jen.Id("maxExtent")),
 			)),
 	}
 	if u.limited() {
 		body = append(body, jen.If(jen.Id("ranks").Op(">").Id("maxRanks")).Block(
 			errorf(jen.Lit("%d ranks: the kernels serve at most %d"), jen.Id("ranks"), jen.Id("maxRanks"))))
 	}
-	body = append(body, jen.If(jen.Id("err").Op(":=").Qual(planPath, "CheckElements").Call(u.factors(symbols)...), jen.Len(jen.Id("errs")).Op("==").Lit(0).Op("&&").Id("err").Op("!=").Nil()).Block(
+	body = append(body, jen.If(jen.Id("err").Op(":=").Qual(planPath, "CheckElements").Call(u.factors(symbols)...),
+		jen.Len(jen.Id("errs")).Op("==").Lit(0).Op("&&").Id("err").Op("!=").Nil()).Block(
 		jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Id("err"))))
 	for _, c := range u.program.Checks {
 		by, text := u.divisor(c)
@@ -124,7 +132,8 @@ func (u *unit) check(symbols []string) []jen.Code {
 			continue
 		}
 		body = append(body, jen.If(shapeExpr(c.Extent).Op("%").Add(left).Op("!=").Lit(0)).Block(
-			errorf(jen.Lit(fmt.Sprintf("%s is %%d: it must be a multiple of %s%%d", c.Extent, text)), shapeExpr(c.Extent), by)))
+			errorf(jen.Lit(fmt.Sprintf("%s is %%d: it must be a multiple of %s%%d", c.Extent, text)),
+				shapeExpr(c.Extent), by)))
 	}
 	types := make([]jen.Code, len(u.program.Schedule.Types))
 	for i, t := range u.program.Schedule.Types {
@@ -133,7 +142,8 @@ func (u *unit) check(symbols []string) []jen.Code {
 	return append(body,
 		jen.Switch(jen.Id("s").Dot("Type")).Block(
 			jen.Case(types...),
-			jen.Default().Block(errorf(jen.Lit("type %v is not one of "+strings.Join(u.typeWords(), ", ")), jen.Id("s").Dot("Type"))),
+			jen.Default().Block(errorf(jen.Lit("type %v is not one of "+strings.Join(u.typeWords(), ", ")),
+				jen.Id("s").Dot("Type"))),
 		),
 		jen.Return(jen.Qual("errors", "Join").Call(jen.Id("errs").Op("..."))),
 	)

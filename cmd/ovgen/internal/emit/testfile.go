@@ -21,11 +21,14 @@ func (u *unit) testFile() ([]byte, error) {
 	f.Add(doc(testProgram + " is the package as the tests drive it."))
 	f.Var().Id(testProgram).Op("=").Qual(harnessPath, "Program").Add(u.entry())
 	f.Line()
-	f.Add(doc("TestProgram runs the package in the simulator, on several numbers of ranks and in each type, and compares every element."))
+	f.Add(doc("TestProgram runs the package in the simulator, on several numbers of ranks and in each type, and " +
+		"compares every element."))
 	u.test(f, "TestProgram", jen.Qual(harnessPath, "TestProgram").Call(jen.Id("t"), jen.Id(testProgram)))
 	f.Line()
-	f.Add(doc("TestRecorded records what the package enqueues, without running it, at several shapes and in each type, and holds it against the operations of its schedule, which were proven."))
-	u.test(f, "TestRecorded", jen.Qual(recordPath, "Test").Call(jen.Id("t"), jen.Id(testProgram), jen.Qual(schedulePath, "Schedule").Add(choices(u.program.Schedule))))
+	f.Add(doc("TestRecorded records what the package enqueues, without running it, at several shapes and in each " +
+		"type, and holds it against the operations of its schedule, which were proven."))
+	u.test(f, "TestRecorded", jen.Qual(recordPath, "Test").Call(jen.Id("t"), jen.Id(testProgram),
+		jen.Qual(schedulePath, "Schedule").Add(choices(u.program.Schedule))))
 	return render(f, path.Join(u.name, u.name+"_test.go"))
 }
 
@@ -33,8 +36,8 @@ func (u *unit) test(f *jen.File, name string, body jen.Code) {
 	f.Func().Id(name).Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(body)
 }
 
-// choices is a literal of the choices that a schedule makes: those that are not what they
-// would be without it. Its operation, tensors and types are the program's.
+// choices is a literal of the choices that a schedule makes: each that differs from its
+// default. Operation, tensors and types are the program's.
 func choices(s schedule.Schedule) jen.Code {
 	said := s
 	var groups []jen.Code
@@ -56,7 +59,8 @@ func choices(s schedule.Schedule) jen.Code {
 			fields = append(fields, jen.Id(name).Op(":").Add(choiceLiteral(choice)))
 		}
 		if len(fields) > 0 {
-			groups = append(groups, jen.Id(name).Op(":").Qual(schedulePath, group.Type().Name()).Custom(inLine, fields...))
+			groups = append(groups, jen.Id(name).Op(":").Qual(schedulePath, group.Type().Name()).Custom(inLine,
+				fields...))
 		}
 	}
 	if len(groups) == 0 {
