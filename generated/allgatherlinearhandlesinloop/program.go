@@ -174,8 +174,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 }
 
 // Enqueue enqueues one run behind what the stream holds, without waiting on the
-// host; every rank of the group enqueues its own. The stream must not be being
-// captured. The first run after a Bind is collective: on the host the ranks
+// host; every rank of the group enqueues its own. The stream must not be in
+// capture. The first run after a Bind is collective: on the host the ranks
 // exchange the handles of what they share, which later runs look up. A failure
 // after Enqueue is learnt from the group's Done and Err, and a run that has not
 // drained after Config.RunTimeout aborts the group.

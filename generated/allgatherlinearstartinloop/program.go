@@ -186,8 +186,8 @@ func (p *Plan) Enqueue(s driver.Stream) error {
 }
 
 // Replay is Enqueue by one launch of a graph that Bind captured: the host
-// spends a few microseconds, however many the ranks. The stream must not be
-// being captured.
+// spends a few microseconds, however many the ranks. The stream must not be in
+// capture.
 func (p *Plan) Replay(s driver.Stream) error {
 	return p.plan.Replay(s)
 }
