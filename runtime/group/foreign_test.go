@@ -1,4 +1,4 @@
-//go:build linux && !nosim
+//go:build linux
 
 package group_test
 

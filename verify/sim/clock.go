@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package sim
 
 // clock is a vector clock: for each strand, the last of its operations that is

@@ -24,6 +24,8 @@
 //
 // Devices are made of Linux's memfds; on another system opening one fails with
 // driver.ErrUnavailable. A build without cgo has no kernels: ModuleLoadData fails
-// so, and programs that launch none run as ever. Build tag nosim leaves the
-// package empty.
+// so, and programs that launch none run as ever.
+//
+// Kernels run as their package compiled them for the host (driver.Code.Host), a thread at a time, by
+// the engine in engine_linux.cc.
 package sim

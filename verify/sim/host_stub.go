@@ -1,4 +1,4 @@
-//go:build !cgo && !nosim
+//go:build !cgo || !linux
 
 package sim
 
@@ -14,10 +14,12 @@ type hostKernel struct{}
 
 // kernelsRun is why no kernel can be loaded.
 func kernelsRun() error {
-	return fmt.Errorf("kernels need a build with cgo (set CGO_ENABLED=1, and install a C++ compiler): %w", driver.ErrUnavailable)
+	return fmt.Errorf("kernels need a build with cgo on Linux (set CGO_ENABLED=1, and install a C++ compiler): %w", driver.ErrUnavailable)
 }
 
 func hostKernels(unsafe.Pointer) map[string]*hostKernel { return nil }
+
+func (*hostKernel) bytes() int { return 0 }
 
 func (*hostKernel) start(_ unsafe.Pointer, _, _ *[3]uint32, _ uint64) unsafe.Pointer { return nil }
 

@@ -1,4 +1,4 @@
-//go:build linux && !cgo && !nosim
+//go:build linux && !cgo
 
 package sim_test
 

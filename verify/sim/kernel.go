@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package sim
 
 import (
@@ -56,10 +54,10 @@ func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	if err := kernelsRun(); err != nil {
 		return 0, fmt.Errorf("%s: %w", call, err)
 	}
-	if code.Sim == nil {
+	if code.Host == nil {
 		return 0, fail(call, noBinary)
 	}
-	m := &module{code: code, kernels: hostKernels(code.Sim)}
+	m := &module{code: code, kernels: hostKernels(code.Host)}
 	h := driver.Module(c.world.handle())
 	c.modules[h] = m
 	return h, nil

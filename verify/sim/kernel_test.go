@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package sim_test
 
@@ -38,7 +38,7 @@ func TestKernel(t *testing.T) {
 		r := pair(t, w)[0]
 		began := time.Now()
 		r.launch(r.main, r.kernel("fill"), testkernel.Fill{Dst: r.buf, Words: 8, Value: 5})
-		if n := testkernel.Live(); n != 0 {
+		if n := sim.Live(); n != 0 {
 			t.Errorf("%d launches began before the stream ran", n)
 		}
 		must(t, r.CtxSynchronize())
@@ -53,16 +53,16 @@ func TestKernel(t *testing.T) {
 		must(t, r.CtxSynchronize())
 		r.launch(r.main, relay, testkernel.Relay{Wait: r.words, Post: r.words + 4, Dst: r.buf + 64, Src: r.buf, Words: 1})
 		time.Sleep(time.Second)
-		if done, _ := r.StreamQuery(r.main); done || testkernel.Live() != 1 {
-			t.Errorf("the kernel did not wait: done %v, %d launches", done, testkernel.Live())
+		if done, _ := r.StreamQuery(r.main); done || sim.Live() != 1 {
+			t.Errorf("the kernel did not wait: done %v, %d launches", done, sim.Live())
 		}
 		if lines := w.Waiting(); len(lines) != 1 || lines[0] != "rank 0 stream 1 op 3 (relay): waits for word 0x0 of rank 0 to be 1, it is 0" {
 			t.Errorf("waiting: %q", lines)
 		}
 		must(t, r.MemsetD32Async(r.words, 1, 1, r.copy))
 		must(t, r.CtxSynchronize())
-		if got := r.get(r.words, 8); got[0] != 0 || got[4] != 1 || testkernel.Live() != 0 {
-			t.Errorf("words %v and %d launches after the wait", got, testkernel.Live())
+		if got := r.get(r.words, 8); got[0] != 0 || got[4] != 1 || sim.Live() != 0 {
+			t.Errorf("words %v and %d launches after the wait", got, sim.Live())
 		}
 		at, err := r.MemAlloc(64)
 		must(t, err)
@@ -73,7 +73,7 @@ func TestKernel(t *testing.T) {
 		r.launch(r.main, relay, testkernel.Relay{Wait: r.words, Post: r.words, Dst: r.buf, Src: r.buf + 64, Words: 1})
 		time.Sleep(time.Second)
 		must(t, r.Close())
-		if n := testkernel.Live(); n != 0 {
+		if n := sim.Live(); n != 0 {
 			t.Errorf("%d launches left after Close", n)
 		}
 	})
@@ -83,7 +83,7 @@ func TestKernelRefusals(t *testing.T) {
 	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
 		r := pair(t, w)[0]
 		code := testkernel.Code()
-		code.Sim = nil
+		code.Host = nil
 		_, err := r.ModuleLoadData(code)
 		wants(t, "a code without host kernels", err, 209)
 		m, err := r.ModuleLoadData(testkernel.Code())

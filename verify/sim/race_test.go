@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package sim_test
 
 import (

@@ -46,9 +46,6 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		}
 		files[path.Join(runName, name)] = text
 	}
-	if err := simFiles(runName, runName, runFile, files); err != nil {
-		return err
-	}
 	stub := runFile()
 	noCgoCode(stub, runName)
 	if err := addNoCgo(stub, runName, files); err != nil {
@@ -185,7 +182,7 @@ var inLine = jen.Options{Open: "{", Close: "}", Separator: ", "}
 // checkFile is kernels.go of package run.
 func checkFile(source string) ([]byte, error) {
 	f := runFile()
-	f.CgoPreamble("#include \"" + runName + ".h\"")
+	f.CgoPreamble(preamble(runName))
 	var kernels []jen.Code
 	for _, k := range checks {
 		kernels = append(kernels, kernelEntry(k.Name, k.Params, touches(k.Name)))

@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 // Package testkernel holds two kernels in C for the simulator's own tests: the
 // least that a generated package with kernels consists of.
@@ -37,12 +37,9 @@ func Code() *driver.Code {
 			{Name: "relay", Params: int(unsafe.Sizeof(Relay{})), Touches: touchRelay},
 			{Name: "absent"},
 		},
-		Sim: unsafe.Pointer(C.ovgen_testkernel_sim()),
+		Host: unsafe.Pointer(C.testkernel_kernels),
 	}
 }
-
-// Live is the number of launches that were started and not destroyed.
-func Live() int { return int(C.ovgen_testkernel_live()) }
 
 func touchFill(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 	p := (*Fill)(params)
