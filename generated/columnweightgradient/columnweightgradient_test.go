@@ -9,6 +9,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
@@ -31,7 +32,7 @@ var testProgram = harness.Program{
 // TestProgram runs the package in the simulator, on several numbers of ranks
 // and in each type, and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, testProgram)
+	programtest.Run(t, testProgram)
 }
 
 // TestRecorded records what the package enqueues, without running it, at

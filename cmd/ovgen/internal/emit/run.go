@@ -66,7 +66,8 @@ func mainFile(opt Options) ([]byte, error) {
 	f := runFile()
 	f.PackageComment("// Command run lists, verifies and measures the generated packages: one binary holds\n// them all and starts its own ranks. Run it without arguments for its usage.")
 	f.ImportName(path.Join(opt.ImportPath, programsName), programsName)
-	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(harnessPath, "Main").Call(
+	f.Anon(simPath)
+	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(commandPath, "Main").Call(
 		jen.Qual(path.Join(opt.ImportPath, programsName), "All"), jen.Op("&").Id("code"))))
 	return render(f, path.Join(runName, "main.go"))
 }

@@ -22,7 +22,7 @@ func (u *unit) testFile() ([]byte, error) {
 	f.Var().Id(testProgram).Op("=").Qual(harnessPath, "Program").Add(u.entry())
 	f.Line()
 	f.Add(doc("TestProgram runs the package in the simulator, on several numbers of ranks and in each type, and compares every element."))
-	u.test(f, "TestProgram", jen.Qual(harnessPath, "TestProgram").Call(jen.Id("t"), jen.Id(testProgram)))
+	u.test(f, "TestProgram", jen.Qual(testPath, "Run").Call(jen.Id("t"), jen.Id(testProgram)))
 	f.Line()
 	f.Add(doc("TestRecorded records what the package enqueues, without running it, at several shapes and in each type, and holds it against the operations of its schedule, which were proven."))
 	u.test(f, "TestRecorded", jen.Qual(recordPath, "Test").Call(jen.Id("t"), jen.Id(testProgram), jen.Qual(schedulePath, "Schedule").Add(choices(u.program.Schedule))))

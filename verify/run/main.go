@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
+	"ovgen/verify/harness"
 	"ovgen/verify/reference"
 )
 
@@ -32,7 +33,7 @@ const showProgress = "OVGEN_PROGRESS"
 // Main is generated/run: it reads the command line, starts the ranks or is one
 // of them, and returns the exit status: 0, 1 when a result is wrong, 2 for
 // trouble. code holds the kernels described in kernels.go.
-func Main(programs []Program, code *driver.Code) int {
+func Main(programs []harness.Program, code *driver.Code) int {
 	o, err := parse(os.Args[1:], programs)
 	if len(os.Args) < 2 {
 		if p, _ := launch.FindPlace(); p.Rank == 0 {
@@ -162,10 +163,10 @@ type placed struct {
 }
 
 // list prints the programs that this binary holds.
-func list(programs []Program, asJSON bool) {
+func list(programs []harness.Program, asJSON bool) {
 	if asJSON {
 		for _, p := range programs {
-			printJSON(p.listed())
+			printJSON(listOf(&p))
 		}
 		return
 	}
@@ -173,12 +174,12 @@ func list(programs []Program, asJSON bool) {
 	fmt.Fprintln(w, "program\tproof\top\tplacements")
 	for _, p := range programs {
 		proof, _, _ := strings.Cut(p.Proof, ", stamp")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, proof, p.Op, p.placements())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, proof, p.Op, placements(&p))
 	}
 	w.Flush()
 }
 
-func (p *Program) listed() listed {
+func listOf(p *harness.Program) listed {
 	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Op}
 	for _, t := range p.Types {
 		l.Types = append(l.Types, t.String())
@@ -191,7 +192,7 @@ func (p *Program) listed() listed {
 
 // placements are "A [DIDx(D), M/D, K]  B [K, N] -> C [Stream(D), M/D, N]", and the
 // types where some are missing.
-func (p *Program) placements() string {
+func placements(p *harness.Program) string {
 	var read, written []string
 	for _, t := range p.Tensors {
 		text := t.Name + " " + t.String()
