@@ -6,7 +6,21 @@ import (
 
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 )
+
+// Of is a generated package as the harness drives it: what the package exports.
+func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
+	make func(context.Context, *group.Group, S) (P, error), bind func(P, context.Context, B) error) Program {
+	var checks []Divide
+	for _, d := range p.Divides {
+		checks = append(checks, Divide{Extent: schedule.Extent(d.Extent), By: schedule.Extent(d.By), Times: int64(d.Times)})
+	}
+	return Program{
+		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
+		Op: string(s.Op), Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind), Memory: memoryOf[S],
+	}
+}
 
 // Adapt makes a Program's New of a generated package's New and its Plan's Bind. The
 // package's Shape and Buffers are filled in by the names of their fields.
@@ -28,8 +42,8 @@ type sized interface {
 	Memory(ranks int) (plan.Memory, error)
 }
 
-// MemoryOf is a Program's Memory by the Shape of a generated package.
-func MemoryOf[S sized](ranks int, s Shape) (plan.Memory, error) { return shapeAs[S](s).Memory(ranks) }
+// memoryOf is a Program's Memory by the Shape of a generated package.
+func memoryOf[S sized](ranks int, s Shape) (plan.Memory, error) { return shapeAs[S](s).Memory(ranks) }
 
 // shapeAs is a shape as a package has it: with the fields that it has.
 func shapeAs[S any](s Shape) S {

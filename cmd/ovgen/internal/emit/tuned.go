@@ -63,8 +63,10 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 	}
 	f := newFile(tunedName, runFrom)
 	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. " +
-		"A plan of it runs the schedule that run tune measured as the fastest at the shape on the machine: New takes the " +
-		"file that run tune wrote. A shape that was not measured gets the fastest schedule of the nearest shape. Choice " +
+		"A plan of it runs the schedule that run tune measured as the fastest at the shape on the machine: New " +
+		"takes the " +
+		"file that run tune wrote. A shape that was not measured gets the fastest schedule of the nearest " +
+		"shape. Choice " +
 		"says which schedule runs and why.")))
 	name := path.Join(tunedName, tunedName+".go") // no package of a schedule has that name
 	text, err := render(f, name)
@@ -96,8 +98,10 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	f.Add(docf("%s is the operation of package %s, by the schedule that a tuning has chosen.", typ, base.name))
 	f.Type().Id(typ).Op("=").Add(of("Tuned"))
 	f.Line()
-	f.Add(docf("New%s makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose "+
-		"fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it. New%s "+
+	f.Add(docf("New%s makes a plan by the fastest schedule that t has measured at s, or else at the nearest "+
+		"shape whose "+
+		"fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes "+
+		"it. New%s "+
 		"is collective, and all ranks need the same tuning.", typ, typ))
 	f.Func().Id("New"+typ).Params(jen.Id("ctx").Qual("context", "Context"),
 		jen.Id("g").Op("*").Qual(groupPath, "Group"),

@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
+	"ovgen/verify/harness"
 	"ovgen/verify/timeline"
 	"ovgen/verify/trace"
 )
@@ -65,8 +66,8 @@ func toFile(name string, write func(io.Writer) error) (err error) {
 
 // traced runs one program and gathers the spans of all ranks. Time zero is where
 // their streams have met.
-func (r *rank) traced(ctx context.Context, p *Program, s Shape) (spans []timeline.Span, err error) {
-	l, err := r.newLab(ctx, []*Program{p}, s)
+func (r *rank) traced(ctx context.Context, p *harness.Program, s harness.Shape) (spans []timeline.Span, err error) {
+	l, err := r.newLab(ctx, []*harness.Program{p}, s)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (r *rank) traced(ctx context.Context, p *Program, s Shape) (spans []timelin
 }
 
 // base is what a generated plan shares with the plans of all packages.
-func base(p Plan) *plan.Plan { return p.(interface{ Base() *plan.Plan }).Base() }
+func base(p harness.Plan) *plan.Plan { return p.(interface{ Base() *plan.Plan }).Base() }
 
 // streamNames resolves the plan's streams; the caller's stands for main.
 func streamNames(p *plan.Plan) func(driver.Stream) string {

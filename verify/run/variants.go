@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/verify/harness"
 	"ovgen/verify/reference"
 )
 
@@ -26,7 +27,7 @@ const (
 // variant is one way to do the work, or a part of it.
 type variant struct {
 	name    string
-	program *Program // whose plan it runs; nil for parts of the work
+	program *harness.Program // whose plan it runs; nil for parts of the work
 	enqueue func(s driver.Stream) error
 }
 
@@ -36,9 +37,10 @@ func (v variant) plan() bool { return v.program != nil }
 // lab is what the variants of one shape work on: programs of one operation that
 // place their tensors equally.
 type lab struct {
-	*tensors
-	programs []*Program
-	plans    []Plan
+	*harness.Tensors
+	r        *rank
+	programs []*harness.Program
+	plans    []harness.Plan
 	tasks    []task
 	staging  driver.Ptr // in this rank's arena
 	traffic  []int64    // bytes pulled from each peer
@@ -46,12 +48,12 @@ type lab struct {
 }
 
 // newLab allocates, fills everything with random reals, and makes the plans.
-func (r *rank) newLab(ctx context.Context, programs []*Program, s Shape) (*lab, error) {
-	t, err := r.tensorsOf(programs[0], s)
+func (r *rank) newLab(ctx context.Context, programs []*harness.Program, s harness.Shape) (*lab, error) {
+	t, err := r.Tensors(programs[0], s)
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{tensors: t, programs: programs}
+	l := &lab{Tensors: t, r: r, programs: programs}
 	if err := l.open(ctx); err != nil {
 		return nil, errors.Join(err, l.free(ctx))
 	}
@@ -64,8 +66,8 @@ func (l *lab) open(ctx context.Context) error {
 			return err
 		}
 	}
-	in, stream := l.inputs(0, true), l.r.stream.Handle()
-	if err := errors.Join(l.fill(in, stream), l.prepare(in, stream), l.r.drv.StreamSynchronize(stream)); err != nil {
+	in, stream := l.Inputs(0, true), l.r.Caller.Handle()
+	if err := errors.Join(l.Fill(in, stream), l.prepare(in, stream), l.r.drv.StreamSynchronize(stream)); err != nil {
 		return err
 	}
 	for _, p := range l.programs {
@@ -77,18 +79,18 @@ func (l *lab) open(ctx context.Context) error {
 }
 
 // alike says why a program can't be measured beside the first.
-func (l *lab) alike(p *Program) error {
+func (l *lab) alike(p *harness.Program) error {
 	first := l.programs[0]
-	x, err := p.problem(l.s, l.r.Size())
+	x, err := p.Problem(l.Shape, l.r.Size())
 	if err != nil {
 		return err
 	}
-	if x.Op != l.x.Op || len(x.Tensors) != len(l.x.Tensors) {
+	if x.Op != l.Problem.Op || len(x.Tensors) != len(l.Problem.Tensors) {
 		return fmt.Errorf("%s and %s are not the same operation (bench them one after the other)", first.Name, p.Name)
 	}
-	for name, want := range l.parts {
+	for name, want := range l.Parts {
 		part, err := x.Part(name, l.r.Rank())
-		if err != nil || !slices.Equal(part.Pieces, want.Pieces) || x.Tensor(name).Within != l.x.Tensor(name).Within {
+		if err != nil || !slices.Equal(part.Pieces, want.Pieces) || x.Tensor(name).Within != l.Problem.Tensor(name).Within {
 			return errors.Join(err, fmt.Errorf("%s and %s place %s differently (bench them one after the other)", first.Name, p.Name, name))
 		}
 	}
@@ -104,21 +106,21 @@ func (l *lab) prepare(in map[string]reference.Input, s driver.Stream) error {
 	if len(l.traffic) == 0 {
 		return nil
 	}
-	elements := int(slices.Max(l.traffic)/l.s.Type.Size()) * l.r.Size()
-	start, err := l.r.Arena().Stage(l.bytes(elements))
+	elements := int(slices.Max(l.traffic)/l.Shape.Type.Size()) * l.r.Size()
+	start, err := l.r.Arena().Stage(l.Bytes(elements))
 	if err != nil {
 		return err
 	}
 	l.staging = l.r.Arena().Base(l.r.Rank()) + driver.Ptr(start[0])
-	if l.pulled, err = l.alloc(elements); err != nil {
+	if l.pulled, err = l.Alloc(elements); err != nil {
 		return err
 	}
-	return l.r.kernels.make(l.staging, l.s.Type, reference.Input{Seed: l.r.o.seed, Real: true}, reference.Whole(elements), s)
+	return l.r.Kernels.Make(l.staging, l.Shape.Type, reference.Input{Seed: l.r.Seed, Real: true}, reference.Whole(elements), s)
 }
 
 // addPlan makes a plan and binds it.
-func (l *lab) addPlan(ctx context.Context, p *Program) error {
-	plan, err := l.tensors.plan(ctx, p)
+func (l *lab) addPlan(ctx context.Context, p *harness.Program) error {
+	plan, err := l.Tensors.Plan(ctx, p)
 	if err == nil {
 		l.plans = append(l.plans, plan)
 	}
@@ -128,9 +130,9 @@ func (l *lab) addPlan(ctx context.Context, p *Program) error {
 func (l *lab) free(ctx context.Context) error {
 	var errs []error
 	for _, p := range l.plans {
-		errs = append(errs, l.r.closePlan(ctx, p))
+		errs = append(errs, l.r.ClosePlan(ctx, p))
 	}
-	return errors.Join(append(errs, l.tensors.free())...)
+	return errors.Join(append(errs, l.Tensors.Free())...)
 }
 
 // variants are those to compare, the pure products first.

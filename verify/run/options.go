@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"ovgen/runtime/launch"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
+	"ovgen/verify/harness"
 )
 
 const usage = `usage: run list [flags]
@@ -56,12 +57,12 @@ trace: writes when each operation of a run was at work, for ui.perfetto.dev
 // options are what the command line says.
 type options struct {
 	command   string
-	all       []Program // that the binary holds
-	programs  []Program
-	together  [][]*Program // those of one name argument
+	all       []harness.Program // that the binary holds
+	programs  []harness.Program
+	together  [][]*harness.Program // those of one name argument
 	ranks     int
-	shapes    []Shape // without type; empty means the defaults
-	extents   Shape   // those that every shape has in place of its own
+	shapes    []harness.Shape // without type; empty means the defaults
+	extents   harness.Shape   // those that every shape has in place of its own
 	types     []driver.Type
 	driver    string
 	iters     int
@@ -108,7 +109,7 @@ func (o *options) unread(f *flag.FlagSet) (err error) {
 }
 
 // parse reads COMMAND [NAME] with flags anywhere behind the command.
-func parse(args []string, programs []Program) (*options, error) {
+func parse(args []string, programs []harness.Program) (*options, error) {
 	if len(args) == 0 {
 		return nil, errUsage
 	}
@@ -155,7 +156,7 @@ func (o *options) unproven() error {
 
 // texts are flags that need more than the flag package.
 type texts struct {
-	one                    Shape
+	one                    harness.Shape
 	shapes, types, extents string
 	seed                   uint
 }
@@ -214,7 +215,7 @@ func interleaved(f *flag.FlagSet, args []string) (names []string, err error) {
 	}
 }
 
-func (o *options) choose(names []string, programs []Program) error {
+func (o *options) choose(names []string, programs []harness.Program) error {
 	var known []string
 	for _, p := range programs {
 		known = append(known, p.Name)
@@ -232,11 +233,11 @@ func (o *options) choose(names []string, programs []Program) error {
 	for _, argument := range names {
 		if argument == "all" {
 			for i := range programs {
-				o.together = append(o.together, []*Program{&programs[i]})
+				o.together = append(o.together, []*harness.Program{&programs[i]})
 			}
 			continue
 		}
-		var group []*Program
+		var group []*harness.Program
 		for _, n := range strings.Split(argument, ",") {
 			i := slices.Index(known, n)
 			if i < 0 {
@@ -256,8 +257,8 @@ func (o *options) choose(names []string, programs []Program) error {
 
 // chooseShapes reads the shapes and holds them against the programs. Those not asked for
 // are the defaults, which fit unless -extents changes them.
-func (o *options) chooseShapes(one Shape, list, extents string) error {
-	if one != (Shape{}) {
+func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
+	if one != (harness.Shape{}) {
 		o.shapes = append(o.shapes, one)
 	}
 	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ' ' }) {
@@ -292,8 +293,8 @@ func (o *options) chooseShapes(one Shape, list, extents string) error {
 func (o *options) fitFamilies() error {
 	for _, f := range families(o.programs) {
 		for _, s := range o.shapes {
-			if s = s.with(o.extents); len(fitting(f, s, o.ranks)) == 0 {
-				return f[0].fits(s, o.ranks)
+			if s = s.With(o.extents); len(fitting(f, s, o.ranks)) == 0 {
+				return f[0].Fits(s, o.ranks)
 			}
 		}
 	}
@@ -301,15 +302,15 @@ func (o *options) fitFamilies() error {
 }
 
 // fit holds the shapes of one program against what it takes.
-func (o *options) fit(p *Program) error {
+func (o *options) fit(p *harness.Program) error {
 	shapes := o.shapes
-	if len(shapes) == 0 && o.extents != (Shape{}) {
+	if len(shapes) == 0 && o.extents != (harness.Shape{}) {
 		for _, t := range p.Types {
-			shapes = append(shapes, p.verifyShapes(t, o.ranks, false)...)
+			shapes = append(shapes, p.VerifyShapes(t, o.ranks, false)...)
 		}
 	}
 	for _, s := range shapes {
-		if err := p.fits(s.with(o.extents), o.ranks); err != nil {
+		if err := p.Fits(s.With(o.extents), o.ranks); err != nil {
 			return err
 		}
 	}
@@ -325,18 +326,18 @@ func (o *options) chooseExtents(list string) error {
 			return fmt.Errorf("-extents %s: %q is not NAME=NUMBER, with a positive number", list, text)
 		}
 		e := schedule.Extent(name)
-		if !slices.Contains(symbols[3:], e) {
-			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list, name, symbols[3:])
+		if !slices.Contains(harness.Symbols[3:], e) {
+			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list, name, harness.Symbols[3:])
 		}
-		if !slices.ContainsFunc(o.programs, func(p Program) bool { return p.measures(e) }) {
+		if !slices.ContainsFunc(o.programs, func(p harness.Program) bool { return p.Measures(e) }) {
 			return fmt.Errorf("-extents %s: no program that was named has an extent %s", list, e)
 		}
-		*o.extents.at(e) = n
+		*o.extents.At(e) = n
 	}
 	return nil
 }
 
-func parseShape(text string) (s Shape, err error) {
+func parseShape(text string) (s harness.Shape, err error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
 		return s, fmt.Errorf("shape %q is not m,k,n", text)
@@ -393,7 +394,7 @@ func (o *options) check() error {
 }
 
 // typesOf are the types to run a program with.
-func (o *options) typesOf(p *Program) []driver.Type {
+func (o *options) typesOf(p *harness.Program) []driver.Type {
 	want := o.types
 	if len(want) == 0 && o.command == "bench" {
 		want = p.Types[:1]

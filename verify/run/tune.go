@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"context"
@@ -10,33 +10,34 @@ import (
 
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
+	"ovgen/verify/harness"
 )
 
 // families are the programs that compute the same from the same buffers, by the
 // operation's name: that of the first. Those that are slow on purpose are left out.
-func families(programs []Program) [][]*Program {
-	var list []*Program
+func families(programs []harness.Program) [][]*harness.Program {
+	var list []*harness.Program
 	for i := range programs {
 		if !programs[i].Slow {
 			list = append(list, &programs[i])
 		}
 	}
-	slices.SortFunc(list, func(a, b *Program) int { return strings.Compare(a.Name, b.Name) })
-	return schedule.Families(list, func(p *Program) schedule.Schedule {
+	slices.SortFunc(list, func(a, b *harness.Program) int { return strings.Compare(a.Name, b.Name) })
+	return schedule.Families(list, func(p *harness.Program) schedule.Schedule {
 		return schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}
 	})
 }
 
 // fitting are the programs of a family that take a shape.
-func fitting(family []*Program, s Shape, ranks int) []*Program {
-	return slices.DeleteFunc(slices.Clone(family), func(p *Program) bool { return p.fits(s, ranks) != nil })
+func fitting(family []*harness.Program, s harness.Shape, ranks int) []*harness.Program {
+	return slices.DeleteFunc(slices.Clone(family), func(p *harness.Program) bool { return p.Fits(s, ranks) != nil })
 }
 
 // operation names what a program computes, as package tuned does: by the first of its
 // family among all programs of the binary, also where not all of them are measured.
-func (o *options) operation(p *Program) string {
+func (o *options) operation(p *harness.Program) string {
 	for _, f := range families(o.all) {
-		if slices.ContainsFunc(f, func(other *Program) bool { return other.Name == p.Name }) {
+		if slices.ContainsFunc(f, func(other *harness.Program) bool { return other.Name == p.Name }) {
 			return f[0].Name
 		}
 	}
@@ -61,7 +62,7 @@ func (r *rank) tune(ctx context.Context) error {
 			for _, s := range r.o.shapesOf(f[0], typ, r.onGPU()) {
 				take := fitting(f, s, r.o.ranks)
 				if len(take) == 0 {
-					return f[0].fits(s, r.o.ranks)
+					return f[0].Fits(s, r.o.ranks)
 				}
 				m, next, err := r.fastest(ctx, take, s)
 				if err != nil {
@@ -97,7 +98,7 @@ func (r *rank) tune(ctx context.Context) error {
 }
 
 // fastest measures a family at one shape; next says what came second.
-func (r *rank) fastest(ctx context.Context, programs []*Program, s Shape) (m plan.Measured, next string, err error) {
+func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m plan.Measured, next string, err error) {
 	l, err := r.newLab(ctx, programs, s)
 	if err != nil {
 		return m, "", err

@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"errors"
@@ -20,12 +20,12 @@ type task struct {
 // addTasks makes the rank's products and what they need beside the plan's tensors.
 func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 	made := map[string]driver.Ptr{}
-	for _, step := range l.x.Steps() {
+	for _, step := range l.Problem.Steps() {
 		p, ranks := step.Product, l.r.Size()
 		if step.C == reference.Hidden {
 			p.N /= ranks
 		}
-		if p.Parts > 1 && l.x.Reduces() {
+		if p.Parts > 1 && l.Problem.Reduces() {
 			p.K /= ranks
 		}
 		w := task{Product: p}
@@ -44,10 +44,10 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 			*x.to = at
 		}
 		var err, wrong error
-		w.whole, err = l.product(p, w.bias != 0)
+		w.whole, err = l.Product(p, w.bias != 0)
 		if p.M%ranks == 0 && !p.TransposedA {
 			p.M /= ranks
-			w.chunk, wrong = l.product(p, w.bias != 0)
+			w.chunk, wrong = l.Product(p, w.bias != 0)
 		}
 		if err := errors.Join(err, wrong); err != nil {
 			return err
@@ -60,24 +60,24 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 // operand is the rank's part of a tensor where that is what is needed, else more
 // of it, made once and filled.
 func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in map[string]reference.Input, s driver.Stream) (driver.Ptr, error) {
-	if l.parts[name].Count == elements {
-		return l.at[name], nil
+	if l.Parts[name].Count == elements {
+		return l.At[name], nil
 	}
 	if made[name] != 0 {
 		return made[name], nil
 	}
-	at, err := l.alloc(elements)
+	at, err := l.Alloc(elements)
 	if err != nil {
 		return 0, err
 	}
 	made[name] = at
-	return at, l.r.kernels.make(at, l.s.Type, reference.Input{Seed: in[name].Seed, Real: true}, reference.Whole(elements), s)
+	return at, l.r.Kernels.Make(at, l.Shape.Type, reference.Input{Seed: in[name].Seed, Real: true}, reference.Whole(elements), s)
 }
 
 // pure are the whole products.
 func (l *lab) pure(s driver.Stream) error {
 	for _, w := range l.tasks {
-		if err := l.r.drv.Matmul(w.whole, w.c, w.a, w.b, w.bias, l.r.space, s); err != nil {
+		if err := l.r.drv.Matmul(w.whole, w.c, w.a, w.b, w.bias, l.r.Space, s); err != nil {
 			return err
 		}
 	}
@@ -99,8 +99,8 @@ func (l *lab) chunks(s driver.Stream) error {
 	for _, w := range l.tasks {
 		rows := w.M / l.r.Size()
 		for i := range l.r.Size() {
-			a, c := w.a+driver.Ptr(l.bytes(i*rows*w.K)), w.c+driver.Ptr(l.bytes(i*rows*w.N))
-			if err := l.r.drv.Matmul(w.chunk, c, a, w.b, w.bias, l.r.space, s); err != nil {
+			a, c := w.a+driver.Ptr(l.Bytes(i*rows*w.K)), w.c+driver.Ptr(l.Bytes(i*rows*w.N))
+			if err := l.r.drv.Matmul(w.chunk, c, a, w.b, w.bias, l.r.Space, s); err != nil {
 				return err
 			}
 		}
@@ -112,20 +112,20 @@ func (l *lab) chunks(s driver.Stream) error {
 // what is gathered, and of partial results those of this rank's share, which an
 // all-reduce gathers again.
 func (l *lab) pulls() (bytes []int64) {
-	if l.p.bare() || l.r.Size() == 1 {
+	if l.Program.Bare() || l.r.Size() == 1 {
 		return nil
 	}
-	partial := l.x.Reduces()
+	partial := l.Problem.Reduces()
 	for _, name := range []string{"A", "B"} {
-		at, _, sharded := l.x.Tensor(name).Sharded()
-		if sharded && (!partial || l.x.Op == schedule.MLP && name == "A" && at == 0) {
-			bytes = append(bytes, l.bytes(l.parts[name].Count))
+		at, _, sharded := l.Problem.Tensor(name).Sharded()
+		if sharded && (!partial || l.Problem.Op == schedule.MLP && name == "A" && at == 0) {
+			bytes = append(bytes, l.Bytes(l.Parts[name].Count))
 		}
 	}
 	if partial {
-		share := l.bytes(l.x.Elements("C") / l.r.Size())
+		share := l.Bytes(l.Problem.Elements("C") / l.r.Size())
 		bytes = append(bytes, share)
-		if l.parts["C"].Count == l.x.Elements("C") {
+		if l.Parts["C"].Count == l.Problem.Elements("C") {
 			bytes = append(bytes, share)
 		}
 	}
@@ -166,27 +166,27 @@ type collective struct {
 
 // collective of the program; false for one that also computes.
 func (l *lab) collective(ranks int) (collective, bool) {
-	a, c := l.parts["A"], l.parts["C"]
+	a, c := l.Parts["A"], l.Parts["C"]
 	d := float64(ranks)
 	others := (d - 1) / d
-	axisA, _, sharded := l.x.Tensor("A").Sharded()
-	axisC, _, scattered := l.x.Tensor("C").Sharded()
-	whole := l.bytes(l.x.Elements("C"))
+	axisA, _, sharded := l.Problem.Tensor("A").Sharded()
+	axisC, _, scattered := l.Problem.Tensor("C").Sharded()
+	whole := l.Bytes(l.Problem.Elements("C"))
 	switch {
-	case !l.p.bare():
+	case !l.Program.Bare():
 		return collective{}, false
-	case l.x.Op == schedule.Sum && scattered:
-		return collective{"reduce-scatter", l.bytes(a.Count), others}, true
-	case l.x.Op == schedule.Sum:
-		return collective{"all-reduce", l.bytes(a.Count), 2 * others}, true
-	case l.x.Tensor("A").Root && scattered:
+	case l.Problem.Op == schedule.Sum && scattered:
+		return collective{"reduce-scatter", l.Bytes(a.Count), others}, true
+	case l.Problem.Op == schedule.Sum:
+		return collective{"all-reduce", l.Bytes(a.Count), 2 * others}, true
+	case l.Problem.Tensor("A").Root && scattered:
 		return collective{"scatter", whole, others}, true
-	case l.x.Tensor("A").Root:
+	case l.Problem.Tensor("A").Root:
 		return collective{"broadcast", whole, 1}, true
 	case sharded && scattered && axisA != axisC:
-		return collective{"all-to-all", l.bytes(a.Count), others}, true
+		return collective{"all-to-all", l.Bytes(a.Count), others}, true
 	case sharded && scattered:
-		return collective{"send and receive", l.bytes(c.Count), 1}, true
+		return collective{"send and receive", l.Bytes(c.Count), 1}, true
 	}
 	return collective{"all-gather", whole, others}, true
 }

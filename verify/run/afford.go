@@ -1,10 +1,11 @@
-package harness
+package run
 
 import (
 	"fmt"
 	"time"
 
 	"ovgen/schedule"
+	"ovgen/verify/harness"
 )
 
 // The simulator multiplies about so many numbers a second, all ranks together, and may
@@ -33,7 +34,7 @@ func (r *rank) affordable() error {
 }
 
 // groups are the programs that are measured together.
-func (o *options) groups() [][]*Program {
+func (o *options) groups() [][]*harness.Program {
 	if o.command == "tune" {
 		return families(o.programs)
 	}
@@ -79,8 +80,8 @@ func (o *options) slowest() time.Duration {
 
 // multiplications are those of one run, of all ranks together; zero where the shape is
 // refused when it runs.
-func (o *options) multiplications(p *Program, s Shape) float64 {
-	x, err := p.problem(s, o.ranks)
+func (o *options) multiplications(p *harness.Program, s harness.Shape) float64 {
+	x, err := p.Problem(s, o.ranks)
 	if err != nil {
 		return 0
 	}
@@ -93,7 +94,7 @@ func (o *options) multiplications(p *Program, s Shape) float64 {
 }
 
 // afford says how long the simulator would take for so many runs of a shape.
-func (o *options) afford(p *Program, s Shape, runs int) error {
+func (o *options) afford(p *harness.Program, s harness.Shape, runs int) error {
 	all := o.multiplications(p, s)
 	seconds := all * float64(runs) / simulatedRate
 	if seconds <= simulatedLimit.Seconds() {

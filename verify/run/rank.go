@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"cmp"
@@ -12,28 +12,26 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
+	"ovgen/verify/harness"
 	"ovgen/verify/inject"
 	"ovgen/verify/trace"
 )
 
 // rank is this process as one rank of a verify or a bench.
 type rank struct {
-	*group.Group
-	o       *options
-	drv     driver.Driver
-	filter  *inject.Filter // around the driver, if asked for
-	tracer  *trace.Driver  // likewise
-	kernels *kernels
-	stream  *device.Stream // the caller's
-	space   driver.Ptr     // workspace of the caller's own products
-	shown   progress
+	harness.Member
+	o      *options
+	drv    driver.Driver
+	filter *inject.Filter // around the driver, if asked for
+	tracer *trace.Driver  // likewise
+	shown  progress
 }
 
 // arenaSlack is room for what a plan stages beside A.
 const arenaSlack = 2 << 20
 
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
-	r := &rank{o: o}
+	r := &rank{Member: harness.Member{Seed: o.seed}, o: o}
 	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launch.EnvDriver), "auto"), Timeout: o.timeout,
 		Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
 	if c.Backend == "sim" {
@@ -65,17 +63,17 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 
 func (r *rank) prepare(code *driver.Code) (err error) {
 	r.drv = r.Driver()
-	if r.kernels, err = load(r.drv, code); err != nil {
+	if r.Kernels, err = harness.LoadKernels(r.drv, code); err != nil {
 		return err
 	}
-	if r.stream, err = device.NewStream(r.drv, driver.Low); err != nil {
+	if r.Caller, err = device.NewStream(r.drv, driver.Low); err != nil {
 		return err
 	}
-	if r.space, err = r.drv.MemAlloc(driver.WorkspaceBytes); err != nil {
+	if r.Space, err = r.drv.MemAlloc(driver.WorkspaceBytes); err != nil {
 		return fmt.Errorf("allocate a workspace: %w", err)
 	}
 	if r.o.delays {
-		r.filter.Before = inject.Delay(r.kernels.spinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4, 100*time.Microsecond)
+		r.filter.Before = inject.Delay(r.Kernels.SpinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4, 100*time.Microsecond)
 	}
 	r.shown = progress{on: r.Rank() == 0, terminal: os.Getenv(showProgress) != ""}
 	return nil
@@ -85,14 +83,14 @@ func (r *rank) prepare(code *driver.Code) (err error) {
 func (r *rank) close(ctx context.Context) error {
 	r.shown.clear()
 	var errs []error
-	if r.space != 0 {
-		errs = append(errs, r.drv.MemFree(r.space))
+	if r.Space != 0 {
+		errs = append(errs, r.drv.MemFree(r.Space))
 	}
-	if r.stream != nil {
-		errs = append(errs, r.stream.Close())
+	if r.Caller != nil {
+		errs = append(errs, r.Caller.Close())
 	}
-	if r.kernels != nil {
-		errs = append(errs, r.drv.ModuleUnload(r.kernels.module))
+	if r.Kernels != nil {
+		errs = append(errs, r.Kernels.Close())
 	}
 	if err := r.Group.Close(ctx); err != nil && r.Group.Err() == nil {
 		errs = append(errs, err) // an abort has been reported by what it ended

@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/harness"
 	"ovgen/verify/reference"
 )
 
@@ -49,58 +50,51 @@ func (r *rank) verify(ctx context.Context) (right bool, err error) {
 
 // checker verifies one shape of one program.
 type checker struct {
-	*wanted
-	plan Plan
+	*harness.Wanted
+	r    *rank
+	plan harness.Plan
 	turn int // of the replayed runs
 }
 
-func (r *rank) verifyShape(ctx context.Context, p *Program, s Shape) (rows []row, err error) {
-	t, err := r.tensorsOf(p, s)
+func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Shape) (rows []row, err error) {
+	t, err := r.Tensors(p, s)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, t.free()) }()
-	w, err := t.wanted()
+	defer func() { err = errors.Join(err, t.Free()) }()
+	w, err := t.Wanted()
 	if err != nil {
 		return nil, err
 	}
-	plan, err := t.plan(ctx, p)
+	plan, err := t.Plan(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.closePlan(ctx, plan)) }()
-	c := &checker{wanted: w, plan: plan}
+	defer func() { err = errors.Join(err, r.ClosePlan(ctx, plan)) }()
+	c := &checker{Wanted: w, r: r, plan: plan}
 	modes := []string{modeEager, modeReplayed}
 	if p.Eager {
 		modes[1] = modeOwn
 	}
-	if t.small() && t.x.Op != schedule.Copy { // copies take reals anyway
+	if t.Small() && t.Problem.Op != schedule.Copy { // copies take reals anyway
 		modes = append(modes, modeReal)
 	}
-	for i, counts := range p.patterns(t.s, r.Size()) {
+	for i, counts := range p.Patterns(t.Shape, r.Size()) {
 		if i > 0 {
-			if err := t.recount(ctx, plan, counts.counts); err != nil {
-				return nil, fmt.Errorf("%s: %w", counts.name, err)
+			if err := t.Recount(ctx, plan, counts.Counts); err != nil {
+				return nil, fmt.Errorf("%s: %w", counts.Name, err)
 			}
 		}
 		for _, mode := range modes {
 			one, err := c.mode(ctx, mode)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(mode+", "+counts.name, ", "), err)
+				return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(mode+", "+counts.Name, ", "), err)
 			}
-			one.Parts = counts.name
+			one.Parts = counts.Name
 			rows = append(rows, one)
 		}
 	}
 	return rows, nil
-}
-
-// closePlan closes, unless an abort has been reported already.
-func (r *rank) closePlan(ctx context.Context, p Plan) error {
-	if err := p.Close(ctx); err != nil && r.Err() == nil {
-		return err
-	}
-	return nil
 }
 
 // mode makes the runs of one mode and gathers what each rank found.
@@ -114,9 +108,9 @@ func (c *checker) mode(ctx context.Context, mode string) (row, error) {
 	case runs == 0:
 		runs = 5
 	}
-	var first *mismatch
+	var first *harness.Mismatch
 	for i := range runs {
-		c.r.shown.show("%s %s %s %s: run %d of %d", c.p.Name, c.s, c.s.Type, mode, i+1, runs)
+		c.r.shown.show("%s %s %s %s: run %d of %d", c.Program.Name, c.Shape, c.Shape.Type, mode, i+1, runs)
 		m, err := c.run(ctx, mode, uint32(i))
 		if err != nil {
 			return row{}, fmt.Errorf("run %d: %w", i+1, err)
@@ -129,22 +123,22 @@ func (c *checker) mode(ctx context.Context, mode string) (row, error) {
 }
 
 // run makes one run with fresh inputs and poisoned outputs and judges it.
-func (c *checker) run(ctx context.Context, mode string, i uint32) (*mismatch, error) {
+func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mismatch, error) {
 	if mode == modeReplayed || mode == modeOwn {
 		i += 1 << 20
 	}
-	s := c.r.stream.Handle()
-	in := c.inputs(i, mode == modeReal)
-	if err := errors.Join(c.spoil(s), c.fill(in, s), c.disturb(i, s)); err != nil {
+	s := c.r.Caller.Handle()
+	in := c.Inputs(i, mode == modeReal)
+	if err := errors.Join(c.Spoil(s), c.Fill(in, s), c.disturb(i, s)); err != nil {
 		return nil, err
 	}
 	if err := c.start(ctx, mode, s); err != nil {
 		return nil, err
 	}
 	if mode == modeReal {
-		return c.near(in)
+		return c.Near(in)
 	}
-	return c.equal(in, s)
+	return c.Equal(in, s)
 }
 
 // start runs the plan once: behind what s holds, or, replayed, on its own. Of the
@@ -170,7 +164,7 @@ func (c *checker) disturb(run uint32, s driver.Stream) error {
 	if c.r.o.straggler && int(chance%uint32(c.r.Size())) == c.r.Rank() {
 		if chance>>16&1 == 0 {
 			time.Sleep(2 * time.Millisecond) // the host is late, else the device
-		} else if err := c.r.kernels.spinFor(s, 2*time.Millisecond); err != nil {
+		} else if err := c.r.Kernels.SpinFor(s, 2*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -178,5 +172,5 @@ func (c *checker) disturb(run uint32, s driver.Stream) error {
 		return nil
 	}
 	own := reference.Hash(c.r.o.seed, int64(run)<<8|int64(c.r.Rank()))
-	return c.r.kernels.spinFor(s, time.Duration(own%200)*time.Microsecond)
+	return c.r.Kernels.SpinFor(s, time.Duration(own%200)*time.Microsecond)
 }

@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
+	"ovgen/verify/harness"
 	"ovgen/verify/reference"
 )
 
@@ -57,7 +57,7 @@ func (o *options) list(to io.Writer) {
 		} else {
 			refused = append(refused, fmt.Sprintf("%s: %s", p.Name, l.Refused))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Op, l.Shape, l.Type, memory, p.placements())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Op, l.Shape, l.Type, memory, placements(&p))
 	}
 	w.Flush()
 	fmt.Fprintf(to, "arena and workspaces: what a plan of the shape takes on each of %d ranks, beside the caller's buffers;\n"+
@@ -67,7 +67,7 @@ func (o *options) list(to io.Writer) {
 	}
 }
 
-func (o *options) listed(p *Program) listed {
+func (o *options) listed(p *harness.Program) listed {
 	s := o.listedShape(p)
 	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Op, Size: o.ranks, Shape: s.String(), Type: s.Type.String()}
 	for _, t := range p.Types {
@@ -76,7 +76,7 @@ func (o *options) listed(p *Program) listed {
 	for _, t := range p.Tensors {
 		l.Tensors = append(l.Tensors, placed{t.Name, t.String(), reference.Result(t.Name), t.Root})
 	}
-	err := p.fits(s, o.ranks)
+	err := p.Fits(s, o.ranks)
 	if err == nil {
 		var m plan.Memory
 		m, err = p.Memory(o.ranks, s)
@@ -92,19 +92,13 @@ func (o *options) listed(p *Program) listed {
 const listedRows = 2048
 
 // listedShape is the shape asked for, whole, or a usual one.
-func (o *options) listedShape(p *Program) Shape {
-	usual := o.ranks * listedRows
-	s := Shape{M: usual, K: usual, N: usual}
+func (o *options) listedShape(p *harness.Program) harness.Shape {
+	s := p.PlainShape(listedRows, o.ranks)
 	if len(o.shapes) > 0 {
 		s = o.shapes[0]
 	}
-	s = s.with(o.extents).fit(p, o.ranks)
-	if len(o.shapes) == 0 {
-		s = p.widened(s, o.ranks, 1)
-		s.M = multiple(s.M, p.divisor(schedule.M, o.ranks))
-	}
-	types := slices.Concat(o.typesOf(p), p.Types)
-	s.Type = types[0]
+	s = s.With(o.extents).Fit(p, o.ranks)
+	s.Type = slices.Concat(o.typesOf(p), p.Types)[0]
 	return s
 }
 
@@ -113,7 +107,7 @@ func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<2
 
 // placements are "A [DIDx(D), M/D, K]  B [K, N] -> C [Stream(D), M/D, N]", and the
 // types where some are missing.
-func (p *Program) placements() string {
+func placements(p *harness.Program) string {
 	var read, written []string
 	for _, t := range p.Tensors {
 		text := t.Name + " " + t.String()

@@ -1,14 +1,16 @@
-package harness
+package run
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"ovgen/verify/harness"
 )
 
 // A run in the simulator has time in proportion to its work, unless -timeout says how much.
 func TestSlowest(t *testing.T) {
-	programs := []Program{*program(nil)}
+	programs := []harness.Program{generated(t, "allgatherlinear")}
 	for _, x := range []struct {
 		args string
 		want time.Duration // to the second

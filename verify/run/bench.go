@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	"ovgen/verify/harness"
 )
 
 // warmUp is how many rounds are not counted.
@@ -45,7 +46,7 @@ func (r *rank) bench(ctx context.Context) error {
 	return nil
 }
 
-func (r *rank) benchShape(ctx context.Context, programs []*Program, s Shape) (err error) {
+func (r *rank) benchShape(ctx context.Context, programs []*harness.Program, s harness.Shape) (err error) {
 	l, err := r.newLab(ctx, programs, s)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (l *lab) measure(ctx context.Context, all []*series) (merged []*series, err
 	defer func() { err = errors.Join(err, t.close()) }()
 	for i := range warmUp + l.r.o.rounds {
 		for _, x := range all {
-			l.r.shown.show("%s %s %s: round %d of %d, %s", l.names(), l.s, l.s.Type, i+1, warmUp+l.r.o.rounds, x.variant.name)
+			l.r.shown.show("%s %s %s: round %d of %d, %s", l.names(), l.Shape, l.Shape.Type, i+1, warmUp+l.r.o.rounds, x.variant.name)
 			one, err := t.measure(x.variant.enqueue, x.gated)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", x.variant.name, err)
@@ -125,7 +126,7 @@ func (t *timer) close() error {
 // measure times one enqueue from the moment the ranks' streams have met. Ungated
 // the host begins to enqueue only then; gated everything is queued before.
 func (t *timer) measure(enqueue func(driver.Stream) error, gated bool) (x sample, err error) {
-	s := t.r.stream
+	s := t.r.Caller
 	if gated {
 		err = t.barrier.hold(s.Handle())
 	}
@@ -160,7 +161,7 @@ func (t *timer) measure(enqueue func(driver.Stream) error, gated bool) (x sample
 }
 
 func (t *timer) synchronize() error {
-	if err := t.r.stream.Synchronize(); err != nil {
+	if err := t.r.Caller.Synchronize(); err != nil {
 		return err
 	}
 	return t.r.Err()
@@ -175,7 +176,7 @@ func (l *lab) merge(ctx context.Context, all []*series) ([]*series, error) {
 			mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(one.host))
 		}
 	}
-	blobs, err := l.r.Gather(ctx, fmt.Sprintf("times of %s %s %s", l.names(), l.s, l.s.Type), mine)
+	blobs, err := l.r.Gather(ctx, fmt.Sprintf("times of %s %s %s", l.names(), l.Shape, l.Shape.Type), mine)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package harness
+package run
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
+	"ovgen/verify/harness"
 )
 
 // Exit statuses of Main.
@@ -30,7 +31,7 @@ const showProgress = "OVGEN_PROGRESS"
 // Main is generated/run: it reads the command line, starts the ranks or is one
 // of them, and returns the exit status: 0, 1 when a result is wrong, 2 for
 // trouble. code holds the kernels described in kernels.go.
-func Main(programs []Program, code *driver.Code) int {
+func Main(programs []harness.Program, code *driver.Code) int {
 	o, err := parse(os.Args[1:], programs)
 	if len(os.Args) < 2 {
 		if p, _ := launch.FindPlace(); p.Rank == 0 {
