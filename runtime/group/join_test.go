@@ -1,6 +1,6 @@
 //go:build cgo
 
-package group
+package group_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/verify/sim"
 )
@@ -54,7 +55,7 @@ func TestRunsOnManyStreams(t *testing.T) {
 			if races := w.Races(); len(races) > 0 {
 				t.Errorf("races: %v", races)
 			}
-			if _, err := groups[0].Begin(nil, 1, 0); !errors.Is(err, ErrClosed) {
+			if _, err := groups[0].Begin(nil, 1, 0); !errors.Is(err, group.ErrClosed) {
 				t.Errorf("begin after close: %v", err)
 			}
 			if err := groups[0].Err(); err != nil {
@@ -75,7 +76,7 @@ func TestOneSequence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := g.Arena().Base(0) + driver.Ptr(stagingOf(g.Arena().Bytes()))
+			at := g.Arena().Base(0) + driver.Ptr(group.StagingOf(g.Arena().Bytes()))
 			for i := range 12 {
 				s, err := g.Stream("work", i%3, driver.Low)
 				if err != nil {
@@ -220,10 +221,10 @@ func TestGroupOfOne(t *testing.T) {
 func TestGroupsSideBySide(t *testing.T) {
 	inWorld(t, sim.Config{Devices: 4}, func(w *world) {
 		left, right, whole := w.configs(0, 2), w.configs(2, 2), w.configs(0, 4)
-		var groups [3][]*Group
+		var groups [3][]*group.Group
 		each(3, func(i int) {
 			var errs []error
-			groups[i], errs = w.join([][]Config{left, right, whole}[i])
+			groups[i], errs = w.join([][]group.Config{left, right, whole}[i])
 			if err := errors.Join(errs...); err != nil {
 				panic(err)
 			}
@@ -271,7 +272,7 @@ func TestGather(t *testing.T) {
 				<-groups[r].Done()
 				err = groups[r].Err()
 			}
-			var a *AbortError
+			var a *group.AbortError
 			if !errors.As(err, &a) || a.By != 1 || !strings.Contains(err.Error(), "bind plan 3 (toy) buffer A: rank 1 came alone; ranks 0, 2 did not within 3s") {
 				t.Errorf("rank %d: %v", r, err)
 			}
@@ -284,16 +285,16 @@ func TestJoinRefuses(t *testing.T) {
 	for _, x := range []struct {
 		name  string
 		world sim.Config
-		spoil func(cs []Config)
+		spoil func(cs []group.Config)
 		want  []string
 		as    any
 	}{
-		{"unequal arena", sim.Config{}, func(cs []Config) { cs[1].Arena *= 2 }, []string{"check arena", "Config.Arena"}, new(*CheckError)},
-		{"one device twice", sim.Config{}, func(cs []Config) { cs[2].Driver = cs[1].Driver }, []string{"check device", "ranks 1 and 2"}, new(*CheckError)},
-		{"no peer access", sim.Config{PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }}, func([]Config) {}, []string{"check peer access", "rank 1 can't map rank 2's memory"}, new(*CheckError)},
-		{"one hardware queue", sim.Config{Queues: 1}, func([]Config) {}, []string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
-		{"a rank does not come", sim.Config{}, func(cs []Config) { cs[1].Job = "elsewhere" }, []string{"did not come"}, new(*store.RendezvousError)},
-		{"no memory", sim.Config{Memory: 1 << 19}, func([]Config) {}, []string{"allocate the arena"}, nil},
+		{"unequal arena", sim.Config{}, func(cs []group.Config) { cs[1].Arena *= 2 }, []string{"check arena", "Config.Arena"}, new(*group.CheckError)},
+		{"one device twice", sim.Config{}, func(cs []group.Config) { cs[2].Driver = cs[1].Driver }, []string{"check device", "ranks 1 and 2"}, new(*group.CheckError)},
+		{"no peer access", sim.Config{PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }}, func([]group.Config) {}, []string{"check peer access", "rank 1 can't map rank 2's memory"}, new(*group.CheckError)},
+		{"one hardware queue", sim.Config{Queues: 1}, func([]group.Config) {}, []string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
+		{"a rank does not come", sim.Config{}, func(cs []group.Config) { cs[1].Job = "elsewhere" }, []string{"did not come"}, new(*store.RendezvousError)},
+		{"no memory", sim.Config{Memory: 1 << 19}, func([]group.Config) {}, []string{"allocate the arena"}, nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			x.world.Devices = 3
