@@ -97,7 +97,7 @@ func (b *body) product(n hostir.Node) jen.Code {
 	case x.bias.Buffer != "":
 		args = append(args, b.address(x.bias))
 	case x.call == "Linear":
-		args = append(args, jen.Lit(0))
+		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
 	return jen.Id("q").Dot(x.call).Call(args...)
 }
