@@ -50,7 +50,8 @@ func TestAbort(t *testing.T) {
 			ctx, cancel := context.WithTimeout(w.Context(), time.Duration(1+p.g.Rank())*time.Second)
 			defer cancel()
 			return p.runs(ctx)
-		}, -1, 0, context.DeadlineExceeded, "rank 2 waited for rank 1 at plan 1 (toy), step 2 on copy: Wait ready[1]"},
+		}, -1, 0, context.DeadlineExceeded,
+			"rank 2 waited for rank 1 at plan 1 (toy), step 2 on copy: Wait ready[1]"},
 		{"eager timeout", func(w *world, p, _ *toy) error {
 			if p.g.Rank() != 1 {
 				if _, err := p.enqueue(nil, p.main.Handle); err != nil {
@@ -95,13 +96,15 @@ func TestAbort(t *testing.T) {
 				p = other
 			}
 			return p.runs(ctx)
-		}, -1, -1, context.DeadlineExceeded, "run 4 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
+		}, -1, -1, context.DeadlineExceeded,
+			"run 4 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
 		{"different sequences without a deadline", func(w *world, p, other *toy) error {
 			if p.g.Rank() == 3 {
 				p = other
 			}
 			return p.runs(context.Background())
-		}, -1, -1, context.DeadlineExceeded, "run 1 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
+		}, -1, -1, context.DeadlineExceeded,
+			"run 1 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inWorld(t, sim.Config{Devices: 4, Seed: 1, NoRaces: true}, func(w *world) {
@@ -240,7 +243,8 @@ func TestAllAbortAtOnce(t *testing.T) {
 			}
 		})
 		for r, e := range errs {
-			if want := fmt.Sprint("reason of rank ", e.By); e.By != errs[0].By || e.Cause.Error() != want || e.Rank != r {
+			if want := fmt.Sprint("reason of rank ", e.By); e.By != errs[0].By || e.Cause.Error() != want ||
+				e.Rank != r {
 				t.Errorf("rank %d: by %d, %v; rank 0: by %d", r, e.By, e.Cause, errs[0].By)
 			}
 		}
@@ -313,10 +317,13 @@ func TestAbortLeavesACaptureWhole(t *testing.T) {
 				g.Abort(errReason)
 			}
 			<-g.Done()
-			err = errors.Join(err, d.MemsetD32Async(g.Arena().Base(r)+driver.Ptr(group.StagingOf(g.Arena().Bytes())), 7, 1, s))
+			err = errors.Join(err,
+				d.MemsetD32Async(g.Arena().Base(r)+driver.Ptr(group.StagingOf(g.Arena().Bytes())), 7, 1,
+					s))
 			graph, ended := d.StreamEndCapture(s)
 			exec, made := d.GraphInstantiate(graph)
-			if err := errors.Join(err, ended, made, d.GraphLaunch(exec, s), d.StreamSynchronize(s)); err != nil {
+			if err := errors.Join(err, ended, made, d.GraphLaunch(exec, s),
+				d.StreamSynchronize(s)); err != nil {
 				t.Errorf("rank %d: %v", r, err)
 			}
 			word := make([]byte, 4)
@@ -324,7 +331,8 @@ func TestAbortLeavesACaptureWhole(t *testing.T) {
 			if err != nil || word[0] != 7 {
 				t.Errorf("rank %d: the graph wrote %v, %v", r, word, err)
 			}
-			if err := errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph), d.StreamDestroy(s)); err != nil {
+			if err := errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph),
+				d.StreamDestroy(s)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -340,7 +348,8 @@ func TestCloseIsBounded(t *testing.T) {
 	}{
 		{"the peer does not close", func(w *world, g []*group.Group) {
 			err := g[0].Close(w.Context())
-			if err == nil || !strings.Contains(err.Error(), "close the group") || g[0].Close(w.Context()) != err {
+			if err == nil || !strings.Contains(err.Error(), "close the group") ||
+				g[0].Close(w.Context()) != err {
 				w.Errorf("%v", err)
 			}
 			w.leave(g[1:])
@@ -366,7 +375,8 @@ func TestCloseIsBounded(t *testing.T) {
 		{"the peer gathers something else", func(w *world, g []*group.Group) {
 			each(2, func(r int) {
 				if r == 0 {
-					if err := g[0].Close(w.Context()); err == nil || !strings.Contains(err.Error(), "new plan") {
+					if err := g[0].Close(w.Context()); err == nil ||
+						!strings.Contains(err.Error(), "new plan") {
 						w.Error(err)
 					}
 					return
@@ -390,8 +400,10 @@ func TestCloseIsBounded(t *testing.T) {
 }
 
 func TestErrorText(t *testing.T) {
-	e := &group.AbortError{Rank: 0, By: 2, Cause: context.Canceled, Order: "runs begun: 2 on rank 0, 1 on rank 1", Waits: []group.Wait{
-		{Rank: 0, Peer: 1, Text: "plan 3 (x), step 5 on copy: Wait ready[1]", Sure: true}, {Rank: 1, Peer: 2, Text: "plan 3 (x), step 4 on copy: Wait ready[2]"}}}
+	e := &group.AbortError{Rank: 0, By: 2, Cause: context.Canceled, Order: "runs begun: 2 on rank 0, 1 on rank 1",
+		Waits: []group.Wait{
+			{Rank: 0, Peer: 1, Text: "plan 3 (x), step 5 on copy: Wait ready[1]", Sure: true},
+			{Rank: 1, Peer: 2, Text: "plan 3 (x), step 4 on copy: Wait ready[2]"}}}
 	const want = "rank 2 aborted the group: context canceled; rank 0 waited for rank 1 at plan 3 (x), step 5 on copy: Wait ready[1]; " +
 		"rank 1 probably waited for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 on rank 0, 1 on rank 1"
 	if got := fmt.Sprint(e); got != want {

@@ -23,7 +23,8 @@ func TestArenaBytes(t *testing.T) {
 		for _, words := range []int64{0, 1, leastWords, leastWords + 1, 1 << 20, 5 << 20} {
 			n := ArenaBytes(staging, words)
 			if !fits(n, staging, words) {
-				t.Errorf("%d bytes of staging and %d words do not fit an arena of %d", staging, words, n)
+				t.Errorf("%d bytes of staging and %d words do not fit an arena of %d", staging, words,
+					n)
 			}
 			if n > leastArena && fits(n-256, staging, words) {
 				t.Errorf("%d bytes of staging and %d words fit less than %d", staging, words, n)
@@ -53,7 +54,9 @@ func TestManyPlans(t *testing.T) {
 	if _, err := next.Words(words); err != nil {
 		t.Errorf("an arena as large as the error says: %v", err)
 	}
-	if _, err := small.Words(words); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("set Config.Arena to at least %d on all ranks", full.Arena)) {
+	if _, err := small.Words(words); err == nil ||
+		!strings.Contains(err.Error(),
+			fmt.Sprintf("set Config.Arena to at least %d on all ranks", full.Arena)) {
 		t.Errorf("%v", err)
 	}
 }

@@ -49,7 +49,8 @@ func TestWatch(t *testing.T) {
 		want  string // in the error; every rank's ends with the same diagnosis
 	}{
 		{"all come", true, context.WithCancel, 0, nil, ""},
-		{"without a deadline", false, context.WithCancel, 3 * time.Second, context.DeadlineExceeded, "it did not drain within 3s (Config.RunTimeout)"},
+		{"without a deadline", false, context.WithCancel, 3 * time.Second, context.DeadlineExceeded,
+			"it did not drain within 3s (Config.RunTimeout)"},
 		{"deadline", false, func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 5*time.Second)
 		}, 5 * time.Second, context.DeadlineExceeded, "watch stream "},
@@ -67,7 +68,8 @@ func TestWatch(t *testing.T) {
 					p, q := newToy(g), newToy(g)
 					exec, s := captured(t, g, p, q)
 					defer func() {
-						if err := errors.Join(g.Driver().GraphExecDestroy(exec), g.Driver().StreamDestroy(s)); err != nil {
+						if err := errors.Join(g.Driver().GraphExecDestroy(exec),
+							g.Driver().StreamDestroy(s)); err != nil {
 							t.Error(err)
 						}
 						p.close()
@@ -94,10 +96,12 @@ func TestWatch(t *testing.T) {
 						}
 						return
 					}
-					if !errors.As(err, &a) || !errors.Is(err, x.is) || !strings.Contains(err.Error(), x.want) {
+					if !errors.As(err, &a) || !errors.Is(err, x.is) ||
+						!strings.Contains(err.Error(), x.want) {
 						t.Fatalf("rank %d: %v, want %v with %q", r, err, x.is, x.want)
 					}
-					if !strings.Contains(err.Error(), "waited for rank 2 at plan 1 (toy), step 2 on copy: Wait ready[2]") {
+					if !strings.Contains(err.Error(),
+						"waited for rank 2 at plan 1 (toy), step 2 on copy: Wait ready[2]") {
 						t.Errorf("rank %d does not say who waited for whom: %v", r, err)
 					}
 				})
@@ -128,7 +132,8 @@ func TestWatchAnyStream(t *testing.T) {
 			if err := d.StreamBeginCapture(s); err != nil {
 				t.Error(err)
 			}
-			if err := g.Watch(w.Context(), s); err == nil || !strings.Contains(err.Error(), "being captured") {
+			if err := g.Watch(w.Context(), s); err == nil ||
+				!strings.Contains(err.Error(), "being captured") {
 				t.Errorf("rank %d: a stream that is being captured: %v", r, err)
 			}
 			graph, err := d.StreamEndCapture(s)
@@ -136,7 +141,8 @@ func TestWatchAnyStream(t *testing.T) {
 				t.Error(err)
 			}
 			if err := g.Watch(w.Context(), 12345); err == nil || g.Err() != nil {
-				t.Errorf("rank %d: a handle that is no stream: %v, the group's error is %v", r, err, g.Err())
+				t.Errorf("rank %d: a handle that is no stream: %v, the group's error is %v", r, err,
+					g.Err())
 			}
 			_, err = g.Gather(w.Context(), "watched", nil)
 			if err != nil || r != 0 {
@@ -144,15 +150,20 @@ func TestWatchAnyStream(t *testing.T) {
 			}
 			mine, err := d.MemAlloc(4) // a word that nobody writes
 			if err := errors.Join(err, d.MemsetD32Async(mine, 0, 1, s),
-				d.StreamBatchMemOp(s, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: mine}})); err != nil {
+				d.StreamBatchMemOp(s,
+					[]driver.MemOp{{Kind: driver.WaitEqual, Value: 1,
+						Address: mine}})); err != nil {
 				t.Error(err)
 			}
 			start := time.Now()
 			err = g.Watch(w.Context(), s)
-			if took := time.Since(start); err == nil || !strings.Contains(err.Error(), "outside of the group") || took > 3*time.Second+group.DrainTimeout+time.Second {
+			if took := time.Since(start); err == nil ||
+				!strings.Contains(err.Error(), "outside of the group") ||
+				took > 3*time.Second+group.DrainTimeout+time.Second {
 				t.Errorf("a stream blocked by its owner: %v after %v", err, took)
 			}
-			if err := errors.Join(d.MemcpyHtoD(mine, []byte{1, 0, 0, 0}), d.StreamSynchronize(s), d.MemFree(mine)); err != nil {
+			if err := errors.Join(d.MemcpyHtoD(mine, []byte{1, 0, 0, 0}), d.StreamSynchronize(s),
+				d.MemFree(mine)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -198,13 +209,15 @@ func TestDiagnoseReplay(t *testing.T) {
 // TestTimeouts gives each bound a time of its own.
 func TestTimeouts(t *testing.T) {
 	bounds := func(c *group.Config) {
-		c.Timeout, c.JoinTimeout, c.CallTimeout, c.RunTimeout = time.Hour, 20*time.Second, 7*time.Second, 11*time.Second
+		c.Timeout, c.JoinTimeout, c.CallTimeout, c.RunTimeout = time.Hour, 20*time.Second, 7*time.Second,
+			11*time.Second
 	}
 	took := func(t *testing.T, f func() error, want time.Duration, text string) {
 		t.Helper()
 		start := time.Now()
 		err := f()
-		if got := time.Since(start); err == nil || got < want || got > want+2*time.Second || !strings.Contains(err.Error(), text) {
+		if got := time.Since(start); err == nil || got < want || got > want+2*time.Second ||
+			!strings.Contains(err.Error(), text) {
 			t.Errorf("%v after %v, want %q after %v", err, got, text, want)
 		}
 	}
@@ -213,7 +226,8 @@ func TestTimeouts(t *testing.T) {
 			cs := w.configs(0, 3)
 			each(2, func(r int) {
 				bounds(&cs[r])
-				took(t, func() error { _, err := group.Join(w.Context(), cs[r]); return err }, 20*time.Second, "rank 2 of 3 did not come within 20s")
+				took(t, func() error { _, err := group.Join(w.Context(), cs[r]); return err },
+					20*time.Second, "rank 2 of 3 did not come within 20s")
 			})
 		})
 	})
@@ -223,8 +237,10 @@ func TestTimeouts(t *testing.T) {
 		want time.Duration
 		text string
 	}{
-		{"call", func(w *world, p *toy) error { _, err := p.g.Gather(w.Context(), "meet", nil); return err }, 7 * time.Second, "did not within 7s"},
-		{"run", func(w *world, p *toy) error { return p.run(w.Context()) }, 11 * time.Second, "it did not drain within 11s"},
+		{"call", func(w *world, p *toy) error { _, err := p.g.Gather(w.Context(), "meet", nil); return err },
+			7 * time.Second, "did not within 7s"},
+		{"run", func(w *world, p *toy) error { return p.run(w.Context()) }, 11 * time.Second,
+			"it did not drain within 11s"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inWorld(t, sim.Config{Devices: 2}, func(w *world) {
@@ -279,13 +295,15 @@ func TestDecline(t *testing.T) {
 					}
 					var peer *group.PeerError
 					switch {
-					case g != nil || err == nil || !strings.Contains(err.Error(), `look up driver "rocm"`):
+					case g != nil || err == nil ||
+						!strings.Contains(err.Error(), `look up driver "rocm"`):
 						t.Errorf("rank %d: %v", r, err)
 					case slices.Contains(x.bad, r):
 						if errors.As(err, &peer) {
 							t.Errorf("rank %d does not tell its own mistake: %v", r, err)
 						}
-					case !errors.As(err, &peer) || peer.Rank != x.bad[0] || !errors.As(err, new(*store.DeclinedError)):
+					case !errors.As(err, &peer) || peer.Rank != x.bad[0] ||
+						!errors.As(err, new(*store.DeclinedError)):
 						t.Errorf("rank %d: %v, want rank %d's", r, err, x.bad[0])
 					}
 				})
@@ -307,15 +325,18 @@ func TestToldOnce(t *testing.T) {
 			}
 			first := p.run(w.Context())
 			full := p.g.Err().Error()
-			if !strings.Contains(first.Error(), full) || !strings.Contains(full, "waited for rank 1 at plan 1 (toy)") {
+			if !strings.Contains(first.Error(), full) ||
+				!strings.Contains(full, "waited for rank 1 at plan 1 (toy)") {
 				t.Errorf("the first error is %q, Err is %q", first, full)
 			}
 			for range 2 {
 				_, gather := p.g.Gather(w.Context(), "meet", nil)
 				_, stream := p.g.Stream("another", 0, driver.Low)
-				for _, err := range []error{p.run(w.Context()), gather, stream, p.g.Alive(), p.g.Watch(w.Context(), p.main.Handle)} {
+				for _, err := range []error{p.run(w.Context()), gather, stream, p.g.Alive(),
+					p.g.Watch(w.Context(), p.main.Handle)} {
 					var a *group.AbortError
-					if !errors.As(err, &a) || !errors.Is(err, context.DeadlineExceeded) || a.Error() != full {
+					if !errors.As(err, &a) || !errors.Is(err, context.DeadlineExceeded) ||
+						a.Error() != full {
 						t.Errorf("%v is not the same abort", err)
 					}
 					if len(err.Error()) > 150 {
@@ -357,7 +378,8 @@ func TestRegister(t *testing.T) {
 			t.Fatalf("%d open plans: %v", n+2, err)
 		}
 	}
-	if _, err := g.Register(&idle{"one more"}); err == nil || !strings.Contains(err.Error(), fmt.Sprint(group.MaxPlans, " plans of the group are open")) {
+	if _, err := g.Register(&idle{"one more"}); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprint(group.MaxPlans, " plans of the group are open")) {
 		t.Errorf("one more: %v", err)
 	}
 }

@@ -44,7 +44,8 @@ func TestRunsOnManyStreams(t *testing.T) {
 						t.Errorf("rank %d, run %d: %v", r, i, err)
 					}
 				}
-				if err := errors.Join(g.Driver().StreamSynchronize(other), g.Err(), g.Driver().StreamDestroy(other)); err != nil {
+				if err := errors.Join(g.Driver().StreamSynchronize(other), g.Err(),
+					g.Driver().StreamDestroy(other)); err != nil {
 					t.Error(err)
 				}
 				a.close()
@@ -83,7 +84,8 @@ func TestOneSequence(t *testing.T) {
 					t.Fatal(err)
 				}
 				r, err := g.Begin(nil, id, s.Handle)
-				if err := errors.Join(err, g.Driver().MemsetD32Async(at, uint32(i), 512, s.Handle), g.End(&r)); err != nil {
+				if err := errors.Join(err, g.Driver().MemsetD32Async(at, uint32(i), 512, s.Handle),
+					g.End(&r)); err != nil {
 					t.Fatal(err)
 				}
 				if i == 11 {
@@ -194,7 +196,8 @@ func TestCallersGraph(t *testing.T) {
 			}
 			<-g.Done()
 			must(d.StreamSynchronize(s))
-			if err := g.Err(); !strings.Contains(err.Error(), "rank 1 probably waited for rank 0 at plan 1 (toy), step 2") {
+			if err := g.Err(); !strings.Contains(err.Error(),
+				"rank 1 probably waited for rank 0 at plan 1 (toy), step 2") {
 				t.Errorf("rank %d: %v", r, err)
 			}
 			must(errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph), d.StreamDestroy(s)))
@@ -273,7 +276,9 @@ func TestGather(t *testing.T) {
 				err = groups[r].Err()
 			}
 			var a *group.AbortError
-			if !errors.As(err, &a) || a.By != 1 || !strings.Contains(err.Error(), "bind plan 3 (toy) buffer A: rank 1 came alone; ranks 0, 2 did not within 3s") {
+			if !errors.As(err, &a) || a.By != 1 ||
+				!strings.Contains(err.Error(),
+					"bind plan 3 (toy) buffer A: rank 1 came alone; ranks 0, 2 did not within 3s") {
 				t.Errorf("rank %d: %v", r, err)
 			}
 		})
@@ -289,12 +294,19 @@ func TestJoinRefuses(t *testing.T) {
 		want  []string
 		as    any
 	}{
-		{"unequal arena", sim.Config{}, func(cs []group.Config) { cs[1].Arena *= 2 }, []string{"check arena", "Config.Arena"}, new(*group.CheckError)},
-		{"one device twice", sim.Config{}, func(cs []group.Config) { cs[2].Driver = cs[1].Driver }, []string{"check device", "ranks 1 and 2"}, new(*group.CheckError)},
-		{"no peer access", sim.Config{PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }}, func([]group.Config) {}, []string{"check peer access", "rank 1 can't map rank 2's memory"}, new(*group.CheckError)},
-		{"one hardware queue", sim.Config{Queues: 1}, func([]group.Config) {}, []string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
-		{"a rank does not come", sim.Config{}, func(cs []group.Config) { cs[1].Job = "elsewhere" }, []string{"did not come"}, new(*store.RendezvousError)},
-		{"no memory", sim.Config{Memory: 1 << 19}, func([]group.Config) {}, []string{"allocate the arena"}, nil},
+		{"unequal arena", sim.Config{}, func(cs []group.Config) { cs[1].Arena *= 2 },
+			[]string{"check arena", "Config.Arena"}, new(*group.CheckError)},
+		{"one device twice", sim.Config{}, func(cs []group.Config) { cs[2].Driver = cs[1].Driver },
+			[]string{"check device", "ranks 1 and 2"}, new(*group.CheckError)},
+		{"no peer access", sim.Config{PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }},
+			func([]group.Config) {}, []string{"check peer access", "rank 1 can't map rank 2's memory"},
+			new(*group.CheckError)},
+		{"one hardware queue", sim.Config{Queues: 1}, func([]group.Config) {},
+			[]string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
+		{"a rank does not come", sim.Config{}, func(cs []group.Config) { cs[1].Job = "elsewhere" },
+			[]string{"did not come"}, new(*store.RendezvousError)},
+		{"no memory", sim.Config{Memory: 1 << 19}, func([]group.Config) {}, []string{"allocate the arena"},
+			nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			x.world.Devices = 3
@@ -346,7 +358,8 @@ func TestJoinFailsAnywhere(t *testing.T) {
 				t.Errorf("call %d: join took %v", n, took)
 			}
 			for r, err := range errs {
-				if err == nil || !strings.Contains(err.Error(), "injected") || r != 1 && !strings.Contains(err.Error(), "rank 1") {
+				if err == nil || !strings.Contains(err.Error(), "injected") || r != 1 &&
+					!strings.Contains(err.Error(), "rank 1") {
 					t.Errorf("call %d: rank %d: %v", n, r, err)
 				}
 			}

@@ -82,10 +82,12 @@ func TestKilledRank(t *testing.T) {
 			wait := func(name string, within time.Duration, ranks ...int) {
 				t.Helper()
 				for end := time.Now().Add(within); len(ranks) > 0; time.Sleep(5 * time.Millisecond) {
-					if _, err := os.Stat(filepath.Join(dir, fmt.Sprint(ranks[0], name))); err == nil {
+					if _, err := os.Stat(filepath.Join(dir,
+						fmt.Sprint(ranks[0], name))); err == nil {
 						ranks = ranks[1:]
 					} else if time.Now().After(end) {
-						text, _ := os.ReadFile(filepath.Join(dir, fmt.Sprint(ranks[0], ".error")))
+						text, _ := os.ReadFile(filepath.Join(dir,
+							fmt.Sprint(ranks[0], ".error")))
 						t.Fatalf("ranks %v: no %s within %v: %s", ranks, name, within, text)
 					}
 				}
@@ -151,7 +153,9 @@ func TestChoice(t *testing.T) {
 		t.Setenv("OVGEN_SIM_DEVICES", x.devices)
 		t.Setenv(launch.EnvDriver, "")
 		each(2, func(r int) {
-			g, err := group.Join(t.Context(), group.Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"), Backend: x.backend, Timeout: 5 * time.Second})
+			g, err := group.Join(t.Context(),
+				group.Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"),
+					Backend: x.backend, Timeout: 5 * time.Second})
 			text := ""
 			if err != nil {
 				text = err.Error()

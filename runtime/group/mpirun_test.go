@@ -86,7 +86,8 @@ func mpirun(t *testing.T, ranks int, mode string) (out, errs string, err error) 
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, path, "--allow-run-as-root", "--oversubscribe", "-n", fmt.Sprint(ranks), os.Args[0])
+	c := exec.CommandContext(ctx, path, "--allow-run-as-root", "--oversubscribe", "-n", fmt.Sprint(ranks),
+		os.Args[0])
 	c.Env = append(os.Environ(), rankMode+"="+mode+"|", launch.EnvDriver+"=sim")
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr

@@ -161,9 +161,11 @@ func (p *toy) Name() string { return "toy" }
 func (p *toy) Steps() []group.Step {
 	return []group.Step{
 		{Number: 1, Stream: "main", Text: fmt.Sprintf("Post ready[%d]", p.next())},
-		{Number: 2, Stream: "copy", Wait: true, Peers: []int{p.prev()}, Text: fmt.Sprintf("Wait ready[%d]", p.prev())},
+		{Number: 2, Stream: "copy", Wait: true, Peers: []int{p.prev()},
+			Text: fmt.Sprintf("Wait ready[%d]", p.prev())},
 		{Number: 3, Stream: "copy", Text: fmt.Sprintf("Post ack[%d]", p.prev())},
-		{Number: 4, Stream: "copy", Wait: true, Peers: []int{p.next()}, Text: fmt.Sprintf("Wait ack[%d]", p.next())},
+		{Number: 4, Stream: "copy", Wait: true, Peers: []int{p.next()},
+			Text: fmt.Sprintf("Wait ack[%d]", p.next())},
 	}
 }
 

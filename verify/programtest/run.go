@@ -33,7 +33,8 @@ func Run(t *testing.T, p harness.Program) {
 						seed := uint64(10*ranks + n + 100*more)
 						synctest.Test(t, func(t *testing.T) {
 							switch err := runShape(t.Context(), &p, s, ranks, seed); {
-							case sim.Missing() != nil && errors.Is(err, driver.ErrUnavailable):
+							case sim.Missing() != nil &&
+								errors.Is(err, driver.ErrUnavailable):
 								t.Skip(err)
 							case err != nil:
 								t.Error(err)

@@ -47,13 +47,15 @@ func TestRight(t *testing.T) {
 		}
 		for _, c := range cases {
 			for _, captured := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%d/captured %v", s.Name, c.Shape.Ranks, captured), func(t *testing.T) {
-					for seed := range seeds() {
-						if out := run(t, c, Config{Seed: seed, Runs: 3, Captured: captured}); out.Failed() {
-							t.Fatalf("seed %d: %s", seed, out)
+				t.Run(fmt.Sprintf("%s/%d/captured %v", s.Name, c.Shape.Ranks, captured),
+					func(t *testing.T) {
+						for seed := range seeds() {
+							if out := run(t, c, Config{Seed: seed, Runs: 3,
+								Captured: captured}); out.Failed() {
+								t.Fatalf("seed %d: %s", seed, out)
+							}
 						}
-					}
-				})
+					})
 			}
 		}
 	}
