@@ -65,6 +65,7 @@ type adapted[B any] struct {
 // Memory is what the plan's Shape says that it needs.
 func (p adapted[B]) Memory() (plan.Memory, error) { return p.memory() }
 
+// Bind sets the package's buffers by the names of their fields.
 func (p adapted[B]) Bind(ctx context.Context, b Buffers) error {
 	var to B
 	v := reflect.ValueOf(&to).Elem()

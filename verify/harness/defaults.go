@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/reference"
 )
 
-// with is the shape with the values of another in place of its own.
+// With is the shape with the values of another in place of its own.
 func (s Shape) With(other Shape) Shape {
 	for _, e := range Symbols {
 		if n := *other.At(e); n != 0 {
@@ -17,7 +17,7 @@ func (s Shape) With(other Shape) Shape {
 	return s
 }
 
-// verifyShapes are a plain one and one whose rows a rank are no multiple of 8,
+// VerifyShapes are a plain one and one whose rows a rank are no multiple of 8,
 // where the type allows with odd K and N too; GPUs get one that fills them. All are
 // widened to what the placements and New need.
 func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
@@ -79,6 +79,8 @@ func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
 
 func multiple(x, of int) int { return (x + of - 1) / of * of }
 
+// BenchShapes are what bench measures where no shape is asked for: those of large models on
+// GPUs, of a bare communication growing sizes, and one small shape in the simulator.
 func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	var list []Shape
 	switch {

@@ -49,7 +49,8 @@ func Main(programs []harness.Program, code *driver.Code) int {
 		return exitTrouble
 	case err != nil:
 		p, _ := launch.FindPlace()
-		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0) // the ranks of a launcher read the same line
+		// The ranks of a launcher read the same line.
+		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0)
 		return exitTrouble
 	case o.command == "list":
 		o.list(os.Stdout)

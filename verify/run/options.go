@@ -90,8 +90,9 @@ var commands = []string{"list", "verify", "bench", "tune", "trace"}
 // list.
 var readBy = map[string][]string{
 	"ranks": commands, "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
-	"json": {"list", "verify", "bench", "tune"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"}, "straggler": {"verify"},
-	"nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
+	"json": {"list", "verify", "bench", "tune"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
+	"straggler": {"verify"},
+	"nosteps":   {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
 }
 
 // unread names a flag that was given and that the command does not read.
@@ -327,7 +328,8 @@ func (o *options) chooseExtents(list string) error {
 		}
 		e := schedule.Extent(name)
 		if !slices.Contains(harness.Symbols[3:], e) {
-			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list, name, harness.Symbols[3:])
+			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list,
+				name, harness.Symbols[3:])
 		}
 		if !slices.ContainsFunc(o.programs, func(p harness.Program) bool { return p.Measures(e) }) {
 			return fmt.Errorf("-extents %s: no program that was named has an extent %s", list, e)

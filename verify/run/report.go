@@ -47,13 +47,15 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 	if err != nil {
 		return row{}, err
 	}
-	all, err := c.r.Gather(ctx, fmt.Sprintf("results of %s %s %s %s", c.Program.Name, c.Shape, c.Shape.Type, mode), mine)
+	all, err := c.r.Gather(ctx, fmt.Sprintf("results of %s %s %s %s", c.Program.Name, c.Shape, c.Shape.Type, mode),
+		mine)
 	if err != nil {
 		return row{}, err
 	}
 	w := row{Program: c.Program.Name, Proof: c.Program.Proof, Driver: c.r.drv.Name(), Type: c.Shape.Type.String(),
-		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, P: c.Shape.P, Counts: c.Problem.Counts,
-		Ranks: c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
+		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, P: c.Shape.P,
+		Counts: c.Problem.Counts,
+		Ranks:  c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
 	if mode == modeReal {
 		w.Result = withinBound
 	}
@@ -89,7 +91,8 @@ func (r *rank) report(rows []row) (right bool) {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "program\ttype\tm,k,n\tranks\tmode\truns\tresult")
 	for _, w := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.shape(), w.Ranks, w.Mode, w.Runs, w.Result)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.shape(), w.Ranks, w.Mode, w.Runs,
+			w.Result)
 	}
 	t.Flush()
 	for _, w := range rows {
