@@ -84,9 +84,8 @@ func (p *pool) stepWords(plan int, words []uint32) map[string]uint32 {
 	return byStream
 }
 
-// blocked finds the step that a run of plan waits at: the earliest of the waits
-// that each stream comes to next, those that the words leave no doubt about
-// before others.
+// blocked finds the step that a run of plan waits at: the earliest of the next waits of
+// all streams, a certain one before one that the words leave in doubt.
 func blocked(steps []Step, plan int, words map[string]uint32) (at Step, sure, ok bool) {
 	waits := map[string][]Step{}
 	var streams []string

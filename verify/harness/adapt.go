@@ -18,7 +18,7 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	}
 	return Program{
 		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
-		Op: string(s.Op), Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind),
+		Op: string(s.Op), Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind), Memory: memoryOf[S],
 	}
 }
 
@@ -41,6 +41,9 @@ func Adapt[P plan.Runner, S sized, B any](make func(context.Context, *group.Grou
 type sized interface {
 	Memory(ranks int) (plan.Memory, error)
 }
+
+// memoryOf is a Program's Memory by the Shape of a generated package.
+func memoryOf[S sized](ranks int, s Shape) (plan.Memory, error) { return shapeAs[S](s).Memory(ranks) }
 
 // shapeAs is a shape as a package has it: with the fields that it has.
 func shapeAs[S any](s Shape) S {

@@ -41,6 +41,15 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	return list
 }
 
+// PlainShape has so many rows a rank in each extent, and what the placements and New need
+// more.
+func (p *Program) PlainShape(rows, ranks int) Shape {
+	n := rows * ranks
+	s := p.widened(Shape{M: n, K: n, N: n}.Fit(p, ranks), ranks, 1)
+	s.M = multiple(s.M, p.divisor(schedule.M, ranks))
+	return s
+}
+
 // widened is a shape whose other extents than M are multiples of what they are cut in,
 // parts being multiples of granule; constants stand for themselves.
 func (p *Program) widened(s Shape, ranks, granule int) Shape {

@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	for _, x := range []struct{ args, want string }{
 		{"", "usage"}, {"help", "help"}, {"verify -h", "help"}, {"run", `no command "run"`},
 		{"list", ""}, {"list -json", ""}, {"list all", "list takes no name"},
-		{"list -ranks 2", "list has no flag -ranks (verify, bench, tune, trace)"},
+		{"list -ranks 2", ""}, {"list -m 9", ""}, {"list -iters 2", "list has no flag -iters (verify, bench, tune)"},
 		{"verify all -o x", "verify has no flag -o (tune, trace)"},
 		{"bench all -delays", "bench has no flag -delays (verify)"},
 		{"trace allgatherlinear -json", "trace has no flag -json"},
@@ -194,7 +194,8 @@ func TestCommands(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"list", 0, []string{"allgatherlinear ", "proven for D = 1..8"}},
+		{"list", 0,
+			[]string{"allgatherlinear ", "proven for D = 1..8", "130.0 MiB  128.0 MiB   A [DIDx(D), M/D, K]"}},
 		{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
 			[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
 				"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},

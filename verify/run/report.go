@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"text/tabwriter"
 
@@ -117,7 +118,10 @@ func (w *row) shape() string {
 }
 
 // printJSON prints a value on one line.
-func printJSON(v any) {
+func printJSON(v any) { writeJSON(os.Stdout, v) }
+
+// writeJSON writes a value on one line.
+func writeJSON(to io.Writer, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -125,5 +129,5 @@ func printJSON(v any) {
 		fmt.Fprintf(os.Stderr, "run: %v\n", err)
 		return
 	}
-	os.Stdout.Write(b.Bytes())
+	to.Write(b.Bytes())
 }

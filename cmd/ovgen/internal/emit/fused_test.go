@@ -16,9 +16,11 @@ import (
 // wholesale launches every kind of kernel.
 func wholesale() Input {
 	own, gathered := hostir.View{Buffer: "A"}, hostir.View{Buffer: "Agathered", Index: from}
-	slots := []hostir.Terms{{View: hostir.View{Buffer: "slots", Index: hostir.Const(0)}}, {View: hostir.View{Buffer: "slots", Index: hostir.Const(1)}}}
+	slots := []hostir.Terms{{View: hostir.View{Buffer: "slots", Index: hostir.Const(0)}},
+		{View: hostir.View{Buffer: "slots", Index: hostir.Const(1)}}}
 	sum := hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: slots}
-	ready, read := hostir.Wait{Stream: mainRef, Semaphore: "ready", Peer: from}, hostir.Post{Stream: mainRef, Semaphore: "read", Peer: from}
+	ready, read := hostir.Wait{Stream: mainRef, Semaphore: "ready", Peer: from},
+		hostir.Post{Stream: mainRef, Semaphore: "read", Peer: from}
 	kernel := func(name string, body ...hostir.Node) hostir.Node {
 		return hostir.LaunchKernel{Stream: mainRef, Name: name, Body: body}
 	}
@@ -28,7 +30,8 @@ func wholesale() Input {
 		hostir.Post{Stream: mainRef, Semaphore: "ready", Kernel: true},
 		loop(neighbour,
 			kernel("get", ready, hostir.Set{Stream: mainRef, Dst: gathered, Src: remote}, read),
-			kernel("put", hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, Src: own}, read)),
+			kernel("put", hostir.Set{Stream: mainRef,
+				Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, Src: own}, read)),
 		hostir.Wait{Stream: mainRef, Semaphore: "read", Kernel: true},
 		hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank}, Src: own, Kernel: true},
 		sum,

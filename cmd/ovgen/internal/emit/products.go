@@ -29,7 +29,8 @@ type product struct {
 func productOf(n hostir.Node) (product, bool) {
 	switch n := n.(type) {
 	case hostir.Matmul:
-		return product{call: "Matmul", stream: n.Stream, c: n.C, a: n.A, b: n.B, form: form{accumulate: n.Accumulate}}, true
+		return product{call: "Matmul", stream: n.Stream, c: n.C, a: n.A, b: n.B, form: form{accumulate: n.Accumulate}},
+			true
 	case hostir.Linear:
 		return product{call: "Linear", stream: n.Stream, c: n.C, a: n.A, b: n.B, bias: n.Bias,
 			form: form{transposed: true, bias: n.Bias.Buffer != "", gelu: n.Gelu, accumulate: n.Accumulate}}, true
@@ -124,7 +125,8 @@ func (u *unit) shapeOf(x product) (gemm, error) {
 	for _, e := range []hostir.Expr{g.m, g.k} {
 		e.Vars(func(name string) {
 			if !known[name] && err == nil {
-				err = fmt.Errorf("the extents of a product into %s depend on %s: they must be known before a run", x.c.Buffer, name)
+				err = fmt.Errorf("the extents of a product into %s depend on %s: they must be known before a run",
+					x.c.Buffer, name)
 			}
 		})
 	}
