@@ -231,7 +231,7 @@ func TestRefuses(t *testing.T) {
 	clash := program(t, "Clash", linear())
 	clash.Program.Semaphores = append(clash.Program.Semaphores, hostir.Semaphore{Name: "bias"}, hostir.Semaphore{Name: "rank"})
 	unknown := program(t, "Unknown", linear())
-	unknown.Program.Body = append(unknown.Program.Body, hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "A"}})
+	unknown.Program.Body = append(unknown.Program.Body, hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("A")))
 	for _, c := range []struct {
 		inputs []Input
 		want   []string
