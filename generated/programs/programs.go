@@ -138,7 +138,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective1",
-		Proof:  "proven for D = 1..8, stamp e4c8cceb226ad96b",
+		Proof:  "proven for D = 1..8, stamp 331048da34073f7f",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -153,7 +153,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective2",
-		Proof:  "proven for D = 1..8, stamp ff6b01b0deec4078",
+		Proof:  "proven for D = 1..8, stamp 9963ccb236b79157",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -168,7 +168,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearcollective8",
-		Proof:  "proven for D = 1..8, stamp 3ffb03029f20c614",
+		Proof:  "proven for D = 1..8, stamp 1041c063e97384c5",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D", Times: 8}},
@@ -198,7 +198,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearfused",
-		Proof:  "proven for D = 1..8, stamp 65cfb3efcd261ede",
+		Proof:  "proven for D = 1..8, stamp da05d81df4025d92",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
@@ -320,7 +320,7 @@ var All = []harness.Program{
 	},
 	{
 		Name:   "allgatherlinearringget",
-		Proof:  "proven for D = 1..8, stamp e5f87f7726e9cac2",
+		Proof:  "proven for D = 1..8, stamp 7e85e713326114ee",
 		Ranks:  []int{1, 2, 3, 4, 5, 6, 7, 8},
 		Op:     "linear",
 		Checks: []harness.Divide{{Extent: "M", By: "D"}},
