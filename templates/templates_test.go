@@ -14,7 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// build renders a package, compiles testdata/NAME.cc over its shim, runs that and
+// engine is the folder of the engine that runs kernels in the simulator.
+const engine = "../verify/sim"
+
+// build renders a package, compiles testdata/NAME.cc over its kernels and the engine, runs that and
 // returns what it printed.
 func build(t *testing.T, d Device, headers, sources []string, main string) string {
 	t.Helper()
@@ -40,7 +43,7 @@ func run(t *testing.T, program string, args ...string) (string, error) {
 func rendered(t *testing.T, d Device, headers, sources []string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for file, names := range map[string][]string{d.Package + ".h": headers, d.Package + ".cu": sources, d.Package + "_sim.cc": {"sim.cc.tmpl"}} {
+	for file, names := range map[string][]string{d.Package + ".h": headers, d.Package + ".cu": sources, d.Package + "_host.cc": {"host.cc.tmpl"}} {
 		text, err := Render(d, names...)
 		if err != nil {
 			t.Fatal(err)
@@ -61,9 +64,11 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, main)
-	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-I", dir, "-I", "testdata", source, "-o", program)
+	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing",
+		"-I", dir, "-I", "testdata", source, "-o", program)
 	if !slices.Contains(flags, "-fsanitize=thread") {
-		args = append(args, "-D__threadfence()=__threadfence_system()", "-D__threadfence_block()=__threadfence_system()")
+		args = append(args, "-I", engine, filepath.Join(engine, "engine_linux.cc"),
+			"-D__threadfence()=__threadfence_system()", "-D__threadfence_block()=__threadfence_system()")
 	}
 	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "allgatherlinearfused.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "allgatherlinearfused.h"
+const void *allgatherlinearfused_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed allgatherlinearfused_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "allgatherlinearfused",
 	Source: "62c034de0383028b1d392aaeecfb438993bbe807aa406749549550d32d31003c",
@@ -27,7 +31,7 @@ var code = driver.Code{
 		{Name: "allgatherlinearfused_post", Params: C.sizeof_struct_allgatherlinearfused_post, Touches: postTouches},
 		{Name: "allgatherlinearfused_get", Params: C.sizeof_struct_allgatherlinearfused_get, Touches: getTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.allgatherlinearfused_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

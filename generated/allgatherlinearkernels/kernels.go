@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "allgatherlinearkernels.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "allgatherlinearkernels.h"
+const void *allgatherlinearkernels_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed allgatherlinearkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "allgatherlinearkernels",
 	Source: "bb0947fd22dc468b4ee8c0aab0952fa64a9acf3b76f7170fab774c596535d8c5",
@@ -27,7 +31,7 @@ var code = driver.Code{
 		{Name: "allgatherlinearkernels_post", Params: C.sizeof_struct_allgatherlinearkernels_post, Touches: postTouches},
 		{Name: "allgatherlinearkernels_copy", Params: C.sizeof_struct_allgatherlinearkernels_copy, Touches: copyTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.allgatherlinearkernels_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "allreduceinplace.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "allreduceinplace.h"
+const void *allreduceinplace_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed allreduceinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "allreduceinplace",
 	Source: "4965ccdddc0111f50d1972f2b81787a2e72e027713f60875d5eef85f7ecddf29",
@@ -28,7 +32,7 @@ var code = driver.Code{
 		{Name: "allreduceinplace_get", Params: C.sizeof_struct_allreduceinplace_get, Touches: getTouches},
 		{Name: "allreduceinplace_shot", Params: C.sizeof_struct_allreduceinplace_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.allreduceinplace_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

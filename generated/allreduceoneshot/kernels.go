@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "allreduceoneshot.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "allreduceoneshot.h"
+const void *allreduceoneshot_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed allreduceoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "allreduceoneshot",
 	Source: "9b25873af4b2efabc451545c0eeabeaf858cc14c8b771f4492a0473f2b06edd9",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "allreduceoneshot_shot", Params: C.sizeof_struct_allreduceoneshot_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.allreduceoneshot_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "allreducetwoshot.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "allreducetwoshot.h"
+const void *allreducetwoshot_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed allreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "allreducetwoshot",
 	Source: "463cc4b4cb28ab4fd66cb2d3cfb5f785ff273155413772b5dec0b81cd8278501",
@@ -28,7 +32,7 @@ var code = driver.Code{
 		{Name: "allreducetwoshot_get", Params: C.sizeof_struct_allreducetwoshot_get, Touches: getTouches},
 		{Name: "allreducetwoshot_shot", Params: C.sizeof_struct_allreducetwoshot_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.allreducetwoshot_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "columninputgradient.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "columninputgradient.h"
+const void *columninputgradient_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed columninputgradient_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "columninputgradient",
 	Source: "7caca4f64118587330eaeac670b6de351e46fa75eaac315d681b5568982d6528",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "columninputgradient_reduce", Params: C.sizeof_struct_columninputgradient_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.columninputgradient_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

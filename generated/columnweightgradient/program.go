@@ -4,21 +4,33 @@ package columnweightgradient
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 )
 
-// program is what the ranks compare before they run together.
-var program = plan.Program{
-	Name:  "columnweightgradient",
-	Hash:  "a6067cc4f5ba53bc55e65bfb72845158b0c1a3352d4e909aa7f1ab3ef6bd7d9b",
-	Proof: "proven for D = 1..8, stamp d8a4d7c2e2382569",
-	Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8},
+// Schedule is what the package was generated from.
+var Schedule = schedule.Schedule{
+	Op: "gradient",
+	Tensors: []schedule.Tensor{
+		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+		{Name: "B", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
+		{Name: "C", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
+	},
+}
+
+// Program is what the ranks compare before they run, and what it takes.
+var Program = plan.Program{
+	Name:    "columnweightgradient",
+	Hash:    "a6067cc4f5ba53bc55e65bfb72845158b0c1a3352d4e909aa7f1ab3ef6bd7d9b",
+	Proof:   "proven for D = 1..8, stamp d8a4d7c2e2382569",
+	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Extents: []string{"M", "K", "N"},
+	Divides: []plan.Divide{{Extent: "M", By: "D"}},
+	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
 // Shape is the size and element type of a ColumnWeightGradient, the same on all
@@ -29,192 +41,83 @@ type Shape struct {
 	Type    device.Type // BF16, FP16, FP32
 }
 
-// maxExtent keeps the bytes of every tensor within an int64.
-const maxExtent = 1 << 30
-
 // Check reports everything that keeps this many ranks from running the shape.
 func (s Shape) Check(ranks int) error {
-	if ranks < 1 {
-		return fmt.Errorf("no ranks: %d", ranks)
-	}
-	var errs []error
-	for _, e := range []struct {
-		name   string
-		extent int
-	}{{"M", s.M}, {"K", s.K}, {"N", s.N}} {
-		if e.extent < 1 || e.extent > maxExtent {
-			errs = append(errs, fmt.Errorf("%s is %d: it must lie between 1 and %d", e.name, e.extent, maxExtent))
-		}
-	}
-	if err := plan.CheckElements(ranks, s.M, s.K, s.N); len(errs) == 0 && err != nil {
-		errs = append(errs, err)
-	}
-	if s.M%ranks != 0 {
-		errs = append(errs, fmt.Errorf("M is %d: it must be a multiple of the ranks, %d", s.M, ranks))
-	}
-	switch s.Type {
-	case device.BF16, device.FP16, device.FP32:
-	default:
-		errs = append(errs, fmt.Errorf("type %v is not one of BF16, FP16, FP32", s.Type))
-	}
-	return errors.Join(errs...)
+	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
 }
 
 // String is the shape as errors print it.
 func (s Shape) String() string {
-	return fmt.Sprintf("M %d, K %d, N %d, %s", s.M, s.K, s.N, s.Type)
+	return Program.Shape(s.Type, s.M, s.K, s.N)
 }
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// Shape.Memory lists their bytes. The caller owns them and keeps them until
-// Bind has replaced them or Close has returned on all ranks; memory that peers
-// read must be memory that CUDA IPC can export. Runs write C: Bind refuses
-// memory for it that overlaps another buffer's.
+// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
+// other.
 type Buffers struct {
-	// A is [M, N].
-	// It has M*N elements.
-	A device.Ptr
-	// B is [DIDx(D), M/D, K]: this rank's part, which the peers read.
-	// It is [M/D, K] in memory, M/D*K elements.
+	A device.Ptr // [M, N]; M*N elements
+	// B is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
+	// memory, M/D*K elements.
 	B device.Ptr
-	// C is [N, K].
-	// It has N*K elements.
-	C device.Ptr
+	C device.Ptr // [N, K]; N*K elements
 }
 
-// Plan is a ColumnWeightGradient of one shape on this rank. Its methods are not
-// for several goroutines at once.
+// Plan is a ColumnWeightGradient of one shape on this rank. Its methods, which
+// are those of plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
-	rank, ranks int
-	chunkA      int64 // bytes of M/D*N elements
-	chunkB      int64 // bytes of M/D*K elements
+	*plan.Plan
+
+	chunkA int64 // bytes of M/D*N elements
+	chunkB int64 // bytes of M/D*K elements
 
 	a, b, c, bgathered *plan.Buffer
 	ready, read        *plan.Semaphore
 	copy               *plan.Stream
 	gemm, gemm2        *plan.Product
-
-	plan *plan.Plan
 }
 
 // New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one. Everything that a run
-// needs is allocated, opened, loaded and tuned here; the device may be
-// synchronised.
-//
-// The group's arena holds the plan's words and what it stages: Shape.Memory
-// says how much. Each stream that runs products has a workspace of 32 MiB
-// besides, which it shares with the group's other plans.
-//
-// Errors are those of Check, or wrap *plan.DisagreementError, *plan.RanksError,
-// *group.ArenaError, *group.WordsError, *plan.RankError for what only another
-// rank found, or *group.AbortError where a rank did not come in time. All but
-// the last leave the group whole.
+// it with the same shape, and all get the error of one; plan.Make says which.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
-	if err := s.Check(g.Size()); err != nil {
-		return nil, plan.Refuse(ctx, g, &program, err)
-	}
-	b := plan.Build(g, &program, s.String())
-	p := s.declare(b)
-	var err error
-	if p.plan, err = b.Finish(ctx, p.issue); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
 // Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes. It asks for neither
-// a group nor a GPU.
+// shape, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
-	if err := s.Check(ranks); err != nil {
-		return plan.Memory{}, err
-	}
-	return plan.Measure(ranks, &program, s.String(), func(b *plan.Builder) func(*plan.Queue) {
-		return s.declare(b).issue
-	})
+	return plan.Measure(ranks, &Program, s, s.declare)
+}
+
+// Bind sets the memory that runs work on, as plan.Plan's does: it is
+// collective, and with the buffers of the last Bind it does nothing.
+func (p *Plan) Bind(ctx context.Context, x Buffers) error {
+	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
-	bytes := func(elements int) int64 {
-		return int64(elements) * s.Type.Size()
-	}
+	p := &Plan{Plan: b.Plan()}
+	p.chunkA = s.Type.Bytes(m / d * n)
+	p.chunkB = s.Type.Bytes(m / d * k)
 
-	p := &Plan{rank: b.Rank(), ranks: b.Size()}
-	p.chunkA = bytes(m / d * n)
-	p.chunkB = bytes(m / d * k)
-
-	p.a = b.Caller("A", bytes(m*n))
-	p.b = b.Shared("B", bytes(m/d*k))
-	p.c = b.Written(b.Caller("C", bytes(n*k)))
-	p.bgathered = b.Allocate("Bgathered", bytes(m*k))
+	p.a = b.Caller("A", s.Type.Bytes(m*n))
+	p.b = b.Shared("B", s.Type.Bytes(m/d*k))
+	p.c = b.Written(b.Caller("C", s.Type.Bytes(n*k)))
+	p.bgathered = b.Allocate("Bgathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: n, K: m / d, N: k, Type: s.Type, TransposedA: true})
 	p.gemm2 = b.Matmul(driver.MatmulDesc{M: n, K: m / d, N: k, Type: s.Type, TransposedA: true, Accumulate: true})
+	b.Issue(p.issue)
 	return p
-}
-
-// Bind sets the memory that runs work on. It is collective; with the buffers of
-// the last Bind it does nothing, and sends nothing. Addresses are multiples of
-// 16 bytes. After an error the plan is not bound: plan.ErrBusy, plan.ErrClosed,
-// *plan.DisagreementError, *plan.RankError for what another rank found, or
-// *group.AbortError.
-func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.plan.Bind(ctx, x.A, x.B, x.C)
-}
-
-// Enqueue enqueues one run behind what the stream holds, without waiting on the
-// host; every rank of the group enqueues its own. A stream that is being
-// captured gets the run as part of its graph. A failure after Enqueue is learnt
-// from the group's Done and Err, and a run that has not drained after
-// Config.RunTimeout aborts the group. The group does not see the launches of a
-// captured graph: its Watch, called behind each, bounds them.
-//
-// Errors wrap plan.ErrNotBound, plan.ErrBusy, plan.ErrClosed, group.ErrClosed
-// or *group.AbortError.
-func (p *Plan) Enqueue(s driver.Stream) error {
-	return p.plan.Enqueue(s)
-}
-
-// Replay is Enqueue by one launch of a graph that Bind captured: the host
-// spends a few microseconds, however many the ranks. The stream must not be
-// being captured.
-func (p *Plan) Replay(s driver.Stream) error {
-	return p.plan.Replay(s)
-}
-
-// Run launches one run on a stream of its own, from a graph captured by Bind,
-// and waits until it is done. When ctx ends first, or has no deadline and
-// Config.RunTimeout has passed, the group is aborted on all ranks, since the
-// peers can't be left to wait. The *group.AbortError says who waited for whom.
-// Other errors are Enqueue's.
-func (p *Plan) Run(ctx context.Context) error {
-	return p.plan.Run(ctx)
-}
-
-// Close is collective and frees what the plan owns. It is bounded by ctx and
-// Config.CallTimeout, also when a peer is gone. A second call returns what the
-// first did. The group's Close closes plans that are open, and Close of a plan
-// then returns what that one did. After an abort it waits for no peer and
-// returns a *group.AbortError.
-func (p *Plan) Close(ctx context.Context) error {
-	return p.plan.Close(ctx)
-}
-
-// Base is what the plan shares with the plans of all packages: its memory and
-// streams, for whoever records or draws a run.
-func (p *Plan) Base() *plan.Plan {
-	return p.plan
 }
 
 // issue enqueues one run: the host program of the package comment, node by
 // node.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := p.rank, p.ranks
+	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	// Before the forks.
 	q.Post(main, p.ready)

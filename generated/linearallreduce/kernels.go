@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearallreduce.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearallreduce.h"
+const void *linearallreduce_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearallreduce_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearallreduce",
 	Source: "383b0abd18a6077586f7fd1fe7b3632537faa9e52ce8f63303d07570bdc52106",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "linearallreduce_reduce", Params: C.sizeof_struct_linearallreduce_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearallreduce_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearallreduceoneshot.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearallreduceoneshot.h"
+const void *linearallreduceoneshot_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearallreduceoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearallreduceoneshot",
 	Source: "db9056e253cd4b309f95620c7d71621cd28a7969e0c19fa9f72c798fe8a422fc",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "linearallreduceoneshot_shot", Params: C.sizeof_struct_linearallreduceoneshot_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearallreduceoneshot_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

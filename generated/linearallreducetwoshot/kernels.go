@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearallreducetwoshot.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearallreducetwoshot.h"
+const void *linearallreducetwoshot_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearallreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearallreducetwoshot",
 	Source: "7631fa6e414c4e939693807856ec1dc71d504c0c6d4c15efbab0000d75a077d7",
@@ -28,7 +32,7 @@ var code = driver.Code{
 		{Name: "linearallreducetwoshot_get", Params: C.sizeof_struct_linearallreducetwoshot_get, Touches: getTouches},
 		{Name: "linearallreducetwoshot_shot", Params: C.sizeof_struct_linearallreducetwoshot_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearallreducetwoshot_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

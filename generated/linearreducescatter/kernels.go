@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearreducescatter.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearreducescatter.h"
+const void *linearreducescatter_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearreducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearreducescatter",
 	Source: "3a454ba1a7793f2234c27855c40704a08f387593912072239ca8f58b9cc39a68",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatter_reduce", Params: C.sizeof_struct_linearreducescatter_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearreducescatter_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearreducescatterget.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearreducescatterget.h"
+const void *linearreducescatterget_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearreducescatterget_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearreducescatterget",
 	Source: "e893084c0d0037f7481bf1fc80b67083986a6e73d5bf4d4d22192102b323c45d",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterget_reduce", Params: C.sizeof_struct_linearreducescatterget_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearreducescatterget_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearreducescatterinorder.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearreducescatterinorder.h"
+const void *linearreducescatterinorder_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearreducescatterinorder_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearreducescatterinorder",
 	Source: "b5741523aed0480b5e7d7c50f4ff5060901fbc1bcfcb82e1680c422165acaa79",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterinorder_reduce", Params: C.sizeof_struct_linearreducescatterinorder_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearreducescatterinorder_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearreducescatterinslot.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearreducescatterinslot.h"
+const void *linearreducescatterinslot_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearreducescatterinslot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearreducescatterinslot",
 	Source: "45986b201124da6a4f91246bc52c211bd8136feb6bf220619c1ed7f9919e886c",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterinslot_reduce", Params: C.sizeof_struct_linearreducescatterinslot_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearreducescatterinslot_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

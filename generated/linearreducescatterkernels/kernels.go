@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearreducescatterkernels.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearreducescatterkernels.h"
+const void *linearreducescatterkernels_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearreducescatterkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearreducescatterkernels",
 	Source: "4a315b444a61d444d2bd0c215a790450b8b41a0627b94734a2457b3a1d55dad0",
@@ -27,7 +31,7 @@ var code = driver.Code{
 		{Name: "linearreducescatterkernels_post", Params: C.sizeof_struct_linearreducescatterkernels_post, Touches: postTouches},
 		{Name: "linearreducescatterkernels_shot", Params: C.sizeof_struct_linearreducescatterkernels_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearreducescatterkernels_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

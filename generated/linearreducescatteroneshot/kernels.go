@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearreducescatteroneshot.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearreducescatteroneshot.h"
+const void *linearreducescatteroneshot_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearreducescatteroneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearreducescatteroneshot",
 	Source: "729452c6241ee13f1a0ff4b7da44250d0e6b03821136ff27af985915162dfa3c",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatteroneshot_shot", Params: C.sizeof_struct_linearreducescatteroneshot_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearreducescatteroneshot_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

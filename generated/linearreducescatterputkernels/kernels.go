@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearreducescatterputkernels.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearreducescatterputkernels.h"
+const void *linearreducescatterputkernels_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearreducescatterputkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearreducescatterputkernels",
 	Source: "ebd4bb548a07f55c645fdcfc462e1c389ef55a4cee9d380334159b5f0bd2e76e",
@@ -27,7 +31,7 @@ var code = driver.Code{
 		{Name: "linearreducescatterputkernels_put", Params: C.sizeof_struct_linearreducescatterputkernels_put, Touches: putTouches},
 		{Name: "linearreducescatterputkernels_shot", Params: C.sizeof_struct_linearreducescatterputkernels_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearreducescatterputkernels_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

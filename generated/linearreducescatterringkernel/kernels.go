@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "linearreducescatterringkernel.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "linearreducescatterringkernel.h"
+const void *linearreducescatterringkernel_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed linearreducescatterringkernel_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "linearreducescatterringkernel",
 	Source: "a087a151c5938f83e0f4f005a56d6c4d9c6076f4840d5ced8104162c0771d694",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "linearreducescatterringkernel_reduce", Params: C.sizeof_struct_linearreducescatterringkernel_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.linearreducescatterringkernel_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

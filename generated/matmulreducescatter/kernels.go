@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "matmulreducescatter.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "matmulreducescatter.h"
+const void *matmulreducescatter_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed matmulreducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "matmulreducescatter",
 	Source: "d5ffea464fc7741106ab44d1ce388900a15a37a67165f63f5009c2d7f32ab91b",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "matmulreducescatter_reduce", Params: C.sizeof_struct_matmulreducescatter_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.matmulreducescatter_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

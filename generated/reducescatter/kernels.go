@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "reducescatter.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "reducescatter.h"
+const void *reducescatter_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed reducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "reducescatter",
 	Source: "9864f6d6926854444ad3ffcf386e093e56539c5d1d0df4da7b08c417c91eaaa8",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "reducescatter_reduce", Params: C.sizeof_struct_reducescatter_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.reducescatter_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

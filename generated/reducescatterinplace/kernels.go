@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "reducescatterinplace.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "reducescatterinplace.h"
+const void *reducescatterinplace_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed reducescatterinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "reducescatterinplace",
 	Source: "a0fee9583f128f803d3638aaa233f0cefe7a93695b66980f84db1bd3855a4a3b",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "reducescatterinplace_reduce", Params: C.sizeof_struct_reducescatterinplace_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.reducescatterinplace_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "reducescatterv.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "reducescatterv.h"
+const void *reducescatterv_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed reducescatterv_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "reducescatterv",
 	Source: "ac0553a9471732023e94f3f682b8dbb22efed740bec4778c1abbf0b8ba9b18ec",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "reducescatterv_shot", Params: C.sizeof_struct_reducescatterv_shot, Touches: shotTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.reducescatterv_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a post or wait has a thread for

@@ -9,14 +9,18 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// #include "run.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "run.h"
+const void *run_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed run_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "run",
 	Source: "d3c6c7b12bd00b18ed6cfe036ad5f57cda51afa80ebf6b5ac5c433f58b669ff9",
@@ -26,7 +30,7 @@ var code = driver.Code{
 		{Name: "compare", Params: C.sizeof_struct_run_compare, Touches: compareTouches},
 		{Name: "spin", Params: C.sizeof_struct_run_spin, Touches: spinTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.run_kernels),
 }
 
 // sized is a number of elements in bytes.

@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "tensorparallelmlp.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "tensorparallelmlp.h"
+const void *tensorparallelmlp_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed tensorparallelmlp_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "tensorparallelmlp",
 	Source: "0f83bdcc0b8cdadc11a98af7e0eb8ca7d96678bc4f8badb3b57f1a44eb239834",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "tensorparallelmlp_reduce", Params: C.sizeof_struct_tensorparallelmlp_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.tensorparallelmlp_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

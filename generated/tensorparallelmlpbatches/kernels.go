@@ -10,14 +10,18 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// #include "tensorparallelmlpbatches.h"
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+#include "tensorparallelmlpbatches.h"
+const void *tensorparallelmlpbatches_kernels(const void *engine);
+*/
 import "C"
 
 //go:embed tensorparallelmlpbatches_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU and, unless built with
-// the tag nosim, the same kernels compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels
+// compiled for the host.
 var code = driver.Code{
 	Name:   "tensorparallelmlpbatches",
 	Source: "23f7a0018a85d33619ca56d86de0ebd7b5d2fc7f8d37b11009cfca3f4e267057",
@@ -25,7 +29,7 @@ var code = driver.Code{
 	Kernels: []driver.Kernel{
 		{Name: "tensorparallelmlpbatches_reduce", Params: C.sizeof_struct_tensorparallelmlpbatches_reduce, Touches: reduceTouches},
 	},
-	Sim: sim(),
+	Host: unsafe.Pointer(C.tensorparallelmlpbatches_kernels),
 }
 
 // maxRanks is how many ranks the kernels serve: a sum has a term for each.

@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package capi
 
@@ -14,8 +14,8 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	_ "ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
+	_ "ovgen/verify/sim"
 )
 
 func TestDo(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
 )
 
 // Config is struct ovgen_config: how a rank joins.
@@ -56,7 +57,7 @@ func Join(c Config, ms int64) (uintptr, error) {
 // does not, a library takes it only where it was asked for.
 func (c Config) resolve() (group.Config, error) {
 	g := group.Config{Rank: c.Rank, Size: c.Size, Job: c.Job, Context: c.Context, Arena: c.Arena}
-	g.Backend = cmp.Or(c.Backend, os.Getenv(group.EnvDriver), "cuda")
+	g.Backend = cmp.Or(c.Backend, os.Getenv(launch.EnvDriver), "cuda")
 	for _, b := range []struct {
 		to *time.Duration
 		ms int64
@@ -68,7 +69,7 @@ func (c Config) resolve() (group.Config, error) {
 	}
 	switch {
 	case c.Size == 0:
-		place, err := group.Placed()
+		place, err := launch.FindPlace()
 		if err != nil {
 			return g, err
 		}

@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package device
 
 import (
@@ -11,7 +9,7 @@ import (
 	"testing/synctest"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 func onDevice(t *testing.T, f func(d driver.Driver)) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Code is the device code of a generated package: PTX for a GPU and, in builds
-// with the simulator, the same kernels compiled for the host.
+// with cgo, the same kernels compiled for the host.
 type Code struct {
 	Name string // the generated package
 	// Source is the Digest of the package's header and .cu, which PTX must have been
@@ -18,9 +18,9 @@ type Code struct {
 	Source  string
 	PTX     []byte // behind its head; null-terminated is not needed
 	Kernels []Kernel
-	// Sim is the address of the package's C table of host kernels, nil in a
-	// build tagged nosim: see templates/sim.cc.tmpl.
-	Sim unsafe.Pointer
+	// Host is the package's C function that returns the table of its kernels compiled for
+	// the host, for the engine of a simulator (templates/host.cc.tmpl); nil without cgo.
+	Host unsafe.Pointer
 }
 
 // ErrNoPTX says that a package was generated without NVRTC and runs in the simulator only.

@@ -279,6 +279,9 @@ func (t Type) Size() int64 {
 	panic(fmt.Sprintf("driver: there is no element type %d", uint8(t)))
 }
 
+// Bytes is the size of so many elements.
+func (t Type) Bytes(elements int) int64 { return int64(elements) * t.Size() }
+
 // String is the type's name as commands take it: bf16, fp16 or fp32.
 func (t Type) String() string {
 	switch t {

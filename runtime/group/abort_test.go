@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package group
 
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 var errReason = errors.New("a reason of my own")

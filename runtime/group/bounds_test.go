@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package group
 
@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group/store"
+	"ovgen/verify/sim"
 )
 
 // captured puts one run of each plan, in their order, into a graph of the caller's.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/launch"
 )
 
 // protocol is the version of what the ranks tell each other and of the layouts
@@ -71,7 +72,7 @@ func checkAlike(all []identity) error {
 		case id.Host != first.Host:
 			return &CheckError{"host", pair, fmt.Sprintf("rank 0 is on %q, rank %d on %q (start all ranks of a group on one machine, in one container)", first.Host, r, id.Host)}
 		case id.Driver != first.Driver:
-			return &CheckError{"driver", pair, fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)", first.Driver, r, id.Driver, EnvDriver)}
+			return &CheckError{"driver", pair, fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)", first.Driver, r, id.Driver, launch.EnvDriver)}
 		case id.Arena != first.Arena:
 			return &CheckError{"arena", pair, fmt.Sprintf("rank 0 has an arena of %d bytes, rank %d of %d (set Config.Arena to the same on all ranks)", first.Arena, r, id.Arena)}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
+	"ovgen/runtime/launch"
 )
 
 // auto is the backend that stands for cuda, else sim.
@@ -20,7 +21,7 @@ const auto = "auto"
 func (c Config) resolve() (Config, error) {
 	var errs []error
 	if c.Size == 0 {
-		p, err := Placed()
+		p, err := launch.FindPlace()
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -30,13 +31,13 @@ func (c Config) resolve() (Config, error) {
 		}
 	}
 	if c.Job == "" {
-		c.Job = os.Getenv(EnvJob)
+		c.Job = os.Getenv(launch.EnvJob)
 	}
 	if c.Job == "" && len(errs) == 0 {
-		errs = append(errs, fmt.Errorf("no job name (set Config.Job or %s to the same on all ranks of one start)", EnvJob))
+		errs = append(errs, fmt.Errorf("no job name (set Config.Job or %s to the same on all ranks of one start)", launch.EnvJob))
 	}
 	if c.Backend == "" {
-		c.Backend = os.Getenv(EnvDriver)
+		c.Backend = os.Getenv(launch.EnvDriver)
 	}
 	if c.Backend == "" {
 		c.Backend = "cuda"

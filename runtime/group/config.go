@@ -5,13 +5,14 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
+	"ovgen/runtime/launch"
 )
 
 // Config tells Join who this rank is and what it brings. The zero value takes
-// everything from the environment that Launch, torchrun, mpirun or srun sets.
+// everything from the environment that launch.Command, torchrun, mpirun or srun sets.
 type Config struct {
 	// Rank and Size of the group. Size 0 reads them from the launcher's variables
-	// (see Placed) and, where Job is empty, the job's name and, where Devices is
+	// (see launch.FindPlace) and, where Job is empty, the job's name and, where Devices is
 	// nil, the device.
 	Rank, Size int
 	// Job names the group on this machine: all its ranks and no others use it.
@@ -54,7 +55,7 @@ type Config struct {
 	// Network connects the ranks; nil means store.Unix().
 	Network store.Network
 
-	place *Place // that the launcher gave, where Size was 0
+	place *launch.Place // that the launcher gave, where Size was 0
 }
 
 // Defaults of Config.

@@ -4,6 +4,5 @@
 // host memory that every rank maps, a pool of streams, one sequence of runs for
 // all plans, and an abort that turns hangs into errors: a rank that is
 // cancelled, out of time or told of a dead peer releases every blocked stream of
-// the group, and each rank learns who waited for whom. Launch starts the ranks
-// of a program that starts its own.
+// the group, and each rank learns who waited for whom.
 package group

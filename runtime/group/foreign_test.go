@@ -1,4 +1,4 @@
-//go:build linux && !nosim
+//go:build linux
 
 package group_test
 
@@ -10,8 +10,8 @@ import (
 	"ovgen/generated/allgather"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	_ "ovgen/runtime/driver/sim" // the example runs in it
 	"ovgen/runtime/group"
+	_ "ovgen/verify/sim" // the example runs in it
 )
 
 // foreign stands for another package that binds CUDA, by cgo or purego: its handles are

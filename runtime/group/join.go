@@ -10,6 +10,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/ipc"
+	"ovgen/runtime/launch"
 )
 
 // Join makes this process a rank of the job that c names. It is collective: it
@@ -20,7 +21,7 @@ import (
 // that serves, or is not for Linux. A Config that is wrong by itself is refused before
 // the rendezvous, and the peers that come within a second are told.
 func Join(ctx context.Context, c Config) (*Group, error) {
-	if err := supported(); err != nil {
+	if err := launch.Supported(); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
 	}
 	c, err := c.resolve()
@@ -114,7 +115,7 @@ func simulated(name string, err error) string {
 	if _, missing := driver.Lookup("sim"); name != "cuda" || missing != nil || !errors.Is(err, driver.ErrUnavailable) {
 		return ""
 	}
-	return fmt.Sprintf(" (%s=sim, or Config.Backend, runs it in the simulator)", EnvDriver)
+	return fmt.Sprintf(" (%s=sim, or Config.Backend, runs it in the simulator)", launch.EnvDriver)
 }
 
 // tryDriver opens this rank's device and compares it with the others'. why is

@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package group
 
@@ -12,8 +12,8 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group/store"
+	"ovgen/verify/sim"
 )
 
 func TestRunsOnManyStreams(t *testing.T) {

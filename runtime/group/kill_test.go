@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package group
 
@@ -16,9 +16,9 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
+	"ovgen/runtime/launch"
+	"ovgen/verify/launchtest"
 )
-
-func init() { modes["toy"] = toyRank }
 
 // toyRank runs a toy until a peer dies, and then a new group of the survivors.
 func toyRank(rank int, dir string) {
@@ -54,7 +54,7 @@ func toyRank(rank int, dir string) {
 	if errors.As(err, &gone) && rank > gone.Rank {
 		rank--
 	}
-	g, err = Join(ctx, Config{Rank: rank, Size: g.Size() - 1, Job: os.Getenv(EnvJob) + "again"})
+	g, err = Join(ctx, Config{Rank: rank, Size: g.Size() - 1, Job: os.Getenv(launch.EnvJob) + "again"})
 	must(err)
 	p = newToy(g)
 	for range 5 {
@@ -73,11 +73,11 @@ func TestKilledRank(t *testing.T) {
 			dir := t.TempDir()
 			done := make(chan error)
 			go func() {
-				l := Launch{Ranks: 4, Env: []string{rankMode + "=toy|" + dir}, Driver: "sim",
+				l := launch.Command{Ranks: 4, Env: []string{rankMode + "=toy|" + dir}, Driver: "sim",
 					Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), Grace: 30 * time.Second}
 				done <- l.Run(t.Context())
 			}()
-			pids := pidsIn(t, dir, 4)
+			pids := launchtest.Pids(t, dir, 4)
 			wait := func(name string, within time.Duration, ranks ...int) {
 				t.Helper()
 				for end := time.Now().Add(within); len(ranks) > 0; time.Sleep(5 * time.Millisecond) {
@@ -108,7 +108,7 @@ func TestKilledRank(t *testing.T) {
 				}
 			}
 			wait(".again", 20*time.Second, others...)
-			var e *RankError
+			var e *launch.RankError
 			if err := <-done; !errors.As(err, &e) || e.Rank != victim || e.Status != "signal: killed" {
 				t.Error(err)
 			}
@@ -120,18 +120,12 @@ func TestKilledRank(t *testing.T) {
 // nothingLeft looks for processes and sockets of the ranks that noted themselves.
 func nothingLeft(t *testing.T, dir string, pids []int) {
 	t.Helper()
-	ended(t, pids, 0)
-	var pid, size int
-	var job string
-	note, _ := os.ReadFile(filepath.Join(dir, "0"))
-	if _, err := fmt.Sscan(string(note), &pid, &size, &job); err != nil {
-		t.Fatal(err)
-	}
+	launchtest.Ended(t, pids, 0)
 	sockets, err := os.ReadFile("/proc/net/unix")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(sockets, []byte(job)) {
+	if bytes.Contains(sockets, []byte(launchtest.Job(t, dir))) {
 		t.Error("a socket of the job is left")
 	}
 }
@@ -154,7 +148,7 @@ func TestChoice(t *testing.T) {
 			}
 		}
 		t.Setenv("OVGEN_SIM_DEVICES", x.devices)
-		t.Setenv(EnvDriver, "")
+		t.Setenv(launch.EnvDriver, "")
 		each(2, func(r int) {
 			g, err := Join(t.Context(), Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"), Backend: x.backend, Timeout: 5 * time.Second})
 			text := ""

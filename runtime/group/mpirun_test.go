@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package group
 
@@ -12,11 +12,30 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ovgen/runtime/launch"
+	"ovgen/verify/launchtest"
 )
 
-func init() {
-	modes["joined"] = joinedRank
-	modes["broken"] = brokenRank
+// rankMode makes the test binary a rank that does what modes says.
+const rankMode = "OVGEN_TEST_MODE"
+
+var modes = map[string]func(rank int, dir string){"joined": joinedRank, "broken": brokenRank, "toy": toyRank}
+
+func TestMain(m *testing.M) {
+	mode, dir, _ := strings.Cut(os.Getenv(rankMode), "|")
+	if mode == "" {
+		os.Exit(m.Run())
+	}
+	place, err := launch.FindPlace()
+	if err == nil && dir != "" {
+		err = launchtest.Note(dir, place)
+	}
+	if err != nil {
+		panic(err)
+	}
+	modes[mode](place.Rank, dir)
+	os.Exit(0)
 }
 
 // joinedRank joins as its launcher says and runs a toy.
@@ -25,7 +44,7 @@ func joinedRank(int, string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	p, _ := Placed()
+	p, _ := launch.FindPlace()
 	fmt.Printf("rank %d of %d by %s\n", p.Rank, p.Size, p.Launcher)
 }
 
@@ -37,7 +56,7 @@ func brokenRank(rank int, _ string) {
 		}
 		return errors.New("rank 1 has had enough")
 	})
-	Tell(os.Stderr, err, rank)
+	launch.Report(os.Stderr, err, Reports(err, rank))
 	os.Exit(1)
 }
 
@@ -67,7 +86,7 @@ func mpirun(t *testing.T, ranks int, mode string) (out, errs string, err error) 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, path, "--allow-run-as-root", "--oversubscribe", "-n", fmt.Sprint(ranks), os.Args[0])
-	c.Env = append(os.Environ(), rankMode+"="+mode+"|", EnvDriver+"=sim")
+	c.Env = append(os.Environ(), rankMode+"="+mode+"|", launch.EnvDriver+"=sim")
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	err = c.Run()
@@ -86,7 +105,7 @@ func TestMpirun(t *testing.T) {
 	}
 }
 
-// TestMpirunFailure: a rank that fails ends the job soon, and its error is told once.
+// TestMpirunFailure: a rank that fails ends the job soon, and its error is reported once.
 func TestMpirunFailure(t *testing.T) {
 	began := time.Now()
 	_, errs, err := mpirun(t, 3, "broken")
@@ -94,7 +113,7 @@ func TestMpirunFailure(t *testing.T) {
 		t.Error("the job ended well")
 	}
 	if n := strings.Count(errs, "rank 1 has had enough"); n != 1 {
-		t.Errorf("told %d times:\n%s", n, errs)
+		t.Errorf("reported %d times:\n%s", n, errs)
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("the job took %v to end", took)

@@ -10,6 +10,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
+	"ovgen/runtime/launch"
 )
 
 func TestBlocked(t *testing.T) {
@@ -102,7 +103,7 @@ func TestCheckAlike(t *testing.T) {
 		{func(*identity) {}, "", ""},
 		{func(i *identity) { i.Protocol = 2 }, "protocol", "same binary"},
 		{func(i *identity) { i.Host = "g" }, "host", "one machine"},
-		{func(i *identity) { i.Driver = "sim" }, "driver", EnvDriver},
+		{func(i *identity) { i.Driver = "sim" }, "driver", launch.EnvDriver},
 		{func(i *identity) { i.Arena = 5 }, "arena", "Config.Arena"},
 		{func(i *identity) { i.UUID = driver.UUID{1} }, "device", "Config.Devices"},
 	} {
@@ -148,11 +149,12 @@ func TestResolve(t *testing.T) {
 		c    Config
 		want string // part of the error
 	}{
-		{map[string]string{EnvRank: "1", EnvSize: "2", EnvJob: "j"}, Config{}, ""},
+		{map[string]string{launch.EnvRank: "1", launch.EnvSize: "2", launch.EnvJob: "j"}, Config{}, ""},
 		{nil, Config{Rank: 1, Size: 2, Job: "j"}, ""},
-		{nil, Config{}, "group.Launch"},
-		{map[string]string{EnvRank: "x", EnvSize: "2", EnvJob: "j"}, Config{}, `OVGEN_RANK="x"`},
+		{nil, Config{}, "launch.Command"},
+		{map[string]string{launch.EnvRank: "x", launch.EnvSize: "2", launch.EnvJob: "j"}, Config{}, `OVGEN_RANK="x"`},
 		{nil, Config{Size: 2}, "no job name"},
+		{map[string]string{launch.EnvRank: "1", launch.EnvSize: "2"}, Config{}, "no job name"},
 		{nil, Config{Size: 2, Job: "j", Arena: 100}, "arena"},
 		{nil, Config{Size: 2, Job: "j", Timeout: -1}, "Config.Timeout is -1ns"},
 		{nil, Config{Size: 2, Job: "j", JoinTimeout: -1}, "Config.JoinTimeout is -1ns (leave it 0 for the default, 30s)"},
@@ -161,7 +163,7 @@ func TestResolve(t *testing.T) {
 		{nil, Config{Size: 2, Job: "j", Backend: "rocm"}, `look up driver "rocm"`},
 		{nil, Config{Size: 2, Job: "j", Devices: []int{1}}, "1 devices for 2 ranks"},
 	} {
-		for _, name := range []string{EnvRank, EnvSize, EnvJob, EnvDriver} {
+		for _, name := range []string{launch.EnvRank, launch.EnvSize, launch.EnvJob, launch.EnvDriver} {
 			t.Setenv(name, x.env[name])
 		}
 		c, err := x.c.resolve()
@@ -170,6 +172,21 @@ func TestResolve(t *testing.T) {
 		}
 		if err == nil && (c.Rank != 1 || c.Size != 2 || c.Job != "j" || c.Arena != DefaultArena || c.Timeout != DefaultTimeout || c.Backend != "cuda") {
 			t.Errorf("%v %+v: %+v", x.env, x.c, c)
+		}
+	}
+}
+
+// TestDevice: a rank takes the device that its launcher names.
+func TestDevice(t *testing.T) {
+	for name, v := range map[string]string{launch.EnvRank: "1", launch.EnvSize: "2", launch.EnvLocal: "3", launch.EnvJob: "j"} {
+		t.Setenv(name, v)
+	}
+	for _, x := range []struct {
+		c    Config
+		want int
+	}{{Config{}, 3}, {Config{Devices: []int{5, 6}}, 6}, {Config{Rank: 1, Size: 2}, 1}} {
+		if c, err := x.c.resolve(); err != nil || c.device() != x.want {
+			t.Errorf("%+v: device %d, want %d: %v", x.c, c.device(), x.want, err)
 		}
 	}
 }

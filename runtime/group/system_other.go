@@ -3,19 +3,9 @@
 package group
 
 import (
-	"fmt"
 	"os"
-	"runtime"
-	"syscall"
 
-	"ovgen/runtime/driver"
+	"ovgen/runtime/launch"
 )
 
-// supported is why no rank can run here.
-func supported() error {
-	return fmt.Errorf("ranks need Linux, this is %s: %w", runtime.GOOS, driver.ErrUnavailable)
-}
-
-func memfd(string) (*os.File, error) { return nil, supported() }
-
-func rankAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func memfd(string) (*os.File, error) { return nil, launch.Supported() }

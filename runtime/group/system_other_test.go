@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
 )
 
 // TestElsewhere: on a system other than Linux a rank learns at once that it can't run.
@@ -15,7 +16,7 @@ func TestElsewhere(t *testing.T) {
 	if _, err := group.Join(t.Context(), group.Config{Size: 1, Job: "elsewhere"}); !errors.Is(err, driver.ErrUnavailable) {
 		t.Errorf("Join: %v", err)
 	}
-	if err := (&group.Launch{Ranks: 1}).Run(t.Context()); !errors.Is(err, driver.ErrUnavailable) {
-		t.Errorf("Launch: %v", err)
+	if err := (&launch.Command{Ranks: 1}).Run(t.Context()); !errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("launch: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-//go:build cgo && !nosim
+//go:build cgo
 
 package group
 
@@ -13,8 +13,8 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group/store"
+	"ovgen/verify/sim"
 )
 
 // world is a simulated node with a network, in a bubble.

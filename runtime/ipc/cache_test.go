@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package ipc
 
 import (
@@ -11,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 // pair is two ranks with a cache each. Their exchange is made by hand: blobs of

@@ -30,10 +30,14 @@ type target struct {
 // Bind gives the plan its buffers, in the order of their declarations. It does
 // nothing when all are the memory of the plan's last Bind; otherwise it is
 // collective: it waits for the runs in flight, exchanges what the peers do not
-// have, and captures the plan's graph. The memory of the Bind before may be freed
-// once Bind has returned. A buffer that runs write must overlap no other buffer, nor
-// the plan's own memory; two that runs only read may be one. After an error, which all
-// ranks get, the plan is not bound.
+// have, and captures the plan's graph. The caller owns the memory and keeps it until
+// another Bind has replaced it, or Close has returned on all ranks.
+//
+// Addresses are multiples of 16 bytes. Memory that peers read must be memory that CUDA
+// IPC can export. A buffer that runs write must overlap no other buffer, nor the plan's
+// own memory; two that runs only read may be one. After an error, which all ranks get,
+// the plan is not bound: ErrBusy, ErrClosed, *DisagreementError, *RankError for what
+// another rank found, or *group.AbortError.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }

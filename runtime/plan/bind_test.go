@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package plan
 
 import (
@@ -11,9 +9,9 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/ipc"
+	"ovgen/verify/sim"
 )
 
 func (t *toy) counters() ipc.Counters { return t.plan.Group().Imports().Counters() }

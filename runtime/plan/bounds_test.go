@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package plan
 
 import (
@@ -10,8 +8,8 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
+	"ovgen/verify/sim"
 )
 
 // TestOrderWithoutDeadline runs two plans, in another order on one rank, by each way to

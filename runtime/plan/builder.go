@@ -45,6 +45,9 @@ func (b *Builder) Size() int { return b.plan.Size() }
 // Finish has returned.
 func (b *Builder) Plan() *Plan { return b.plan }
 
+// Issue declares what enqueues one run, call by call.
+func (b *Builder) Issue(issue func(*Queue)) { b.plan.issue = issue }
+
 func (b *Builder) mistake(format string, args ...any) {
 	b.errs = append(b.errs, fmt.Errorf(format, args...))
 }

@@ -9,10 +9,9 @@ import (
 // maxElements of a buffer: their bytes fit an int64 twice over.
 const maxElements = 1 << 60
 
-// CheckElements refuses extents that make more elements than can be counted in bytes: no
-// buffer has more than the two largest extents times the ranks. A generated package asks
-// it for the extents of its shape, each at least 1.
-func CheckElements(ranks int, extents ...int) error {
+// checkElements refuses extents that make more elements than can be counted in bytes: no
+// buffer has more than the two largest extents times the ranks. Each extent is at least 1.
+func checkElements(ranks int, extents ...int) error {
 	largest := append([]int{1, 1}, extents...)
 	slices.Sort(largest)
 	x, y := largest[len(largest)-1], largest[len(largest)-2]

@@ -23,7 +23,7 @@ func TestCheckElements(t *testing.T) {
 		{1 << 20, []int{math.MaxInt, math.MaxInt}, false},
 		{1 << 10, []int{most}, true},
 	} {
-		if err := CheckElements(c.ranks, c.extents...); (err == nil) != c.ok {
+		if err := checkElements(c.ranks, c.extents...); (err == nil) != c.ok {
 			t.Errorf("%d ranks, %v: %v", c.ranks, c.extents, err)
 		}
 	}

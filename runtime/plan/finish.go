@@ -34,10 +34,40 @@ func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error)
 	return p, nil
 }
 
-// Refuse is Finish for a rank that can't make the plan, because of err: it comes to
+// Shape is the size and element type of a plan: each generated package has its own.
+type Shape interface {
+	Check(ranks int) error // everything that keeps this many ranks from running it
+	String() string        // as errors print it
+}
+
+// Make is New of every generated package: a plan of prog for a shape, on all ranks of the group.
+// declare tells a builder what the plan consists of and what issues a run.
+//
+// Every rank of the group calls it with the same shape, and all get the error of one. Everything
+// that a run needs is allocated, opened, loaded and tuned here; the device may be synchronised.
+// The group's arena holds the plan's words and what it stages: Shape.Memory says how much. Each
+// stream that runs products has a workspace of 32 MiB besides, which it shares with the group's
+// other plans.
+//
+// Errors are those of Shape.Check, or wrap *DisagreementError, *RanksError, *group.ArenaError,
+// *group.WordsError, *RankError for what only another rank found, or *group.AbortError where a
+// rank did not come in time. All but the last leave the group whole.
+func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape, declare func(*Builder) P) (p P, err error) {
+	if err := s.Check(g.Size()); err != nil {
+		return p, refuse(ctx, g, prog, err)
+	}
+	b := Build(g, prog, s.String())
+	made := declare(b)
+	if _, err := b.Finish(ctx, b.plan.issue); err != nil {
+		return p, err
+	}
+	return made, nil
+}
+
+// refuse is Finish for a rank that can't make the plan, because of err: it comes to
 // where the peers agree on the plan, so that they get the error too instead of
 // waiting.
-func Refuse(ctx context.Context, g *group.Group, prog *Program, err error) error {
+func refuse(ctx context.Context, g *group.Group, prog *Program, err error) error {
 	b := Build(g, prog, "")
 	b.errs = append(b.errs, err)
 	_, err = b.Finish(ctx, nil)

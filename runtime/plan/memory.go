@@ -60,14 +60,17 @@ func (m Memory) String() string {
 		strings.Join(buffers, ", "), m.Staging, m.Words, m.Workspaces, driver.WorkspaceBytes, m.Tuning)
 }
 
-// Measure says what memory a plan of prog would need on so many ranks. declare tells a
-// builder what the plan consists of and returns what enqueues a run, as for Finish; it is
-// called for each rank, and no plan is made.
-func Measure(ranks int, prog *Program, shape string, declare func(*Builder) func(*Queue)) (Memory, error) {
+// Measure is Memory of every generated package's Shape: the device memory that a rank of so many
+// needs for a plan of the shape, at most. declare is as for Make; it is called for each rank, and
+// no plan is made.
+func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P) (Memory, error) {
+	if err := s.Check(ranks); err != nil {
+		return Memory{}, err
+	}
 	var most Memory
 	for r := range ranks {
-		b := begin(r, ranks, prog, shape)
-		b.plan.issue = declare(b)
+		b := begin(r, ranks, prog, s.String())
+		declare(b)
 		m, err := b.measure()
 		if err != nil {
 			return Memory{}, err

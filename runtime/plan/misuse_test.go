@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package plan
 
 import (
@@ -12,8 +10,8 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
+	"ovgen/verify/sim"
 )
 
 // TestNewRefuses makes plans on which the ranks disagree, or that can't be; the

@@ -52,6 +52,9 @@ type Plan struct {
 	ran      bool
 }
 
+// Base is the plan itself: what it shares with the plans of all packages.
+func (p *Plan) Base() *Plan { return p }
+
 // Rank of this process in the group.
 func (p *Plan) Rank() int { return p.rank }
 
@@ -110,8 +113,13 @@ func (p *Plan) leave() { <-p.turn }
 // may be captured into a graph of the caller, which is dead after Bind or Close
 // of this plan and after the group's Done. The graph keeps the priorities of the
 // plan's streams if it is instantiated to
-// (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). A run that fails later ends the
-// group: see group.Group.Err.
+// (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). Every rank of the group enqueues its own run.
+//
+// A failure after Enqueue is learnt from the group's Done and Err, and a run that has not drained
+// after Config.RunTimeout aborts the group. The group does not see the launches of a captured
+// graph: its Watch, called after each, bounds them. Errors wrap ErrNotBound, ErrBusy, ErrClosed,
+// ErrEager in a capture of a program that must not be captured, group.ErrClosed or
+// *group.AbortError.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("enqueue %s: %w", p, err)
@@ -143,8 +151,10 @@ func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
 	return p.end(&run, p.queue.err)
 }
 
-// Replay is Enqueue by one launch of the plan's own graph, whose kernels have the
-// priorities of the plan's streams, not that of s. The stream must not be captured.
+// Replay is Enqueue by one launch of the graph that Bind captured: the host spends a few
+// microseconds, however many the ranks. Its kernels have the priorities of the plan's streams, not
+// that of s. The stream must not be in capture. A program that must not be captured has no graph:
+// ErrEager.
 func (p *Plan) Replay(s driver.Stream) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("replay %s: %w", p, err)
@@ -156,8 +166,10 @@ func (p *Plan) Replay(s driver.Stream) error {
 	return nil
 }
 
-// Run replays the plan's own graph on a stream of the group and waits. When ctx
-// ends first, the group is aborted: the peers can't be left to wait.
+// Run replays the plan's own graph on a stream of the group, or enqueues a program that must not be
+// captured, and waits. When ctx ends first, or has no deadline and Config.RunTimeout has passed, the
+// group is aborted on all ranks: the peers can't be left to wait. The *group.AbortError says who
+// waited for whom. Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("run %s: %w", p, err)

@@ -2,7 +2,7 @@ package plan
 
 import "ovgen/runtime/driver"
 
-// Program is the static identity of a generated package.
+// Program is the static identity of a generated package, and what it takes.
 type Program struct {
 	Name  string // "allgatherlinear"
 	Hash  string // of the host program's canonical text, its proof and its device code (SHA-256)
@@ -13,6 +13,13 @@ type Program struct {
 	// Puts says that a run writes into peers' memory, and that peers wait for that by
 	// stream memory operations.
 	Puts  bool
-	Ranks []int        // group sizes it was proven for
-	Code  *driver.Code // device code; nil without kernels
+	Ranks []int // group sizes it was proven for
+	// Extents names the extents of a shape, in the order in which Check and Shape take them;
+	// Constants are those extents of its tensors that are numbers.
+	Extents   []string
+	Constants []int
+	Divides   []Divide      // what a shape has to fulfil
+	Types     []driver.Type // element types it takes, the default first
+	Code      *driver.Code  // device code; nil without kernels
+	MaxRanks  int           // ranks that the kernels serve; 0: any
 }

@@ -176,7 +176,10 @@ func (q *Queue) Matmul(s *Stream, p *Product, c, a, b driver.Ptr) {
 	q.product("Matmul", s, p, c, a, b, 0)
 }
 
-// Linear enqueues c = a * bᵀ + bias, bias being 0 where there is none.
+// NoBias is the bias of a Linear without one.
+const NoBias driver.Ptr = 0
+
+// Linear enqueues c = a * bᵀ + bias.
 func (q *Queue) Linear(s *Stream, p *Product, c, a, b, bias driver.Ptr) {
 	q.product("Linear", s, p, c, a, b, bias)
 }

@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package plan
 
 import (
@@ -11,7 +9,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 func TestRun(t *testing.T) {

@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package plan
 
 import (
@@ -11,8 +9,8 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/ipc"
+	"ovgen/verify/sim"
 )
 
 // Handles that are exchanged in the loop: the first run after a Bind opens them, each

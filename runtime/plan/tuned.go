@@ -45,7 +45,7 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning,
 	key := Measured{Operation: operation, GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: s.String()}
 	c, choice, err := choose(t, key, s, candidates)
 	if err != nil {
-		return nil, Refuse(ctx, g, &Program{Name: operation}, err)
+		return nil, refuse(ctx, g, &Program{Name: operation}, err)
 	}
 	p := &Tuned[S, B]{choice: choice}
 	if p.Runner, p.bind, err = c.New(ctx, g, s); err != nil {

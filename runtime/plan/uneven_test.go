@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package plan
 
 import (
@@ -9,7 +7,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
+	"ovgen/verify/sim"
 )
 
 // Chunks follow the counts of the last Bind, on which all ranks must agree.

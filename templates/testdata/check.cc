@@ -1,6 +1,8 @@
 // A test of package run's kernels: prints hashes of filled tensors for the Go side, and
 // checks the conversions against the host compiler's.
-#include "run_sim.cc"
+#include "engine.h"
+
+#include "run_host.cc"
 
 #include <cmath>
 #include <cstdio>
@@ -9,14 +11,14 @@
 static void run(int kernel, const void *params, unsigned blocks, unsigned threads)
 {
   const unsigned grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
-  const ovgen_sim_kernel *k = ovgen_run_sim() + kernel;
+  const ovgen_kernel *k = engine_load((void *)run_kernels) + kernel;
   unsigned long long addr;
   unsigned value;
-  void *l = k->start(params, grid, block, kernel);
-  if (k->resume(l, &addr, &value) != 0) {
+  void *l = engine_start(k, params, grid, block, kernel);
+  if (engine_resume(l, &addr, &value) != 0) {
     printf("kernel %d waits\n", kernel);
   }
-  k->destroy(l);
+  engine_destroy(l);
 }
 
 // conversions holds all halves against arithmetic and back.

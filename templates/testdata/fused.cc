@@ -1,5 +1,7 @@
 // A test of sums and of the kernels that wait, work and post.
-#include "check_sim.cc"
+#include "engine.h"
+
+#include "check_host.cc"
 
 #include "drive.h"
 #include "numbers.h"
@@ -73,21 +75,21 @@ static void fused(const char *name, Params p, Before before, After after)
   p.signals.waiting = 2;
   p.signals.posting = 2;
   p.signals.value = 77;
-  const ovgen_sim_kernel *k = find(name);
+  const ovgen_kernel *k = find(name);
   for (unsigned round = 0; round < 64; round++) {
     const bool around = round % 2 == 1;
     p.signals.opening = p.signals.closing = around ? 2 : 0;
     void *l = begin(k, &p, 16, 64);
     u64 addr = 0;
-    EXPECT(advance(k, l, &addr, &value) == 1 && addr == (u64)&waits[0] && value == 1);
+    EXPECT(advance(l, &addr, &value) == 1 && addr == (u64)&waits[0] && value == 1);
     EXPECT(opens[0] == around && opens[1] == around);
     opens[0] = opens[1] = 0;  // who posts again is caught
     waits[0] = 1;
-    EXPECT(advance(k, l, &addr, &value) == 1 && addr == (u64)&waits[1]);
+    EXPECT(advance(l, &addr, &value) == 1 && addr == (u64)&waits[1]);
     EXPECT(waits[0] == 1 && step == 0 && posts[0] == 0);
     EXPECT(before());
     waits[1] = 1;
-    const int waiting = advance(k, l, &addr, &value);
+    const int waiting = advance(l, &addr, &value);
     EXPECT(waits[0] == 0 && waits[1] == 0 && step == 77 && count == 0 && posts[0] == 1 && posts[1] == 1);
     EXPECT(after());
     EXPECT(opens[0] == 0 && opens[1] == 0);
@@ -95,12 +97,12 @@ static void fused(const char *name, Params p, Before before, After after)
       EXPECT(waiting == 1 && addr == (u64)&closes[0] && value == 1);
       step = 0;
       closes[0] = closes[1] = 1;
-      EXPECT(advance(k, l, &addr, &value) == 0);
+      EXPECT(advance(l, &addr, &value) == 0);
       EXPECT(closes[0] == 0 && closes[1] == 0 && step == 77 && count == 0);
     } else {
       EXPECT(waiting == 0);
     }
-    k->destroy(l);
+    engine_destroy(l);
     step = posts[0] = posts[1] = 0;
   }
   // Without words it only works; without a count word it does nothing.

@@ -1,5 +1,7 @@
 // A test of the kernels in the simulator's engine: ranks whose launches take turns, by seed.
-#include "check_sim.cc"
+#include "engine.h"
+
+#include "check_host.cc"
 
 #include "drive.h"
 #include "ranks.h"
@@ -27,18 +29,18 @@ static bool play(World &w, u64 order)
     if (s.kernel == nullptr) {
       s.host();
     } else {
-      const ovgen_sim_kernel *k = find(s.kernel);
+      const ovgen_kernel *k = find(s.kernel);
       if (launched[r] == nullptr) {
         launched[r] = begin(k, s.params.data(), s.blocks, threads);
       }
       u64 word;
       unsigned value;
-      const int state = k->resume(launched[r], &word, &value);
+      const int state = engine_resume(launched[r], &word, &value);
       if (state != 0) {
         idle = state == 1 ? idle : 0;
         continue;
       }
-      k->destroy(launched[r]);
+      engine_destroy(launched[r]);
       launched[r] = nullptr;
     }
     idle = 0;

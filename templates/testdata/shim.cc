@@ -1,5 +1,7 @@
 // A test of the shim: it drives kernels through their table as the simulator does.
-#include "check_sim.cc"
+#include "engine.h"
+
+#include "check_host.cc"
 
 #include "drive.h"
 
@@ -15,24 +17,24 @@ static void waits()
   p.step = (u64)&step;
   p.count = 3;
   p.value = 77;
-  const ovgen_sim_kernel *k = find("check_wait");
+  const ovgen_kernel *k = find("check_wait");
   void *l = begin(k, &p, 1, 32);
   memset(&p, 0xff, sizeof p);  // start has copied it
   u64 addr = 0;
   unsigned value = 0;
-  EXPECT(advance(k, l, &addr, &value) == 1);
+  EXPECT(advance(l, &addr, &value) == 1);
   EXPECT(addr == (u64)&words[0] && value == 1);
   EXPECT(words[1] == 0 && step == 0);
   words[0] = 1;
-  EXPECT(advance(k, l, &addr, &value) == 1);
+  EXPECT(advance(l, &addr, &value) == 1);
   EXPECT(addr == (u64)&words[2] && words[0] == 0 && step == 0);
   words[2] = 1;
-  EXPECT(advance(k, l, &addr, &value) == 0);
+  EXPECT(advance(l, &addr, &value) == 0);
   EXPECT(words[2] == 0 && step == 77);
-  k->destroy(l);
+  engine_destroy(l);
 
   void *abandoned = begin(k, &p, 1, 32);
-  k->destroy(abandoned);
+  engine_destroy(abandoned);
 }
 
 static void posts()
@@ -92,17 +94,18 @@ static void barriers()
   struct check_copy p = {(u64)counts, 0, 0};
   const unsigned grid[3] = {2, 1, 1}, block[3] = {3, 1, 1};
   u64 addr;
-  void *l = start<struct check_copy, rounds>(&p, grid, block, seed++);
-  EXPECT(resume(l, &addr, &value) == 0);
+  const ovgen_kernel k = {"rounds", sizeof p, thread<struct check_copy, rounds>};
+  void *l = engine_start(&k, &p, grid, block, seed++);
+  EXPECT(engine_resume(l, &addr, &value) == 0);
   EXPECT(counts[0] == 6 && counts[1] == 6 && counts[2] == 0);
-  destroy(l);
+  engine_destroy(l);
 }
 
 // Launches with parameters of zeros do nothing.
 static void zeros()
 {
   std::vector<char> none(4096);
-  for (const ovgen_sim_kernel *k = ovgen_check_sim(); k->name != nullptr; k++) {
+  for (const ovgen_kernel *k = all(); k->name != nullptr; k++) {
     EXPECT(run(k->name, none.data(), 1, 4) == 0);
   }
 }

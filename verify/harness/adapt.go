@@ -6,7 +6,21 @@ import (
 
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 )
+
+// Of is a generated package as the harness drives it: what the package exports.
+func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
+	make func(context.Context, *group.Group, S) (P, error), bind func(P, context.Context, B) error) Program {
+	var checks []Divide
+	for _, d := range p.Divides {
+		checks = append(checks, Divide{Extent: schedule.Extent(d.Extent), By: schedule.Extent(d.By), Times: int64(d.Times)})
+	}
+	return Program{
+		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
+		Op: string(s.Op), Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind),
+	}
+}
 
 // Adapt makes a Program's New of a generated package's New and its Plan's Bind. The
 // package's Shape and Buffers are filled in by the names of their fields.

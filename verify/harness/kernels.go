@@ -82,14 +82,14 @@ var kernelParams = map[string]int{
 }
 
 // kernels are the loaded kernels of generated/run.
-type kernels struct {
+type Kernels struct {
 	drv                 driver.Driver
 	module              driver.Module
 	fill, compare, spin driver.Function
 }
 
 // load loads the kernels, once it is sure that their structs are the ones above.
-func load(d driver.Driver, code *driver.Code) (*kernels, error) {
+func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 	for _, k := range code.Kernels {
 		if want, ok := kernelParams[k.Name]; ok && k.Params != want {
 			return nil, fmt.Errorf("load kernel %s: its parameters have %d bytes, not %d (generate again)", k.Name, k.Params, want)
@@ -99,7 +99,7 @@ func load(d driver.Driver, code *driver.Code) (*kernels, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the kernels of %s: %w", code.Name, err)
 	}
-	l := &kernels{drv: d, module: m}
+	l := &Kernels{drv: d, module: m}
 	for name, to := range map[string]*driver.Function{kernelFill: &l.fill, kernelCompare: &l.compare, kernelSpin: &l.spin} {
 		if *to, err = d.ModuleGetFunction(m, name); err != nil {
 			return nil, errors.Join(fmt.Errorf("load kernel %s: %w", name, err), d.ModuleUnload(m))
@@ -107,6 +107,8 @@ func load(d driver.Driver, code *driver.Code) (*kernels, error) {
 	}
 	return l, nil
 }
+
+func (l *Kernels) Close() error { return l.drv.ModuleUnload(l.module) }
 
 // Launches have a thread for 64 elements, up to what fills a device.
 const (
@@ -122,16 +124,16 @@ func blocks(count int) driver.Dim3 {
 var block = driver.Dim3{X: blockThreads, Y: 1, Z: 1}
 
 // make fills at with a part of a tensor.
-func (l *kernels) make(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
+func (l *Kernels) Make(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
 	return l.launchFill(at, t, in, part, 0, s)
 }
 
 // add adds a part of a tensor to what at holds.
-func (l *kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
+func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
 	return l.launchFill(at, t, in, part, 1, s)
 }
 
-func (l *kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32, s driver.Stream) error {
+func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32, s driver.Stream) error {
 	p := fillParams{Seed: in.Seed, Limit: in.Limit, Type: uint32(t), Unit: in.Unit, Add: add}
 	if in.Real {
 		p.Real = 1
@@ -156,7 +158,7 @@ func verdictBytes(count int) int64 {
 
 // judge compares a piece of a part with what lies in its place of a whole tensor;
 // read the verdicts once the stream is there.
-func (l *kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.Piece, s driver.Stream) error {
+func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.Piece, s driver.Stream) error {
 	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(x.First)*t.Size()), Out: out,
 		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Type: uint32(t)}
 	if err := l.drv.LaunchKernel(l.compare, blocks(x.Count), block, s, unsafe.Pointer(&p)); err != nil {
@@ -167,7 +169,7 @@ func (l *kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.P
 
 // verdict reads what judge found: the first of all elements that differ, -1 if
 // none does.
-func (l *kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
+func (l *Kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
 	raw := make([]byte, verdictBytes(count))
 	if err := l.drv.MemcpyDtoH(raw, out); err != nil {
 		return v, fmt.Errorf("read the comparison: %w", err)
@@ -184,7 +186,7 @@ func (l *kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
 }
 
 // spinFor keeps a stream busy.
-func (l *kernels) spinFor(s driver.Stream, d time.Duration) error {
+func (l *Kernels) SpinFor(s driver.Stream, d time.Duration) error {
 	p := spinParams{Nanoseconds: int64(d)}
 	one := driver.Dim3{X: 1, Y: 1, Z: 1}
 	if err := l.drv.LaunchKernel(l.spin, one, one, s, unsafe.Pointer(&p)); err != nil {

@@ -1,4 +1,4 @@
-//go:build linux && !cgo && !nosim
+//go:build linux && !cgo
 
 package harness_test
 
@@ -9,9 +9,9 @@ import (
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearkernels"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	"ovgen/verify/sim"
 )
 
 // TestWithoutCgo: New fails with ErrUnavailable for a package with kernels and leaves

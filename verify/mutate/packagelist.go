@@ -1,20 +1,20 @@
 package mutate
 
-// Edits that several mutants make.
+// Edits that several mutants make. A plan whose steps have numbers is past New's dry run.
 const (
 	waitRead = "	q.Wait(p.copy, p.read)\n"
 	copyOne  = "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)"
-	planType = "	rank, ranks int\n"
+	planType = "	*plan.Plan\n"
 	ranksTo8 = "[]int{1, 2, 3, 4, 5, 6, 7, 8}"
-	inPlan   = "p := &Plan{rank: b.Rank()"
+	inPlan   = "p := &Plan{Plan: b.Plan()"
 )
 
 // onRanks sets a word of a peer's staging, behind the program's back, in groups of a size.
 func onRanks(d string) string {
-	return `	if p.plan != nil && d == ` + d + ` {
-		for s, name := range p.plan.Streams() {
+	return `	if len(p.Steps()) > 0 && d == ` + d + ` {
+		for s, name := range p.Streams() {
 			if name == "copy" {
-				_ = p.plan.Group().Driver().MemsetD32Async(p.agathered.Peer((r+1)%d, 0), 0, 1, s)
+				_ = p.Group().Driver().MemsetD32Async(p.agathered.Peer((r+1)%d, 0), 0, 1, s)
 			}
 		}
 	}
@@ -31,7 +31,7 @@ var Packages = []PackageMutant{
 		{waitRead, "	if p.issued++; p.issued%12 != 0 {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "no wait but in the first run", Edits: []Edit{
 		{planType, planType + "\tissued bool\n"},
-		{waitRead, "	if !p.issued {\n		q.Wait(p.copy, p.read)\n	}\n	p.issued = p.plan != nil\n"}}},
+		{waitRead, "	if !p.issued {\n		q.Wait(p.copy, p.read)\n	}\n	p.issued = len(p.Steps()) > 0\n"}}},
 
 	// Some shapes.
 	{Package: "allgatherlinear", File: "program.go", Text: "copies of half a chunk and 64 KiB at most", Edits: []Edit{
@@ -49,7 +49,7 @@ var Packages = []PackageMutant{
 	// Some types.
 	{Package: "allgatherlinear", File: "program.go", Text: "no wait in bf16", Edits: []Edit{
 		{planType, planType + "\tnarrow bool\n"},
-		{inPlan, "p := &Plan{narrow: s.Type == device.BF16, rank: b.Rank()"},
+		{inPlan, "p := &Plan{narrow: s.Type == device.BF16, Plan: b.Plan()"},
 		{waitRead, "	if !p.narrow {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "products of fp32", Edits: []Edit{{"Type: s.Type, Transposed", "Type: driver.FP32, Transposed"}}},
 	{Package: "linearreducescatter", File: "kernels.go", Text: "sums take bf16 for fp16", Edits: []Edit{
@@ -65,7 +65,7 @@ var Packages = []PackageMutant{
 
 	// The host.
 	{Package: "allgatherlinear", File: "program.go", Text: "the host waits in the midst of a run", Edits: []Edit{{"	q.Post(p.copy, p.read)\n",
-		"	if p.plan != nil {\n		_ = p.plan.Group().Driver().CtxSynchronize()\n	}\n	q.Post(p.copy, p.read)\n"}}},
+		"	if len(p.Steps()) > 0 {\n		_ = p.Group().Driver().CtxSynchronize()\n	}\n	q.Post(p.copy, p.read)\n"}}},
 
 	// Launches.
 	{Package: "allgatherlinearkernels", File: "kernels.go", Text: "a wait with a thread too few", Edits: []Edit{

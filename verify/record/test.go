@@ -13,19 +13,15 @@ import (
 // Test records what a generated package enqueues: on as many ranks as it is proven for, in
 // each of its types at an odd shape and in one or another at a small one and at one with
 // chunks beyond 4 GiB, with uneven parts also for counts of zero; in first and later runs, eager, captured and
-// replayed. Each list of operations has to be that of the package's schedule, whose
-// choices are given, and where sizes are small it is proven again. Nothing is run, so it
+// replayed. Each list of operations has to be that of the package's schedule, and where
+// sizes are small it is proven again. Nothing is run, so it
 // needs no simulator.
-func Test(t *testing.T, p harness.Program, choices schedule.Schedule) {
-	choices.Op, choices.Tensors = schedule.Op(p.Op), p.Tensors
-	for _, typ := range p.Types {
-		choices.Types = append(choices.Types, schedule.Type(typ.String()))
-	}
-	program, err := lower.Lower(p.Name, choices)
+func Test(t *testing.T, p harness.Program, s schedule.Schedule) {
+	program, err := lower.Lower(p.Name, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, ranks := &Subject{Made: p, Program: program}, p.Ranks
+	subject, ranks := &Subject{Made: p, Program: program}, p.Ranks
 	if len(ranks) == 0 { // nothing was proven
 		ranks = []int{2, 3, 4}
 	}
@@ -41,9 +37,9 @@ func Test(t *testing.T, p harness.Program, choices schedule.Schedule) {
 				}
 				t.Run(fmt.Sprintf("%d ranks, %s %s", d, c, typ), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						lists, err := s.Record(t.Context(), c.Case, typ)
+						lists, err := subject.Record(t.Context(), c.Case, typ)
 						if err == nil && !c.large {
-							err = s.Prove(t.Context(), c.Case, lists)
+							err = subject.Prove(t.Context(), c.Case, lists)
 						}
 						if err != nil {
 							t.Error(err)

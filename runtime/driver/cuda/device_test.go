@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/drivertest"
+	"ovgen/verify/drivertest"
 )
 
 // device opens device 0, or skips the test with the reason.

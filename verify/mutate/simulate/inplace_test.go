@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package simulate_test
 
 import (

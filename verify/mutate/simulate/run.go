@@ -1,5 +1,3 @@
-//go:build !nosim
-
 package simulate
 
 import (
@@ -9,10 +7,10 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/driver/sim"
 	"ovgen/schedule"
 	"ovgen/verify/mutate"
 	"ovgen/verify/reference"
+	"ovgen/verify/sim"
 )
 
 // Config of a simulation.

@@ -38,9 +38,9 @@ func (u *unit) issue() ([]jen.Code, error) {
 	b := &body{unit: u, renamed: rename(u.program.Body)}
 	code, used := b.nodes(u.program.Body)
 	var locals, values []jen.Code
-	for _, v := range []struct{ name, field string }{{"r", "rank"}, {"d", "ranks"}} {
+	for _, v := range []struct{ name, call string }{{"r", "Rank"}, {"d", "Size"}} {
 		if used[v.name] {
-			locals, values = append(locals, jen.Id(v.name)), append(values, jen.Id("p").Dot(v.field))
+			locals, values = append(locals, jen.Id(v.name)), append(values, jen.Id("q").Dot(v.call).Call())
 		}
 	}
 	var head []jen.Code

@@ -113,7 +113,7 @@ func (b *body) product(n hostir.Step) jen.Code {
 		args = append(args, b.address(v))
 	}
 	if f.TransposedB && len(n.Reads) == 2 {
-		args = append(args, jen.Lit(0)) // no bias
+		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
 	return jen.Id("q").Dot(f.Name).Call(args...)
 }

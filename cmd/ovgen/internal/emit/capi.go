@@ -30,7 +30,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 		return err
 	}
 	sim := newFile("main", runFrom)
-	sim.HeaderComment("//go:build cgo && !nosim")
+	sim.HeaderComment("//go:build cgo")
 	sim.Anon(simPath)
 	if err := add("sim.go", sim); err != nil {
 		return err

@@ -134,18 +134,18 @@ func (d device) render() (*rendered, error) {
 // digest is what PTX is compiled from.
 func (r *rendered) digest() string { return driver.Digest(r.header.Bytes, r.source.Bytes) }
 
-// emit adds NAME.h, NAME.cu, NAME_sim.cc and NAME_sm80.ptx.
+// emit adds NAME.h, NAME.cu, NAME_host.cc and NAME_sm80.ptx.
 func (r *rendered) emit(opt Options, files map[string][]byte) error {
 	sum := sha256.Sum256(r.source.Bytes)
 	r.data.Source = hex.EncodeToString(sum[:])
-	sim, err := templates.Render(r.data, "sim.cc.tmpl")
+	host, err := templates.Render(r.data, "host.cc.tmpl")
 	if err != nil {
 		return err
 	}
 	stem := path.Join(r.dir, r.data.Package)
 	files[stem+".h"] = r.header.Bytes
 	files[stem+".cu"] = r.source.Bytes
-	files[stem+"_sim.cc"] = sim.Bytes
+	files[stem+"_host.cc"] = host.Bytes
 	ptx, err := r.ptx(opt)
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
 		files[stem+ptxSuffix] = ptx

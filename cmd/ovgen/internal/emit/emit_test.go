@@ -16,6 +16,7 @@ import (
 
 	"ovgen/cmd/ovgen/internal/nvrtc"
 	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
@@ -85,8 +86,8 @@ func TestGolden(t *testing.T) {
 	files := packages(t, program(t, "Plain", matmul()), program(t, "InTurn", inTurn()))
 	want := map[string][]byte{}
 	for name, text := range files {
-		if strings.HasSuffix(name, "_sim.cc") || strings.HasSuffix(name, ".ptx") {
-			continue // the shim is the template; PTX is not made here
+		if strings.HasSuffix(name, "_host.cc") || strings.HasSuffix(name, ".ptx") {
+			continue // the host file is the template; PTX is not made here
 		}
 		golden := filepath.Join("testdata", name+".golden")
 		if *update {
@@ -103,8 +104,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
 		}
 	}
-	if len(want) != 20 {
-		t.Errorf("%d golden files of %v, want 20", len(want), slices.Sorted(maps.Keys(files)))
+	if len(want) != 16 {
+		t.Errorf("%d golden files of %v, want 16", len(want), slices.Sorted(maps.Keys(files)))
 	}
 }
 
@@ -229,7 +230,7 @@ func TestCompilerErrorNamesTemplate(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	clash := program(t, "Clash", linear())
-	clash.Program.Semaphores = append(clash.Program.Semaphores, hostir.Semaphore{Name: "bias"}, hostir.Semaphore{Name: "rank"})
+	clash.Program.Semaphores = append(clash.Program.Semaphores, hostir.Semaphore{Name: "bias"}, hostir.Semaphore{Name: "issue"})
 	unknown := program(t, "Unknown", linear())
 	unknown.Program.Body = append(unknown.Program.Body, hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("A")))
 	for _, c := range []struct {
@@ -241,7 +242,7 @@ func TestRefuses(t *testing.T) {
 		{[]Input{program(t, "Ring", linear()), program(t, "RING", linear())}, []string{"schedules RING and Ring", "package ring"}},
 		{[]Input{program(t, "Sum", linear()), program(t, "Sum2", linear()), program(t, "NewSum", matmul()), program(t, "NewSum2", matmul())},
 			[]string{"schedule NewSum: in package tuned it would be a type, and the function that makes a Sum (rename one)"}},
-		{[]Input{clash}, []string{"semaphore bias and buffer Bias", "semaphore rank and a field"}},
+		{[]Input{clash}, []string{"semaphore bias and buffer Bias", "semaphore issue and a field"}},
 		{[]Input{unknown}, []string{`no buffer "X"`}},
 	} {
 		_, err := Packages(c.inputs, Options{Compiler: fake{}})
@@ -271,14 +272,20 @@ type assembler struct{ err error }
 
 func (a assembler) Usage([]byte) ([]string, error) { return []string{"x: 8 registers"}, a.err }
 
-// Check says of a constant what it is no multiple of, and not that it is what it is.
-func TestCheckOfConstant(t *testing.T) {
+// Program says what a constant extent must be a multiple of, as it does of one that the shape binds.
+func TestDividesConstant(t *testing.T) {
 	p := program(t, "Rows", matmul())
 	for i := range p.Program.Checks {
 		p.Program.Checks[i].Extent = "64"
 	}
 	text := string(packages(t, p)["rows/program.go"])
-	if want := `"the extent 64 is no multiple of the ranks, %d", ranks)`; !strings.Contains(text, want) {
+	if want := `[]plan.Divide{{Extent: "64", By: "D"}}`; !strings.Contains(text, want) {
 		t.Errorf("no %s in\n%s", want, text)
+	}
+}
+
+func TestExtents(t *testing.T) {
+	if plan.MaxExtent != schedule.MaxExtent {
+		t.Errorf("a shape takes extents up to %d, a schedule up to %d", plan.MaxExtent, schedule.MaxExtent)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// kernelFiles adds kernels.go, nocgo.go and the pair sim.go, nosim.go.
+// kernelFiles adds kernels.go and nocgo.go.
 func (u *unit) kernelFiles(files map[string][]byte) error {
 	f := u.file()
-	f.CgoPreamble(`#include "` + u.name + `.h"`)
+	f.CgoPreamble(preamble(u.name))
 	u.codeVariable(f)
 	macro := func(name string) *jen.Statement { return jen.Qual("C", strings.ToUpper(u.name)+"_"+name) }
 	switch {
@@ -46,31 +46,13 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 		return err
 	}
 	files[path.Join(u.name, "kernels.go")] = text
-	if err := u.noCgoFile(text, files); err != nil {
-		return err
-	}
-	return simFiles(u.name, u.name, u.file, files)
+	return u.noCgoFile(text, files)
 }
 
-// simFiles adds the files that give the simulator its kernels, or leave them out.
-func simFiles(dir, prefix string, file func() *jen.File, files map[string][]byte) error {
-	in := file()
-	in.HeaderComment("//go:build linux && !nosim")
-	in.CgoPreamble("#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing\nextern const void *ovgen_" + prefix + "_sim(void);")
-	in.Add(doc("sim is the table of this package's kernels compiled for the host."))
-	in.Func().Id("sim").Params().Qual("unsafe", "Pointer").Block(jen.Return(jen.Qual("unsafe", "Pointer").Call(jen.Qual("C", "ovgen_"+prefix+"_sim").Call())))
-	out := file()
-	out.HeaderComment("//go:build !linux || nosim")
-	out.Add(doc("sim is absent from a build without the simulator."))
-	out.Func().Id("sim").Params().Qual("unsafe", "Pointer").Block(jen.Return(jen.Nil()))
-	for name, f := range map[string]*jen.File{"sim.go": in, "nosim.go": out} {
-		text, err := render(f, path.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		files[path.Join(dir, name)] = text
-	}
-	return nil
+// preamble is what kernels.go says to cgo.
+func preamble(name string) string {
+	return "#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing\n#include \"" + name + ".h\"\n" +
+		"const void *" + name + "_kernels(const void *engine);"
 }
 
 // codeVariable is the variable that the program names as its device code.
@@ -88,13 +70,13 @@ func declareCode(f *jen.File, name, source string, kernels []jen.Code) {
 	f.Comment("//go:embed " + name + ptxSuffix)
 	f.Var().Id("ptx").Index().Byte()
 	f.Line()
-	f.Add(doc("code is the device code of this package: PTX for a GPU and, unless built with the tag nosim, the same kernels compiled for the host."))
+	f.Add(doc("code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host."))
 	f.Var().Id("code").Op("=").Qual(driverPath, "Code").Custom(lineByLine,
 		jen.Id("Name").Op(":").Lit(name),
 		jen.Id("Source").Op(":").Lit(source),
 		jen.Id("PTX").Op(":").Id("ptx"),
 		jen.Id("Kernels").Op(":").Index().Qual(driverPath, "Kernel").Custom(lineByLine, kernels...),
-		jen.Id("Sim").Op(":").Id("sim").Call(),
+		jen.Id("Host").Op(":").Qual("unsafe", "Pointer").Call(jen.Qual("C", name+"_kernels")),
 	)
 }
 

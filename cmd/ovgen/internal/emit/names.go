@@ -16,8 +16,8 @@ const (
 	programsName = "programs"
 )
 
-// fixed are the fields and methods that every Plan has.
-var fixed = []string{"rank", "ranks", "plan", "kernels", "terms", "issue"}
+// fixed are the fields and methods that a Plan may have beside those of its program.
+var fixed = []string{"kernels", "terms", "issue"}
 
 // reserved are names of packages that Go, or another generated package, has a use for.
 var reserved = map[string]string{

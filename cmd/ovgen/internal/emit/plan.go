@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,17 +17,26 @@ type chunk struct {
 	elements hostir.Expr
 }
 
-// planType is type Plan. The fields come in groups: where and how large, then what
-// the host program names.
+// planType is type Plan. The fields come in groups: how large, then what the host program names.
 func (u *unit) planType(f *jen.File) {
+	text := fmt.Sprintf("Plan is %s of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for several goroutines at once.", article(u.program.Name))
+	switch {
+	case len(u.inLoop()) > 0:
+		text += " It must not be captured: the first run after a Bind exchanges handles, collectively and on the host."
+	case u.eager():
+		text += " It must not be captured."
+	}
 	f.Line()
-	f.Add(docf("Plan is %s of one shape on this rank. Its methods are not for several goroutines at once.", article(u.program.Name)))
+	f.Add(doc(text))
 	f.Type().Id("Plan").StructFunc(func(g *jen.Group) {
-		g.List(jen.Id("rank"), jen.Id("ranks")).Int()
+		g.Op("*").Qual(planPath, "Plan")
+		g.Line()
 		for _, c := range u.chunks {
 			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + " elements")
 		}
-		g.Line()
+		if len(u.chunks) > 0 {
+			g.Line()
+		}
 		g.Add(fields(names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer"))
 		u.semaphoreFields(g)
 		u.streamFields(g)
@@ -39,8 +49,6 @@ func (u *unit) planType(f *jen.File) {
 		if u.terms {
 			g.Id("terms").Index().Qual(driverPath, "Ptr").Comment("of the sum that is being enqueued")
 		}
-		g.Line()
-		g.Id("plan").Op("*").Qual(planPath, "Plan")
 	})
 }
 
@@ -120,29 +128,35 @@ func (u *unit) constants() []string {
 	return list
 }
 
-// constructor is func New, and Shape.Memory and Shape.declare beside it.
+// constructor is func New, and what lies beside it: Shape.Memory, Bind and Shape.declare.
 func (u *unit) constructor(f *jen.File) {
+	program := func() jen.Code { return jen.Op("&").Id("Program") }
 	f.Line()
-	f.Add(doc(u.newComment()))
+	f.Add(doc("New makes a plan for a shape. It is collective: every rank of the group calls it with the same shape, and all get the error of one; plan.Make says which."))
 	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Id("Shape")).
 		Params(jen.Op("*").Id("Plan"), jen.Error()).Block(
-		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("g").Dot("Size").Call()), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Nil(), jen.Qual(planPath, "Refuse").Call(jen.Id("ctx"), jen.Id("g"), jen.Op("&").Id("program"), jen.Err()))),
-		jen.Id("b").Op(":=").Qual(planPath, "Build").Call(jen.Id("g"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call()),
-		jen.Id("p").Op(":=").Id("s").Dot("declare").Call(jen.Id("b")),
-		jen.Var().Err().Error(),
-		jen.If(jen.List(jen.Id("p").Dot("plan"), jen.Err()).Op("=").Id("b").Dot("Finish").Call(jen.Id("ctx"), jen.Id("p").Dot("issue")), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Id("p"), jen.Nil()))
+		jen.Return(jen.Qual(planPath, "Make").Call(jen.Id("ctx"), jen.Id("g"), program(), jen.Id("s"), jen.Id("s").Dot("declare"))))
 	f.Line()
-	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the caller's buffers, and what New takes. It asks for neither a group nor a GPU."))
+	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the caller's buffers, and what New takes."))
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("Memory").Params(jen.Id("ranks").Int()).Params(jen.Qual(planPath, "Memory"), jen.Error()).Block(
-		jen.If(jen.Err().Op(":=").Id("s").Dot("Check").Call(jen.Id("ranks")), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Qual(planPath, "Memory").Values(), jen.Err())),
-		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), jen.Op("&").Id("program"), jen.Id("s").Dot("String").Call(),
-			jen.Func().Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Func().Params(jen.Op("*").Qual(planPath, "Queue")).Block(
-				jen.Return(jen.Id("s").Dot("declare").Call(jen.Id("b")).Dot("issue"))))))
+		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), program(), jen.Id("s"), jen.Id("s").Dot("declare"))))
+	u.bind(f)
 	u.declaration(f)
+}
+
+// bind is the method that takes the caller's buffers.
+func (u *unit) bind(f *jen.File) {
+	call, bound := "Bind", []jen.Code{jen.Id("ctx")}
+	if n, _ := u.counts(); n != nil {
+		call, bound = "BindCounts", append(bound, jen.Id("x").Dot("Counts"))
+	}
+	for _, b := range u.owned(hostir.Caller) {
+		bound = append(bound, jen.Id("x").Dot(b.Name))
+	}
+	f.Line()
+	f.Add(doc("Bind sets the memory that runs work on, as plan.Plan's does: it is collective, and with the buffers of the last Bind it does nothing."))
+	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Bind").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("x").Id("Buffers")).Error().Block(
+		jen.Return(jen.Id("p").Dot("Plan").Dot(call).Call(bound...)))
 }
 
 // declaration is Shape.declare. The shape's extents become locals m, k, n and the ranks d.
@@ -180,12 +194,9 @@ func (u *unit) declaration(f *jen.File) {
 	}
 	body := []jen.Code{
 		jen.List(locals...).Op(":=").List(values...),
-		jen.Id("bytes").Op(":=").Func().Params(jen.Id("elements").Int()).Int64().Block(
-			jen.Return(jen.Int64().Call(jen.Id("elements")).Op("*").Id("s").Dot("Type").Dot("Size").Call())),
-		jen.Line(),
 	}
 	body = append(body, setup...)
-	body = append(body, jen.Return(jen.Id("p")))
+	body = append(body, jen.Id("b").Dot("Issue").Call(jen.Id("p").Dot("issue")), jen.Return(jen.Id("p")))
 	f.Line()
 	f.Add(doc("declare tells a builder what a plan of the shape consists of."))
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Op("*").Id("Plan").Block(body...)
@@ -195,11 +206,12 @@ func (u *unit) declaration(f *jen.File) {
 func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 	b := func() *jen.Statement { return jen.Id("b").Clone() }
 	field := func(name string) *jen.Statement { return jen.Id("p").Dot(unexported(name)) }
+	bytes := func(elements hostir.Expr) jen.Code { return jen.Id("s").Dot("Type").Dot("Bytes").Call(expr(elements)) }
 	code := []jen.Code{
-		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(jen.Id("rank").Op(":").Id("b").Dot("Rank").Call(), jen.Id("ranks").Op(":").Id("b").Dot("Size").Call()),
+		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(set("Plan", jen.Id("b").Dot("Plan").Call())),
 	}
 	for _, c := range u.chunks {
-		code = append(code, field(c.field).Op("=").Id("bytes").Call(expr(c.elements)))
+		code = append(code, field(c.field).Op("=").Add(bytes(c.elements)))
 	}
 	code = append(code, jen.Line())
 	if n, _ := u.counts(); n != nil {
@@ -207,7 +219,7 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 	}
 	written := u.program.Written()
 	for _, x := range u.program.Buffers {
-		make := b().Dot(u.builder(x)).Call(jen.Lit(x.Name), jen.Id("bytes").Call(expr(x.Elements)))
+		make := b().Dot(u.builder(x)).Call(jen.Lit(x.Name), bytes(x.Elements))
 		if x.Tensor.Root {
 			make = b().Dot("Root").Call(make)
 		}
@@ -215,9 +227,9 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 			make = b().Dot("Written").Call(make)
 		}
 		if !x.Counts.IsZero() {
-			code = append(code, field(x.Name).Op("=").Add(make), u.uneven(x, field(x.Name), jen.Id("bytes").Call(expr(x.Chunk))))
+			code = append(code, field(x.Name).Op("=").Add(make), u.uneven(x, field(x.Name), bytes(x.Chunk)))
 			if !x.Room.IsZero() {
-				code = append(code, b().Dot("Padded").Call(field(x.Name), jen.Id("bytes").Call(expr(x.Room))))
+				code = append(code, b().Dot("Padded").Call(field(x.Name), bytes(x.Room)))
 			}
 			continue
 		}
@@ -292,31 +304,4 @@ func (u *unit) inLoop() map[string]bool {
 		}
 	})
 	return list
-}
-
-// methods are what a caller does with a plan.
-func (u *unit) methods(f *jen.File) {
-	method := func(comment, name string, params []jen.Code, call jen.Code) {
-		f.Line()
-		f.Add(doc(comment))
-		f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id(name).Params(params...).Error().Block(jen.Return(call))
-	}
-	ctx := jen.Id("ctx").Qual("context", "Context")
-	inner := func(name string, args ...jen.Code) jen.Code { return jen.Id("p").Dot("plan").Dot(name).Call(args...) }
-	bind, bound := "Bind", []jen.Code{jen.Id("ctx")}
-	if n, _ := u.counts(); n != nil {
-		bind, bound = "BindCounts", append(bound, jen.Id("x").Dot("Counts"))
-	}
-	for _, b := range u.owned(hostir.Caller) {
-		bound = append(bound, jen.Id("x").Dot(b.Name))
-	}
-	stream := []jen.Code{jen.Id("s").Qual(driverPath, "Stream")}
-	method(u.bindComment(), "Bind", []jen.Code{ctx, jen.Id("x").Id("Buffers")}, inner(bind, bound...))
-	method(u.enqueueComment(), "Enqueue", stream, inner("Enqueue", jen.Id("s")))
-	method(u.replayComment(), "Replay", stream, inner("Replay", jen.Id("s")))
-	method(u.runComment(), "Run", []jen.Code{ctx}, inner("Run", jen.Id("ctx")))
-	method(closeComment, "Close", []jen.Code{ctx}, inner("Close", jen.Id("ctx")))
-	f.Line()
-	f.Add(doc("Base is what the plan shares with the plans of all packages: its memory and streams, for whoever records or draws a run."))
-	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Base").Params().Op("*").Qual(planPath, "Plan").Block(jen.Return(jen.Id("p").Dot("plan")))
 }

@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"path"
+	"reflect"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -25,7 +26,6 @@ func (u *unit) programFile() ([]byte, error) {
 	u.buffers(f)
 	u.planType(f)
 	u.constructor(f)
-	u.methods(f)
 	f.Line()
 	f.Add(doc("issue enqueues one run: the host program of the package comment, node by node."))
 	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath, "Queue")).Block(body...)
@@ -43,25 +43,34 @@ func (u *unit) identity(f *jen.File) {
 		f.Const().Id(constant(name)).Op("=").Lit(int(u.program.Constants[name]))
 		f.Line()
 	}
-	f.Add(doc("program is what the ranks compare before they run together."))
+	f.Add(doc("Schedule is what the package was generated from."))
+	f.Var().Id("Schedule").Op("=").Qual(schedulePath, "Schedule").Add(fieldsOf(reflect.ValueOf(minimal(u.program.Schedule)), lineByLine))
+	f.Line()
+	f.Add(doc("Program is what the ranks compare before they run, and what it takes."))
+	f.Var().Id("Program").Op("=").Qual(planPath, "Program").Custom(lineByLine, u.programFields()...)
+}
+
+// programFields are those of the package's Program.
+func (u *unit) programFields() []jen.Code {
 	values := []jen.Code{
-		jen.Id("Name").Op(":").Lit(u.name),
-		jen.Id("Hash").Op(":").Lit(u.hash()),
-		jen.Id("Proof").Op(":").Lit(u.proof()),
+		set("Name", jen.Lit(u.name)),
+		set("Hash", jen.Lit(u.hash())),
+		set("Proof", jen.Lit(u.proof())),
 	}
 	if ranks := u.proven(); len(ranks) > 0 {
-		values = append(values, jen.Id("Ranks").Op(":").Index().Int().Values(ranks...))
+		values = append(values, set("Ranks", jen.Index().Int().Values(ranks...)))
 	}
 	if u.eager() {
-		values = append(values, jen.Id("Eager").Op(":").True())
+		values = append(values, set("Eager", jen.True()))
 	}
 	if u.puts() {
-		values = append(values, jen.Id("Puts").Op(":").True())
+		values = append(values, set("Puts", jen.True()))
 	}
+	values = append(values, u.takes()...)
 	if u.device {
-		values = append(values, jen.Id("Code").Op(":").Op("&").Id("code"))
+		values = append(values, set("Code", jen.Op("&").Id("code")))
 	}
-	f.Var().Id("program").Op("=").Qual(planPath, "Program").Custom(lineByLine, values...)
+	return values
 }
 
 // hash is of all that ranks must have alike: the host program, its proof and the device
@@ -140,13 +149,19 @@ func (u *unit) buffers(f *jen.File) {
 	f.Line()
 	f.Add(doc(buffersComment + " " + u.apart()))
 	f.Type().Id("Buffers").StructFunc(func(g *jen.Group) {
+		field := func(name string, typ *jen.Statement, remark string) {
+			if len(name)+len(remark) > 90 {
+				g.Add(doc(name + " is " + remark + "."))
+				g.Id(name).Add(typ)
+				return
+			}
+			g.Id(name).Add(typ).Comment(remark)
+		}
 		for _, b := range u.owned(hostir.Caller) {
-			g.Comment(fieldComment(b))
-			g.Id(b.Name).Qual(devicePath, "Ptr")
+			field(b.Name, jen.Qual(devicePath, "Ptr"), b.Tensor.String()+share(b)+"; "+held(b))
 		}
 		if n, remark := u.counts(); n != nil {
-			g.Add(docf("Counts %s.", remark))
-			g.Id("Counts").Index().Int()
+			field("Counts", jen.Index().Int(), remark)
 		}
 	})
 }
@@ -158,9 +173,9 @@ func (u *unit) apart() string {
 	case 0:
 		return "Runs write none of it."
 	case 1:
-		return fmt.Sprintf("Runs write %s: Bind refuses memory for it that overlaps another buffer's.", names[0])
+		return fmt.Sprintf("Runs write %s, which must overlap no other.", names[0])
 	default:
-		return fmt.Sprintf("Runs write %s and %s: Bind refuses memory for them that overlaps another buffer's.",
+		return fmt.Sprintf("Runs write %s and %s, which must overlap no other.",
 			strings.Join(names[:n-1], ", "), names[n-1])
 	}
 }

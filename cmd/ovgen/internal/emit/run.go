@@ -2,12 +2,9 @@ package emit
 
 import (
 	"path"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
-	"ovgen/schedule"
-	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
 
@@ -46,9 +43,6 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		}
 		files[path.Join(runName, name)] = text
 	}
-	if err := simFiles(runName, runName, runFile, files); err != nil {
-		return err
-	}
 	stub := runFile()
 	noCgoCode(stub, runName)
 	if err := addNoCgo(stub, runName, files); err != nil {
@@ -69,7 +63,8 @@ func mainFile(opt Options) ([]byte, error) {
 	f := runFile()
 	f.PackageComment("// Command run lists, verifies and measures the generated packages: one binary holds\n// them all and starts its own ranks. Run it without arguments for its usage.")
 	f.ImportName(path.Join(opt.ImportPath, programsName), programsName)
-	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(harnessPath, "Main").Call(
+	f.Anon(simPath)
+	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(commandPath, "Main").Call(
 		jen.Qual(path.Join(opt.ImportPath, programsName), "All"), jen.Op("&").Id("code"))))
 	return render(f, path.Join(runName, "main.go"))
 }
@@ -81,7 +76,7 @@ func programsFile(units []*unit, opt Options, name string) ([]byte, error) {
 	var entries []jen.Code
 	for _, u := range units {
 		f.ImportName(u.importPath(opt), u.name)
-		entries = append(entries, u.entry())
+		entries = append(entries, entry(func(name string) *jen.Statement { return jen.Qual(u.importPath(opt), name) }))
 	}
 	f.Add(doc("All are the generated packages by name."))
 	f.Var().Id("All").Op("=").Index().Qual(harnessPath, "Program").Custom(lineByLine, entries...)
@@ -91,100 +86,16 @@ func programsFile(units []*unit, opt Options, name string) ([]byte, error) {
 // importPath of the emitted package.
 func (u *unit) importPath(opt Options) string { return path.Join(opt.ImportPath, u.name) }
 
-// entry is the package's element of programs.
-func (u *unit) entry() jen.Code {
-	s := u.program.Schedule
-	types := make([]jen.Code, len(s.Types))
-	for i, t := range s.Types {
-		types[i] = jen.Qual(driverPath, strings.ToUpper(string(t)))
-	}
-	fields := []jen.Code{
-		jen.Id("Name").Op(":").Lit(u.name),
-		jen.Id("Proof").Op(":").Lit(u.proof()),
-	}
-	if ranks := u.proven(); len(ranks) > 0 {
-		fields = append(fields, jen.Id("Ranks").Op(":").Index().Int().Values(ranks...))
-	}
-	if u.eager() {
-		fields = append(fields, jen.Id("Eager").Op(":").True())
-	}
-	if s.SlowOnPurpose() {
-		fields = append(fields, jen.Id("Slow").Op(":").True())
-	}
-	tensors := make([]jen.Code, len(s.Tensors))
-	for i, t := range s.Tensors {
-		tensors[i] = tensor(t)
-	}
-	fields = append(fields, jen.Id("Op").Op(":").Lit(string(s.Op)))
-	if len(u.program.Checks) > 0 {
-		checks := make([]jen.Code, len(u.program.Checks))
-		for i, c := range u.program.Checks {
-			checks[i] = divide(c)
-		}
-		fields = append(fields, jen.Id("Checks").Op(":").Index().Qual(harnessPath, "Divide").Values(checks...))
-	}
-	fields = append(fields,
-		jen.Id("Tensors").Op(":").Index().Qual(harnessPath, "Tensor").Custom(lineByLine, tensors...),
-		jen.Id("Types").Op(":").Index().Qual(driverPath, "Type").Values(types...),
-		jen.Id("New").Op(":").Qual(harnessPath, "Adapt").Call(
-			jen.Qual(u.importPath(u.options), "New"), jen.Parens(jen.Op("*").Qual(u.importPath(u.options), "Plan")).Dot("Bind")))
-	return jen.Custom(lineByLine, fields...)
+// entry is a package as verify/harness drives it, of what it exports.
+func entry(own func(name string) *jen.Statement) *jen.Statement {
+	return jen.Qual(harnessPath, "Of").Call(jen.Op("&").Add(own("Program")), own("Schedule"), own("New"),
+		jen.Parens(jen.Op("*").Add(own("Plan"))).Dot("Bind"))
 }
-
-// tensor is a literal of a placement.
-func tensor(t schedule.Tensor) jen.Code {
-	axes := make([]jen.Code, len(t.Axes))
-	for i, a := range t.Axes {
-		fields := []jen.Code{jen.Id("Extent").Op(":").Lit(string(a.Extent))}
-		if len(a.Outer) > 0 {
-			splits := make([]jen.Code, len(a.Outer))
-			for j, s := range a.Outer {
-				splits[j] = split(s)
-			}
-			fields = append(fields, jen.Id("Outer").Op(":").Index().Qual(harnessPath, "Split").Values(splits...))
-		}
-		axes[i] = jen.Custom(inLine, fields...)
-	}
-	fields := []jen.Code{jen.Id("Name").Op(":").Lit(t.Name), jen.Id("Axes").Op(":").Index().Qual(harnessPath, "Axis").Values(axes...)}
-	if t.Root {
-		fields = append(fields, jen.Id("Root").Op(":").True())
-	}
-	if t.Within != "" {
-		fields = append(fields, jen.Id("Within").Op(":").Lit(t.Within))
-	}
-	return jen.Custom(inLine, fields...)
-}
-
-// divide is a literal of what New requires of the shape.
-func divide(d hostir.Divide) jen.Code {
-	fields := []jen.Code{jen.Id("Extent").Op(":").Lit(string(d.Extent)), jen.Id("By").Op(":").Lit(string(d.By))}
-	if d.Times > 1 {
-		fields = append(fields, jen.Id("Times").Op(":").Lit(int(d.Times)))
-	}
-	return jen.Custom(inLine, fields...)
-}
-
-func split(s schedule.Split) jen.Code {
-	fields := []jen.Code{jen.Id("Kind").Op(":").Lit(string(s.Kind)), jen.Id("Count").Op(":").Lit(string(s.Count))}
-	if s.Shift != 0 {
-		fields = append(fields, jen.Id("Shift").Op(":").Lit(s.Shift))
-	}
-	if s.Uneven {
-		fields = append(fields, jen.Id("Uneven").Op(":").True())
-	}
-	if s.Most != "" {
-		fields = append(fields, jen.Id("Most").Op(":").Lit(string(s.Most)))
-	}
-	return jen.Custom(inLine, fields...)
-}
-
-// inLine writes a literal on one line.
-var inLine = jen.Options{Open: "{", Close: "}", Separator: ", "}
 
 // checkFile is kernels.go of package run.
 func checkFile(source string) ([]byte, error) {
 	f := runFile()
-	f.CgoPreamble("#include \"" + runName + ".h\"")
+	f.CgoPreamble(preamble(runName))
 	var kernels []jen.Code
 	for _, k := range checks {
 		kernels = append(kernels, kernelEntry(k.Name, k.Params, touches(k.Name)))

@@ -2,15 +2,14 @@ package emit
 
 import (
 	"fmt"
-	"math/bits"
-	"slices"
+	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/plan"
 	"ovgen/schedule"
-	"ovgen/schedule/hostir"
 )
 
 // shape is type Shape with its Check.
@@ -26,21 +25,18 @@ func (u *unit) shape(f *jen.File) {
 		g.List(ids...).Int()
 		g.Id("Type").Qual(devicePath, "Type").Comment(strings.Join(u.typeWords(), ", "))
 	})
-	f.Line()
-	f.Add(doc("maxExtent keeps the bytes of every tensor within an int64."))
-	f.Const().Id("maxExtent").Op("=").Lit(1).Op("<<").Lit(bits.TrailingZeros(schedule.MaxExtent))
+	extents := []jen.Code{jen.Id("s").Dot("Type")}
+	for _, x := range symbols {
+		extents = append(extents, jen.Id("s").Dot(x))
+	}
 	f.Line()
 	f.Add(doc("Check reports everything that keeps this many ranks from running the shape."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error().Block(u.check(symbols)...)
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error().Block(
+		jen.Return(jen.Id("Program").Dot("Check").Call(append([]jen.Code{jen.Id("ranks")}, extents...)...)))
 	f.Line()
 	f.Add(doc("String is the shape as errors print it."))
-	format := make([]string, len(symbols))
-	args := make([]jen.Code, len(symbols))
-	for i, s := range symbols {
-		format[i], args[i] = s+" %d", jen.Id("s").Dot(s)
-	}
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String().Block(
-		jen.Return(jen.Qual("fmt", "Sprintf").Call(append(append([]jen.Code{jen.Lit(strings.Join(format, ", ") + ", %s")}, args...), jen.Id("s").Dot("Type"))...)))
+		jen.Return(jen.Id("Program").Dot("Shape").Call(extents...)))
 }
 
 // extents says of which symbols each rank has a part, and of which all.
@@ -89,62 +85,35 @@ func are(words []string) string {
 	return "are"
 }
 
-// check is the body of Check.
-func (u *unit) check(symbols []string) []jen.Code {
-	extents := make([]jen.Code, len(symbols))
-	for i, s := range symbols {
-		extents[i] = jen.Values(jen.Lit(s), jen.Id("s").Dot(s))
+// takes are the fields of Program that say what shapes it takes.
+func (u *unit) takes() []jen.Code {
+	var names, divides, types []jen.Code
+	for _, x := range u.symbols() {
+		names = append(names, jen.Lit(x))
 	}
-	errorf := func(args ...jen.Code) jen.Code {
-		return jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Qual("fmt", "Errorf").Call(args...))
-	}
-	body := []jen.Code{
-		jen.If(jen.Id("ranks").Op("<").Lit(1)).Block(jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit("no ranks: %d"), jen.Id("ranks")))),
-		jen.Var().Id("errs").Index().Error(),
-		jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Index().Struct(jen.Id("name").String(), jen.Id("extent").Int()).Values(extents...)).Block(
-			jen.If(jen.Id("e").Dot("extent").Op("<").Lit(1).Op("||").Id("e").Dot("extent").Op(">").Id("maxExtent")).Block(
-				errorf(jen.Lit("%s is %d: it must lie between 1 and %d"), jen.Id("e").Dot("name"), jen.Id("e").Dot("extent"), jen.Id("maxExtent")),
-			)),
-	}
-	if u.limited() {
-		body = append(body, jen.If(jen.Id("ranks").Op(">").Id("maxRanks")).Block(
-			errorf(jen.Lit("%d ranks: the kernels serve at most %d"), jen.Id("ranks"), jen.Id("maxRanks"))))
-	}
-	body = append(body, jen.If(jen.Id("err").Op(":=").Qual(planPath, "CheckElements").Call(u.factors(symbols)...), jen.Len(jen.Id("errs")).Op("==").Lit(0).Op("&&").Id("err").Op("!=").Nil()).Block(
-		jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Id("err"))))
 	for _, c := range u.program.Checks {
-		by, text := u.divisor(c)
-		left := by.Clone()
-		if c.Times > 1 && c.By != "1" {
-			left = jen.Parens(left)
-		}
-		if _, err := strconv.Atoi(string(c.Extent)); err == nil {
-			body = append(body, jen.If(shapeExpr(c.Extent).Op("%").Add(left).Op("!=").Lit(0)).Block(
-				errorf(jen.Lit(fmt.Sprintf("the extent %s is no multiple of %s%%d", c.Extent, text)), by)))
-			continue
-		}
-		body = append(body, jen.If(shapeExpr(c.Extent).Op("%").Add(left).Op("!=").Lit(0)).Block(
-			errorf(jen.Lit(fmt.Sprintf("%s is %%d: it must be a multiple of %s%%d", c.Extent, text)), shapeExpr(c.Extent), by)))
+		divides = append(divides, fieldsOf(reflect.ValueOf(plan.Divide{
+			Extent: string(c.Extent), By: string(c.By), Times: int(c.Times)}), inLine))
 	}
-	types := make([]jen.Code, len(u.program.Schedule.Types))
-	for i, t := range u.program.Schedule.Types {
-		types[i] = jen.Qual(devicePath, strings.ToUpper(string(t)))
+	for _, t := range u.typeWords() {
+		types = append(types, jen.Qual(driverPath, t))
 	}
-	return append(body,
-		jen.Switch(jen.Id("s").Dot("Type")).Block(
-			jen.Case(types...),
-			jen.Default().Block(errorf(jen.Lit("type %v is not one of "+strings.Join(u.typeWords(), ", ")), jen.Id("s").Dot("Type"))),
-		),
-		jen.Return(jen.Qual("errors", "Join").Call(jen.Id("errs").Op("..."))),
-	)
+	values := []jen.Code{set("Extents", jen.Index().String().Values(names...))}
+	if list := u.constantExtents(); len(list) > 0 {
+		values = append(values, set("Constants", jen.Index().Int().Values(list...)))
+	}
+	if len(divides) > 0 {
+		values = append(values, set("Divides", jen.Index().Qual(planPath, "Divide").Values(divides...)))
+	}
+	values = append(values, set("Types", jen.Index().Qual(driverPath, "Type").Values(types...)))
+	if u.limited() {
+		values = append(values, set("MaxRanks", jen.Id("maxRanks")))
+	}
+	return values
 }
 
-// factors are the ranks and all extents of tensors, symbols and constants.
-func (u *unit) factors(symbols []string) []jen.Code {
-	list := []jen.Code{jen.Id("ranks")}
-	for _, s := range symbols {
-		list = append(list, jen.Id("s").Dot(s))
-	}
+// constantExtents are the extents of tensors that are numbers, each once.
+func (u *unit) constantExtents() (list []jen.Code) {
 	seen := map[int]bool{}
 	for _, t := range u.program.Schedule.Tensors {
 		for _, a := range t.Axes {
@@ -155,34 +124,6 @@ func (u *unit) factors(symbols []string) []jen.Code {
 		}
 	}
 	return list
-}
-
-// divisor is what a requirement divides by, and what an error calls it.
-func (u *unit) divisor(c hostir.Divide) (by *jen.Statement, text string) {
-	by = shapeExpr(c.By)
-	if c.By == schedule.D {
-		text = "the ranks, "
-	}
-	switch {
-	case c.Times <= 1:
-		return by, text
-	case c.By == "1":
-		return jen.Lit(int(c.Times)), ""
-	case c.By == schedule.D:
-		text = fmt.Sprintf("%d times the ranks, ", c.Times)
-	}
-	return jen.Lit(int(c.Times)).Op("*").Add(by), text
-}
-
-// shapeExpr is an extent as Check sees it.
-func shapeExpr(e schedule.Extent) *jen.Statement {
-	switch {
-	case e == schedule.D:
-		return jen.Id("ranks")
-	case slices.Contains(symbols, e):
-		return jen.Id("s").Dot(string(e))
-	}
-	return jen.Id(string(e))
 }
 
 // symbols that a shape can bind, in the order of its fields.

@@ -26,18 +26,22 @@ var rules = []rule{
 	{"schedule/hostir", []string{"schedule"}},
 	{"schedule/lower", []string{"schedule"}},
 	{"schedule", nil},
-	{"runtime/driver/sim", []string{"runtime", "golang.org/x/sys", "gonum.org/v1/gonum"}},
 	{"runtime", []string{"runtime", "golang.org/x/sys"}},
 	{"generated/programs", []string{"generated", "runtime", "verify"}},
 	{"generated/run", []string{"generated", "runtime", "verify"}},
 	{"generated/tuned", []string{"generated", "runtime"}},
-	{"generated", []string{"runtime"}},
+	{"generated", []string{"runtime", "schedule"}},
 	{"verify/ops/opstest", []string{"schedule", "verify/ops", "pgregory.net/rapid"}}, // for tests alone
 	{"verify/ops", []string{"schedule"}},
 	{"verify/prove", []string{"schedule", "verify/ops"}},
 	{"verify/cost", []string{"schedule", "verify/ops"}},
 	{"verify/explore", []string{"schedule", "verify/ops"}},
+	{"verify/sim", []string{"runtime/driver", "verify/sim", "golang.org/x/sys", "gonum.org/v1/gonum"}},
+	{"verify/drivertest", []string{"runtime/driver"}},
 	{"verify/timeline", nil},
+	{"verify/harness", []string{"schedule", "runtime", "verify/reference"}},
+	{"verify/run", []string{"schedule", "runtime", "verify/harness", "verify/reference", "verify/inject", "verify/trace",
+		"verify/timeline", "golang.org/x/sys"}},
 }
 
 // Broken lists each import that the rules do not allow.

@@ -1,0 +1,87 @@
+package emit
+
+import (
+	"reflect"
+
+	"github.com/dave/jennifer/jen"
+
+	"ovgen/schedule"
+)
+
+// minimal is a schedule without the choices that are what they would be if it did not make them.
+func minimal(s schedule.Schedule) schedule.Schedule {
+	said := s
+	drop := func(field reflect.Value) {
+		choice := reflect.New(field.Type()).Elem()
+		choice.Set(field)
+		if field.SetZero(); !reflect.DeepEqual(said.WithDefaults(), s) {
+			field.Set(choice)
+		}
+	}
+	all := reflect.ValueOf(&said).Elem()
+	for _, name := range []string{"Pipeline", "Transport", "Streams"} {
+		for i := range all.FieldByName(name).NumField() {
+			drop(all.FieldByName(name).Field(i))
+		}
+	}
+	drop(all.FieldByName("Types"))
+	return said
+}
+
+// literal is a value in Go: structs without their zero fields, elements of lists without their
+// type. A list of structs that hold lists has a line for each.
+func literal(v reflect.Value) *jen.Statement {
+	switch v.Kind() {
+	case reflect.Interface:
+		return literal(v.Elem())
+	case reflect.Pointer:
+		return jen.Op("&").Add(literal(v.Elem()))
+	case reflect.Struct:
+		return named(v.Type()).Add(fieldsOf(v, inLine))
+	case reflect.Slice:
+		return jen.Index().Add(named(v.Type().Elem())).Add(elements(v))
+	case reflect.String:
+		return jen.Lit(v.String())
+	case reflect.Bool:
+		return jen.Lit(v.Bool())
+	}
+	return jen.Lit(int(v.Int()))
+}
+
+// named is a type by its name.
+func named(t reflect.Type) *jen.Statement {
+	if t.PkgPath() == "" {
+		return jen.Id(t.String())
+	}
+	return jen.Qual(t.PkgPath(), t.Name())
+}
+
+// fieldsOf are the fields of a struct that are not zero, in braces.
+func fieldsOf(v reflect.Value, layout jen.Options) *jen.Statement {
+	var fields []jen.Code
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			fields = append(fields, jen.Id(v.Type().Field(i).Name).Op(":").Add(literal(v.Field(i))))
+		}
+	}
+	return jen.Custom(layout, fields...)
+}
+
+// elements are those of a list, in braces.
+func elements(v reflect.Value) *jen.Statement {
+	list, layout := make([]jen.Code, v.Len()), inLine
+	for i := range list {
+		if v.Index(i).Kind() != reflect.Struct {
+			list[i] = literal(v.Index(i))
+			continue
+		}
+		list[i] = fieldsOf(v.Index(i), inLine)
+		if v.Type().Elem() == reflect.TypeFor[schedule.Tensor]() {
+			layout = lineByLine
+		}
+	}
+	return jen.Custom(layout, list...)
+}
+
+// inLine writes a literal on one line.
+var inLine = jen.Options{Open: "{", Close: "}", Separator: ", "}

@@ -1,0 +1,303 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Command starts the ranks of a program: copies of a binary with OVGEN_RANK,
+// OVGEN_SIZE and a job name of their own. A rank dies with the launching process,
+// whatever ends that.
+type Command struct {
+	Ranks  int
+	Path   string   // the binary; empty means this one
+	Args   []string // its arguments
+	Env    []string // added to this process's environment
+	Driver string   // OVGEN_DRIVER of the ranks; empty leaves it
+	// Stdout and Stderr take the output of rank 0; nil means this process's.
+	// Once a rank has failed nothing more goes to Stderr: the ranks that fail
+	// after it only repeat what the error says.
+	Stdout, Stderr io.Writer
+	// Prefix passes on the output of all ranks, each line behind "[rank] ".
+	Prefix bool
+	// Grace is how long the ranks have to end by themselves once one has
+	// failed, and again to end after SIGTERM; 0 means 2 s.
+	Grace time.Duration
+}
+
+// RankError is the failure of the rank that failed first.
+type RankError struct {
+	Rank   int
+	Status string // "exit status 1", "signal: killed"
+	Stderr string // the end of what it wrote there, where that was not passed on
+}
+
+// Error is "rank 2: exit status 1: TEXT".
+func (e *RankError) Error() string {
+	s := fmt.Sprintf("rank %d: %s", e.Rank, e.Status)
+	if e.Stderr != "" {
+		s += ": " + e.Stderr
+	}
+	return s
+}
+
+// ErrInterrupted says that SIGINT or SIGTERM ended a Run.
+var ErrInterrupted = errors.New("interrupted")
+
+// exit is the end of one rank.
+type exit struct {
+	rank int
+	err  error
+}
+
+// Run starts the ranks and returns when all have ended. When one fails, when ctx
+// ends, and on SIGINT or SIGTERM the others are ended too: by SIGTERM, and by
+// SIGKILL where that is not enough. The error is a *RankError of the rank that
+// failed first, ErrInterrupted, or wraps ctx's or, on a system other than Linux,
+// driver.ErrUnavailable.
+func (l *Command) Run(ctx context.Context) error {
+	if l.Ranks < 1 {
+		return fmt.Errorf("launch %d ranks", l.Ranks)
+	}
+	if err := Supported(); err != nil {
+		return fmt.Errorf("launch: %w", err)
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	job := strings.ToLower(rand.Text())
+	out := &outputs{stdout: cmp.Or[io.Writer](l.Stdout, os.Stdout), stderr: cmp.Or[io.Writer](l.Stderr, os.Stderr), prefix: l.Prefix}
+	ended := make(chan exit, l.Ranks)
+	pids, release, err := l.start(job, out, ended)
+	defer release()
+	w := &warden{pids: pids, grace: cmp.Or(l.Grace, 2*time.Second)}
+	if err != nil {
+		w.signal(syscall.SIGKILL)
+		for range pids {
+			<-ended
+		}
+		return err
+	}
+	return w.wait(ctx, ended, signals, out)
+}
+
+// start forks the ranks from one thread that lives until release: the kernel
+// ends a child when the thread that forked it ends.
+func (l *Command) start(job string, out *outputs, ended chan<- exit) (pids map[int]int, release func(), err error) {
+	path := l.Path
+	if path == "" {
+		if path, err = os.Executable(); err != nil {
+			return nil, func() {}, fmt.Errorf("launch: %w", err)
+		}
+	}
+	pids = map[int]int{}
+	started, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		for r := range l.Ranks {
+			c := l.command(path, job, r, out)
+			if err = c.Start(); err != nil {
+				err = fmt.Errorf("launch rank %d: %w", r, err)
+				break
+			}
+			pids[r] = c.Process.Pid
+			go func() { ended <- exit{r, c.Wait()} }()
+		}
+		close(started)
+		<-over
+	}()
+	<-started
+	return pids, func() { close(over) }, err
+}
+
+func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
+	c := exec.Command(path, l.Args...)
+	c.Env = append(os.Environ(), l.Env...)
+	if os.Getenv("CUDA_DEVICE_MAX_CONNECTIONS") == "" {
+		c.Env = append(c.Env, "CUDA_DEVICE_MAX_CONNECTIONS=32")
+	}
+	if l.Driver != "" {
+		c.Env = append(c.Env, EnvDriver+"="+l.Driver)
+	}
+	c.Env = append(c.Env, fmt.Sprintf("%s=%d", EnvRank, rank), fmt.Sprintf("%s=%d", EnvSize, l.Ranks), EnvJob+"="+job)
+	c.Stdout, c.Stderr = out.of(rank)
+	c.WaitDelay = time.Second
+	c.SysProcAttr = rankAttributes()
+	return c
+}
+
+// warden ends the ranks.
+type warden struct {
+	pids  map[int]int // of those that live, by rank
+	grace time.Duration
+}
+
+// wait returns when all ranks have ended.
+func (w *warden) wait(ctx context.Context, ended <-chan exit, signals <-chan os.Signal, out *outputs) error {
+	var first error
+	var timer <-chan time.Time
+	next := syscall.SIGTERM
+	end := func(why error, after time.Duration) {
+		if first == nil {
+			first, timer = why, time.After(after)
+		}
+	}
+	done := ctx.Done()
+	for len(w.pids) > 0 {
+		select {
+		case e := <-ended:
+			delete(w.pids, e.rank)
+			out.flush(e.rank)
+			if e.err != nil && first == nil {
+				end(out.failed(e), w.grace)
+			}
+		case <-done:
+			done = nil
+			end(fmt.Errorf("launch: %w", context.Cause(ctx)), 0)
+		case s := <-signals:
+			if first != nil { // asked twice
+				w.signal(syscall.SIGKILL)
+			}
+			end(fmt.Errorf("launch: %w by %v", ErrInterrupted, s), 0)
+		case <-timer:
+			w.signal(next)
+			next, timer = syscall.SIGKILL, time.After(w.grace)
+		}
+	}
+	return first
+}
+
+// signal sends to the process groups of the ranks that live.
+func (w *warden) signal(s syscall.Signal) {
+	for _, pid := range w.pids {
+		_ = syscall.Kill(-pid, s) // it may have ended just now
+	}
+}
+
+// outputs sorts what the ranks write.
+type outputs struct {
+	stdout, stderr io.Writer
+	prefix         bool
+
+	mu    sync.Mutex
+	muted bool
+	tails map[int]*tail
+}
+
+// of is where a rank's stdout and stderr go. Rank 0 gets stdout as it is, so it
+// can see a terminal.
+func (o *outputs) of(rank int) (stdout, stderr io.Writer) {
+	if o.tails == nil {
+		o.tails = map[int]*tail{}
+	}
+	t := &tail{out: o, rank: rank}
+	o.tails[rank] = t
+	switch {
+	case o.prefix:
+		t.stdout = &lines{out: o, rank: rank, to: o.stdout}
+		return t.stdout, t
+	case rank == 0:
+		return o.stdout, t
+	}
+	return nil, t
+}
+
+// flush ends a rank's last lines.
+func (o *outputs) flush(rank int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := o.tails[rank]
+	if len(t.line) > 0 && !o.muted {
+		t.line = prefixed(o.stderr, rank, append(t.line, '\n'))
+	}
+	if t.stdout != nil && len(t.stdout.line) > 0 {
+		t.stdout.line = prefixed(o.stdout, rank, append(t.stdout.line, '\n'))
+	}
+}
+
+// failed words the first failure; later ones are not shown.
+func (o *outputs) failed(e exit) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.muted = true
+	err := &RankError{Rank: e.rank, Status: e.err.Error()}
+	if t := o.tails[e.rank]; !t.shown() {
+		err.Stderr = strings.TrimSpace(string(t.last))
+	}
+	return err
+}
+
+// tail is a rank's stderr: passed on while no rank has failed, where it is rank
+// 0's or all are wanted, and its end kept for the error.
+type tail struct {
+	out  *outputs
+	rank int
+	last []byte
+	line []byte
+
+	stdout *lines // where it is prefixed too
+}
+
+const tailBytes = 8 << 10
+
+func (t *tail) shown() bool { return t.rank == 0 || t.out.prefix }
+
+// Write keeps the end of what was written.
+func (t *tail) Write(p []byte) (int, error) {
+	t.out.mu.Lock()
+	defer t.out.mu.Unlock()
+	t.last = append(t.last, p...)
+	if over := len(t.last) - tailBytes; over > 0 {
+		t.last = append(t.last[:0], t.last[over:]...)
+	}
+	switch {
+	case !t.shown() || t.out.muted:
+	case t.out.prefix:
+		t.line = prefixed(t.out.stderr, t.rank, append(t.line, p...))
+	default:
+		t.out.stderr.Write(p)
+	}
+	return len(p), nil
+}
+
+// lines passes on whole lines behind the rank.
+type lines struct {
+	out  *outputs
+	rank int
+	to   io.Writer
+	line []byte
+}
+
+// Write passes on what ends with a line feed.
+func (l *lines) Write(p []byte) (int, error) {
+	l.out.mu.Lock()
+	defer l.out.mu.Unlock()
+	l.line = prefixed(l.to, l.rank, append(l.line, p...))
+	return len(p), nil
+}
+
+// prefixed writes the whole lines of text and returns the rest.
+func prefixed(to io.Writer, rank int, text []byte) []byte {
+	for {
+		line, rest, found := strings.Cut(string(text), "\n")
+		if !found {
+			return text
+		}
+		fmt.Fprintf(to, "[%d] %s\n", rank, line)
+		text = []byte(rest)
+	}
+}

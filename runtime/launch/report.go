@@ -1,0 +1,21 @@
+package launch
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// reportTime is what the other ranks leave the one that reports.
+const reportTime = time.Second
+
+// Report prints an error with which all ranks end, on the rank that reports it (see
+// group.Reports). The others wait a second instead: a launcher ends the job when the
+// first of its processes fails, and could cut the text off.
+func Report(w io.Writer, err error, reports bool) {
+	if reports {
+		fmt.Fprintln(w, err)
+		return
+	}
+	time.Sleep(reportTime)
+}

@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"ovgen/runtime/driver"
+)
+
+func TestCheck(t *testing.T) {
+	p := &Program{
+		Extents: []string{"M", "N"}, Constants: []int{64}, Types: []driver.Type{driver.BF16, driver.FP32}, MaxRanks: 8,
+		Divides: []Divide{{Extent: "M", By: "D", Times: 4}, {Extent: "N", By: "D"}, {Extent: "64", By: "D"},
+			{Extent: "N", By: "1", Times: 2}},
+	}
+	for _, c := range []struct {
+		ranks, m, n int
+		t           driver.Type
+		want        []string
+	}{
+		{2, 8, 2, driver.BF16, nil},
+		{1, MaxExtent, 2, driver.FP32, nil},
+		{0, 8, 2, driver.BF16, []string{"no ranks: 0"}},
+		{2, 0, -2, driver.BF16, []string{"M is 0: it must lie between 1 and 1073741824", "N is -2: it must lie between"}},
+		{2, 8, 2, driver.FP16, []string{"type fp16 is not one of BF16, FP32"}},
+		{9, 36, 18, driver.BF16, []string{"9 ranks: the kernels serve at most 8", "the extent 64 is no multiple of the ranks, 9"}},
+		{2, 4, 3, driver.BF16, []string{"M is 4: it must be a multiple of 4 times the ranks, 8",
+			"N is 3: it must be a multiple of the ranks, 2", "N is 3: it must be a multiple of 2"}},
+		{2, MaxExtent, MaxExtent, driver.BF16, []string{"make too many elements for 2 ranks"}},
+	} {
+		err := p.Check(c.ranks, c.t, c.m, c.n)
+		var lines []string
+		if err != nil {
+			lines = strings.Split(err.Error(), "\n")
+		}
+		if len(lines) != len(c.want) {
+			t.Errorf("%d ranks, M %d, N %d: got %q, want %q", c.ranks, c.m, c.n, lines, c.want)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(lines[i], want) {
+				t.Errorf("%d ranks, M %d, N %d: got %q, want %q", c.ranks, c.m, c.n, lines[i], want)
+			}
+		}
+	}
+	if got, want := p.Shape(driver.BF16, 8, 2), "M 8, N 2, bf16"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,62 @@
+/*
+ * The engine that runs kernels compiled for the host. A generated package has its kernels in a
+ * table and, in NAME_host.cc, the same declarations of the two structs: templates/host.cc.tmpl.
+ */
+#ifndef OVGEN_ENGINE_H
+#define OVGEN_ENGINE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ovgen_dim {
+  unsigned x, y, z;
+};
+
+/* What a GPU has and a host has not: the built-in variables of the thread that runs, and calls. */
+struct ovgen_engine {
+  struct ovgen_dim threadIdx, blockIdx, blockDim, gridDim;
+  void (*sync_threads)(void);
+  unsigned (*load_acquire)(const unsigned *word);
+  void (*store_release)(unsigned *word, unsigned value);
+  void (*store_relaxed)(unsigned *word, unsigned value);
+  unsigned (*increment)(unsigned *word, unsigned last);
+  float (*half_to_float)(unsigned bits);
+  unsigned (*float_to_half)(float x);
+  unsigned (*float_to_bfloat)(float x);
+  unsigned long long (*globaltimer)(void);
+};
+
+/* One kernel of a package's table, which ends with a null name. */
+struct ovgen_kernel {
+  const char *name;
+  unsigned long long bytes;           /* of its parameters */
+  void (*thread)(const void *params); /* what one thread does */
+};
+
+/* Gives the engine to the package whose table this function returns. */
+const struct ovgen_kernel *engine_load(void *kernels);
+
+/* Starts a launch; params is copied, and seed picks the order of its threads. */
+void *engine_start(const struct ovgen_kernel *kernel, const void *params, const unsigned grid[3], const unsigned block[3],
+                   unsigned long long seed);
+
+/*
+ * Runs until the launch has finished (0), or every thread waits (1): *addr is the first of the
+ * words that they spin on until it is 1, or 0 when all of them wait for their blocks, which
+ * nothing can end; call it again when a word may have changed. Or until it pauses (2) after it
+ * has written the word *addr; call it again at any time.
+ */
+int engine_resume(void *launch, unsigned long long *addr, unsigned *value);
+
+/* Ends a launch, finished or not. */
+void engine_destroy(void *launch);
+
+/* Launches that were started and not destroyed. */
+int engine_live(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,441 @@
+// The engine of the simulator. A thread of a kernel runs on a fiber until it has to wait, for a
+// word or for the rest of its block; the threads after it get other fibers. A launch's seed picks
+// how many of its blocks are there at a time, which thread goes on when, and where the launch
+// pauses for the other ranks. The orderings of PTX become those of the host's processor and are
+// not tested here.
+
+#include "engine.h"
+
+#undef _FORTIFY_SOURCE  // its longjmp refuses to go from stack to stack
+#include <setjmp.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+// ----------------------------------------------------------------------------
+// Launches
+
+namespace {
+
+typedef ovgen_dim Dim;
+
+// One launch runs at a time, under this lock. Fibers may go on on another thread of the host, so
+// the built-in variables can't be thread-local.
+std::mutex running;
+int live;
+
+// What packages get: the built-in variables say which thread runs.
+extern ovgen_engine engine;
+
+struct Launch;
+
+// A stack on which threads run, one after another.
+struct Fiber {
+  Launch *launch;
+  ucontext_t first;  // where it starts
+  jmp_buf here;      // where it goes on
+  bool begun;
+  char *stack;
+  unsigned long long thread;  // that it runs
+  const unsigned *seen;       // the word that the thread looked at last and that was not 1
+  enum { idle, spinning, at_barrier, paused } state;
+  unsigned barrier;  // that it waits for
+};
+
+struct Block {
+  unsigned arrived;   // threads at the current barrier
+  unsigned finished;  // threads that have returned
+  unsigned barrier;   // barriers that have opened
+};
+
+struct Launch {
+  void (*thread)(const void *params);      // of the kernel
+  std::vector<unsigned long long> params;  // aligned for any struct of parameters
+  Dim grid, block;
+  unsigned long long threads;  // of a block
+  unsigned long long next;     // thread to start
+  unsigned long long total;
+  unsigned long long seed;
+  unsigned long long first;  // thread of a block that starts first
+  unsigned resident;         // blocks that are there at a time, at most
+  unsigned there;            // blocks that have started and not finished
+  std::vector<Block> blocks;
+  std::vector<Fiber *> fibers, idle;
+  Fiber *current;
+  unsigned *written;  // the word behind which the launch pauses; null: it does not
+  jmp_buf host;
+};
+
+const size_t stack_bytes = 64 << 10;
+Launch *current;
+
+// A number below n, the next of the launch's seed.
+unsigned pick(Launch *l, unsigned n)
+{
+  l->seed = l->seed * 6364136223846793005ull + 1442695040888963407ull;
+  return static_cast<unsigned>(l->seed >> 33) % n;
+}
+
+void place(Launch *l, unsigned long long thread)
+{
+  const unsigned long long in = (thread + l->first) % l->threads, of = thread / l->threads;
+  const auto at = [](unsigned long long i, Dim n) -> Dim {
+    return {unsigned(i % n.x), unsigned(i / n.x % n.y), unsigned(i / n.x / n.y)};
+  };
+  engine.gridDim = l->grid;
+  engine.blockDim = l->block;
+  engine.threadIdx = at(in, l->block);
+  engine.blockIdx = at(of, l->grid);
+}
+
+// Index of a fiber's thread in its block.
+unsigned long long index(const Fiber *f) { return (f->thread + f->launch->first) % f->launch->threads; }
+
+Block *block_of(Fiber *f) { return &f->launch->blocks[f->thread / f->launch->threads]; }
+
+// Opens the block's barrier when every thread that has not returned is there.
+void open_barrier(Launch *l, Block *b)
+{
+  if (b->arrived > 0 && b->arrived + b->finished == l->threads) {
+    b->arrived = 0;
+    b->barrier++;
+  }
+}
+
+// Whether the next thread may start: its block is there, or there is room for it.
+bool room(Launch *l) { return l->next < l->total && (l->next % l->threads != 0 || l->there < l->resident); }
+
+// Lets fiber f run until it leaves. Its first steps apart, no switch asks the kernel of the
+// host for anything, as swapcontext does for the mask of signals.
+void enter(Launch *l, Fiber *f)
+{
+  l->current = f;
+  if (_setjmp(l->host) != 0) {
+    return;
+  }
+  if (f->begun) {
+    _longjmp(f->here, 1);
+  }
+  f->begun = true;
+  setcontext(&f->first);
+}
+
+// Goes from fiber f back to who entered it, until f is entered again.
+void leave(Fiber *f)
+{
+  if (_setjmp(f->here) == 0) {
+    _longjmp(f->launch->host, 1);
+  }
+}
+
+// Runs threads of one block until one has to wait or none is left.
+void run_threads()
+{
+  Launch *l = current;
+  Fiber *f = l->current;
+  do {
+    f->thread = l->next++;
+    f->seen = nullptr;
+    l->there += f->thread % l->threads == 0;
+    place(l, f->thread);
+    l->thread(l->params.data());
+    Block *b = block_of(f);
+    b->finished++;
+    l->there -= b->finished == l->threads;
+    open_barrier(l, b);
+  } while (l->next % l->threads != 0);
+  f->state = Fiber::idle;
+  l->idle.push_back(f);
+  leave(f);
+}
+
+// A fiber that has run out of threads ends here, and starts here when there are more.
+void fiber_main()
+{
+  for (;;) {
+    run_threads();
+  }
+}
+
+// Idle fibers of launches that are gone.
+std::vector<Fiber *> spare;
+const size_t most_spare = 4096;
+
+Fiber *new_fiber(Launch *l)
+{
+  Fiber *f;
+  if (spare.empty()) {
+    f = new Fiber();
+    f->stack = static_cast<char *>(malloc(stack_bytes));
+    getcontext(&f->first);
+    f->first.uc_stack.ss_sp = f->stack;
+    f->first.uc_stack.ss_size = stack_bytes;
+    f->first.uc_link = nullptr;
+    makecontext(&f->first, fiber_main, 0);
+  } else {
+    f = spare.back();
+    spare.pop_back();
+  }
+  f->launch = l;
+  l->fibers.push_back(f);
+  return f;
+}
+
+void free_fiber(Fiber *f)
+{
+  if (f->state == Fiber::idle && spare.size() < most_spare) {
+    spare.push_back(f);
+    return;
+  }
+  free(f->stack);
+  delete f;
+}
+
+bool ready(Fiber *f)
+{
+  switch (f->state) {
+  case Fiber::spinning:
+    return __atomic_load_n(f->seen, __ATOMIC_ACQUIRE) == 1;
+  case Fiber::at_barrier:
+    return block_of(f)->barrier != f->barrier;
+  default:
+    return f->state == Fiber::paused;
+  }
+}
+
+// ----------------------------------------------------------------------------
+// What kernels call
+
+// A thread that looks again at a word that was not 1 spins on it.
+unsigned load_acquire(const unsigned *word)
+{
+  Fiber *f = current->current;
+  if (f->seen == word) {
+    f->state = Fiber::spinning;
+    leave(f);
+  }
+  const unsigned value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  f->seen = value == 1 ? nullptr : word;
+  return value;
+}
+
+// Lets others have a turn behind a write: behind every post, since the simulator takes in
+// what a kernel did ahead of it, and behind every other reset.
+void written(unsigned *word, unsigned value)
+{
+  Launch *l = current;
+  Fiber *f = l->current;
+  if (value != 0 || pick(l, 2) == 0) {
+    f->state = Fiber::paused;
+    l->written = word;
+    leave(f);
+  }
+}
+
+void store_release(unsigned *word, unsigned value)
+{
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+  written(word, value);
+}
+
+void store_relaxed(unsigned *word, unsigned value)
+{
+  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+  written(word, value);
+}
+
+unsigned increment(unsigned *word, unsigned last)
+{
+  const unsigned old = *word;
+  *word = old >= last ? 0 : old + 1;
+  return old;
+}
+
+void sync_threads()
+{
+  Launch *l = current;
+  Fiber *f = l->current;
+  Block *b = block_of(f);
+  f->barrier = b->barrier;
+  b->arrived++;
+  open_barrier(l, b);
+  if (b->barrier == f->barrier) {
+    f->state = Fiber::at_barrier;
+    leave(f);
+  }
+}
+
+unsigned long long globaltimer()
+{
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+template <typename To, typename From>
+To same_bits(From from)
+{
+  To to;
+  static_assert(sizeof to == sizeof from, "sizes differ");
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+float half_to_float(unsigned bits)
+{
+  const unsigned sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31u, fraction = bits & 0x3ffu;
+  if (exponent == 0) {
+    return same_bits<float>(same_bits<unsigned>(fraction * 5.9604644775390625e-08f) | sign);
+  }
+  return same_bits<float>(sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13);
+}
+
+// To nearest, ties to even; NaN becomes the one that GPUs write.
+unsigned float_to_half(float x)
+{
+  const unsigned all = same_bits<unsigned>(x), sign = all >> 16 & 0x8000u, bits = all & 0x7fffffffu;
+  if (bits > 0x7f800000u) {
+    return 0x7fffu;
+  }
+  if (bits >= 0x477ff000u) {  // halfway above the greatest
+    return sign | 0x7c00u;
+  }
+  if (bits < 0x38800000u) {  // below 2^-14: floats from 0.5 on are as far apart as subnormals
+    return sign | (same_bits<unsigned>(same_bits<float>(bits) + 0.5f) - 0x3f000000u);
+  }
+  return sign | (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1u)) >> 13;
+}
+
+unsigned float_to_bfloat(float x)
+{
+  const unsigned bits = same_bits<unsigned>(x);
+  return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+
+ovgen_engine engine = {
+    {}, {}, {}, {}, sync_threads, load_acquire, store_release, store_relaxed, increment,
+    half_to_float, float_to_half, float_to_bfloat, globaltimer,
+};
+
+// ----------------------------------------------------------------------------
+// Turns
+
+// Lets fibers go on that can, each at most once and some not at all; says whether any did.
+bool let_go_on(Launch *l)
+{
+  bool moved = false;
+  const size_t n = l->fibers.size(), from = n > 0 ? pick(l, n) : 0;
+  for (size_t i = 0; i < n && l->written == nullptr; i++) {
+    Fiber *f = l->fibers[(from + i) % n];
+    if (ready(f) && pick(l, 8) != 0) {
+      place(l, f->thread);
+      enter(l, f);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+// Starts threads of one block, most often all that have not started; says whether any did.
+bool start_threads(Launch *l)
+{
+  bool moved = false;
+  while (room(l) && l->written == nullptr && !(moved && (l->next % l->threads == 0 || pick(l, 64) == 0))) {
+    Fiber *f;
+    if (l->idle.empty()) {
+      f = new_fiber(l);
+    } else {
+      f = l->idle.back();
+      l->idle.pop_back();
+    }
+    enter(l, f);
+    moved = true;
+  }
+  return moved;
+}
+
+}  // namespace
+
+// ----------------------------------------------------------------------------
+// What the simulator calls
+
+const ovgen_kernel *engine_load(void *kernels)
+{
+  return reinterpret_cast<const ovgen_kernel *(*)(const ovgen_engine *)>(kernels)(&engine);
+}
+
+void *engine_start(const ovgen_kernel *kernel, const void *params, const unsigned grid[3], const unsigned block[3],
+                   unsigned long long seed)
+{
+  Launch *l = new Launch();
+  l->thread = kernel->thread;
+  l->params.resize((kernel->bytes + 7) / 8);
+  if (kernel->bytes > 0) {
+    memcpy(l->params.data(), params, kernel->bytes);
+  }
+  l->grid = {grid[0], grid[1], grid[2]};
+  l->block = {block[0], block[1], block[2]};
+  l->threads = 1ull * block[0] * block[1] * block[2];
+  const unsigned long long blocks = 1ull * grid[0] * grid[1] * grid[2];
+  l->total = l->threads * blocks;
+  l->blocks.resize(blocks);
+  l->seed = seed;
+  l->resident = 1 + pick(l, 4);
+  l->first = pick(l, l->threads);
+  std::lock_guard<std::mutex> lock(running);
+  live++;
+  return l;
+}
+
+int engine_resume(void *launch, unsigned long long *addr, unsigned *value)
+{
+  std::lock_guard<std::mutex> lock(running);
+  Launch *l = static_cast<Launch *>(launch);
+  current = l;
+  *addr = 0;
+  *value = 1;
+  for (bool more = true; more;) {
+    more = pick(l, 2) == 0 && start_threads(l);
+    if (l->written == nullptr) {
+      more = let_go_on(l) || more;
+    }
+    if (l->written != nullptr) {
+      *addr = reinterpret_cast<unsigned long long>(l->written);
+      l->written = nullptr;
+      return 2;
+    }
+    more = more || room(l) || std::any_of(l->fibers.begin(), l->fibers.end(), ready);
+  }
+  const Fiber *first = nullptr;
+  int waiting = 0;
+  for (const Fiber *f : l->fibers) {
+    waiting |= f->state != Fiber::idle;
+    if (f->state == Fiber::spinning && (first == nullptr || index(f) < index(first))) {
+      first = f;
+    }
+  }
+  *addr = first != nullptr ? reinterpret_cast<unsigned long long>(first->seen) : 0;
+  return waiting;
+}
+
+void engine_destroy(void *launch)
+{
+  std::lock_guard<std::mutex> lock(running);
+  Launch *l = static_cast<Launch *>(launch);
+  for (Fiber *f : l->fibers) {
+    free_fiber(f);
+  }
+  delete l;
+  live--;
+}
+
+int engine_live()
+{
+  std::lock_guard<std::mutex> lock(running);
+  return live;
+}

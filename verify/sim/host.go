@@ -1,0 +1,47 @@
+//go:build cgo && linux
+
+package sim
+
+/*
+#cgo CXXFLAGS: -std=c++17 -O2
+#include "engine.h"
+*/
+import "C"
+
+import "unsafe"
+
+// hostKernel is a kernel that was compiled for the host.
+type hostKernel struct{ c *C.struct_ovgen_kernel }
+
+// kernelsRun is nil: this build can run them.
+func kernelsRun() error { return nil }
+
+// hostKernels are the kernels of a package by name.
+func hostKernels(table unsafe.Pointer) map[string]*hostKernel {
+	kernels := map[string]*hostKernel{}
+	k := C.engine_load(table)
+	for ; k.name != nil; k = (*C.struct_ovgen_kernel)(unsafe.Add(unsafe.Pointer(k), unsafe.Sizeof(*k))) {
+		kernels[C.GoString(k.name)] = &hostKernel{k}
+	}
+	return kernels
+}
+
+// bytes is the size of the kernel's parameters in C.
+func (k *hostKernel) bytes() int { return int(k.c.bytes) }
+
+// start begins a launch whose threads take turns by seed; params are as the kernel's C
+// struct has them.
+func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed uint64) unsafe.Pointer {
+	return C.engine_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)), (*C.uint)(unsafe.Pointer(block)), C.ulonglong(seed))
+}
+
+// resume runs a launch until it is finished; until all its threads wait, the first of
+// them for the word to be that value; or until it pauses behind having written the word.
+func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) (state int) {
+	return int(C.engine_resume(launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))))
+}
+
+func (k *hostKernel) destroy(launch unsafe.Pointer) { C.engine_destroy(launch) }
+
+// liveLaunches are the launches that were started and not destroyed.
+func liveLaunches() int { return int(C.engine_live()) }

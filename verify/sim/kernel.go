@@ -1,0 +1,252 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// module is a loaded Code with its host kernels by name.
+type module struct {
+	code    *driver.Code
+	kernels map[string]*hostKernel
+}
+
+// function is one kernel.
+type function struct {
+	name    string
+	module  *module
+	kernel  *hostKernel
+	params  int
+	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
+}
+
+// kernelRun is a launch that has begun.
+type kernelRun struct {
+	launch  unsafe.Pointer
+	waiting bool
+	word    driver.Ptr // that its first waiting thread waits for
+	value   uint32
+	seen    uint64 // World.words when it was resumed last
+	touches []driver.Touch
+	counted int // touches that the race detector has taken in
+	where   uint64
+	want    uint32
+}
+
+// ModuleLoadData takes the kernels of a package from its table. It refuses PTX that is not
+// that of the package's source, though it does not run it.
+func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
+	const call = "cuModuleLoadData"
+	if err := c.enterIdle(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	if code == nil {
+		return 0, fail(call, invalidValue)
+	}
+	if err := code.Check(); err != nil && !errors.Is(err, driver.ErrNoPTX) {
+		return 0, fmt.Errorf("load kernels of %s: %w", code.Name, err)
+	}
+	if err := kernelsRun(); err != nil {
+		return 0, fmt.Errorf("%s: %w", call, err)
+	}
+	if code.Host == nil {
+		return 0, fail(call, noBinary)
+	}
+	m := &module{code: code, kernels: hostKernels(code.Host)}
+	h := driver.Module(c.world.handle())
+	c.modules[h] = m
+	return h, nil
+}
+
+// ModuleGetFunction finds a kernel that both the table and the Code name.
+func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Function, error) {
+	const call = "cuModuleGetFunction"
+	if err := c.enter(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	m := c.modules[h]
+	if m == nil {
+		return 0, fail(call, invalidHandle)
+	}
+	for i := range m.code.Kernels {
+		k := &m.code.Kernels[i]
+		if k.Name != name || m.kernels[name] == nil {
+			continue
+		}
+		f := driver.Function(c.world.handle())
+		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params, touches: k.Touches}
+		return f, nil
+	}
+	return 0, fail(call, notFound)
+}
+
+// ModuleUnload forgets a module and its functions.
+func (c *Context) ModuleUnload(h driver.Module) error {
+	const call = "cuModuleUnload"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	m := c.modules[h]
+	if m == nil {
+		return fail(call, invalidHandle)
+	}
+	for k, f := range c.functions {
+		if f.module == m {
+			delete(c.functions, k)
+		}
+	}
+	delete(c.modules, h)
+	return nil
+}
+
+// LaunchKernel enqueues a kernel; params are copied.
+func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+	const call = "cuLaunchKernel"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	f := c.functions[h]
+	if f == nil {
+		return fail(call, invalidHandle)
+	}
+	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
+	if grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.X > 1<<31-1 || grid.Y > 65535 || grid.Z > 65535 ||
+		threads == 0 || threads > 1024 || block.Z > 64 || f.params > 0 && params == nil {
+		return fail(call, invalidValue)
+	}
+	c.params = append(c.params[:0], make([]uint64, (f.params+7)/8)...)
+	if f.params > 0 {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&c.params[0])), f.params), unsafe.Slice((*byte)(params), f.params))
+	}
+	_, err := c.enqueue(call, s, &task{
+		kind: launchKernel, function: f, params: c.params,
+		grid: [3]uint32{grid.X, grid.Y, grid.Z}, block: [3]uint32{block.X, block.Y, block.Z},
+	}, 1)
+	return err
+}
+
+// beginKernel starts a launch once all that it says it touches is there.
+func (w *World) beginKernel(o *op) {
+	r := &o.running
+	*r = kernelRun{touches: r.touches[:0]}
+	var params unsafe.Pointer
+	if len(o.params) > 0 {
+		params = unsafe.Pointer(&o.params[0])
+	}
+	if o.function.touches != nil {
+		r.touches = o.function.touches(params, r.touches)
+	}
+	for _, t := range r.touches {
+		n := t.Bytes
+		if t.At != 0 && (t.Kind == driver.TouchWait || t.Kind == driver.TouchPost) {
+			n = 4
+		}
+		if n != 0 && o.ctx.bytes(t.At, n) == nil { // of no bytes, the address is not looked at
+			w.fault(o, "%d bytes at %#x", n, uint64(t.At))
+			return
+		}
+	}
+	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64())
+	r.seen = w.words - 1
+}
+
+// kernelReady says whether a launch may get further than when it was resumed last.
+func (w *World) kernelReady(o *op) bool {
+	r := &o.running
+	return !r.waiting || w.holds(o, r.word, r.value) || r.seen != w.words
+}
+
+// What the resume of a launch returns.
+const (
+	finished = iota
+	waits    // all its threads do
+	paused   // behind a write to a word
+)
+
+// resumeKernel runs a launch until it is finished, until all its threads wait, or until
+// it pauses, so that others see a word before it goes on.
+func (w *World) resumeKernel(o *op) bool {
+	r := &o.running
+	posted := w.posts(o)
+	r.seen = w.words
+	state := o.function.kernel.resume(r.launch, &r.where, &r.want)
+	if w.posts(o) != posted {
+		w.words++
+	}
+	r.waiting = state == waits
+	switch state {
+	case finished:
+		w.count(o, len(r.touches))
+		w.words++
+	case waits:
+		r.word, r.value = driver.Ptr(r.where), r.want
+		w.count(o, r.next(driver.TouchWait, r.word))
+	case paused:
+		if at := r.next(driver.TouchPost, driver.Ptr(r.where)); at < len(r.touches) {
+			w.count(o, at+1)
+		}
+	}
+	return state == finished
+}
+
+// next is the first touch of a kind and address that has not been taken in, or how many
+// touches there are where it is none.
+func (r *kernelRun) next(kind driver.TouchKind, at driver.Ptr) int {
+	for i := r.counted; i < len(r.touches); i++ {
+		if t := &r.touches[i]; t.Kind == kind && t.At == at && at != 0 {
+			return i
+		}
+	}
+	return len(r.touches)
+}
+
+// posts is a sum over the words that a kernel writes, to see when it does.
+func (w *World) posts(o *op) (sum uint64) {
+	for _, t := range o.running.touches {
+		if t.Kind != driver.TouchPost || t.At == 0 {
+			continue
+		}
+		if p := o.ctx.word(t.At); p != nil {
+			sum = sum*0x9e3779b97f4a7c15 + uint64(atomic.LoadUint32(p)) + 1
+		}
+	}
+	return sum
+}
+
+// count takes in what a kernel touched, in the order in which it is listed, up to the
+// touch of that index.
+func (w *World) count(o *op, until int) {
+	r := &o.running
+	for ; r.counted < until; r.counted++ {
+		t := &r.touches[r.counted]
+		if t.At == 0 {
+			continue
+		}
+		switch t.Kind {
+		case driver.TouchRead:
+			w.access(o, t.At, t.Bytes, 0)
+		case driver.TouchWrite:
+			w.access(o, t.At, t.Bytes, accessWrite)
+		case driver.TouchWait:
+			w.acquire(o, t.At)
+		case driver.TouchPost:
+			w.release(o, t.At, t.Value, 0)
+		}
+	}
+}
+
+// endKernel gives a launch back.
+func (w *World) endKernel(o *op) {
+	if o.running.launch != nil {
+		o.function.kernel.destroy(o.running.launch)
+		o.running.launch = nil
+	}
+}

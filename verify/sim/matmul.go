@@ -1,0 +1,195 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"ovgen/runtime/driver"
+)
+
+// MatmulCreate checks the product's shape; there is one algorithm.
+func (c *Context) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
+	const call = "cublasLtMatmulAlgoGetHeuristic"
+	if err := c.enterIdle(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	if d.M <= 0 || d.K <= 0 || d.N <= 0 || d.Type < driver.BF16 || d.Type > driver.FP32 || d.Gelu && d.Accumulate {
+		return 0, failBlas(call, blasInvalidValue)
+	}
+	h := driver.Product(c.world.handle())
+	c.products[h] = &d
+	return h, nil
+}
+
+// MatmulDestroy forgets a product.
+func (c *Context) MatmulDestroy(m driver.Product) error {
+	const call = "cublasLtMatmulDescDestroy"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	if c.products[m] == nil {
+		return failBlas(call, blasInvalidValue)
+	}
+	delete(c.products, m)
+	return nil
+}
+
+// Matmul enqueues a product. cuBLASLt doesn't look at addresses; a wrong one is
+// found when the product runs.
+func (c *Context) Matmul(m driver.Product, dst, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
+	const call = "cublasLtMatmul"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	d := c.products[m]
+	if d == nil || dst == 0 || a == 0 || b == 0 || workspace == 0 || d.Bias && bias == 0 {
+		return failBlas(call, blasInvalidValue)
+	}
+	if c.streams[s] == nil {
+		return failBlas(call, blasExecutionFailure)
+	}
+	if overlaps(d, dst, a, b, bias) {
+		return fmt.Errorf("multiply: an operand meets the result at %#x (give the result memory of its own): %w", uint64(dst), failBlas(call, blasInvalidValue))
+	}
+	_, err := c.enqueue(call, s, &task{kind: matmul, desc: *d, dst: dst, a: a, b: b, bias: bias, space: workspace}, 1)
+	return err
+}
+
+// overlaps says that a product writes what others of its tiles read.
+func overlaps(d *driver.MatmulDesc, c, a, b, bias driver.Ptr) bool {
+	size := d.Type.Size()
+	end := c + driver.Ptr(int64(d.M)*int64(d.N)*size)
+	meets := func(p driver.Ptr, rows, columns int) bool {
+		return p < end && c < p+driver.Ptr(int64(rows)*int64(columns)*size)
+	}
+	return meets(a, d.M, d.K) || meets(b, d.K, d.N) || d.Bias && meets(bias, 1, d.N)
+}
+
+// Steps of a matmul after its begin: the operands are read at two moments, with the
+// second what is added to them, the product is computed, and written in two halves.
+const (
+	readA = 1 + iota
+	readB
+	compute
+	writeUpper
+	writeLower
+	matmulSteps
+)
+
+func (w *World) beginMatmul(o *op) {
+	o.steps = matmulSteps
+	d, size := &o.desc, o.desc.Type.Size()
+	m, k, n := int64(d.M), int64(d.K), int64(d.N)
+	w.access(o, o.a, m*k*size, 0)
+	w.access(o, o.b, k*n*size, 0)
+	if d.Bias {
+		w.access(o, o.bias, n*size, 0)
+	}
+	if d.Accumulate {
+		w.access(o, o.dst, m*n*size, 0)
+	}
+	w.access(o, o.dst, m*n*size, accessWrite)
+	w.access(o, o.space, driver.WorkspaceBytes, accessWrite)
+}
+
+func (w *World) matmulStep(o *op) {
+	d := &o.desc
+	switch o.step {
+	case readA:
+		o.floats[0] = w.load(o, "A", o.a, d.M*d.K)
+	case readB:
+		o.floats[1] = w.load(o, "B", o.b, d.K*d.N)
+		w.loadSum(o)
+	case compute:
+		// the operands are the operation's own by now: hosts need not wait
+		w.mu.Unlock()
+		multiply(d, o.floats)
+		w.mu.Lock()
+	case writeUpper:
+		w.store(o, 0, d.M/2)
+	case writeLower:
+		w.store(o, d.M/2, d.M)
+	}
+}
+
+// load reads n elements as fp32.
+func (w *World) load(o *op, name string, p driver.Ptr, n int) []float32 {
+	src := o.ctx.bytes(p, int64(n)*o.desc.Type.Size())
+	if src == nil {
+		w.fault(o, "operand %s of %d elements at %#x", name, n, uint64(p))
+		return nil
+	}
+	f := take(&w.pools.floats, n)
+	widen(o.desc.Type, f, src)
+	return f
+}
+
+// loadSum sets the product to what is added to it: zero or C as it is, and the bias.
+func (w *World) loadSum(o *op) {
+	n := o.desc.N
+	var c []float32
+	if o.desc.Accumulate {
+		c = w.load(o, "C", o.dst, o.desc.M*n)
+	} else {
+		c = take(&w.pools.floats, o.desc.M*n)
+		clear(c)
+	}
+	o.floats[2] = c
+	if !o.desc.Bias {
+		return
+	}
+	bias := w.load(o, "bias", o.bias, n)
+	for i := range c {
+		if bias != nil {
+			c[i] += bias[i%n]
+		}
+	}
+	give(&w.pools.floats, bias)
+}
+
+// multiply adds the product to f[2], which holds what is added to it.
+func multiply(d *driver.MatmulDesc, f [3][]float32) {
+	a := blas32.General{Rows: d.M, Cols: d.K, Stride: d.K, Data: f[0]}
+	b := blas32.General{Rows: d.K, Cols: d.N, Stride: d.N, Data: f[1]}
+	c := blas32.General{Rows: d.M, Cols: d.N, Stride: d.N, Data: f[2]}
+	trans := blas.NoTrans
+	if d.Transposed {
+		trans = blas.Trans
+		b.Rows, b.Cols, b.Stride = d.N, d.K, d.K
+	}
+	transA := blas.NoTrans
+	if d.TransposedA {
+		transA = blas.Trans
+		a.Rows, a.Cols, a.Stride = d.K, d.M, d.M
+	}
+	blas32.Gemm(transA, trans, 1, a, b, 1, c)
+	if d.Gelu {
+		for i, x := range f[2] {
+			f[2][i] = gelu(x)
+		}
+	}
+}
+
+// gelu is GELU by its tanh approximation: x itself, or zero, far from zero.
+func gelu(x float32) float32 {
+	const scale = 0.7978845608028654 // sqrt(2/pi)
+	u := scale * (x + 0.044715*x*x*x)
+	return 0.5 * x * (1 + float32(math.Tanh(float64(u))))
+}
+
+// store rounds rows of the product to the type.
+func (w *World) store(o *op, from, to int) {
+	n, size := o.desc.N, int(o.desc.Type.Size())
+	dst := o.ctx.bytes(o.dst, int64(o.desc.M*n*size))
+	if dst == nil || o.ctx.bytes(o.space, driver.WorkspaceBytes) == nil {
+		w.fault(o, "product at %#x, workspace at %#x", uint64(o.dst), uint64(o.space))
+		return
+	}
+	narrow(o.desc.Type, dst[from*n*size:to*n*size], o.floats[2][from*n:to*n])
+}

@@ -1,0 +1,266 @@
+package sim
+
+import (
+	"os"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ovgen/runtime/driver"
+)
+
+// block is a piece of device memory, wherever it is mapped.
+type block struct {
+	id     uint64 // among all processes
+	owner  int    // device
+	number int    // allocation of its owner
+	bytes  int64
+	shadow shadow
+}
+
+// mapping is a block at the addresses of one context.
+type mapping struct {
+	base     driver.Ptr
+	bytes    int64
+	mem      []byte
+	block    *block // nil for host memory
+	fd       int    // of the owner, -1 for others
+	kind     origin
+	bufferID uint64
+	opens    int // of an import
+	handle   driver.IpcMemHandle
+}
+
+// origin is how memory was made.
+type origin int
+
+const (
+	allocated origin = iota
+	pooled           // by cuMemAllocAsync
+	mapped           // by cuMemMap
+	imported         // by cuIpcOpenMemHandle
+	hostPages        // by cuMemHostRegister
+)
+
+var processIDs atomic.Uint64
+
+// globalID is a number that no other process of this machine uses at this time.
+func globalID() uint64 { return uint64(os.Getpid())<<32 | processIDs.Add(1) }
+
+// MemAlloc makes device memory; it reads as zeros.
+func (c *Context) MemAlloc(bytes int64) (driver.Ptr, error) {
+	return c.alloc("cuMemAlloc", bytes, allocated)
+}
+
+// MemAllocPooled makes memory as cuMemAllocAsync does, which CUDA IPC can't export.
+func (c *Context) MemAllocPooled(bytes int64) (driver.Ptr, error) {
+	return c.alloc("cuMemAllocAsync", bytes, pooled)
+}
+
+// MemMapped makes memory as cuMemCreate and cuMemMap do, which CUDA IPC can't export.
+func (c *Context) MemMapped(bytes int64) (driver.Ptr, error) {
+	return c.alloc("cuMemMap", bytes, mapped)
+}
+
+func (c *Context) alloc(call string, bytes int64, kind origin) (driver.Ptr, error) {
+	if err := c.enterIdle(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	if bytes <= 0 {
+		return 0, fail(call, invalidValue)
+	}
+	if bytes > c.world.cfg.Memory-c.used {
+		return 0, fail(call, outOfMemory)
+	}
+	b := &block{id: globalID(), owner: c.ordinal, bytes: bytes}
+	fd, err := createFile(b.id, bytes)
+	if err != nil {
+		return 0, fail(call, outOfMemory)
+	}
+	m := &mapping{bytes: bytes, block: b, fd: fd, kind: kind}
+	if err := c.enterMapping(m, fd); err != nil {
+		unix.Close(fd)
+		return 0, fail(call, outOfMemory)
+	}
+	c.allocations++
+	b.number = c.allocations
+	c.used += bytes
+	c.world.blocks[b.id] = b
+	return m.base, nil
+}
+
+// enterMapping gives m an address and a buffer id.
+func (c *Context) enterMapping(m *mapping, fd int) error {
+	base, ok := c.place(m.bytes)
+	if !ok {
+		return unix.ENOMEM
+	}
+	mem, err := c.space.mapAt(base, fd, m.bytes)
+	if err != nil {
+		return err
+	}
+	m.base, m.mem, m.bufferID = base, mem, c.world.handle()
+	c.live = insert(c.live, m)
+	return nil
+}
+
+func insert(list []*mapping, m *mapping) []*mapping {
+	i, _ := slices.BinarySearchFunc(list, m.base, byBase)
+	return slices.Insert(list, i, m)
+}
+
+func byBase(m *mapping, p driver.Ptr) int {
+	switch {
+	case m.base < p:
+		return -1
+	case m.base > p:
+		return 1
+	}
+	return 0
+}
+
+// unmap takes m's addresses away; importers keep theirs.
+func (c *Context) unmap(m *mapping) {
+	c.live = slices.DeleteFunc(c.live, func(o *mapping) bool { return o == m })
+	c.space.forget(m.base, m.bytes)
+	c.recent = m.base
+	m.mem = nil
+	if m.kind != imported {
+		unix.Close(m.fd)
+		c.used -= m.bytes
+		delete(c.world.blocks, m.block.id)
+	}
+}
+
+// MemFree frees memory of MemAlloc. Importers keep their mapping.
+func (c *Context) MemFree(p driver.Ptr) error {
+	const call = "cuMemFree"
+	if err := c.enterIdle(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	m := c.at(p)
+	if m == nil || m.base != p || m.kind > mapped {
+		return fail(call, invalidValue)
+	}
+	c.world.hostTouch(c, m, "free")
+	c.unmap(m)
+	return nil
+}
+
+// at finds the memory that p lies in.
+func (c *Context) at(p driver.Ptr) *mapping {
+	if m := find(c.live, p); m != nil {
+		return m
+	}
+	return find(c.host, p)
+}
+
+func find(list []*mapping, p driver.Ptr) *mapping {
+	lo, hi := 0, len(list)
+	for lo < hi {
+		if mid := (lo + hi) / 2; list[mid].base <= p {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 || p-list[lo-1].base >= driver.Ptr(list[lo-1].bytes) {
+		return nil
+	}
+	return list[lo-1]
+}
+
+// bytes at an address, or nil where they are not all of one allocation.
+func (c *Context) bytes(p driver.Ptr, n int64) []byte {
+	m := c.at(p)
+	if m == nil || n < 0 || n > m.bytes-int64(p-m.base) {
+		return nil
+	}
+	return m.mem[p-m.base:][:n:n]
+}
+
+// word at an address, nil where there is none.
+func (c *Context) word(p driver.Ptr) *uint32 {
+	if p%4 != 0 {
+		return nil
+	}
+	b := c.bytes(p, 4)
+	if b == nil {
+		return nil
+	}
+	return (*uint32)(unsafe.Pointer(&b[0]))
+}
+
+// MemGetAddressRange finds the allocation p lies in.
+func (c *Context) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
+	const call = "cuMemGetAddressRange"
+	if err := c.enter(call); err != nil {
+		return 0, 0, err
+	}
+	defer c.leave()
+	m := find(c.live, p)
+	if m == nil {
+		return 0, 0, fail(call, notFound)
+	}
+	return m.base, m.bytes, nil
+}
+
+// PointerGetAttributes of device memory or registered host memory.
+func (c *Context) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, error) {
+	const call = "cuPointerGetAttributes"
+	if err := c.enter(call); err != nil {
+		return driver.PointerAttributes{}, err
+	}
+	defer c.leave()
+	m := c.at(p)
+	if m == nil {
+		return driver.PointerAttributes{}, fail(call, invalidValue)
+	}
+	return driver.PointerAttributes{
+		Device: m.kind != hostPages, BufferID: m.bufferID,
+		LegacyIpcCapable: m.kind == allocated, Pooled: m.kind == pooled,
+	}, nil
+}
+
+// MemHostRegister makes host memory known; its device address is its own.
+func (c *Context) MemHostRegister(host unsafe.Pointer, bytes int64) (driver.Ptr, error) {
+	const call = "cuMemHostRegister"
+	if err := c.enter(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	if host == nil || bytes <= 0 {
+		return 0, fail(call, invalidValue)
+	}
+	base := driver.Ptr(uintptr(host))
+	for _, m := range c.host {
+		if base < m.base+driver.Ptr(m.bytes) && m.base < base+driver.Ptr(bytes) {
+			return 0, fail(call, alreadyRegistered)
+		}
+	}
+	c.host = insert(c.host, &mapping{
+		base: base, bytes: bytes, mem: unsafe.Slice((*byte)(host), bytes),
+		fd: -1, kind: hostPages, bufferID: c.world.handle(),
+	})
+	return base, nil
+}
+
+// MemHostUnregister forgets host memory.
+func (c *Context) MemHostUnregister(host unsafe.Pointer) error {
+	const call = "cuMemHostUnregister"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	base := driver.Ptr(uintptr(host))
+	i, ok := slices.BinarySearchFunc(c.host, base, byBase)
+	if !ok {
+		return fail(call, notRegistered)
+	}
+	c.host = slices.Delete(c.host, i, i+1)
+	return nil
+}

@@ -1,0 +1,180 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"ovgen/runtime/driver"
+)
+
+// kind is what an operation does.
+type kind uint8
+
+const (
+	copyMemory kind = iota
+	copyIn          // from the host
+	copyOut         // to the host
+	setMemory
+	batch
+	record
+	waitEvent
+	matmul
+	launchKernel
+	launchGraph
+	upload
+)
+
+var kindNames = [...]string{
+	"copy", "copy from host", "copy to host", "memset", "batch", "record event",
+	"wait for event", "matmul", "kernel", "graph", "upload graph",
+}
+
+// task is what an operation is to do; a graph node holds one for all its replays.
+type task struct {
+	kind     kind
+	dst, src driver.Ptr
+	bytes    int64
+	value    uint32         // of a memset
+	host     []byte         // the host's side of a copy
+	items    []driver.MemOp // of a batch
+	event    *event         // of an external record or wait in a graph
+	desc     driver.MatmulDesc
+	a, b     driver.Ptr // of a matmul, beside dst
+	bias     driver.Ptr
+	space    driver.Ptr // its workspace
+	function *function
+	grid     [3]uint32
+	block    [3]uint32
+	params   []uint64
+	exec     *exec
+}
+
+// op is an operation on its way: enqueued in a stream, or a node of a launched
+// graph. Its moments are step 0, 1, ... up to steps; the last completes it.
+type op struct {
+	task
+	ctx    *Context
+	stream *stream
+	number int // on its stream
+	node   int // of a graph, from 1
+	issue  uint64
+	weight int            // of a stream's depth
+	known  *clock         // what the host knew when it enqueued
+	clock  *clock         // of the stream or the node
+	strand int            // that clock belongs to
+	rec    *eventRecord   // made or waited for
+	binds  []*eventRecord // of a graph's external events, for one launch
+	parent *op            // the launch, of a node
+	at     *execNode      // of a node
+	turn   uint64         // of a graph launch, among those of its exec
+
+	started bool
+	done    bool
+	step    int
+	steps   int
+	began   time.Duration
+	length  time.Duration
+	due     time.Duration // of the next step
+
+	scratch []byte       // a copy between its read and its write
+	floats  [3][]float32 // a matmul's operands and product
+	running kernelRun
+}
+
+// who names the operation in traces and reports.
+func (o *op) who() Op {
+	k := kindNames[o.kind]
+	if o.kind == launchKernel {
+		k = o.function.name
+	}
+	return Op{Rank: o.ctx.ordinal, Stream: o.stream.number, Number: o.number, Node: o.node, Kind: k, Bytes: o.bytes}
+}
+
+// String is "rank 0 stream 2 op 5 (copy)".
+func (o Op) String() string {
+	if o.Stream < 0 {
+		return fmt.Sprintf("rank %d host (%s)", o.Rank, o.Kind)
+	}
+	s := fmt.Sprintf("rank %d stream %d op %d", o.Rank, o.Stream, o.Number)
+	if o.Node > 0 {
+		s += fmt.Sprintf(" node %d", o.Node)
+	}
+	return s + " (" + o.Kind + ")"
+}
+
+// waits says what the operation waits for.
+func (o *op) waits() string {
+	text := o.who().String()
+	switch {
+	case o.kind == batch && o.started && o.items[o.step-1].Kind == driver.WaitEqual:
+		text += ": " + o.ctx.describeWait(o.items[o.step-1].Address, o.items[o.step-1].Value)
+	case o.kind == launchKernel && o.started:
+		text += ": " + o.ctx.describeWait(o.running.word, o.running.value)
+	case o.kind == waitEvent && o.rec != nil && !o.rec.done:
+		text += ": waits for an event of " + o.rec.by.String()
+	}
+	return text
+}
+
+func (c *Context) describeWait(p driver.Ptr, value uint32) string {
+	m, word := c.at(p), c.word(p)
+	if m == nil || word == nil {
+		return fmt.Sprintf("waits for a word at %#x, which is no memory", uint64(p))
+	}
+	owner := c.ordinal
+	if m.block != nil {
+		owner = m.block.owner
+	}
+	return fmt.Sprintf("waits for word %#x of rank %d to be %d, it is %d", uint64(p-m.base), owner, value, *word)
+}
+
+// pools keep what steady runs use again, so that they allocate nothing.
+type pools struct {
+	ops     []*op
+	records []*eventRecord
+	bytes   [][]byte
+	floats  [][]float32
+}
+
+// slab is how many operations and records are made at once.
+const slab = 64
+
+func (p *pools) newOp() *op {
+	if len(p.ops) == 0 {
+		many, items := make([]op, slab), make([]driver.MemOp, 8*slab)
+		for i := range many {
+			many[i].items = items[8*i : 8*i : 8*i+8]
+			p.ops = append(p.ops, &many[i])
+		}
+	}
+	o := p.ops[len(p.ops)-1]
+	p.ops = p.ops[:len(p.ops)-1]
+	return o
+}
+
+// giveOp takes back an operation that is done, with its slices.
+func (p *pools) giveOp(o *op) {
+	items, params, binds, touches := o.items[:0], o.params[:0], o.binds[:0], o.running.touches[:0]
+	*o = op{}
+	o.items, o.params, o.binds, o.running.touches = items, params, binds, touches
+	p.ops = append(p.ops, o)
+}
+
+// take finds a slice of n elements in a pool, or makes one.
+func take[T any](pool *[][]T, n int) []T {
+	for i, s := range *pool {
+		if cap(s) >= n && cap(s) <= 4*n+64 {
+			last := len(*pool) - 1
+			(*pool)[i] = (*pool)[last]
+			*pool = (*pool)[:last]
+			return s[:n]
+		}
+	}
+	return make([]T, n)
+}
+
+func give[T any](pool *[][]T, s []T) {
+	if cap(s) > 0 && len(*pool) < 64 {
+		*pool = append(*pool, s)
+	}
+}

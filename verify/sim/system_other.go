@@ -1,0 +1,20 @@
+//go:build !linux
+
+package sim
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"ovgen/runtime/driver"
+)
+
+// supported is why no device can be opened.
+func supported() error {
+	return fmt.Errorf("the simulator needs Linux, this is %s: %w", runtime.GOOS, driver.ErrUnavailable)
+}
+
+func createFile(uint64, int64) (int, error) { return -1, supported() }
+
+func shortSleep(d time.Duration) { time.Sleep(d) }
