@@ -39,7 +39,7 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 			m.node(v.kind, n, v.text, whole(with(body, i, v.node)))
 		}
 		if does && step.Fused() {
-			m.node("drop", n, " the work", whole(slices.Concat(body[:i], signals(step), body[i+1:])))
+			m.launch(step, func(list ...hostir.Node) []hostir.Node { return whole(slices.Concat(body[:i], list, body[i+1:])) })
 		}
 		if does && step.Do == hostir.Product {
 			m.node("in place", n, "", whole(slices.Concat(body[:i], inPlace(step), body[i+1:])))
@@ -65,61 +65,6 @@ func (m *maker) inner(n hostir.Node, whole func(hostir.Node) []hostir.Node) {
 		first.From, last.To = hostir.Add(l.From, hostir.Const(1)), hostir.Sub(l.To, hostir.Const(1))
 		m.node("shorten a loop", n, " from "+first.From.String(), whole(first))
 		m.node("shorten a loop", n, " to "+last.To.String(), whole(last))
-	}
-	if s, ok := n.(hostir.Step); ok && s.Fused() {
-		m.launch(s, whole)
-	}
-}
-
-// signals are the words of a step by themselves.
-func signals(s hostir.Step) (list []hostir.Node) {
-	for _, w := range s.Words() {
-		alone := hostir.Step{Stream: s.Stream, Post: []hostir.Word{w}, By: hostir.PostKernel}
-		if w.Wait {
-			alone.By = hostir.WaitKernel
-		}
-		list = append(list, alone)
-	}
-	return list
-}
-
-// launch leaves out, doubles and moves the words of a kernel that signals around its work.
-func (m *maker) launch(s hostir.Step, whole func(hostir.Node) []hostir.Node) {
-	type parts struct{ pre, post []hostir.Word }
-	add := func(kind, what string, p parts) {
-		c := s
-		c.Pre, c.Post = p.pre, p.post
-		m.node(kind, s, " "+what, whole(c))
-	}
-	words := s.Words()
-	split := len(s.Pre)
-	for i, w := range words {
-		n := fmt.Sprintf("word %d, %s", i+1, w)
-		less, more := slices.Delete(slices.Clone(words), i, i+1), slices.Insert(slices.Clone(words), i, w)
-		before := split
-		if i < split {
-			before--
-		}
-		add("drop", n, parts{less[:before:before], less[before:]})
-		behind := split
-		if i < split {
-			behind++
-		}
-		add("double", n, parts{more[:behind:behind], more[behind:]})
-		// To every other place, those ahead of the work first.
-		for j := range words {
-			if j == i {
-				continue
-			}
-			moved := slices.Insert(slices.Clone(less), j, w)
-			add("move", fmt.Sprintf("%s to %d", n, j+1), parts{moved[:split:split], moved[split:]})
-		}
-		// Over the work.
-		if i < split {
-			add("move", n+" behind the work", parts{less[:before:before], append(slices.Clone(less[before:]), w)})
-		} else {
-			add("move", n+" ahead of the work", parts{append(slices.Clone(less[:split]), w), less[split:]})
-		}
 	}
 }
 
@@ -162,11 +107,8 @@ func (m *maker) variants(n hostir.Node) []variant {
 	case hostir.Synchronize:
 		synchronize(n, add)
 	case hostir.Step:
-		for _, set := range m.program.Streams {
-			if set.Name != n.Stream.Set && set.Count.IsZero() {
-				s := hostir.Stream(set.Name)
-				add("other stream", "on "+s.String(), hostir.On(n, s))
-			}
+		for _, s := range m.others(n.Stream) {
+			add("other stream", "on "+s.String(), hostir.On(n, s))
 		}
 		m.words(n, add)
 		views(n, add)
