@@ -13,7 +13,8 @@ var code = driver.Code{Name: "linearreducescatteroneshot"}
 
 const maxRanks = 33
 
-// kernels are those that New refuses to run without.
+// kernels is empty: New fails, since the package launches kernels and this
+// build has no cgo.
 type kernels struct{}
 
 func (*kernels) build(b *plan.Builder, _ driver.Type) {

@@ -57,12 +57,8 @@ func (p *Program) Large(s Shape, ranks int) bool {
 
 // Check runs a program in the simulator as one rank of a group: enqueued, replayed and
 // run, with fresh inputs each. It makes the inputs and compares every element on the host,
-// since the kernels of generated/run are not part of a package's test. Where the group's
-// driver is a Meter, New is held to what Shape.Memory says.
+// since the kernels of generated/run are not part of a package's test.
 func Check(ctx context.Context, g *group.Group, p *Program, s Shape, seed uint32) (err error) {
-	if m, ok := g.Driver().(*Meter); ok {
-		p = m.metered(p)
-	}
 	r := &Member{Group: g, Seed: seed}
 	t, err := r.Tensors(p, s)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"ovgen/verify/reference"
 )
 
-// pattern is one way to fill the uneven parts of a program: the counts that Bind gets.
+// Pattern is one way to fill the uneven parts of a program: the counts that Bind gets.
 type Pattern struct {
 	Name   string // empty for the usual ones
 	Counts []int
 }
 
-// patterns are the counts to verify a program with: parts that differ, nothing at all, and
+// Patterns are the counts to verify a program with: parts that differ, nothing at all, and
 // all rows in one part. A program without uneven parts has one pattern of no counts.
 func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	if !p.uneven() {

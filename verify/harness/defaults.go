@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/reference"
 )
 
-// with is the shape with the values of another in place of its own.
+// With is the shape with the values of another in place of its own.
 func (s Shape) With(other Shape) Shape {
 	for _, e := range Symbols {
 		if n := *other.At(e); n != 0 {
@@ -17,7 +17,7 @@ func (s Shape) With(other Shape) Shape {
 	return s
 }
 
-// verifyShapes are a plain one and one whose rows a rank are no multiple of 8,
+// VerifyShapes are a plain one and one whose rows a rank are no multiple of 8,
 // where the type allows with odd K and N too; GPUs get one that fills them. All are
 // widened to what the placements and New need.
 func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
@@ -39,6 +39,15 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		list[i] = p.widened(s, ranks, granule)
 	}
 	return list
+}
+
+// PlainShape has so many rows a rank in each extent, and what the placements and New need
+// more.
+func (p *Program) PlainShape(rows, ranks int) Shape {
+	n := rows * ranks
+	s := p.widened(Shape{M: n, K: n, N: n}.Fit(p, ranks), ranks, 1)
+	s.M = multiple(s.M, p.divisor(schedule.M, ranks))
+	return s
 }
 
 // widened is a shape whose other extents than M are multiples of what they are cut in,
@@ -70,6 +79,8 @@ func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
 
 func multiple(x, of int) int { return (x + of - 1) / of * of }
 
+// BenchShapes are what bench measures where no shape is asked for: those of large models on
+// GPUs, of a bare communication growing sizes, and one small shape in the simulator.
 func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	var list []Shape
 	switch {

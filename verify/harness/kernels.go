@@ -81,14 +81,14 @@ var kernelParams = map[string]int{
 	kernelSpin:    int(unsafe.Sizeof(spinParams{})),
 }
 
-// kernels are the loaded kernels of generated/run.
+// Kernels are the loaded kernels of generated/run.
 type Kernels struct {
 	drv                 driver.Driver
 	module              driver.Module
 	fill, compare, spin driver.Function
 }
 
-// load loads the kernels, once it is sure that their structs are the ones above.
+// LoadKernels loads the kernels, once it is sure that their structs are the ones above.
 func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 	for _, k := range code.Kernels {
 		if want, ok := kernelParams[k.Name]; ok && k.Params != want {
@@ -108,6 +108,7 @@ func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 	return l, nil
 }
 
+// Close unloads them.
 func (l *Kernels) Close() error { return l.drv.ModuleUnload(l.module) }
 
 // Launches have a thread for 64 elements, up to what fills a device.
@@ -123,7 +124,7 @@ func blocks(count int) driver.Dim3 {
 
 var block = driver.Dim3{X: blockThreads, Y: 1, Z: 1}
 
-// make fills at with a part of a tensor.
+// Make fills at with a part of a tensor.
 func (l *Kernels) Make(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
 	return l.launchFill(at, t, in, part, 0, s)
 }
@@ -185,7 +186,7 @@ func (l *Kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
 	return v, nil
 }
 
-// spinFor keeps a stream busy.
+// SpinFor keeps a stream busy.
 func (l *Kernels) SpinFor(s driver.Stream, d time.Duration) error {
 	p := spinParams{Nanoseconds: int64(d)}
 	one := driver.Dim3{X: 1, Y: 1, Z: 1}

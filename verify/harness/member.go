@@ -17,7 +17,7 @@ type Member struct {
 	Seed    uint32         // of the inputs
 }
 
-// closePlan closes, unless an abort has been reported already.
+// ClosePlan closes a plan; what fails after an abort is not an error, since the abort is.
 func (m *Member) ClosePlan(ctx context.Context, p Plan) error {
 	if err := p.Close(ctx); err != nil && m.Err() == nil {
 		return err

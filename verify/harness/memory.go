@@ -32,9 +32,9 @@ type measured interface {
 // took is what a plan's New took on one rank.
 type took struct{ Workspaces, Words, Staging int64 }
 
-// metered is the program with a New that holds what it takes, as the first of a group,
+// Metered is the program with a New that holds what it takes, as the first of a group,
 // against what Shape.Memory says.
-func (m *Meter) metered(p *Program) *Program {
+func (m *Meter) Metered(p *Program) *Program {
 	q := *p
 	q.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 		word, err := nextWord(g)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// mismatch is the first wrong element that a rank found.
+// Mismatch is the first wrong element that a rank found.
 type Mismatch struct {
 	Rank   int    `json:"rank"`
 	Run    int    `json:"run"` // from 1

@@ -17,10 +17,10 @@ type Shape struct {
 	Type                  driver.Type
 }
 
-// symbols of a shape: the first three have flags of their own.
+// Symbols of a shape: the first three have flags of their own.
 var Symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F, schedule.P}
 
-// at is the field of a symbol.
+// At is the field of a symbol.
 func (s *Shape) At(e schedule.Extent) *int {
 	return map[schedule.Extent]*int{schedule.M: &s.M, schedule.K: &s.K, schedule.N: &s.N, schedule.N2: &s.N2,
 		schedule.N3: &s.N3, schedule.F: &s.F, schedule.P: &s.P}[e]
@@ -42,7 +42,7 @@ func (p *Program) schedule() schedule.Schedule {
 	return schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}
 }
 
-// measures says whether a tensor of the program has a symbol of the operation, as itself
+// Measures says whether a tensor of the program has a symbol of the operation, as itself
 // or as a constant.
 func (p *Program) Measures(symbol schedule.Extent) bool {
 	op := schedule.Op(p.Op)
@@ -51,7 +51,7 @@ func (p *Program) Measures(symbol schedule.Extent) bool {
 	})
 }
 
-// fit derives what a shape leaves open, and drops what the program has no use for. A
+// Fit derives what a shape leaves open, and drops what the program has no use for. A
 // constant of the program stands for its symbol. Further products of one A are key and
 // value beside the query of grouped-query attention, a quarter as wide, or, where there
 // are two products, gate and up of the same width. In an MLP without F n is what the
@@ -105,7 +105,7 @@ func (s Shape) extents(ranks int) reference.Extents {
 	return e
 }
 
-// problem is the program at a shape, as the reference takes it.
+// Problem is the program at a shape, as the reference takes it.
 func (p *Program) Problem(s Shape, ranks int) (*reference.Problem, error) {
 	return p.loaded(s, ranks, p.Patterns(s, ranks)[0].Counts)
 }
@@ -137,7 +137,7 @@ func (p *Program) contradicted(s Shape) error {
 	return nil
 }
 
-// fits says what keeps the program from taking a shape.
+// Fits says what keeps the program from taking a shape.
 func (p *Program) Fits(s Shape, ranks int) error {
 	if err := p.contradicted(s); err != nil {
 		return err
@@ -186,7 +186,7 @@ func lcm(a, b int) int {
 	return a / x * b
 }
 
-// bare says that the program only communicates.
+// Bare says that the program only communicates.
 func (p *Program) Bare() bool {
 	return schedule.Op(p.Op) == schedule.Copy || schedule.Op(p.Op) == schedule.Sum
 }

@@ -12,13 +12,13 @@ import (
 	"ovgen/verify/reference"
 )
 
-// tensors are a rank's memory for one shape of one program: its parts of all
+// Tensors are a rank's memory for one shape of one program: its parts of all
 // tensors by their names.
 type Tensors struct {
 	Member  *Member
 	Program *Program
-	Shape   Shape // whole
-	Problem *reference.Problem
+	Shape   Shape              // whole
+	Problem *reference.Problem // what the program computes at that shape
 	At      map[string]driver.Ptr
 	Parts   map[string]reference.Part
 	rooms   map[string]int // elements that there is room for
@@ -26,16 +26,16 @@ type Tensors struct {
 	close   []func() error
 }
 
-// tensorsOf allocates for a shape; free them.
-func (r *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
-	x, err := p.Problem(s, r.Size())
+// Tensors allocates for a shape; free them.
+func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
+	x, err := p.Problem(s, m.Size())
 	if err != nil {
 		return nil, err
 	}
-	t := &Tensors{Member: r, Program: p, Shape: s.Fit(p, r.Size()), Problem: x, At: map[string]driver.Ptr{}, Parts: map[string]reference.Part{},
+	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{}, Parts: map[string]reference.Part{},
 		rooms: map[string]int{}, stage: staged(x)}
 	for _, tensor := range p.Tensors {
-		part, err := x.Part(tensor.Name, r.Rank())
+		part, err := x.Part(tensor.Name, m.Rank())
 		if err == nil {
 			t.Parts[tensor.Name], t.rooms[tensor.Name] = part, room(x, tensor, part)
 			if tensor.Within == "" {
@@ -104,7 +104,7 @@ func room(x *reference.Problem, t Tensor, part reference.Part) int {
 	return part.Count
 }
 
-// alloc makes room for so many elements, in whole words that can be poisoned.
+// Alloc makes room for so many elements, in whole words that can be poisoned.
 func (t *Tensors) Alloc(elements int) (driver.Ptr, error) {
 	b, err := device.Alloc(t.Member.Driver(), 4*words(t.Bytes(max(elements, 1))))
 	if err != nil {
@@ -114,11 +114,12 @@ func (t *Tensors) Alloc(elements int) (driver.Ptr, error) {
 	return b.Ptr(), nil
 }
 
+// Bytes is the size of so many elements.
 func (t *Tensors) Bytes(elements int) int64 { return int64(elements) * t.Shape.Type.Size() }
 
 func words(bytes int64) int64 { return (bytes + 3) / 4 }
 
-// product makes a product that free destroys.
+// Product makes a product that Free destroys.
 func (t *Tensors) Product(p reference.Product, bias bool) (driver.Product, error) {
 	h, err := t.Member.Driver().MatmulCreate(driver.MatmulDesc{M: p.M, K: p.K, N: p.N, Type: p.Type,
 		Transposed: p.Transposed, TransposedA: p.TransposedA, Bias: bias, Gelu: p.Gelu})
@@ -129,7 +130,7 @@ func (t *Tensors) Product(p reference.Product, bias bool) (driver.Product, error
 	return h, nil
 }
 
-// free gives everything back, last first.
+// Free gives everything back, last first.
 func (t *Tensors) Free() error {
 	var errs []error
 	for len(t.close) > 0 {
@@ -140,7 +141,7 @@ func (t *Tensors) Free() error {
 	return errors.Join(errs...)
 }
 
-// plan makes a program's plan, bound to these tensors; close it.
+// Plan makes a program's plan, bound to these tensors; close it.
 func (t *Tensors) Plan(ctx context.Context, p *Program) (Plan, error) {
 	plan, err := p.New(ctx, t.Member.Group, t.Shape)
 	if err != nil {
@@ -152,7 +153,7 @@ func (t *Tensors) Plan(ctx context.Context, p *Program) (Plan, error) {
 	return plan, nil
 }
 
-// recount gives uneven parts other counts, and tells the plan.
+// Recount gives uneven parts other counts, and tells the plan.
 func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 	x, err := t.Program.loaded(t.Shape, t.Member.Size(), counts)
 	if err != nil {
@@ -167,7 +168,7 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 	return plan.Bind(ctx, Buffers{At: t.At, Counts: counts})
 }
 
-// inputs are the operands of one run as this rank knows them. An operand that is
+// Inputs are the operands of one run as this rank knows them. An operand that is
 // spread over the ranks, or of which results on several ranks are made, has one
 // seed everywhere; of others each rank has its own.
 func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
@@ -190,7 +191,7 @@ func (t *Tensors) absent(name string) bool {
 	return t.Problem.Tensor(name).Root && t.Member.Rank() != 0
 }
 
-// fill enqueues fresh inputs.
+// Fill enqueues fresh inputs.
 func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 	var errs []error
 	for name, x := range in {
@@ -204,7 +205,7 @@ func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 // poison is a NaN in every type.
 const poison = 0xffffffff
 
-// spoil enqueues, ahead of fill, the poisoning of all that a run has to write: the results, and
+// Spoil enqueues, ahead of Fill, the poisoning of all that a run has to write: the results, and
 // what the plans of the group stage in this rank's arena. What only rank 0 has is
 // poisoned on the others.
 func (t *Tensors) Spoil(s driver.Stream) error {

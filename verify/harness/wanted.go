@@ -17,7 +17,7 @@ const (
 	elementsOnHost = 1 << 22
 )
 
-// wanted are the results that a run must leave, whole, made apart from the plan.
+// Wanted are the results that a run must leave, whole, made apart from the plan.
 type Wanted struct {
 	*Tensors
 	full     map[string]driver.Ptr // whole tensors, and in large problems the operands
@@ -27,12 +27,13 @@ type Wanted struct {
 	values   map[string]reference.Values // of the last run of a small problem
 }
 
+// Small says that the host makes the results.
 func (t *Tensors) Small() bool {
 	multiplications, elements := t.Problem.Work()
 	return multiplications <= onHost && elements <= elementsOnHost
 }
 
-// wanted allocates what judging runs takes.
+// Wanted allocates what judging runs takes.
 func (t *Tensors) Wanted() (*Wanted, error) {
 	w := &Wanted{Tensors: t, full: map[string]driver.Ptr{}}
 	names := t.results()
@@ -157,7 +158,7 @@ func (w *Wanted) addUp(a reference.Input, s driver.Stream) error {
 	return err
 }
 
-// equal holds every element of every result against the reference with ==.
+// Equal holds every element of every result against the reference with ==.
 func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatch, error) {
 	if err := w.make(in, false, s); err != nil {
 		return nil, err
@@ -235,7 +236,7 @@ func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mis
 	return nil, nil
 }
 
-// near holds every element against float64, on the host.
+// Near holds every element against float64, on the host.
 func (w *Wanted) Near(in map[string]reference.Input) (*Mismatch, error) {
 	if err := errors.Join(w.make(in, true, w.Member.Caller.Handle()), w.drained(w.Member.Caller.Handle())); err != nil {
 		return nil, err

@@ -33,7 +33,8 @@ func Run(t *testing.T, p harness.Program) {
 						seed := uint64(10*ranks + n + 100*more)
 						synctest.Test(t, func(t *testing.T) {
 							switch err := runShape(t.Context(), &p, s, ranks, seed); {
-							case sim.Missing() != nil && errors.Is(err, driver.ErrUnavailable):
+							case sim.Missing() != nil &&
+								errors.Is(err, driver.ErrUnavailable):
 								t.Skip(err)
 							case err != nil:
 								t.Error(err)
@@ -56,10 +57,12 @@ func seeds() int {
 
 // runShape returns what went wrong on any rank, and the races.
 func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks int, seed uint64) error {
+	meters := make([]*harness.Meter, ranks)
 	c := simtest.Config{Config: sim.Config{Devices: ranks, Seed: seed}, Change: func(c *group.Config) {
-		c.Driver, c.Arena = &harness.Meter{Driver: c.Driver}, p.Arena(s, ranks)
+		meters[c.Rank] = &harness.Meter{Driver: c.Driver}
+		c.Driver, c.Arena = meters[c.Rank], p.Arena(s, ranks)
 	}}
 	return simtest.Run(ctx, c, func(ctx context.Context, g *group.Group) error {
-		return harness.Check(ctx, g, p, s, uint32(seed))
+		return harness.Check(ctx, g, meters[g.Rank()].Metered(p), s, uint32(seed))
 	})
 }

@@ -47,7 +47,8 @@ func (o *options) runs(programs int) int {
 	rounds := warmUp + min(o.rounds, 16)
 	switch o.command {
 	case "bench":
-		return (2*programs + 2) * 2 * rounds // beside the plans, the products whole and in chunks; gated and not
+		// Beside the plans, the products whole and in chunks; gated and not.
+		return (2*programs + 2) * 2 * rounds
 	case "tune":
 		return 2 * programs * rounds
 	case "trace":
@@ -101,6 +102,7 @@ func (o *options) afford(p *harness.Program, s harness.Shape, runs int) error {
 		return nil
 	}
 	about := time.Duration(min(seconds, 1e9) * float64(time.Second)).Round(time.Minute)
-	return fmt.Errorf("%s %s, %s %s: the simulator would take about %v for %.2g multiplications on %d ranks, %d times (take a smaller shape or GPUs, or -long to insist)",
+	return fmt.Errorf("%s %s, %s %s: the simulator would take about %v for %.2g multiplications on %d ranks, %d times "+
+		"(take a smaller shape or GPUs, or -long to insist)",
 		o.command, p.Name, s, s.Type, about, all, o.ranks, runs)
 }

@@ -56,11 +56,13 @@ func (b *barrier) meet(s driver.Stream) error {
 	me := b.r.Rank()
 	b.items = b.items[:0]
 	for i := 1; i < b.r.Size(); i++ {
-		b.items = append(b.items, driver.MemOp{Kind: driver.Write, Value: 1, Address: b.word((me+i)%b.r.Size(), me)})
+		b.items = append(b.items,
+			driver.MemOp{Kind: driver.Write, Value: 1, Address: b.word((me+i)%b.r.Size(), me)})
 	}
 	for i := 1; i < b.r.Size(); i++ {
 		own := b.word(me, (me+i)%b.r.Size())
-		b.items = append(b.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: own}, driver.MemOp{Kind: driver.Write, Address: own})
+		b.items = append(b.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: own},
+			driver.MemOp{Kind: driver.Write, Address: own})
 	}
 	b.turn = 1 - b.turn
 	b.items = append(b.items, b.met.next())
@@ -72,7 +74,8 @@ func (b *barrier) meet(s driver.Stream) error {
 
 // hold makes s wait for open.
 func (b *barrier) hold(s driver.Stream) error {
-	b.items = append(b.items[:0], driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: b.gate()}, driver.MemOp{Kind: driver.Write, Address: b.gate()})
+	b.items = append(b.items[:0], driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: b.gate()},
+		driver.MemOp{Kind: driver.Write, Address: b.gate()})
 	if err := b.r.drv.StreamBatchMemOp(s, b.items); err != nil {
 		return fmt.Errorf("enqueue a gate: %w", err)
 	}

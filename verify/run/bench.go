@@ -77,7 +77,8 @@ func (l *lab) measure(ctx context.Context, all []*series) (merged []*series, err
 	defer func() { err = errors.Join(err, t.close()) }()
 	for i := range warmUp + l.r.o.rounds {
 		for _, x := range all {
-			l.r.shown.show("%s %s %s: round %d of %d, %s", l.names(), l.Shape, l.Shape.Type, i+1, warmUp+l.r.o.rounds, x.variant.name)
+			l.r.shown.show("%s %s %s: round %d of %d, %s", l.names(), l.Shape, l.Shape.Type, i+1,
+				warmUp+l.r.o.rounds, x.variant.name)
 			one, err := t.measure(x.variant.enqueue, x.gated)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", x.variant.name, err)
@@ -182,7 +183,8 @@ func (l *lab) merge(ctx context.Context, all []*series) ([]*series, error) {
 	}
 	for from, b := range blobs {
 		if len(b) != len(mine) {
-			return nil, fmt.Errorf("rank %d sent %d bytes of times, not %d (all ranks must run the same command)", from, len(b), len(mine))
+			return nil, fmt.Errorf("rank %d sent %d bytes of times, not %d "+
+				"(all ranks must run the same command)", from, len(b), len(mine))
 		}
 		next := func() float64 {
 			v := math.Float64frombits(binary.LittleEndian.Uint64(b))

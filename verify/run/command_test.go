@@ -30,28 +30,43 @@ func generated(t *testing.T, name string) harness.Program {
 }
 
 func TestParse(t *testing.T) {
-	programs := []harness.Program{generated(t, "allgatherlinear"), {Name: "other", Types: []driver.Type{driver.FP32}},
+	programs := []harness.Program{generated(t, "allgatherlinear"),
+		{Name: "other", Types: []driver.Type{driver.FP32}},
 		{Name: "even", Types: []driver.Type{driver.FP32}, Ranks: []int{2, 4}}}
 	for _, x := range []struct{ args, want string }{
 		{"", "usage"}, {"help", "help"}, {"verify -h", "help"}, {"run", `no command "run"`},
 		{"list", ""}, {"list -json", ""}, {"list all", "list takes no name"},
-		{"list -ranks 2", "list has no flag -ranks (verify, bench, tune, trace)"}, {"verify all -o x", "verify has no flag -o (tune, trace)"},
-		{"bench all -delays", "bench has no flag -delays (verify)"}, {"trace allgatherlinear -json", "trace has no flag -json"},
-		{"trace allgatherlinear -iters 2", "trace has no flag -iters"}, {"tune all -nosteps", "tune has no flag -nosteps (bench)"},
-		{"trace allgatherlinear -shapes 8,8,8;16,8,8", "trace takes one shape, not 2"}, {"trace allgatherlinear -type bf16,fp32", "trace takes one type"},
-		{"trace other -type bf16", "trace other: it takes [fp32] only"}, {"verify other -type bf16", "-type bf16: no program that was named takes it"},
-		{"verify even -ranks 2", ""}, {"verify even -ranks 3", "even is proven for groups of 2, 4 ranks, not of 3"}, {"verify all -ranks 8", "not of 8"},
-		{"verify", "verify what? (all, allgatherlinear, other, even)"}, {"verify nosuch", `no program "nosuch"`},
+		{"list -ranks 2", ""}, {"list -m 9", ""}, {"list -iters 2", "list has no flag -iters (verify, bench, tune)"},
+		{"verify all -o x", "verify has no flag -o (tune, trace)"},
+		{"bench all -delays", "bench has no flag -delays (verify)"},
+		{"trace allgatherlinear -json", "trace has no flag -json"},
+		{"trace allgatherlinear -iters 2", "trace has no flag -iters"},
+		{"tune all -nosteps", "tune has no flag -nosteps (bench)"},
+		{"trace allgatherlinear -shapes 8,8,8;16,8,8", "trace takes one shape, not 2"},
+		{"trace allgatherlinear -type bf16,fp32", "trace takes one type"},
+		{"trace other -type bf16", "trace other: it takes [fp32] only"},
+		{"verify other -type bf16", "-type bf16: no program that was named takes it"},
+		{"verify even -ranks 2", ""},
+		{"verify even -ranks 3", "even is proven for groups of 2, 4 ranks, not of 3"},
+		{"verify all -ranks 8", "not of 8"},
+		{"verify", "verify what? (all, allgatherlinear, other, even)"},
+		{"verify nosuch", `no program "nosuch"`},
 		{"verify all -m 8 -k 4 -n 4 other", ""}, {"verify -ranks 2 all", ""},
-		{"verify all -m 8", "K is 0, and allgatherlinear needs it to be positive"}, {"verify all -m -8 -k 4 -n 4", "M is -8, and"},
+		{"verify all -m 8", "K is 0, and allgatherlinear needs it to be positive"},
+		{"verify all -m -8 -k 4 -n 4", "M is -8, and"},
 		{"verify all -m 9 -k 4 -n 4", "M is 9, and must be a multiple of 4 for allgatherlinear on 4 ranks"},
 		{"verify other -m 9", ""},
-		{"bench all -shapes 8,8,8;16,8,8", ""}, {"bench all -shapes 8,8", `shape "8,8" is not m,k,n`}, {"bench all -shapes 8,x,8", `"x" is no number`},
-		{"bench all -type bf16,fp32", ""}, {"bench allgatherlinear,other other", ""}, {"bench other,nosuch", `no program "nosuch"`}, {"bench all -type fp8", `no type "fp8"`},
-		{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"}, {"verify all -extents N2=8", "no program that was named has an extent N2"},
-		{"verify all -extents K=8", `"K" is none of [N2 N3 F P] (m, k and n have flags of their own)`}, {"verify all -extents N2", `"N2" is not NAME=NUMBER`},
+		{"bench all -shapes 8,8,8;16,8,8", ""}, {"bench all -shapes 8,8", `shape "8,8" is not m,k,n`},
+		{"bench all -shapes 8,x,8", `"x" is no number`},
+		{"bench all -type bf16,fp32", ""}, {"bench allgatherlinear,other other", ""},
+		{"bench other,nosuch", `no program "nosuch"`}, {"bench all -type fp8", `no type "fp8"`},
+		{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"},
+		{"verify all -extents N2=8", "no program that was named has an extent N2"},
+		{"verify all -extents K=8", `"K" is none of [N2 N3 F P] (m, k and n have flags of their own)`},
+		{"verify all -extents N2", `"N2" is not NAME=NUMBER`},
 		{"verify all -iters -1", "must be positive"},
-		{"verify all -nosuch", "verify: flag provided but not defined"}, {"verify all -timeout 0s", "must be positive"},
+		{"verify all -nosuch", "verify: flag provided but not defined"},
+		{"verify all -timeout 0s", "must be positive"},
 	} {
 		o, err := parse(strings.Fields(x.args), programs)
 		switch {
@@ -60,7 +75,9 @@ func TestParse(t *testing.T) {
 		case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)):
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
-		if x.args == "verify all -m 8 -k 4 -n 4 other" && (len(o.together) != 4 || len(o.programs) != 4 || o.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
+		if x.args == "verify all -m 8 -k 4 -n 4 other" &&
+			(len(o.together) != 4 || len(o.programs) != 4 ||
+				o.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
 			t.Errorf("%s: %+v", x.args, o)
 		}
 	}
@@ -153,7 +170,8 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = c.Wait()
-	if took := time.Since(began); took > 5*time.Second || err == nil || !strings.Contains(said.String(), "interrupted") {
+	if took := time.Since(began); took > 5*time.Second || err == nil ||
+		!strings.Contains(said.String(), "interrupted") {
 		t.Errorf("ended after %v with %v: %s", took, err, &said)
 	}
 	if pids, _ := marked(mark); len(pids) > 0 {
@@ -176,23 +194,40 @@ func TestCommands(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"list", 0, []string{"allgatherlinear ", "proven for D = 1..8"}},
-		{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0, []string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ", "within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
-		{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0, []string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
-		{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0, []string{"bit-exact: 2 runs"}},
-		{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0, []string{"simulated: these times say nothing of a GPU's", "pure, gated", "replayed, nosteps, gated"}},
+		{"list", 0,
+			[]string{"allgatherlinear ", "proven for D = 1..8", "130.0 MiB  128.0 MiB   A [DIDx(D), M/D, K]"}},
+		{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
+			[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
+				"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
+		{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0,
+			[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
+		{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
+			[]string{"bit-exact: 2 runs"}},
+		{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0,
+			[]string{"simulated: these times say nothing of a GPU's", "pure, gated",
+				"replayed, nosteps, gated"}},
 		{"bench allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8 -json", 0, []string{`"variant":"copies","gated":true`}},
-		{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0, []string{"allgatherlinear replayed, gated", "allgatherlinearkernels eager"}},
-		{"bench allgatherlinear -driver sim -ranks 2 -m 8192 -k 8192 -n 8192", 2, []string{"the simulator would take about", "-long to insist"}},
-		{"verify allgatherlinear -driver sim -ranks 2 -type bf16 -m 8192 -k 8192 -n 8192", 2, []string{"verify allgatherlinear, 8192,8192,8192 bf16: the simulator would take about"}},
-		{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40", 0, []string{"64,N2=24,N3=40", "bit-exact: 3 runs"}},
-		{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -extents N2=24,N3=40 -json", 0, []string{`"n":48,"n2":24,"n3":40,`}},
-		{"verify tensorparallelmlp -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 24 -extents F=96", 0, []string{"16,32,24,F=96"}},
-		{"bench allgatherqkv -driver sim -ranks 2 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40 -json", 0, []string{`"n":64,"n2":24,"n3":40,`}},
-		{"verify allgatherv -driver sim -ranks 2 -type bf16 -iters 1", 0, []string{"no rows", "one part", "bit-exact: 12 runs"}},
-		{"list -json", 0, []string{`{"program":"allgather","proof":"proven for D = `, `"tensors":[{"name":"A","placement":"[DIDx(D), M/D, N]"}`}},
+		{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0,
+			[]string{"allgatherlinear replayed, gated", "allgatherlinearkernels eager"}},
+		{"bench allgatherlinear -driver sim -ranks 2 -m 8192 -k 8192 -n 8192", 2,
+			[]string{"the simulator would take about", "-long to insist"}},
+		{"verify allgatherlinear -driver sim -ranks 2 -type bf16 -m 8192 -k 8192 -n 8192", 2,
+			[]string{"verify allgatherlinear, 8192,8192,8192 bf16: the simulator would take about"}},
+		{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40",
+			0, []string{"64,N2=24,N3=40", "bit-exact: 3 runs"}},
+		{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -extents N2=24,N3=40 -json", 0,
+			[]string{`"n":48,"n2":24,"n3":40,`}},
+		{"verify tensorparallelmlp -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 24 -extents F=96", 0,
+			[]string{"16,32,24,F=96"}},
+		{"bench allgatherqkv -driver sim -ranks 2 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40 -json", 0,
+			[]string{`"n":64,"n2":24,"n3":40,`}},
+		{"verify allgatherv -driver sim -ranks 2 -type bf16 -iters 1", 0,
+			[]string{"no rows", "one part", "bit-exact: 12 runs"}},
+		{"list -json", 0, []string{`{"program":"allgather","proof":"proven for D = `,
+			`"tensors":[{"name":"A","placement":"[DIDx(D), M/D, N]"}`}},
 		{"", 2, []string{"usage: run list"}},
-		{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2, []string{"allgatherlinear and allgathermatmul are not the same operation"}},
+		{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2,
+			[]string{"allgatherlinear and allgathermatmul are not the same operation"}},
 		{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
 	} {
 		out, err := exec.Command(run, strings.Fields(x.args)...).CombinedOutput()
@@ -215,7 +250,8 @@ func TestCommands(t *testing.T) {
 	}
 	failed := exec.Command(run, "verify", "all", "-driver", "sim", "-ranks", "3")
 	failed.Env = append(failed.Environ(), "OVGEN_SIM_DEVICES=1")
-	if out, err := failed.CombinedOutput(); err == nil || strings.Count(string(out), "sim has 1 devices, 3 are needed") != 1 {
+	if out, err := failed.CombinedOutput(); err == nil ||
+		strings.Count(string(out), "sim has 1 devices, 3 are needed") != 1 {
 		t.Errorf("trouble is not said once: %v\n%s", err, out)
 	}
 }
@@ -235,7 +271,8 @@ func TestMpirun(t *testing.T) {
 		fine bool
 		once string
 	}{
-		{"verify allgatherlinear -driver sim -type bf16 -iters 1 -shapes 6,8,8", true, "bit-exact: 3 runs on 3 ranks, driver sim"},
+		{"verify allgatherlinear -driver sim -type bf16 -iters 1 -shapes 6,8,8", true,
+			"bit-exact: 3 runs on 3 ranks, driver sim"},
 		{"verify allgatherlinear -driver nosuch", false, `run: no driver "nosuch"`},
 	} {
 		args := append(strings.Fields("--allow-run-as-root --oversubscribe -n 3"), run)
@@ -244,9 +281,12 @@ func TestMpirun(t *testing.T) {
 			t.Errorf("mpirun run %s: %v\n%s", x.args, err, out)
 		}
 	}
-	one := exec.Command(mpirun, append(strings.Fields("--allow-run-as-root --oversubscribe -n 2"), run, "verify", "allgatherlinear", "-driver", "sim")...)
+	one := exec.Command(mpirun,
+		append(strings.Fields("--allow-run-as-root --oversubscribe -n 2"), run, "verify", "allgatherlinear",
+			"-driver", "sim")...)
 	one.Env = append(one.Environ(), "OVGEN_SIM_DEVICES=1")
-	if out, err := one.CombinedOutput(); err == nil || strings.Count(string(out), "sim has 1 devices, 2 are needed") != 1 {
+	if out, err := one.CombinedOutput(); err == nil ||
+		strings.Count(string(out), "sim has 1 devices, 2 are needed") != 1 {
 		t.Errorf("trouble is not said once: %v\n%s", err, out)
 	}
 }

@@ -40,8 +40,11 @@ func (l *lab) figures(all []*series) []figure {
 	var list []figure
 	for _, x := range all {
 		device, host := x.sorted()
-		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(), M: l.Shape.M, K: l.Shape.K, N: l.Shape.N,
-			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, P: l.Shape.P, Ranks: l.r.Size(), Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0], Max: device[len(device)-1],
+		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(), M: l.Shape.M,
+			K: l.Shape.K, N: l.Shape.N,
+			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, P: l.Shape.P, Ranks: l.r.Size(),
+			Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
+			Max:  device[len(device)-1],
 			Host: median(host), Rounds: len(device)}
 		if x.variant.plan() {
 			f.Program = x.variant.program.Name
@@ -102,10 +105,12 @@ func (l *lab) print(all []*series) {
 	for i, f := range list {
 		width = max(width, len(l.label(all[i].variant, f)))
 	}
-	fmt.Printf("\n%s %s %s, %d ranks: ms, median of the slowest rank over %d rounds\n", l.names(), what, l.Shape.Type, l.r.Size(), list[0].Rounds)
+	fmt.Printf("\n%s %s %s, %d ranks: ms, median of the slowest rank over %d rounds\n", l.names(), what,
+		l.Shape.Type, l.r.Size(), list[0].Rounds)
 	fmt.Printf("%-*s %9s  %9s..%-9s %s %9s\n", width, "", "ms", "min", "max", units, "host us")
 	for i, f := range list {
-		fmt.Printf("%-*s %9.4f  %9.4f..%-9.4f %s %9.1f\n", width, l.label(all[i].variant, f), f.Median, f.Min, f.Max, l.rates(f, bare), f.Host)
+		fmt.Printf("%-*s %9.4f  %9.4f..%-9.4f %s %9.1f\n", width, l.label(all[i].variant, f), f.Median, f.Min,
+			f.Max, l.rates(f, bare), f.Host)
 	}
 	if !bare && l.r.onGPU() {
 		l.best(list)
@@ -151,6 +156,7 @@ func (l *lab) best(list []figure) {
 		if len(l.programs) > 1 {
 			name = p.Name + ": "
 		}
-		fmt.Printf("%sefficiency, better of eager and replayed: %.3f, gated %.3f\n", name, best[false], best[true])
+		fmt.Printf("%sefficiency, better of eager and replayed: %.3f, gated %.3f\n", name, best[false],
+			best[true])
 	}
 }

@@ -25,7 +25,8 @@ func TestCollective(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &lab{Tensors: &harness.Tensors{Program: &p, Shape: s, Problem: x, Parts: map[string]reference.Part{}}}
+		l := &lab{Tensors: &harness.Tensors{Program: &p, Shape: s, Problem: x,
+			Parts: map[string]reference.Part{}}}
 		for _, tensor := range p.Tensors {
 			l.Parts[tensor.Name], err = x.Part(tensor.Name, 0)
 			if err != nil {

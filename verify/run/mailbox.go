@@ -24,7 +24,8 @@ type mailbox struct {
 }
 
 func newMailbox(drv driver.Driver) (*mailbox, error) {
-	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)
+	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_ANONYMOUS)
 	if err != nil {
 		return nil, fmt.Errorf("map a mailbox: %w", err)
 	}

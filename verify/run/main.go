@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"golang.org/x/sys/unix"
 
@@ -16,7 +15,6 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
 	"ovgen/verify/harness"
-	"ovgen/verify/reference"
 )
 
 // Exit statuses of Main.
@@ -51,10 +49,11 @@ func Main(programs []harness.Program, code *driver.Code) int {
 		return exitTrouble
 	case err != nil:
 		p, _ := launch.FindPlace()
-		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0) // the ranks of a launcher read the same line
+		// The ranks of a launcher read the same line.
+		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0)
 		return exitTrouble
 	case o.command == "list":
-		list(programs, o.json)
+		o.list(os.Stdout)
 		return exitRight
 	case launch.IsRank():
 		return runRank(o, code)
@@ -142,72 +141,4 @@ func work(ctx context.Context, o *options, code *driver.Code) (right bool, err e
 		return true, b.trace(ctx)
 	}
 	return b.verify(ctx)
-}
-
-// listed is what list says of a program.
-type listed struct {
-	Program string   `json:"program"`
-	Proof   string   `json:"proof"`
-	Ranks   []int    `json:"ranks,omitempty"` // that it was proven for
-	Op      string   `json:"op"`
-	Types   []string `json:"types"`
-	Tensors []placed `json:"tensors"`
-}
-
-// placed is a tensor where it lies.
-type placed struct {
-	Name      string `json:"name"`
-	Placement string `json:"placement"`
-	Written   bool   `json:"written,omitempty"`
-	Root      bool   `json:"root,omitempty"` // on rank 0 only
-}
-
-// list prints the programs that this binary holds.
-func list(programs []harness.Program, asJSON bool) {
-	if asJSON {
-		for _, p := range programs {
-			printJSON(listOf(&p))
-		}
-		return
-	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "program\tproof\top\tplacements")
-	for _, p := range programs {
-		proof, _, _ := strings.Cut(p.Proof, ", stamp")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, proof, p.Op, placements(&p))
-	}
-	w.Flush()
-}
-
-func listOf(p *harness.Program) listed {
-	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Op}
-	for _, t := range p.Types {
-		l.Types = append(l.Types, t.String())
-	}
-	for _, t := range p.Tensors {
-		l.Tensors = append(l.Tensors, placed{t.Name, t.String(), reference.Result(t.Name), t.Root})
-	}
-	return l
-}
-
-// placements are "A [DIDx(D), M/D, K]  B [K, N] -> C [Stream(D), M/D, N]", and the
-// types where some are missing.
-func placements(p *harness.Program) string {
-	var read, written []string
-	for _, t := range p.Tensors {
-		text := t.Name + " " + t.String()
-		if t.Root {
-			text += " on rank 0"
-		}
-		if reference.Result(t.Name) {
-			written = append(written, text)
-		} else {
-			read = append(read, text)
-		}
-	}
-	text := strings.Join(read, "  ") + " -> " + strings.Join(written, "  ")
-	if len(p.Types) < 3 {
-		text += fmt.Sprintf("  %v only", p.Types)
-	}
-	return text
 }

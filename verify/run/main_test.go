@@ -12,7 +12,8 @@ func TestStatusWithoutCommand(t *testing.T) {
 	for _, test := range []struct {
 		args []string
 		want int
-	}{{[]string{"run"}, exitTrouble}, {[]string{"run", "help"}, exitRight}, {[]string{"run", "make"}, exitTrouble}} {
+	}{{[]string{"run"}, exitTrouble}, {[]string{"run", "help"}, exitRight},
+		{[]string{"run", "make"}, exitTrouble}} {
 		os.Args = test.args
 		if got := Main(nil, nil); got != test.want {
 			t.Errorf("%v: status %d, want %d", test.args, got, test.want)

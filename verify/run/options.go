@@ -17,7 +17,7 @@ import (
 	"ovgen/verify/harness"
 )
 
-const usage = `usage: run list [-json]
+const usage = `usage: run list [flags]
        run verify NAME...|all [flags]
        run tune NAME...|all [flags]
        run trace NAME... [flags]
@@ -37,6 +37,8 @@ const usage = `usage: run list [-json]
                  the simulator; with -long 1h)
   -long          insist on what takes the simulator minutes
   -json          one line of JSON for each row (verify, bench, tune, list)
+list: the programs, and the memory that a plan of one shape takes on a rank (-ranks, -m, -k,
+      -n, -extents, -type)
 verify:
   -iters N       runs of each shape, eager and again replayed (5; on GPUs 50)
   -delays        delay random operations on the device
@@ -81,11 +83,16 @@ var (
 	errUsage = errors.New("usage")
 )
 
+// commands that there are.
+var commands = []string{"list", "verify", "bench", "tune", "trace"}
+
 // readBy names the commands that read a flag; a flag that is not here is read by all but
 // list.
 var readBy = map[string][]string{
-	"json": {"list", "verify", "bench", "tune"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"}, "straggler": {"verify"},
-	"nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
+	"ranks": commands, "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
+	"json": {"list", "verify", "bench", "tune"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
+	"straggler": {"verify"},
+	"nosteps":   {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
 }
 
 // unread names a flag that was given and that the command does not read.
@@ -111,7 +118,7 @@ func parse(args []string, programs []harness.Program) (*options, error) {
 		return nil, errHelp
 	}
 	o := &options{command: args[0], all: programs}
-	if !slices.Contains([]string{"list", "verify", "bench", "tune", "trace"}, o.command) {
+	if !slices.Contains(commands, o.command) {
 		return nil, fmt.Errorf("no command %q (list, verify, bench, tune or trace)", o.command)
 	}
 	var t texts
@@ -137,6 +144,9 @@ func parse(args []string, programs []harness.Program) (*options, error) {
 
 // unproven refuses a program that was not proven for so many ranks, as their New would.
 func (o *options) unproven() error {
+	if o.command == "list" {
+		return nil
+	}
 	for _, p := range o.programs {
 		if len(p.Ranks) > 0 && !slices.Contains(p.Ranks, o.ranks) {
 			return &plan.RanksError{Program: p.Name, Proven: p.Ranks, Size: o.ranks}
@@ -215,6 +225,7 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 		if len(names) > 0 {
 			return fmt.Errorf("list takes no name")
 		}
+		o.programs = programs
 		return nil
 	}
 	if len(names) == 0 {
@@ -264,7 +275,10 @@ func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	if o.command == "trace" && len(o.shapes) > 1 {
 		return fmt.Errorf("trace takes one shape, not %d", len(o.shapes))
 	}
-	if o.command == "tune" {
+	switch o.command {
+	case "list": // says of each program whether the shape fits
+		return nil
+	case "tune":
 		return o.fitFamilies()
 	}
 	for i := range o.programs {
@@ -314,7 +328,8 @@ func (o *options) chooseExtents(list string) error {
 		}
 		e := schedule.Extent(name)
 		if !slices.Contains(harness.Symbols[3:], e) {
-			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list, name, harness.Symbols[3:])
+			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list,
+				name, harness.Symbols[3:])
 		}
 		if !slices.ContainsFunc(o.programs, func(p harness.Program) bool { return p.Measures(e) }) {
 			return fmt.Errorf("-extents %s: no program that was named has an extent %s", list, e)

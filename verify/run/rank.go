@@ -73,7 +73,8 @@ func (r *rank) prepare(code *driver.Code) (err error) {
 		return fmt.Errorf("allocate a workspace: %w", err)
 	}
 	if r.o.delays {
-		r.filter.Before = inject.Delay(r.Kernels.SpinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4, 100*time.Microsecond)
+		r.filter.Before = inject.Delay(r.Kernels.SpinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4,
+			100*time.Microsecond)
 	}
 	r.shown = progress{on: r.Rank() == 0, terminal: os.Getenv(showProgress) != ""}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"text/tabwriter"
 
@@ -46,13 +47,15 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 	if err != nil {
 		return row{}, err
 	}
-	all, err := c.r.Gather(ctx, fmt.Sprintf("results of %s %s %s %s", c.Program.Name, c.Shape, c.Shape.Type, mode), mine)
+	all, err := c.r.Gather(ctx, fmt.Sprintf("results of %s %s %s %s", c.Program.Name, c.Shape, c.Shape.Type, mode),
+		mine)
 	if err != nil {
 		return row{}, err
 	}
 	w := row{Program: c.Program.Name, Proof: c.Program.Proof, Driver: c.r.drv.Name(), Type: c.Shape.Type.String(),
-		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, P: c.Shape.P, Counts: c.Problem.Counts,
-		Ranks: c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
+		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, P: c.Shape.P,
+		Counts: c.Problem.Counts,
+		Ranks:  c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
 	if mode == modeReal {
 		w.Result = withinBound
 	}
@@ -88,7 +91,8 @@ func (r *rank) report(rows []row) (right bool) {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "program\ttype\tm,k,n\tranks\tmode\truns\tresult")
 	for _, w := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.shape(), w.Ranks, w.Mode, w.Runs, w.Result)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.shape(), w.Ranks, w.Mode, w.Runs,
+			w.Result)
 	}
 	t.Flush()
 	for _, w := range rows {
@@ -114,7 +118,10 @@ func (w *row) shape() string {
 }
 
 // printJSON prints a value on one line.
-func printJSON(v any) {
+func printJSON(v any) { writeJSON(os.Stdout, v) }
+
+// writeJSON writes a value on one line.
+func writeJSON(to io.Writer, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -122,5 +129,5 @@ func printJSON(v any) {
 		fmt.Fprintf(os.Stderr, "run: %v\n", err)
 		return
 	}
-	os.Stdout.Write(b.Bytes())
+	to.Write(b.Bytes())
 }

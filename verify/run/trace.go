@@ -28,7 +28,9 @@ func (r *rank) trace(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("trace %s, %s %s: %w", p.Name, s, s.Type, err)
 		}
-		panels = append(panels, timeline.Panel{Title: fmt.Sprintf("%s %s %s, %d ranks on %s", p.Name, s, s.Type, r.Size(), r.drv.Properties().Name), Spans: spans})
+		panels = append(panels,
+			timeline.Panel{Title: fmt.Sprintf("%s %s %s, %d ranks on %s", p.Name, s, s.Type, r.Size(),
+				r.drv.Properties().Name), Spans: spans})
 	}
 	if r.Rank() != 0 {
 		return nil
@@ -43,7 +45,8 @@ func (r *rank) trace(ctx context.Context) error {
 		if len(panels) > 1 {
 			name = fmt.Sprintf("%s.%s", r.o.programs[i].Name, name)
 		}
-		if err := toFile(name, func(w io.Writer) error { return timeline.Perfetto(w, panel.Spans) }); err != nil {
+		if err := toFile(name,
+			func(w io.Writer) error { return timeline.Perfetto(w, panel.Spans) }); err != nil {
 			return err
 		}
 	}

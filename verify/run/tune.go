@@ -79,7 +79,8 @@ func (r *rank) tune(ctx context.Context) error {
 					if m.Replayed {
 						mode = variantReplayed
 					}
-					fmt.Printf(line, m.Operation, m.Shape, m.Program, mode, fmt.Sprintf("%.4f", m.Milliseconds), next)
+					fmt.Printf(line, m.Operation, m.Shape, m.Program, mode,
+						fmt.Sprintf("%.4f", m.Milliseconds), next)
 				}
 			}
 		}
@@ -98,7 +99,8 @@ func (r *rank) tune(ctx context.Context) error {
 }
 
 // fastest measures a family at one shape; next says what came second.
-func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m plan.Measured, next string, err error) {
+func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m plan.Measured, next string,
+	err error) {
 	l, err := r.newLab(ctx, programs, s)
 	if err != nil {
 		return m, "", err
@@ -132,6 +134,7 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 			break
 		}
 	}
-	return plan.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(), Shape: base(l.plans[0]).Shape(),
+	return plan.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
+		Shape:   base(l.plans[0]).Shape(),
 		Program: best.Program, Replayed: best.Variant == variantReplayed, Milliseconds: best.Median}, next, nil
 }

@@ -36,7 +36,8 @@ func TestTuneAndTrace(t *testing.T) {
 			t.Fatalf("%+v, %v\n%s", table, err, out)
 		}
 		for _, m := range table.Entries {
-			if m.Shape != "M 8, K 8, N 8, bf16" || m.Ranks != 2 || !strings.HasPrefix(m.Program, m.Operation) {
+			if m.Shape != "M 8, K 8, N 8, bf16" || m.Ranks != 2 ||
+				!strings.HasPrefix(m.Program, m.Operation) {
 				t.Errorf("%+v", m)
 			}
 		}
@@ -53,7 +54,8 @@ func TestTuneAndTrace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tuning.json"), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(run, strings.Fields("tune allgatherlinear -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8")...)
+	c := exec.Command(run,
+		strings.Fields("tune allgatherlinear -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8")...)
 	c.Dir = dir
 	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "make it again with run tune") {
 		t.Errorf("a broken file: %v\n%s", err, out)
@@ -84,7 +86,8 @@ func TestTuneAndTrace(t *testing.T) {
 				}
 			}
 		}
-		if found["product of 0"]+found["product of 1"] != products || found["copy of 1"] != 1 || found["wait of 0"] == 0 {
+		if found["product of 0"]+found["product of 1"] != products || found["copy of 1"] != 1 ||
+			found["wait of 0"] == 0 {
 			t.Errorf("%s: %v", name, found)
 		}
 	}

@@ -67,7 +67,8 @@ func (l *lab) open(ctx context.Context) error {
 		}
 	}
 	in, stream := l.Inputs(0, true), l.r.Caller.Handle()
-	if err := errors.Join(l.Fill(in, stream), l.prepare(in, stream), l.r.drv.StreamSynchronize(stream)); err != nil {
+	if err := errors.Join(l.Fill(in, stream), l.prepare(in, stream),
+		l.r.drv.StreamSynchronize(stream)); err != nil {
 		return err
 	}
 	for _, p := range l.programs {
@@ -86,12 +87,16 @@ func (l *lab) alike(p *harness.Program) error {
 		return err
 	}
 	if x.Op != l.Problem.Op || len(x.Tensors) != len(l.Problem.Tensors) {
-		return fmt.Errorf("%s and %s are not the same operation (bench them one after the other)", first.Name, p.Name)
+		return fmt.Errorf("%s and %s are not the same operation (bench them one after the other)", first.Name,
+			p.Name)
 	}
 	for name, want := range l.Parts {
 		part, err := x.Part(name, l.r.Rank())
-		if err != nil || !slices.Equal(part.Pieces, want.Pieces) || x.Tensor(name).Within != l.Problem.Tensor(name).Within {
-			return errors.Join(err, fmt.Errorf("%s and %s place %s differently (bench them one after the other)", first.Name, p.Name, name))
+		if err != nil || !slices.Equal(part.Pieces, want.Pieces) ||
+			x.Tensor(name).Within != l.Problem.Tensor(name).Within {
+			return errors.Join(err,
+				fmt.Errorf("%s and %s place %s differently (bench them one after the other)",
+					first.Name, p.Name, name))
 		}
 	}
 	return nil
@@ -115,7 +120,8 @@ func (l *lab) prepare(in map[string]reference.Input, s driver.Stream) error {
 	if l.pulled, err = l.Alloc(elements); err != nil {
 		return err
 	}
-	return l.r.Kernels.Make(l.staging, l.Shape.Type, reference.Input{Seed: l.r.Seed, Real: true}, reference.Whole(elements), s)
+	return l.r.Kernels.Make(l.staging, l.Shape.Type, reference.Input{Seed: l.r.Seed, Real: true},
+		reference.Whole(elements), s)
 }
 
 // addPlan makes a plan and binds it.
@@ -142,7 +148,8 @@ func (l *lab) variants(ctx context.Context) ([]variant, error) {
 		list = append(list, variant{variantPure, nil, l.pure})
 	}
 	for i, p := range l.programs {
-		list = append(list, variant{variantEager, p, l.plans[i].Enqueue}, variant{variantReplayed, p, l.plans[i].Replay})
+		list = append(list, variant{variantEager, p, l.plans[i].Enqueue},
+			variant{variantReplayed, p, l.plans[i].Replay})
 	}
 	if l.chunked() {
 		list = append(list, variant{variantChunks, nil, l.chunks})

@@ -33,7 +33,8 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 			to       *driver.Ptr
 			name     string
 			elements int
-		}{{&w.a, step.A, p.M * p.K}, {&w.b, step.B, p.K * p.N}, {&w.bias, step.Bias, p.N}, {&w.c, step.C, p.M * p.N}} {
+		}{{&w.a, step.A, p.M * p.K}, {&w.b, step.B, p.K * p.N}, {&w.bias, step.Bias, p.N},
+			{&w.c, step.C, p.M * p.N}} {
 			if x.name == "" {
 				continue
 			}
@@ -59,7 +60,8 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 
 // operand is the rank's part of a tensor where that is what is needed, else more
 // of it, made once and filled.
-func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in map[string]reference.Input, s driver.Stream) (driver.Ptr, error) {
+func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in map[string]reference.Input,
+	s driver.Stream) (driver.Ptr, error) {
 	if l.Parts[name].Count == elements {
 		return l.At[name], nil
 	}
@@ -71,7 +73,8 @@ func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in 
 		return 0, err
 	}
 	made[name] = at
-	return at, l.r.Kernels.Make(at, l.Shape.Type, reference.Input{Seed: in[name].Seed, Real: true}, reference.Whole(elements), s)
+	return at, l.r.Kernels.Make(at, l.Shape.Type, reference.Input{Seed: in[name].Seed, Real: true},
+		reference.Whole(elements), s)
 }
 
 // pure are the whole products.
@@ -139,7 +142,8 @@ func (l *lab) copies(s driver.Stream) error {
 	for _, n := range l.traffic {
 		for i := 1; i < l.r.Size(); i++ {
 			from := (me + i) % l.r.Size()
-			dst, src := l.pulled+driver.Ptr(int64(from)*n), l.r.Arena().Base(from)+offset+driver.Ptr(int64(me)*n)
+			dst, src := l.pulled+driver.Ptr(int64(from)*n),
+				l.r.Arena().Base(from)+offset+driver.Ptr(int64(me)*n)
 			if err := l.r.drv.MemcpyDtoDAsync(dst, src, n, s); err != nil {
 				return err
 			}

@@ -87,10 +87,11 @@ func runRank(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e := newEnv(ctx, rank, size, seed)
-	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout, Decorate: func(d driver.Driver) driver.Driver {
-		e.raw, e.onGPU = d, d.Name() == "cuda"
-		return d
-	}}
+	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout,
+		Decorate: func(d driver.Driver) driver.Driver {
+			e.raw, e.onGPU = d, d.Name() == "cuda"
+			return d
+		}}
 	return scenarios[i].run(e)
 }
 
@@ -128,11 +129,13 @@ func TestProcesses(t *testing.T) {
 func processes(t *testing.T, s scenario, ranks int, seed uint64) {
 	var out bytes.Buffer
 	l := launch.Command{Ranks: ranks, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
-		Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(seed)}, Stdout: &out, Stderr: t.Output()}
+		Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(seed)}, Stdout: &out,
+		Stderr: t.Output()}
 	err := l.Run(t.Context())
 	var dead *launch.RankError
 	alive := ranks
-	if errors.As(err, &dead) && dead.Status == "signal: killed" && (s.parted || s.name == "killed" && dead.Rank == 1) {
+	if errors.As(err, &dead) && dead.Status == "signal: killed" &&
+		(s.parted || s.name == "killed" && dead.Rank == 1) {
 		err, alive = nil, ranks-1
 	}
 	if n := strings.Count(out.String(), "] "+succeeded); err != nil || n != alive {

@@ -55,7 +55,8 @@ func TestRun(t *testing.T) {
 				}
 				c := simtest.Config{Config: sim.Config{Devices: 2, Seed: 7}, Change: x.change}
 				err := simtest.Run(t.Context(), c, f)
-				if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+				if (err == nil) != (x.want == "") || err != nil &&
+					!strings.Contains(err.Error(), x.want) {
 					t.Errorf("%v, want %q", err, x.want)
 				}
 			})

@@ -9,8 +9,8 @@ import (
 	"ovgen/cmd/ovgen/internal/load"
 )
 
-// finding is one thing that vet -json reports. Its fields are those that
-// docs/first-schedule.md promises: none is ever left out.
+// finding is one thing that vet -json reports. It has the fields that
+// docs/first-schedule.md promises, and none is ever left out.
 type finding struct {
 	File     string `json:"file"` // relative to the current folder where it is below it
 	Line     int    `json:"line"`

@@ -70,9 +70,10 @@ type unit struct {
 }
 
 // Packages emits a package for each input and, when there is one, the program that
-// runs them all (package run) and the one that chooses among them (package tuned). File names are relative to the folder of
-// Options.ImportPath and use slashes. When all that fails is that PTX can't be made,
-// the error joins a *MissingError for each, and its file says that there is none.
+// runs them all (package run) and the one that chooses among them (package tuned). File
+// names are relative to the folder of Options.ImportPath and use slashes. When nothing
+// fails but the making of PTX, the error joins a *MissingError for each, and its file says
+// that there is none.
 func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	inputs = slices.Clone(inputs)

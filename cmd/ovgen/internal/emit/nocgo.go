@@ -27,7 +27,7 @@ func (u *unit) noCgoFile(kernels []byte, files map[string][]byte) error {
 		f.Const().Id("maxRanks").Op("=").Lit(templates.Terms)
 	}
 	f.Line()
-	f.Add(doc("kernels are those that New refuses to run without."))
+	f.Add(doc("kernels is empty: New fails, since the package launches kernels and this build has no cgo."))
 	f.Type().Id("kernels").Struct()
 	methods, err := launching(kernels)
 	if err != nil {
@@ -72,7 +72,8 @@ func launching(kernels []byte) ([]string, error) {
 	var methods []string
 	for _, d := range file.Decls {
 		m, ok := d.(*ast.FuncDecl)
-		if !ok || m.Recv == nil || len(m.Type.Params.List) == 0 || types.ExprString(m.Type.Params.List[0].Type) != "*plan.Queue" {
+		if !ok || m.Recv == nil || len(m.Type.Params.List) == 0 ||
+			types.ExprString(m.Type.Params.List[0].Type) != "*plan.Queue" {
 			continue
 		}
 		m.Doc, m.Body, m.Recv.List[0].Names = nil, nil, nil

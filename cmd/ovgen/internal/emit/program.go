@@ -28,7 +28,8 @@ func (u *unit) programFile() ([]byte, error) {
 	u.constructor(f)
 	f.Line()
 	f.Add(doc("issue enqueues one run: the host program of the package comment, node by node."))
-	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath, "Queue")).Block(body...)
+	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath,
+		"Queue")).Block(body...)
 	return render(f, path.Join(u.name, "program.go"))
 }
 
@@ -44,7 +45,8 @@ func (u *unit) identity(f *jen.File) {
 		f.Line()
 	}
 	f.Add(doc("Schedule is what the package was generated from."))
-	f.Var().Id("Schedule").Op("=").Qual(schedulePath, "Schedule").Add(fieldsOf(reflect.ValueOf(minimal(u.program.Schedule)), lineByLine))
+	f.Var().Id("Schedule").Op("=").Qual(schedulePath,
+		"Schedule").Add(fieldsOf(reflect.ValueOf(minimal(u.program.Schedule)), lineByLine))
 	f.Line()
 	f.Add(doc("Program is what the ranks compare before they run, and what it takes."))
 	f.Var().Id("Program").Op("=").Qual(planPath, "Program").Custom(lineByLine, u.programFields()...)

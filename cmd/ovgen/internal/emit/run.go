@@ -61,7 +61,8 @@ func runFile() *jen.File { return newFile("main", runFrom) }
 // mainFile is the command.
 func mainFile(opt Options) ([]byte, error) {
 	f := runFile()
-	f.PackageComment("// Command run lists, verifies and measures the generated packages: one binary holds\n// them all and starts its own ranks. Run it without arguments for its usage.")
+	f.PackageComment("// Command run lists, verifies and measures the generated packages: one binary holds\n// them " +
+		"all and starts its own ranks. Run it without arguments for its usage.")
 	f.ImportName(path.Join(opt.ImportPath, programsName), programsName)
 	f.Anon(simPath)
 	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(commandPath, "Main").Call(
@@ -106,11 +107,14 @@ func checkFile(source string) ([]byte, error) {
 	f.Line()
 	f.Add(doc("sized is a number of elements in bytes."))
 	f.Func().Id("sized").Params(jen.Id("count").Qual("C", "longlong"), jen.Id("typ").Qual("C", "uint")).Int64().Block(
-		jen.Return(jen.Int64().Call(jen.Id("count")).Op("*").Qual(driverPath, "Type").Call(jen.Id("typ")).Dot("Size").Call()))
+		jen.Return(jen.Int64().Call(jen.Id("count")).Op("*").
+			Qual(driverPath, "Type").Call(jen.Id("typ")).Dot("Size").Call()))
 	bytes := func() jen.Code { return jen.Id("sized").Call(field("count"), field("element")) }
 	touchesFunc(f, touches("fill"), params("run_fill"), "is what a launch of fill touches.",
 		jen.Return(jen.Append(jen.Id("to"), touch("TouchWrite", field("at"), bytes(), nil))))
-	touchesFunc(f, touches("compare"), params("run_compare"), "is what a launch of compare touches. How many verdicts it writes depends on the launch: the first stands for all.",
+	touchesFunc(f, touches("compare"), params("run_compare"),
+		"is what a launch of compare touches. How many verdicts it writes depends on the launch: the first stands "+
+			"for all.",
 		jen.Return(jen.Append(jen.Id("to"),
 			jen.Line().Add(touch("TouchRead", field("got"), bytes(), nil)),
 			jen.Line().Add(touch("TouchRead", field("want"), bytes(), nil)),
@@ -118,7 +122,8 @@ func checkFile(source string) ([]byte, error) {
 			jen.Line())))
 	f.Line()
 	f.Add(doc("spinTouches is what a launch of spin touches: nothing."))
-	f.Func().Id("spinTouches").Params(jen.Id("_").Qual("unsafe", "Pointer"), jen.Id("to").Index().Qual(driverPath, "Touch")).
+	f.Func().Id("spinTouches").Params(jen.Id("_").Qual("unsafe", "Pointer"),
+		jen.Id("to").Index().Qual(driverPath, "Touch")).
 		Index().Qual(driverPath, "Touch").Block(jen.Return(jen.Id("to")))
 	return render(f, path.Join(runName, "kernels.go"))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ovgen/cmd/ovgen/internal/memory"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
@@ -23,6 +24,20 @@ func sized(ranks, rank int) ops.Case {
 	return c
 }
 
+// written is an explanation in words.
+func written(t *testing.T, p *hostir.Program, c ops.Case) string {
+	t.Helper()
+	x, err := Explain(p, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := x.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // Every program of the catalog is explained on every rank: each wait with its post,
 // each operation once, no name of a node.
 func TestCatalog(t *testing.T) {
@@ -33,11 +48,7 @@ func TestCatalog(t *testing.T) {
 		}
 		for _, ranks := range []int{2, 3} {
 			for rank := range ranks {
-				var b bytes.Buffer
-				if err := Write(&b, p, sized(ranks, rank)); err != nil {
-					t.Fatal(err)
-				}
-				text := b.String()
+				text := written(t, p, sized(ranks, rank))
 				for _, bad := range []string{"never", "%!", "Synchronize", "signal", "workspace", "step["} {
 					if strings.Contains(text, bad) {
 						t.Fatalf("%s on rank %d of %d has %q:\n%s", n.Name, rank, ranks, bad, text)
@@ -75,12 +86,9 @@ func TestUnposted(t *testing.T) {
 		}
 		return []hostir.Node{s}
 	})
-	var b bytes.Buffer
-	if err := Write(&b, p, sized(2, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if want := `waits for "ready" from rank 1, which never does`; !strings.Contains(b.String(), want) {
-		t.Errorf("it lacks %q:\n%s", want, &b)
+	text := written(t, p, sized(2, 0))
+	if want := `waits for "ready" from rank 1, which never does`; !strings.Contains(text, want) {
+		t.Errorf("it lacks %q:\n%s", want, text)
 	}
 }
 
@@ -91,14 +99,14 @@ func TestCountsMissing(t *testing.T) {
 	}
 	c := sized(2, 0)
 	c.Counts = nil
-	if err := Write(&bytes.Buffer{}, p, c); err == nil || !strings.HasPrefix(err.Error(), "explain AllGatherV: ") {
+	if _, err := Explain(p, c); err == nil || !strings.HasPrefix(err.Error(), "explain AllGatherV: ") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestSizes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 3 << 19: "1.5 MiB", 5 << 30: "5.0 GiB"} {
-		if got := size(n); got != want {
+		if got := memory.Size(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}

@@ -1,3 +1,8 @@
+// Package simulate carries out lists of operations on the simulator, by driver calls
+// of its own and not by a generated package: so that mutants, which have no package,
+// can be seen to fail. Everything is enqueued without a host wait; inputs are fresh in
+// each run, results are poisoned between runs and compared bit by bit. Only its own tests
+// need it.
 package simulate
 
 import (
@@ -114,7 +119,8 @@ func problemOf(c mutate.Case) (*reference.Problem, error) {
 	for name, n := range s.Extents {
 		e[schedule.Extent(name)] = int(n)
 	}
-	p := &reference.Problem{Op: c.Program.Schedule.Op, Tensors: c.Program.Schedule.Tensors, Extents: e, Type: driver.FP32}
+	p := &reference.Problem{Op: c.Program.Schedule.Op, Tensors: c.Program.Schedule.Tensors, Extents: e,
+		Type: driver.FP32}
 	for _, n := range s.Counts {
 		p.Counts = append(p.Counts, int(n))
 	}

@@ -253,7 +253,9 @@ func (r *rank) compare() (wrong []string, err error) {
 			}
 			for i, g := range got {
 				if want := float32(whole[t.name].Want[t.At(i)]); g != want {
-					wrong = append(wrong, fmt.Sprintf("run %d, rank %d: %s[%d] is %v, want %v", run+1, r.number, t.name, i, g, want))
+					wrong = append(wrong,
+						fmt.Sprintf("run %d, rank %d: %s[%d] is %v, want %v", run+1, r.number,
+							t.name, i, g, want))
 				}
 			}
 		}

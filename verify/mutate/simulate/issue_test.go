@@ -60,7 +60,8 @@ func (r *rank) before(run int, main driver.Stream) error {
 func (r *rank) after(run int, main driver.Stream) error {
 	for _, t := range r.tensors() {
 		if t.result {
-			if err := r.MemcpyDtoDAsync(r.fresh[run][t.name], r.place(t), 4*int64(t.Count), main); err != nil {
+			if err := r.MemcpyDtoDAsync(r.fresh[run][t.name], r.place(t), 4*int64(t.Count),
+				main); err != nil {
 				return err
 			}
 		}
@@ -195,7 +196,8 @@ func (r *rank) multiply(s driver.Stream, o ops.Op) error {
 		bias = r.ptr(o.Uses[at].At)
 	}
 	n := len(o.Uses)
-	return r.Matmul(r.products[desc], r.ptr(o.Uses[n-2].At), r.ptr(o.Uses[0].At), r.ptr(o.Uses[1].At), bias, r.ptr(o.Uses[n-1].At), s)
+	return r.Matmul(r.products[desc], r.ptr(o.Uses[n-2].At), r.ptr(o.Uses[0].At), r.ptr(o.Uses[1].At), bias,
+		r.ptr(o.Uses[n-1].At), s)
 }
 
 // addition is one term of a sum as a product with one, of no columns where the sum is of
@@ -219,7 +221,8 @@ func (r *rank) sum(s driver.Stream, o ops.Op) error {
 		terms, desc.Accumulate = slices.Delete(terms, i, i+1), true
 	}
 	for _, t := range terms {
-		if err := r.Matmul(r.products[desc], r.ptr(to.At), r.one, r.ptr(t.At), 0, r.scratch[o.Stream], s); err != nil {
+		if err := r.Matmul(r.products[desc], r.ptr(to.At), r.one, r.ptr(t.At), 0, r.scratch[o.Stream],
+			s); err != nil {
 			return err
 		}
 		desc.Accumulate = true
