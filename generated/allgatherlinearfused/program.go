@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "4d4c90a4aaf17c98b12947bbe9c12036e775486c3b5d653cf21bd9a13348e775",
-	Proof:    "proven for D = 1..8, stamp 65cfb3efcd261ede",
+	Hash:     "60eaa133746f952946bdccfa9069a1b82b812a6149b6b0208ff464782c6e2cd7",
+	Proof:    "proven for D = 1..8, stamp da05d81df4025d92",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
@@ -78,7 +78,7 @@ type Plan struct {
 
 	a, b, bias, c, agathered *plan.Buffer
 	ready, read              *plan.Semaphore
-	streams                  []*plan.Stream
+	work                     []*plan.Stream
 	gemm                     *plan.Product
 	kernels                  kernels
 }
@@ -115,7 +115,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.streams = b.Streams("streams", 1, d, driver.Low)
+	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	p.kernels.build(b)
 	b.Issue(p.issue)
@@ -131,7 +131,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.kernels.post(q, main, p.ready)
 
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.streams[i], main)
+		q.Synchronize(p.work[i], main)
 	}
 
 	// Own shard, in place.
@@ -139,15 +139,13 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		p.kernels.get(q, p.streams[i], p.ready, from, g, p.a.Peer(from, 0), p.chunkA, p.read, from)
+		p.kernels.get(q, p.work[i], p.ready, from, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA, p.read, from)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Linear(p.streams[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), p.bias.At(0))
-		q.Synchronize(main, p.streams[i])
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Synchronize(main, p.work[i])
 	}
 
 	// A may be overwritten afterwards.

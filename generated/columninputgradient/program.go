@@ -25,7 +25,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "columninputgradient",
-	Hash:     "f533d177d5155f548ae34b4e2a71ce62b0c7e8b86803939c337a48c4fb2405d8",
+	Hash:     "716d42bd9374d39953bb1367a38978f0f26146b54f0a8fe0be7f9c721bcc943e",
 	Proof:    "proven for D = 1..8, stamp bb4728c8db1fe200",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

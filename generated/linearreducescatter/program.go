@@ -25,7 +25,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "2d647528d63ded4901d8ae2ac808ac7f571223013163660eba47ba30f5288668",
+	Hash:     "e04c73c491df48ad96bd30581c619ad18a0a8de6472a434375bd7219b82fd75a",
 	Proof:    "proven for D = 1..8, stamp 5d11db92ba5f2d5e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "96330ef4088acef7ebfd73432f22040df44120dd60583170d4a643c972004543",
+	Hash:     "95c8315c7f4b4995ab915faacee6df82de66c0ff18d8455992b3003535654de0",
 	Proof:    "proven for D = 1..8, stamp a478e526b4e594e3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -136,7 +136,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
-		from := (d + r - i) % d
+		from := (r + d - i) % d
 		q.Linear(p.work[i%streams], p.gemm, p.staging.At(int64(i%streams)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Post(p.work[i%streams], p.ready, to)
 		q.Synchronize(p.copy, p.work[i%streams])

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "e3aba26801127835472eea384ef21d2b1237e8ffdd6d8ba5a80d288af15a73dc",
+	Hash:     "aa01d2e6d43e113b9208e6300164ef4e768447124bf6ee0b7647346ef3195012",
 	Proof:    "proven for D = 1..8, stamp 78d18de8595fd752",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -26,7 +26,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "7b544967d676a9e512238391344c9854e2020f6d40bea32800c885254e86c915",
+	Hash:     "f7226c703859a39e7f1c65b2d48c702f44017130deb24f4ce17bed80b127dc32",
 	Proof:    "proven for D = 1..8, stamp 8dc0c9f49b970781",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "7b411bdcd4260dfb440a0d18d1842f4d79156a11b24b8ad90de367b38c49b539",
+	Hash:     "16bbcc300f84239e049ba01c43a153ba2eb91a21a2bcd9001b32ddf0fa231278",
 	Proof:    "proven for D = 1..8, stamp af51faedaebdfbbb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -145,6 +145,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d+1; i++ {
 		q.Synchronize(main, p.work[i])
 	}
+
+	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))

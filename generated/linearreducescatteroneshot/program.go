@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "cd317261ab6c051e9416d090f1fadc20c752cb95bedee2d90b9dc63ea85f1483",
+	Hash:     "e55b393a9c153826f62f4e594d37dfe2fe88966bb1df14bc49b9f871c3c2f3bc",
 	Proof:    "proven for D = 1..8, stamp 1f823ffa7946cbc5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -122,7 +122,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
-	// Peers may read partial.
+	// Peers may read partial; own rows, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))

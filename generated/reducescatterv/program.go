@@ -25,7 +25,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "fd36eb51bc79c4c9a9e04c1338e3335302b473b5982d0d8c153fd9a59ef63252",
+	Hash:     "0f47b77f7f8ab5f9ed4b7e87889cd34f5145107baf87b421ab93973e7268b633",
 	Proof:    "proven for D = 1..8, stamp e771f8b12c1c0aeb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -120,7 +120,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A.
+	// Peers may read A; own rows, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.a.PeerPart(j, r))

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "e26cf6760a3b0da964f0f21e2e6e0242db0e02141165c8a06aa280741c7cf2fb",
+	Hash:     "76b62299c516f542c0023691566046f9ff57678ee03452337ccfb23a0158d13e",
 	Proof:    "proven for D = 1..8, stamp 94f82dc1bfd40384",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

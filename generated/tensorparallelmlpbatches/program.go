@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "97dbc33cb7b023573a736471a396374bc2bb3f86e3d400b52f7f7abf6f5bcf22",
+	Hash:     "5ad7d329959bd488b766c3cc307efe630be9c54bcc911478319b0c88bb5370a4",
 	Proof:    "proven for D = 1..8, stamp 91242e827b9cfd5f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

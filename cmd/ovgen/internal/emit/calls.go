@@ -3,31 +3,55 @@ package emit
 import (
 	"github.com/dave/jennifer/jen"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-// signal is a post or a wait.
-func (b *body) signal(call string, kernel bool, s hostir.StreamRef, semaphore string, index, peer hostir.Expr) jen.Code {
-	args := []jen.Code{b.stream(s), b.semaphore(semaphore, index)}
-	if !peer.IsZero() {
-		args = append(args, b.expr(peer))
+// step is the calls of a step.
+func (b *body) step(n hostir.Step) []jen.Code {
+	if n.Fused() {
+		return b.launch(n)
 	}
-	return b.call(call, kernel, args)
+	switch n.Do {
+	case hostir.Copy:
+		return []jen.Code{b.copy(n)}
+	case hostir.Sum:
+		return b.sum(n)
+	case hostir.Product:
+		return []jen.Code{b.product(n)}
+	}
+	w, ok := n.Signal()
+	if !ok {
+		b.fail("no Go is known for %s", hostir.PrintNode(n))
+		return nil
+	}
+	return []jen.Code{b.signal(n, w)}
 }
 
-// semaphore is an expression for one semaphore.
-func (b *body) semaphore(name string, index hostir.Expr) jen.Code {
-	field := jen.Id("p").Dot(unexported(name))
-	s, ok := b.unit.semaphore(name)
+// signal is a post or a wait.
+func (b *body) signal(n hostir.Step, w hostir.Word) jen.Code {
+	call := "Post"
+	if w.Wait {
+		call = "Wait"
+	}
+	args := []jen.Code{b.stream(n.Stream), b.semaphore(w)}
+	if !w.Peer.IsZero() {
+		args = append(args, b.expr(w.Peer))
+	}
+	return b.call(call, n.By != "", args)
+}
+
+// semaphore is an expression for the semaphore of a word.
+func (b *body) semaphore(w hostir.Word) jen.Code {
+	field := jen.Id("p").Dot(unexported(w.Semaphore))
+	s, ok := b.unit.semaphore(w.Semaphore)
 	switch {
 	case !ok:
-		b.fail("the program has no semaphore %q", name)
+		b.fail("the program has no semaphore %q", w.Semaphore)
 	case s.Count.IsZero():
-	case index.IsZero():
+	case w.Index.IsZero():
 		field.Index(jen.Lit(0))
 	default:
-		field.Index(b.expr(index))
+		field.Index(b.expr(w.Index))
 	}
 	return field
 }
@@ -42,13 +66,14 @@ func (u *unit) semaphore(name string) (hostir.Semaphore, bool) {
 	return hostir.Semaphore{}, false
 }
 
-// set is a copy.
-func (b *body) set(n hostir.Set) jen.Code {
-	of := n.Dst
-	if !b.unit.counted(of) && b.unit.counted(n.Src) {
-		of = n.Src
+// copy is a copy.
+func (b *body) copy(n hostir.Step) jen.Code {
+	dst, src := n.Writes[0], n.Reads[0]
+	of := dst
+	if !b.unit.counted(of) && b.unit.counted(src) {
+		of = src
 	}
-	return b.call("Set", n.Kernel, []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.address(n.Src), b.bytes(of)})
+	return b.call("Set", n.By != "", []jen.Code{b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(of)})
 }
 
 // call is a call of the queue, or of the kernel that does the same.
@@ -64,61 +89,52 @@ func (b *body) kernel(name string, args ...jen.Code) jen.Code {
 	return jen.Id("p").Dot("kernels").Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 
-// share is an exchange of handles in the loop. Whoever copies needs the memory of the
-// side that does not: under get what is sent, under put where it is received.
-func (b *body) share(n hostir.ShareMemHandles) []jen.Code {
-	if n.Send == nil || n.Recv == nil {
-		return nil // of whole buffers: Bind has done it
+// share is an exchange of handles in the loop.
+func (b *body) share(n hostir.Share) (code []jen.Code) {
+	if n.To.IsZero() {
+		return nil // with all ranks: Bind has done it
 	}
-	buffer, to, from := shared(n), n.Send.Peer, n.Recv.Peer
-	if n.Send.Protocol == schedule.Put {
-		to, from = from, to
+	for _, buffer := range n.Buffers {
+		code = append(code, jen.Id("q").Dot("Share").Call(jen.Id("p").Dot(unexported(buffer)), b.expr(n.To), b.expr(n.From)))
 	}
-	return []jen.Code{jen.Id("q").Dot("Share").Call(jen.Id("p").Dot(unexported(buffer)), b.expr(to), b.expr(from))}
+	return code
 }
 
-// shared is the buffer whose handles an exchange in the loop is about.
-func shared(n hostir.ShareMemHandles) string {
-	if n.Send.Protocol == schedule.Put {
-		return n.Recv.Buffer.Buffer
-	}
-	return n.Send.Buffer.Buffer
-}
-
-// product is a Matmul, a Linear or a Gradient.
-func (b *body) product(n hostir.Node) jen.Code {
-	x, _ := productOf(n)
-	field, err := b.unit.gemmOf(x)
+// product is a matrix product.
+func (b *body) product(n hostir.Step) jen.Code {
+	field, err := b.unit.gemmOf(n)
 	if err != nil {
 		b.fail("%w", err)
+		return jen.Null()
 	}
-	args := []jen.Code{b.stream(x.stream), jen.Id("p").Dot(field), b.address(x.c), b.address(x.a), b.address(x.b)}
-	switch {
-	case x.bias.Buffer != "":
-		args = append(args, b.address(x.bias))
-	case x.call == "Linear":
+	f, _ := hostir.ParseProduct(n.Index)
+	args := []jen.Code{b.stream(n.Stream), jen.Id("p").Dot(field), b.address(n.Writes[0])}
+	for _, v := range n.Reads {
+		args = append(args, b.address(v))
+	}
+	if f.TransposedB && len(n.Reads) == 2 {
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
-	return jen.Id("q").Dot(x.call).Call(args...)
+	return jen.Id("q").Dot(f.Name).Call(args...)
 }
 
-// reduce is a sum by a kernel.
-func (b *body) reduce(n hostir.Reduce) []jen.Code {
-	code, terms := b.terms(n.Terms)
-	args := []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.bytes(n.Dst)}
-	return append(code, b.kernel("reduce", append(args, terms...)...))
+// sum is a sum by a kernel.
+func (b *body) sum(n hostir.Step) []jen.Code {
+	code, terms := b.terms(n.Reads)
+	args := []jen.Code{b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
+	return append(code, b.kernel(n.By, append(args, terms...)...))
 }
 
 // terms are the arguments of a sum; those over an index are collected by a loop ahead
 // of it, in a list that the plan keeps so that no run allocates.
-func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
+func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	over := false
 	for _, t := range list {
-		over = over || t.Index != ""
+		over = over || t.Each.Index != ""
 	}
 	if !over {
 		for _, t := range list {
-			args = append(args, b.address(t.View))
+			args = append(args, b.address(t))
 		}
 		return nil, args
 	}
@@ -127,11 +143,11 @@ func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
 	to := field().Index(jen.Op(":").Lit(0))
 	for _, t := range list {
 		add := func() []jen.Code {
-			code := field().Op("=").Append(to, b.address(t.View))
+			code := field().Op("=").Append(to, b.address(t))
 			to = field()
 			return []jen.Code{code}
 		}
-		if t.Index == "" {
+		if t.Each.Index == "" {
 			before = append(before, add()...)
 			continue
 		}
@@ -139,7 +155,7 @@ func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
 			before = append(before, field().Op("=").Add(to))
 			to = field()
 		}
-		before = append(before, b.loop(t.Index, t.From, t.To, add)...)
+		before = append(before, b.loop(t.Each.Index, t.Each.From, t.Each.To, add)...)
 	}
 	return before, []jen.Code{field().Op("...")}
 }
@@ -156,65 +172,60 @@ const (
 )
 
 // launch is one kernel that signals around a copy or a sum.
-func (b *body) launch(n hostir.LaunchKernel) []jen.Code {
+func (b *body) launch(n hostir.Step) []jen.Code {
+	args := b.unsignalled(n.By)
+	place := func(w hostir.Word, post, wait int) bool {
+		at := post
+		if w.Wait {
+			at = wait
+		}
+		if args[at] == nil || args[at][0] != nil {
+			return false
+		}
+		args[at] = b.around(n.By, b.semaphore(w), w.Peer)
+		return true
+	}
+	for at, list := range [][]hostir.Word{n.Pre, n.Post} {
+		for i, w := range list {
+			post, wait := opens, waits
+			if at == 1 {
+				post, wait = posts, closes
+			}
+			if i > 0 && !w.Wait || !place(w, post, wait) {
+				b.fail("kernel %s can't do %q there: it does a wait, a copy and a post, or a post, a wait, a sum, a post and a wait", n.By, w)
+				return nil
+			}
+		}
+	}
 	var before, terms []jen.Code
-	args := b.unsignalled(n.Name)
-	last := -1
-	for _, inner := range n.Body {
-		place := placeOf(inner, last >= work)
-		if place <= last || place != work && args[place] == nil {
-			b.fail("kernel %s can't do node %T there: it does a wait, a copy and a post, or a post, a wait, a sum, a post and a wait", n.Name, inner)
-			return nil
-		}
-		last = place
-		switch x := inner.(type) {
-		case hostir.Post:
-			args[place] = b.around(n.Name, b.semaphore(x.Semaphore, x.Index), x.Peer)
-		case hostir.Wait:
-			args[place] = b.around(n.Name, b.semaphore(x.Semaphore, x.Index), x.Peer)
-		case hostir.Set:
-			args[place] = []jen.Code{b.address(x.Dst), b.address(x.Src), b.bytes(x.Dst)}
-		case hostir.Reduce:
-			before, terms = b.terms(x.Terms)
-			args[place] = []jen.Code{b.address(x.Dst), b.bytes(x.Dst)}
-		}
+	dst := n.Writes[0]
+	switch {
+	case n.Do == hostir.Copy && n.By != shotKernel:
+		args[work] = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
+	case n.Do == hostir.Sum && n.By == shotKernel:
+		before, terms = b.terms(n.Reads)
+		args[work] = []jen.Code{b.address(dst), b.bytes(dst)}
+	default:
+		b.fail("kernel %s does no %s", n.By, n.Do)
+		return nil
 	}
-	if args[work] == nil {
-		b.fail("kernel %s has nothing to copy or to add", n.Name)
-	}
+	none := b.around(n.By, jen.Nil(), hostir.Expr{})
 	call := []jen.Code{b.stream(n.Stream)}
 	for _, list := range append(args[:], terms) {
+		if len(list) > 0 && list[0] == nil {
+			list = none
+		}
 		call = append(call, list...)
 	}
-	return append(before, b.kernel(n.Name, call...))
+	return append(before, b.kernel(n.By, call...))
 }
 
-// placeOf is the place of a node of a launch, ahead of the work or behind it; of one that
-// no kernel does, -1.
-func placeOf(n hostir.Node, behind bool) int {
-	switch n.(type) {
-	case hostir.Post:
-		if behind {
-			return posts
-		}
-		return opens
-	case hostir.Wait:
-		if behind {
-			return closes
-		}
-		return waits
-	case hostir.Set, hostir.Reduce:
-		return work
-	}
-	return -1
-}
-
-// unsignalled are the arguments of a kernel that signals nothing, nil where it can't.
+// unsignalled are the arguments of a kernel that signals nothing: nil where it can't, and of
+// one nil where it may.
 func (b *body) unsignalled(kernel string) (args [places][]jen.Code) {
-	none := b.around(kernel, jen.Nil(), hostir.Expr{})
-	args[waits], args[posts] = none, none
+	args[waits], args[posts] = []jen.Code{nil}, []jen.Code{nil}
 	if kernel == shotKernel {
-		args[opens], args[closes] = none, none
+		args[opens], args[closes] = []jen.Code{nil}, []jen.Code{nil}
 	}
 	return args
 }
@@ -237,10 +248,6 @@ const every = -1
 
 // address is where a view starts.
 func (b *body) address(v hostir.View) jen.Code {
-	if v.Alias != "" && b.aliases[v.Alias] {
-		b.used[v.Alias] = true
-		return jen.Id(v.Alias)
-	}
 	if b.unit.counted(v) {
 		return b.part(v)
 	}

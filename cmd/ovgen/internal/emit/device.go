@@ -45,26 +45,7 @@ var common = []struct {
 // kinds of kernel that the program uses, in a fixed order.
 func (u *unit) kinds() []string {
 	used := map[string]bool{}
-	// What a kernel does inside is no kernel of its own.
-	nodes := hostir.Map(expand(u.program.Body), func(n hostir.Node) []hostir.Node {
-		if k, ok := n.(hostir.LaunchKernel); ok {
-			used[k.Name] = true
-			return nil
-		}
-		return []hostir.Node{n}
-	})
-	hostir.Walk(nodes, func(n hostir.Node) {
-		switch n := n.(type) {
-		case hostir.Wait:
-			used[waitKernel] = used[waitKernel] || n.Kernel
-		case hostir.Post:
-			used[postKernel] = used[postKernel] || n.Kernel
-		case hostir.Set:
-			used[copyKernel] = used[copyKernel] || n.Kernel
-		case hostir.Reduce:
-			used[reduceKernel] = true
-		}
-	})
+	hostir.Steps(u.program.Body, func(s hostir.Step) { used[s.By] = true })
 	return slices.DeleteFunc(slices.Clone(allKinds), func(k string) bool { return !used[k] })
 }
 

@@ -161,6 +161,3 @@ func (u *unit) goFiles(files map[string][]byte) error {
 	}
 	return nil
 }
-
-// expand rewrites exchanges into the posts, waits and copies of their protocol.
-func expand(nodes []hostir.Node) []hostir.Node { return hostir.Map(nodes, hostir.Expand) }

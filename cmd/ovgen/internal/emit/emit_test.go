@@ -239,8 +239,7 @@ func TestRefuses(t *testing.T) {
 	clash.Program.Semaphores = append(clash.Program.Semaphores, hostir.Semaphore{Name: "bias"},
 		hostir.Semaphore{Name: "issue"})
 	unknown := program(t, "Unknown", linear())
-	unknown.Program.Body = append(unknown.Program.Body,
-		hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "A"}})
+	unknown.Program.Body = append(unknown.Program.Body, hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("A")))
 	for _, c := range []struct {
 		inputs []Input
 		want   []string

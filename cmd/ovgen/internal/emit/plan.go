@@ -312,8 +312,10 @@ func (u *unit) builder(x hostir.Buffer) string {
 func (u *unit) inLoop() map[string]bool {
 	list := map[string]bool{}
 	hostir.Walk(u.program.Body, func(n hostir.Node) {
-		if s, ok := n.(hostir.ShareMemHandles); ok && s.Send != nil {
-			list[shared(s)] = true
+		if s, ok := n.(hostir.Share); ok {
+			for _, buffer := range s.Buffers {
+				list[buffer] = true
+			}
 		}
 	})
 	return list

@@ -125,44 +125,14 @@ func (u *unit) eager() bool {
 // on every link.
 func (u *unit) puts() bool {
 	writes, waits := false, false
-	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
-		if to, ok := result(n); ok {
-			writes = writes || !to.Peer.IsZero()
+	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		for _, v := range s.Writes {
+			writes = writes || !v.Peer.IsZero()
 		}
-	})
-	hostir.Walk(unfused(u.program.Body), func(n hostir.Node) {
-		if w, ok := n.(hostir.Wait); ok {
-			waits = waits || !w.Kernel
-		}
+		w, _ := s.Signal()
+		waits = waits || w.Wait && s.By == ""
 	})
 	return writes && waits
-}
-
-// result is what a node writes.
-func result(n hostir.Node) (to hostir.View, ok bool) {
-	switch n := n.(type) {
-	case hostir.Set:
-		return n.Dst, true
-	case hostir.Reduce:
-		return n.Dst, true
-	case hostir.Matmul:
-		return n.C, true
-	case hostir.Linear:
-		return n.C, true
-	case hostir.Gradient:
-		return n.C, true
-	}
-	return to, false
-}
-
-// unfused are the nodes of a body but for what kernels do inside.
-func unfused(body []hostir.Node) []hostir.Node {
-	return hostir.Map(expand(body), func(n hostir.Node) []hostir.Node {
-		if _, ok := n.(hostir.LaunchKernel); ok {
-			return nil
-		}
-		return []hostir.Node{n}
-	})
 }
 
 // proven are the mesh sizes that New accepts.

@@ -81,11 +81,11 @@ func TestUnposted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-		if post, ok := n.(hostir.Post); ok && post.Semaphore == "ready" {
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		if w, ok := s.Signal(); ok && !w.Wait && w.Semaphore == "ready" {
 			return nil
 		}
-		return []hostir.Node{n}
+		return []hostir.Node{s}
 	})
 	text := written(t, p, sized(2, 0))
 	if want := `waits for "ready" from rank 1, which never does`; !strings.Contains(text, want) {
