@@ -154,7 +154,7 @@ const (
 // stream of their own and each step's product another.
 type Streams struct {
 	// Compute streams the steps take in turn; zero means one for each step, or two where
-	// the owners of partial results pull them out of staging.
+	// the owners of partial results pull them out of staging. Each has a workspace of 32 MiB.
 	Compute  int
 	Priority Priority // of the compute streams
 	Copy     CopyStream

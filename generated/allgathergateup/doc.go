@@ -31,13 +31,17 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K];  B [N, K];  B2 [N2, K];  C [Stream(D), M/D, N] by M/D*N
+//	        C2 [Stream(D), M/D, N2] by M/D*N2;  Gathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A);  Linear(C2[r], A, B2)                             # own shard, in place
+//	main:   Linear(C[r], A, B);  Linear(C2[r], A, B2)                          # own shard, in place
 //	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from];  Set(g[from], A@from)
-//	  work[i]: Synchronize(copy);  Linear(C[from], g[from]);  Linear(C2[from], g[from], B2)
+//	  copy:    Wait ready[from];  Set(Gathered[from], A@from)
+//	  work[i]: Synchronize(copy)
+//	for i in 1..D-1:  from = (r + i) % D
+//	  work[i]: Linear(C[from], Gathered[from], B);  Linear(C2[from], Gathered[from], B2)
 //	copy:   Set(Gathered[r], A)                                                # the caller gets all shards
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join

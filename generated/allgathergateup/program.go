@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "515cb1c06e7827e7b97a0a8746a773103dcbe1041903125eaa96b53655c8fb0d",
+	Hash:    "7cdd20af8f9a68ade72f37086b2ef06421a03087f42858072b1ab5b80ca25235",
 	Proof:   "proven for D = 1..8, stamp 145113327e9eb75a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
@@ -144,17 +144,15 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.gathered.At(int64(from) * p.chunkA)
 		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		q.Set(p.copy, p.gathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.gathered.At(int64(from) * p.chunkA)
-		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), plan.NoBias)
-		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), g, p.b2.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), p.gathered.At(int64(from)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), p.gathered.At(int64(from)*p.chunkA), p.b2.At(0), plan.NoBias)
 	}
 
 	// The caller gets all shards.

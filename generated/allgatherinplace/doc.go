@@ -17,6 +17,7 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: C [M, N] with A [DIDx(D), M/D, N] in it by M/D*N
 //	New:    ShareMemHandles(C, arena)                                          # once
 //	main:   Post ready -> every peer                                           # peers may read A
 //	copy:   Synchronize(main)

@@ -26,7 +26,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinear",
-	Hash:    "cfd7ae5dc6edae89dfc83a086aebf74291775a85004c360e58949da9ef1aa12f",
+	Hash:    "574df300186696fb05f0818c0199b14942e165f9ce89e19b4bf3b80b65841835",
 	Proof:   "proven for D = 1..8, stamp 1340b2ea9f8d9427",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
@@ -135,16 +135,14 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
 		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), p.bias.At(0))
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), p.bias.At(0))
 	}
 
 	// A may be overwritten afterwards.

@@ -21,10 +21,12 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # one batch, before the forks
 //	copy, work[0..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A)                                                    # own shard, in place
+//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
 //	for i in D:
 //	  if i == r:
 //	    copy:    Wait free[every peer]
@@ -32,7 +34,10 @@
 //	      copy:   Set(Agathered@to[r], A)
 //	    copy:    Post arrived -> every peer
 //	  else:
-//	    work[i]: Synchronize(copy);  Wait arrived[i];  Linear(C[i], Agathered[i])
+//	    work[i]: Synchronize(copy)
+//	for i in D:
+//	  if i != r:
+//	    work[i]: Wait arrived[i];  Linear(C[i], Agathered[i], B, Bias)
 //	main:   Synchronize(copy), Synchronize(work[0..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory

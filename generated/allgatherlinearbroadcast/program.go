@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "e5283e232db64d13746643a534943a64dbe3be8e1305e2b56bf5eb90dc2b0389",
+	Hash:    "68651b6f390a5b72aa76b6f99e87d2dafe6bbfc3579164159cb05362b5dafd0c",
 	Proof:   "proven for D = 1..8, stamp 566d140011d98951",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

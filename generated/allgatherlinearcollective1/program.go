@@ -33,8 +33,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "eccf397b7bc9fa535dab0177324f230fb190455465e0fb0a902edcb5803198fe",
-	Proof:   "proven for D = 1..8, stamp e4c8cceb226ad96b",
+	Hash:    "b6352f39e18b7cb99954a3b2dfa0b7bb5264b60d2b761b11c5d073bfd5e49d3b",
+	Proof:   "proven for D = 1..8, stamp 331048da34073f7f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},
@@ -82,7 +82,7 @@ type Plan struct {
 
 	a, b, bias, c, agathered *plan.Buffer
 	ready, read              *plan.Semaphore
-	streams                  []*plan.Stream
+	work                     []*plan.Stream
 	gemm                     *plan.Product
 }
 
@@ -118,7 +118,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.streams = b.Streams("streams", 0, streams, driver.Low)
+	p.work = b.Streams("work", 0, streams, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (chunks * d) * d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Issue(p.issue)
 	return p
@@ -134,22 +134,19 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Start: its own loop.
 	for i := range chunks {
-		q.Synchronize(p.streams[i%streams], main)
+		q.Synchronize(p.work[i%streams], main)
 	}
 
 	for i := range chunks {
-		a := p.a.At(int64(i) * p.chunkA)
-		g := p.agathered.At(int64(i*d) * p.chunkA)
-		q.Set(p.streams[i%streams], p.agathered.At(int64(i*d+r)*p.chunkA), a, p.chunkA)
+		q.Set(p.work[i%streams], p.agathered.At(int64(i*d+r)*p.chunkA), p.a.At(int64(i)*p.chunkA), p.chunkA)
 
 		for j := 1; j < d; j++ {
-			q.Set(p.streams[i%streams], p.agathered.At(int64(i*d+(r+j)%d)*p.chunkA), p.a.Peer((r+j)%d, int64(i)*p.chunkA), p.chunkA)
+			q.Set(p.work[i%streams], p.agathered.At(int64(i*d+(r+j)%d)*p.chunkA), p.a.Peer((r+j)%d, int64(i)*p.chunkA), p.chunkA)
 		}
-		c := p.c.At(int64(i*d) * p.chunkC)
-		q.Linear(p.streams[i%streams], p.gemm, c, g, p.b.At(0), p.bias.At(0))
+		q.Linear(p.work[i%streams], p.gemm, p.c.At(int64(i*d)*p.chunkC), p.agathered.At(int64(i*d)*p.chunkA), p.b.At(0), p.bias.At(0))
 
 		// Join.
-		q.Synchronize(main, p.streams[i%streams])
+		q.Synchronize(main, p.work[i%streams])
 	}
 	q.Post(main, p.read)
 	q.Wait(main, p.read)

@@ -19,18 +19,24 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
-//	main = GetCurrentStream
-//	Agathered = Allocate [S, D, M/(S*D), K];  C = Allocate [S, D, M/(S*D), N]
-//	for i in S:   SetCurrentStream(i % streams);  Synchronize(main)            # start: its own loop
+//	caller: A [S, DIDx(D), M/(S*D), K] by M/(S*D)*K;  B [N, K];  Bias [N]
+//	        C [Stream(S), D, M/(S*D), N] by M/(S*D)*N
+//	plan:   Agathered [S, D, M/(S*D), K] by M/(S*D)*K
+//	New:    S = 2;  streams = 4
+//	New:    ShareMemHandles(A, arena)                                          # once
+//	main:   Post ready -> every peer;  Wait ready[every peer]
+//	for i in S:                                                                # start: its own loop
+//	  work[i % streams]: Synchronize(main)
 //	for i in S:
-//	  SetCurrentStream(i % streams)
-//	  a = Select(A, 0, i);  g = Select(Agathered, 0, i)
-//	  Communication(Allgather, team = all, in = a, out = g, backend = IPC);  Wait
-//	  c = Select(C, 0, i);  Linear(c, g, B, bias)
-//	  SetCurrentStream(main);  Synchronize(i % streams)                        # join
+//	  work[i % streams]: Set(Agathered[i*D + r], A[i])
+//	  for q in 1..D-1:
+//	    work[i % streams]: Set(Agathered[i*D + (r + q) % D], A@((r + q) % D)[i])
+//	  work[i % streams]: Linear(C[i*D..i*D+D-1], Agathered[i*D..i*D+D-1], B, Bias)
+//	  main:              Synchronize(work[i % streams])                        # join
+//	main:   Post read -> every peer;  Wait read[every peer]
 //
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp ff6b01b0deec4078.
+// Proof: proven for D = 1..8, stamp 9963ccb236b79157.
 package allgatherlinearcollective2

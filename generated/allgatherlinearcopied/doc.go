@@ -30,15 +30,19 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[0..D-1]: Synchronize(main)
-//	for i in D:  from = (r + i) % D  to = (D + r - i) % D
+//	for i in D:  from = (r + i) % D  to = (r + D - i) % D
 //	  if to == r:
-//	    copy:    Set(g[from], A[0])                                            # i = 0: the own shard
+//	    copy:    Set(Agathered[from], A[0])                                    # i = 0: the own shard
 //	  else:
-//	    copy:    Wait ready[from];  Set(g[from], A@from)
-//	  work[i]: Synchronize(copy);  Linear(C[from], g[from])
+//	    copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	  work[i]: Synchronize(copy)
+//	for i in D:  from = (r + i) % D
+//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[0..D-1])                       # join
 //

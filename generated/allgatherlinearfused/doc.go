@@ -31,25 +31,22 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
-//	ShareMemHandles(A, arena)                                                  # once
-//	Post ready -> every peer by kernel                                         # one batch, before the forks
-//	main = GetCurrentStream
-//	for i in 1..D-1:   SetCurrentStream(i);  Synchronize(main)
-//	SetCurrentStream(main);  Linear(Select(C, 0, r), A, B, bias)               # own shard, in place
+//	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	New:    ShareMemHandles(A, arena)                                          # once
+//	main:   Post ready -> every peer by kernel                                 # one batch, before the forks
 //	for i in 1..D-1:
-//	  SetCurrentStream(i)
-//	  from = (r + i) % D
-//	  g = Select(Agathered, 0, from)
-//	  get{Wait ready[from];  Set(g, A@from);  Post read -> from}
-//	for i in 1..D-1:
-//	  SetCurrentStream(i)
-//	  from = (r + i) % D
-//	  g = Select(Agathered, 0, from);  Linear(Select(C, 0, from), g, B, bias)
-//	  SetCurrentStream(main);  Synchronize(i)
-//	Wait read[every peer] by kernel                                            # A may be overwritten afterwards
+//	  work[i]: Synchronize(main)
+//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
+//	for i in 1..D-1:  from = (r + i) % D
+//	  work[i]: get{Wait ready[from];  Set(Agathered[from], A@from);  Post read -> from}
+//	for i in 1..D-1:  from = (r + i) % D
+//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
+//	  main:    Synchronize(work[i])
+//	main:   Wait read[every peer] by kernel                                    # A may be overwritten afterwards
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in
 // allgatherlinearfused.cu.
 //
-// Proof: proven for D = 1..8, stamp 65cfb3efcd261ede.
+// Proof: proven for D = 1..8, stamp da05d81df4025d92.
 package allgatherlinearfused

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "75c322da07fa821c21444de66a77731ebf9b8b490d58785690ccb0d8aca8b349",
-	Proof:    "proven for D = 1..8, stamp 65cfb3efcd261ede",
+	Hash:     "52f93079de88d81f5b699c7d46941758e92a04f57eb2a3150d4b29f7dc0e5fef",
+	Proof:    "proven for D = 1..8, stamp da05d81df4025d92",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
@@ -79,7 +79,7 @@ type Plan struct {
 
 	a, b, bias, c, agathered *plan.Buffer
 	ready, read              *plan.Semaphore
-	streams                  []*plan.Stream
+	work                     []*plan.Stream
 	gemm                     *plan.Product
 	kernels                  *kernels.Set
 }
@@ -116,7 +116,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.streams = b.Streams("streams", 1, d, driver.Low)
+	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -132,7 +132,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.kernels.Post(q, main, p.ready)
 
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.streams[i], main)
+		q.Synchronize(p.work[i], main)
 	}
 
 	// Own shard, in place.
@@ -140,15 +140,13 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		p.kernels.Get(q, p.streams[i], plan.Signals{PreWait: p.ready, PostPost: p.read, From: from, To: from}, g, p.a.Peer(from, 0), p.chunkA)
+		p.kernels.Get(q, p.work[i], plan.Signals{PreWait: p.ready, PostPost: p.read, From: from, To: from}, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Linear(p.streams[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), p.bias.At(0))
-		q.Synchronize(main, p.streams[i])
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Synchronize(main, p.work[i])
 	}
 
 	// A may be overwritten afterwards.

@@ -33,10 +33,12 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[0..1]: Synchronize(main)
-//	main:   Linear(C[r], A)                                                    # own shard, in place
+//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
 //	for i in 1..D-r-1:  from = r + i
 //	  copy:   Wait ready[from];  Set(Agathered[from], A@from)
 //	work[0]: Synchronize(copy)
@@ -44,9 +46,9 @@
 //	  copy:   Wait ready[from];  Set(Agathered[from], A@from)
 //	work[1]: Synchronize(copy)
 //	if r != D - 1:
-//	  work[0]: Linear(C[r+1..D-1], Agathered[r+1..D-1])
+//	  work[0]: Linear(C[r+1..D-1], Agathered[r+1..D-1], B, Bias)
 //	if r != 0:
-//	  work[1]: Linear(C[0..r-1], Agathered[0..r-1])
+//	  work[1]: Linear(C[0..r-1], Agathered[0..r-1], B, Bias)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[0..1])                         # join
 //

@@ -31,13 +31,17 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer by kernel                                 # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A)                                                    # own shard, in place
+//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
 //	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from] by kernel;  Set(g[from], A@from) by kernel
-//	  work[i]: Synchronize(copy);  Linear(C[from], g[from])
+//	  copy:    Wait ready[from] by kernel;  Set(Agathered[from], A@from) by kernel
+//	  work[i]: Synchronize(copy)
+//	for i in 1..D-1:  from = (r + i) % D
+//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
 //	copy:   Post read -> every peer by kernel;  Wait read[every peer] by kernel  # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //

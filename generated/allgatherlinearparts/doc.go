@@ -31,15 +31,19 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K] by M/(2*D)*K;  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/(2*D)*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/(2*D)*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready[0] -> every peer;  Post ready[1] -> every peer          # one batch, before the forks
-//	copy, work[2..D*2-1]: Synchronize(main)
-//	main:   Linear(C[r], A)                                                    # own shard, in place
-//	for i in 2..D*2-1:  from = (r + i/2) % D  p = i % 2
-//	  copy:    Wait ready[p] <- from;  Set(Agathered[from*2 + p], A@from[p])
-//	  work[i]: Synchronize(copy);  Linear(C[from*2 + p], Agathered[from*2 + p])
+//	copy, work[2..2*D-1]: Synchronize(main)
+//	main:   Linear(C[2*r..2*r+1], A, B, Bias)                                  # own shard, in place
+//	for i in 2..2*D-1:  from = (r + i/2) % D  p = i % 2
+//	  copy:    Wait ready[p] <- from;  Set(Agathered[2*from + p], A@from[p])
+//	  work[i]: Synchronize(copy)
+//	for i in 2..2*D-1:  from = (r + i/2) % D  p = i % 2
+//	  work[i]: Linear(C[2*from + p], Agathered[2*from + p], B, Bias)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
-//	main:   Synchronize(copy), Synchronize(work[2..D*2-1])                     # join
+//	main:   Synchronize(copy), Synchronize(work[2..2*D-1])                     # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.

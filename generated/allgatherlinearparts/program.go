@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "9aabfefeea4bdd412aa23a5dd36880ca0b7608542db3b7d9ed582eeb800aeecf",
+	Hash:    "3ce087f0d42f5e08706c6ae762c7dffd01d973a5784b2c719f782743bc0363d0",
 	Proof:   "proven for D = 1..8, stamp 80e61298662fb7e2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
@@ -70,8 +70,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/(D*2)*K elements
-	chunkC int64 // bytes of M/(D*2)*N elements
+	chunkA int64 // bytes of M/(2*D)*K elements
+	chunkC int64 // bytes of M/(2*D)*N elements
 
 	a, b, bias, c, agathered *plan.Buffer
 	read                     *plan.Semaphore
@@ -103,8 +103,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / (d * 2) * k)
-	p.chunkC = s.Type.Bytes(m / (d * 2) * n)
+	p.chunkA = s.Type.Bytes(m / (2 * d) * k)
+	p.chunkC = s.Type.Bytes(m / (2 * d) * n)
 
 	p.a = b.Shared("A", s.Type.Bytes(m/d*k))
 	p.b = b.Caller("B", s.Type.Bytes(n*k))
@@ -114,9 +114,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.ready = b.Semaphores("ready", 2)
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
-	p.work = b.Streams("work", 2, d*2, driver.Low)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2) * 2, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
-	p.gemm2 = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.work = b.Streams("work", 2, 2*d, driver.Low)
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d) * 2, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.gemm2 = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Issue(p.issue)
 	return p
 }
@@ -132,25 +132,25 @@ func (p *Plan) issue(q *plan.Queue) {
 	// One batch, before the forks.
 	q.Post(main, p.ready[1])
 	q.Synchronize(p.copy, main)
-	for i := 2; i < d*2; i++ {
+	for i := 2; i < 2*d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	// Own shard, in place.
-	q.Linear(main, p.gemm, p.c.At(int64(r*2)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
+	q.Linear(main, p.gemm, p.c.At(int64(2*r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
-	for i := 2; i < d*2; i++ {
+	for i := 2; i < 2*d; i++ {
 		from := (r + i/2) % d
 		part := i % 2
 		q.Wait(p.copy, p.ready[part], from)
-		q.Set(p.copy, p.agathered.At(int64(from*2+part)*p.chunkA), p.a.Peer(from, int64(part)*p.chunkA), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(2*from+part)*p.chunkA), p.a.Peer(from, int64(part)*p.chunkA), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
-	for i := 2; i < d*2; i++ {
+	for i := 2; i < 2*d; i++ {
 		from := (r + i/2) % d
 		part := i % 2
-		q.Linear(p.work[i], p.gemm2, p.c.At(int64(from*2+part)*p.chunkC), p.agathered.At(int64(from*2+part)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Linear(p.work[i], p.gemm2, p.c.At(int64(2*from+part)*p.chunkC), p.agathered.At(int64(2*from+part)*p.chunkA), p.b.At(0), p.bias.At(0))
 	}
 
 	// A may be overwritten afterwards.
@@ -159,7 +159,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Join.
 	q.Synchronize(main, p.copy)
-	for i := 2; i < d*2; i++ {
+	for i := 2; i < 2*d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "11fc5c5c40032e5f391a87bcdc35c6904c04eb4ba3aac7522776df59812e6336",
+	Hash:    "4b033bb7a2ea7caad432862d541d7b839b9897fd9eb42ae935dfeaeeb71a8664",
 	Proof:   "proven for D = 1..8, stamp b72a90cde48d2690",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
@@ -134,7 +134,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
-		to := (d + r - i) % d
+		to := (r + d - i) % d
 		q.Wait(p.copy, p.free, to)
 		q.Set(p.copy, p.agathered.Peer(to, int64(r)*p.chunkA), p.a.At(0), p.chunkA)
 		q.Post(p.copy, p.arrived, to)

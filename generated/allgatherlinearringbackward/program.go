@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "cbbb32e32d8b80da7ca4244c08cf5cd34a3f850d9c410648edcb746acdd35373",
+	Hash:    "35c19708f7cace589880a725a3f2dab48b2cef7c82b1d193dbee31781cb3cfe1",
 	Proof:   "proven for D = 1..8, stamp 3be89aff56964fd9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
@@ -137,7 +137,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
-		to := (d + r - 1) % d
+		to := (r + d - 1) % d
 		from := (r + 1) % d
 		had := (r + i - 1) % d
 		if i == 1 {

@@ -25,20 +25,27 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K] by M/(2*D)*K;  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/(2*D)*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/(2*D)*K
 //	New:    ShareMemHandles(arena)                                             # once
 //	if D != 1:
-//	  main:   Post free[0] -> (D + r - 1) % D;  Post free[1] -> (r + 1) % D
+//	  main:   Post free[0] -> (r + D - 1) % D;  Post free[1] -> (r + 1) % D
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A)                                                    # own shard, in place
-//	for i in 1..D-1:  to = (r + 1) % D  from = (D + r - 1) % D  got = (D + r - i) % D  had = (D + r - i + 1) % D  gotBack = (r + i) % D  hadBack = (r + i - 1) % D
+//	main:   Linear(C[2*r..2*r+1], A, B, Bias)                                  # own shard, in place
+//	for i in 1..D-1:  to = (r + 1) % D  from = (r + D - 1) % D  had = (r + D - i + 1) % D  hadBack = (r + i - 1) % D
 //	  if i == 1:
 //	    copy:    Wait free[0] <- to;  Set(Agathered@to[2*r], A[0]);  Post arrived[2*i] -> to
-//	    copy:    Wait free[1] <- from;  Set(Agathered@from[2*r + 1], A[1]);  Post arrived[2*i + 1] -> from
+//	    copy:    Wait free[1] <- from;  Set(Agathered@from[2*r + 1], A[1])
+//	    copy:    Post arrived[2*i + 1] -> from
 //	  else:
 //	    copy:    Set(Agathered@to[2*had], Agathered[2*had]);  Post arrived[2*i] -> to
-//	    copy:    Set(Agathered@from[2*hadBack + 1], Agathered[2*hadBack + 1]);  Post arrived[2*i + 1] -> from
+//	    copy:    Set(Agathered@from[2*hadBack + 1], Agathered[2*hadBack + 1])
+//	    copy:    Post arrived[2*i + 1] -> from
 //	  copy:    Wait arrived[2*i] <- from;  Wait arrived[2*i + 1] <- to
-//	  work[i]: Synchronize(copy);  Linear(C[2*got], Agathered[2*got]);  Linear(C[2*gotBack + 1], Agathered[2*gotBack + 1])
+//	  work[i]: Synchronize(copy)
+//	for i in 1..D-1:  got = (r + D - i) % D  gotBack = (r + i) % D
+//	  work[i]: Linear(C[2*got], Agathered[2*got], B, Bias)
+//	  work[i]: Linear(C[2*gotBack + 1], Agathered[2*gotBack + 1], B, Bias)
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory

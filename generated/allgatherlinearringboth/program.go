@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringboth",
-	Hash:    "1f2f3d5069a793b3846b4bae2fab60e0c94a293dc6fec23de86c7ce831cdcd3f",
+	Hash:    "f0a12d7a763ea9bc96b906efcb8272882e73e60e9f47bc5a4a84bdac87820f7f",
 	Proof:   "proven for D = 1..8, stamp 1517cc2efb7cfd65",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
@@ -70,8 +70,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/(D*2)*K elements
-	chunkC int64 // bytes of M/(D*2)*N elements
+	chunkA int64 // bytes of M/(2*D)*K elements
+	chunkC int64 // bytes of M/(2*D)*N elements
 
 	a, b, bias, c, agathered *plan.Buffer
 	arrived, free            []*plan.Semaphore
@@ -102,8 +102,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / (d * 2) * k)
-	p.chunkC = s.Type.Bytes(m / (d * 2) * n)
+	p.chunkA = s.Type.Bytes(m / (2 * d) * k)
+	p.chunkC = s.Type.Bytes(m / (2 * d) * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.b = b.Caller("B", s.Type.Bytes(n*k))
@@ -114,8 +114,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.free = b.Semaphores("free", 2)
 	p.copy = b.Stream("copy", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2) * 2, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
-	p.gemm2 = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d) * 2, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.gemm2 = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Issue(p.issue)
 	return p
 }
@@ -126,7 +126,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	if d != 1 {
-		q.Post(main, p.free[0], (d+r-1)%d)
+		q.Post(main, p.free[0], (r+d-1)%d)
 		q.Post(main, p.free[1], (r+1)%d)
 	}
 	q.Synchronize(p.copy, main)
@@ -135,12 +135,12 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own shard, in place.
-	q.Linear(main, p.gemm, p.c.At(int64(r*2)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
+	q.Linear(main, p.gemm, p.c.At(int64(2*r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
 		to := (r + 1) % d
-		from := (d + r - 1) % d
-		had := (d + r - i + 1) % d
+		from := (r + d - 1) % d
+		had := (r + d - i + 1) % d
 		hadBack := (r + i - 1) % d
 		if i == 1 {
 			q.Wait(p.copy, p.free[0], to)
@@ -161,7 +161,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	for i := 1; i < d; i++ {
-		got := (d + r - i) % d
+		got := (r + d - i) % d
 		gotBack := (r + i) % d
 		q.Linear(p.work[i], p.gemm2, p.c.At(int64(2*got)*p.chunkC), p.agathered.At(int64(2*got)*p.chunkA), p.b.At(0), p.bias.At(0))
 		q.Linear(p.work[i], p.gemm2, p.c.At(int64(2*gotBack+1)*p.chunkC), p.agathered.At(int64(2*gotBack+1)*p.chunkA), p.b.At(0), p.bias.At(0))

@@ -27,31 +27,29 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
-//	ShareMemHandles(A, arena)                                                  # once
+//	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	New:    ShareMemHandles(A, arena)                                          # once
 //	if D != 1:
-//	  Post ready[1] -> (r + 1) % D
-//	for i in 1..D-1:   SetCurrentStream(i);  Synchronize(main)
-//	SetCurrentStream(main);  Linear(Select(C, 0, r), A, B, bias)               # own shard, in place
+//	  main:   Post ready[1] -> (r + 1) % D
 //	for i in 1..D-1:
-//	  SetCurrentStream(i)
-//	  to = (r + 1) % D;  from = (D + r - 1) % D;  got = (D + r - i) % D
+//	  work[i]: Synchronize(main)
+//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
+//	for i in 1..D-1:  to = (r + 1) % D  from = (r + D - 1) % D  got = (r + D - i) % D
 //	  if i == 1:
-//	    Wait ready[i] <- from;  Set(Select(Agathered, 0, got), A@from)
+//	    work[i]:     Wait ready[i] <- from;  Set(Agathered[got], A@from)
 //	  else:
-//	    SetCurrentStream(i - 1);  Post ready[i] -> to
-//	    SetCurrentStream(i);  Synchronize(i - 1)
-//	    Wait ready[i] <- from;  Set(Select(Agathered, 0, got), Agathered@from[got])
-//	for i in 1..D-1:
-//	  SetCurrentStream(i)
-//	  got = (D + r - i) % D
-//	  Linear(Select(C, 0, got), Select(Agathered, 0, got), B, bias)
-//	  SetCurrentStream(main);  Synchronize(i)
+//	    work[i - 1]: Post ready[i] -> to
+//	    work[i]:     Synchronize(work[i - 1]);  Wait ready[i] <- from
+//	    work[i]:     Set(Agathered[got], Agathered@from[got])
+//	for i in 1..D-1:  got = (r + D - i) % D
+//	  work[i]: Linear(C[got], Agathered[got], B, Bias)
+//	  main:    Synchronize(work[i])
 //	if D != 1:
-//	  Post read -> (D + r - 1) % D
-//	  Wait read[(r + 1) % D]
+//	  main:   Post read -> (r + D - 1) % D;  Wait read[(r + 1) % D]
 //
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp e5f87f7726e9cac2.
+// Proof: proven for D = 1..8, stamp 7e85e713326114ee.
 package allgatherlinearringget

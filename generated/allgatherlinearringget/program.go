@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "f0dfc48416457b7e07ae575ca46a4a35987dab4fd527892e729028529f4e61e4",
-	Proof:   "proven for D = 1..8, stamp e5f87f7726e9cac2",
+	Hash:    "a13bba85469e63fc0e69ce8fc8d0773bf27486d32bd5a03aa45828119f5871bc",
+	Proof:   "proven for D = 1..8, stamp 7e85e713326114ee",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
@@ -78,7 +78,7 @@ type Plan struct {
 	a, b, bias, c, agathered *plan.Buffer
 	read                     *plan.Semaphore
 	ready                    []*plan.Semaphore
-	streams                  []*plan.Stream
+	work                     []*plan.Stream
 	gemm                     *plan.Product
 }
 
@@ -114,7 +114,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphores("ready", d)
 	p.read = b.Semaphore("read")
-	p.streams = b.Streams("streams", 1, d, driver.Low)
+	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Issue(p.issue)
 	return p
@@ -130,7 +130,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.streams[i], main)
+		q.Synchronize(p.work[i], main)
 	}
 
 	// Own shard, in place.
@@ -138,26 +138,26 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		to := (r + 1) % d
-		from := (d + r - 1) % d
-		got := (d + r - i) % d
+		from := (r + d - 1) % d
+		got := (r + d - i) % d
 		if i == 1 {
-			q.Wait(p.streams[i], p.ready[i], from)
-			q.Set(p.streams[i], p.agathered.At(int64(got)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+			q.Wait(p.work[i], p.ready[i], from)
+			q.Set(p.work[i], p.agathered.At(int64(got)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		} else {
-			q.Post(p.streams[i-1], p.ready[i], to)
-			q.Synchronize(p.streams[i], p.streams[i-1])
-			q.Wait(p.streams[i], p.ready[i], from)
-			q.Set(p.streams[i], p.agathered.At(int64(got)*p.chunkA), p.agathered.Peer(from, int64(got)*p.chunkA), p.chunkA)
+			q.Post(p.work[i-1], p.ready[i], to)
+			q.Synchronize(p.work[i], p.work[i-1])
+			q.Wait(p.work[i], p.ready[i], from)
+			q.Set(p.work[i], p.agathered.At(int64(got)*p.chunkA), p.agathered.Peer(from, int64(got)*p.chunkA), p.chunkA)
 		}
 	}
 
 	for i := 1; i < d; i++ {
-		got := (d + r - i) % d
-		q.Linear(p.streams[i], p.gemm, p.c.At(int64(got)*p.chunkC), p.agathered.At(int64(got)*p.chunkA), p.b.At(0), p.bias.At(0))
-		q.Synchronize(main, p.streams[i])
+		got := (r + d - i) % d
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(got)*p.chunkC), p.agathered.At(int64(got)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Synchronize(main, p.work[i])
 	}
 	if d != 1 {
-		q.Post(main, p.read, (d+r-1)%d)
+		q.Post(main, p.read, (r+d-1)%d)
 		q.Wait(main, p.read, (r+1)%d)
 	}
 }

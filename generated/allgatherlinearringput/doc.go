@@ -24,18 +24,22 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
 //	if D != 1:
-//	  main:   Post free -> (D + r - 1) % D
+//	  main:   Post free -> (r + D - 1) % D
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A)                                                    # own shard, in place
-//	for i in 1..D-1:  to = (r + 1) % D  from = (D + r - 1) % D  got = (D + r - i) % D  had = (D + r - i + 1) % D
+//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
+//	for i in 1..D-1:  to = (r + 1) % D  from = (r + D - 1) % D  had = (r + D - i + 1) % D
 //	  if i == 1:
 //	    copy:    Wait free[to];  Set(Agathered@to[r], A);  Post arrived[i] -> to
 //	  else:
 //	    copy:    Set(Agathered@to[had], Agathered[had]);  Post arrived[i] -> to
 //	  copy:    Wait arrived[i] <- from
-//	  work[i]: Synchronize(copy);  Linear(C[got], Agathered[got])
+//	  work[i]: Synchronize(copy)
+//	for i in 1..D-1:  got = (r + D - i) % D
+//	  work[i]: Linear(C[got], Agathered[got], B, Bias)
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "2d36ff0453d0d2bb85af0d7f6e839d2ab5dd8a37c44b1f07c0dff9cfc4393080",
+	Hash:    "38b16569df477c8ac0e11bec352ecf16515354a314518e063fd0bfd8db07696e",
 	Proof:   "proven for D = 1..8, stamp d1b7fefe17815d73",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
@@ -126,7 +126,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	if d != 1 {
-		q.Post(main, p.free, (d+r-1)%d)
+		q.Post(main, p.free, (r+d-1)%d)
 	}
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
@@ -138,8 +138,8 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		to := (r + 1) % d
-		from := (d + r - 1) % d
-		had := (d + r - i + 1) % d
+		from := (r + d - 1) % d
+		had := (r + d - i + 1) % d
 		if i == 1 {
 			q.Wait(p.copy, p.free, to)
 			q.Set(p.copy, p.agathered.Peer(to, int64(r)*p.chunkA), p.a.At(0), p.chunkA)
@@ -153,7 +153,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	for i := 1; i < d; i++ {
-		got := (d + r - i) % d
+		got := (r + d - i) % d
 		q.Linear(p.work[i], p.gemm, p.c.At(int64(got)*p.chunkC), p.agathered.At(int64(got)*p.chunkA), p.b.At(0), p.bias.At(0))
 	}
 

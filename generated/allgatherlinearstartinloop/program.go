@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
-	Hash:    "67fee9f730009d96d6cb61e6103e09386a7199b7b4f8e4bfcfe1d38b2d169a9c",
+	Hash:    "dd886ac9af69b073fed835bc82ac8fc01adc2202b0a8587f9609a8657ca392ca",
 	Proof:   "proven for D = 1..8, stamp 46dd96cd1e4ab861",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
@@ -133,14 +133,13 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
+		from := (r + i) % d
 		q.Synchronize(p.copy, main)
 		q.Synchronize(p.work[i], main)
-		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
 		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
-		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), p.bias.At(0))
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), p.bias.At(0))
 
 		// Join.
 		q.Synchronize(main, p.work[i])

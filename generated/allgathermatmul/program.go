@@ -25,7 +25,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathermatmul",
-	Hash:    "bf982e49e4b008a3b25c2ac951758fe6aefa5f7f253213a7c0fc4470f091a5f1",
+	Hash:    "f81d53914880e4e5ebbfc412d5c606c66514958e7c90eb87ebb92423edc8e703",
 	Proof:   "proven for D = 1..8, stamp 35476e1ae44ffdb2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
@@ -132,16 +132,14 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
 		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Matmul(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0))
+		q.Matmul(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0))
 	}
 
 	// A may be overwritten afterwards.

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkv",
-	Hash:    "44c835e173c323a6064e18eb5bdc0b0bdbb25aa9987eba27bf915805ab24a19c",
+	Hash:    "326bf39c9da0bbe8de987bce0d3892b82f5a3c8fe00ce51ed846e243c89c8a66",
 	Proof:   "proven for D = 1..8, stamp a1a6fc661c0302d6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
@@ -152,18 +152,16 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
 		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), plan.NoBias)
-		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), g, p.b2.At(0), plan.NoBias)
-		q.Linear(p.work[i], p.gemmC3, p.c3.At(int64(from)*p.chunkC3), g, p.b3.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), p.agathered.At(int64(from)*p.chunkA), p.b2.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC3, p.c3.At(int64(from)*p.chunkC3), p.agathered.At(int64(from)*p.chunkA), p.b3.At(0), plan.NoBias)
 	}
 
 	// A may be overwritten afterwards.

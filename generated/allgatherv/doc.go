@@ -17,6 +17,8 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D, uneven, at most P), M/D, N] by N times count[q] of at most P*N
+//	        C [M, N] by N times count[c] of at most M*N
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer                                           # peers may read A
 //	copy:   Synchronize(main)

@@ -24,7 +24,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherv",
-	Hash:    "0ad127c6bee85d7609047960663f3866890e957787da5bfe51e0c737e5fe283a",
+	Hash:    "680004dcb402fb2c3c26f01e48277badc47e05f5cea0fce1552bec9379498a54",
 	Proof:   "proven for D = 1..8, stamp ae654eece46a7686",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

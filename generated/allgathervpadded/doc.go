@@ -19,6 +19,9 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D, uneven, at most P), M/D, N] by N times count[q] of at most P*N
+//	        C [M, N] by N times count[c] of at most M*N
+//	plan:   Apadded [D, P, N] by N times count[c] of at most D*P*N with room for P*N
 //	New:    ShareMemHandles(Apadded, arena)                                    # once
 //	main:   Set(Apadded[r], A);  Post ready -> every peer                      # peers may read the own part
 //	copy:   Synchronize(main)

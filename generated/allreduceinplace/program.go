@@ -26,7 +26,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "bfe4bfad73b5557fc3af8240888b9b549b6f111aa40833707680198d4379146a",
+	Hash:     "913a612fe65e7fd2dd4b951192cca77a3b0b049c33e3d02bf610345a86d52645",
 	Proof:    "proven for D = 1..8, stamp 8f45e901425cea3f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -114,7 +114,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A.
+	// Peers may read A; own rows, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.c.Peer(j, int64(r)*p.chunkC))

@@ -17,8 +17,11 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M, N];  C [M, N]
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, A@0..D-1);  Post read -> every peer;  Wait read[every peer]}  # peers may read A
+//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
+//	             Reduce(C, A@0..D-1)
+//	             Post read -> every peer;  Wait read[every peer]}              # peers may read A; the same order on every rank
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by
 // kernels. The kernels are in allreduceoneshot.cu.

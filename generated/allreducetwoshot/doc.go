@@ -17,8 +17,13 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M, N] by M/D*N;  C [M, N] by M/D*N
+//	plan:   reduced [DIDx(D), M/D, N]
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(reduced, A@0..D-1[r]);  Post summed -> every peer};  Set(C[r], reduced)  # peers may read A
+//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
+//	             Reduce(reduced, A@0..D-1[r])
+//	             Post summed -> every peer}                                    # peers may read A; own rows, in the order of ranks
+//	main:   Set(C[r], reduced)
 //	for i in 1..D-1:  from = (r + i) % D
 //	  main:   get{Wait summed[from];  Set(C[from], reduced@from)}
 //	main:   Post read -> every peer by kernel;  Wait read[every peer] by kernel

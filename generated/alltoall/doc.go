@@ -16,6 +16,7 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), D, M] by M;  C [D, DIDx(D), M] by M
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer                                           # peers may read A
 //	copy:   Synchronize(main)

@@ -15,6 +15,8 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D, uneven), D, M] by 1 times count[q*D + c] of at most M
+//	        C [D, DIDx(D, uneven), M] by 1 times count[c*D + q] of at most M
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer                                           # peers may read A
 //	copy:   Synchronize(main)

@@ -15,6 +15,7 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, N] on rank 0;  C [M, N]
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	if r == 0:
 //	  main:   Post ready -> every peer

@@ -26,7 +26,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "columninputgradient",
-	Hash:     "90882423e6e8da270f3100b380d80ab29523676885f9d7caf841d634f9105b55",
+	Hash:     "8a3ff68df13bfb14bafe874f7c67906cf55a83b4e6a7fa5ef24a418ca38c9495",
 	Proof:    "proven for D = 1..8, stamp bb4728c8db1fe200",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -18,6 +18,8 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, N] by M/D*N;  B [DIDx(D), M/D, K];  C [N, K]
+//	plan:   Bgathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(B, arena)                                          # once
 //	main:   Post ready -> every peer                                           # before the forks
 //	copy:   Synchronize(main)

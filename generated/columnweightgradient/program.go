@@ -25,7 +25,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "d50748d7a95b2ab535f9cdaa4ba88758c0631abe1bc2a607657affdf5ab41e78",
+	Hash:    "a6067cc4f5ba53bc55e65bfb72845158b0c1a3352d4e909aa7f1ab3ef6bd7d9b",
 	Proof:   "proven for D = 1..8, stamp d8a4d7c2e2382569",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

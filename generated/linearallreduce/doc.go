@@ -25,6 +25,9 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, DIDx(D), K/D] by M/(2*D)*(K/D);  B [N, DIDx(D), K/D];  C [M, N] by M/(2*D)*N
+//	plan:   partial [Stream(D), M/D, N] by M/(2*D)*N;  slots [Stream(D), M/D, N] by M/(2*D)*N
+//	        reduced [DIDx(D), M/D, N] by M/(2*D)*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1]: Synchronize(main)                                                 # a product takes the device
 //	main:   Post free -> every peer                                            # the slots may be written
@@ -32,13 +35,15 @@
 //	copy:   Wait free[every peer]
 //	for j in 2:
 //	  for i in 1..D-1:  to = (r + i) % D
-//	    work[i]: Linear(partial[to*2 + j], A[to*2 + j])
-//	    copy:    Synchronize(work[i]);  Set(slots@to[r*2 + j], partial[to*2 + j]);  Post arrived[j] -> to
-//	  work[D]: Linear(slots[r*2 + j], A[r*2 + j])                              # own rows last, straight into their slot
-//	  gather:  Synchronize(work[D]), Synchronize(copy);  Wait arrived[j] <- every peer;  Reduce(reduced[j], slots[q*2 + j], q = 0..D-1);  Post summed[j] -> every peer  # once, in the order of ranks
-//	  gather:  Set(C[r*2 + j], reduced[j])
+//	    work[i]: Linear(partial[2*to + j], A[2*to + j], B)
+//	    copy:    Synchronize(work[i]);  Set(slots@to[2*r + j], partial[2*to + j])
+//	    copy:    Post arrived[j] -> to
+//	  work[D]: Linear(slots[2*r + j], A[2*r + j], B)                           # own rows last, straight into their slot
+//	  gather:  Synchronize(work[D]), Synchronize(copy);  Wait arrived[j] <- every peer
+//	  gather:  Reduce(reduced[j], slots[2*q + j], q = 0..D-1);  Post summed[j] -> every peer  # once, in the order of ranks
+//	  gather:  Set(C[2*r + j], reduced[j])
 //	  for i in 1..D-1:  from = (r + i) % D
-//	    gather: Wait summed[j] <- from;  Set(C[from*2 + j], reduced@from[j])
+//	    gather: Wait summed[j] <- from;  Set(C[2*from + j], reduced@from[j])
 //	gather: Post read -> every peer;  Wait read[every peer]
 //	main:   Synchronize(copy), Synchronize(gather), Synchronize(work[1..D])    # join
 //

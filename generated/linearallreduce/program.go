@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "295debd2bfd4373641a04c047ed9aa23d2adcf21fafb1859deddb84786a68fc4",
+	Hash:     "4bf91b147d507b3c947d667288f0411148dfd1c9cfcfd4f543dd8926817967cb",
 	Proof:    "proven for D = 1..8, stamp af1dbcb0183d6511",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -70,8 +70,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/(D*2)*(K/D) elements
-	chunkC int64 // bytes of M/(D*2)*N elements
+	chunkA int64 // bytes of M/(2*D)*(K/D) elements
+	chunkC int64 // bytes of M/(2*D)*N elements
 
 	a, b, c, partial, slots, reduced *plan.Buffer
 	free, read                       *plan.Semaphore
@@ -105,8 +105,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / (d * 2) * (k / d))
-	p.chunkC = s.Type.Bytes(m / (d * 2) * n)
+	p.chunkA = s.Type.Bytes(m / (2 * d) * (k / d))
+	p.chunkC = s.Type.Bytes(m / (2 * d) * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
@@ -121,7 +121,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Stream("copy", driver.High)
 	p.gather = b.Stream("gather", driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k / d, N: n, Type: s.Type, Transposed: true})
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -147,14 +147,14 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range 2 {
 		for i := 1; i < d; i++ {
 			to := (r + i) % d
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(to*2+j)*p.chunkC), p.a.At(int64(to*2+j)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(2*to+j)*p.chunkC), p.a.At(int64(2*to+j)*p.chunkA), p.b.At(0), plan.NoBias)
 			q.Synchronize(p.copy, p.work[i])
-			q.Set(p.copy, p.slots.Peer(to, int64(r*2+j)*p.chunkC), p.partial.At(int64(to*2+j)*p.chunkC), p.chunkC)
+			q.Set(p.copy, p.slots.Peer(to, int64(2*r+j)*p.chunkC), p.partial.At(int64(2*to+j)*p.chunkC), p.chunkC)
 			q.Post(p.copy, p.arrived[j], to)
 		}
 
 		// Own rows last, straight into their slot.
-		q.Linear(p.work[d], p.gemm, p.slots.At(int64(r*2+j)*p.chunkC), p.a.At(int64(r*2+j)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[d], p.gemm, p.slots.At(int64(2*r+j)*p.chunkC), p.a.At(int64(2*r+j)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.gather, p.work[d])
 		q.Synchronize(p.gather, p.copy)
 		q.Wait(p.gather, p.arrived[j])
@@ -162,16 +162,16 @@ func (p *Plan) issue(q *plan.Queue) {
 		// Once, in the order of ranks.
 		p.terms = p.terms[:0]
 		for k := range d {
-			p.terms = append(p.terms, p.slots.At(int64(k*2+j)*p.chunkC))
+			p.terms = append(p.terms, p.slots.At(int64(2*k+j)*p.chunkC))
 		}
 		p.kernels.Reduce(q, p.gather, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
 		q.Post(p.gather, p.summed[j])
-		q.Set(p.gather, p.c.At(int64(r*2+j)*p.chunkC), p.reduced.At(int64(j)*p.chunkC), p.chunkC)
+		q.Set(p.gather, p.c.At(int64(2*r+j)*p.chunkC), p.reduced.At(int64(j)*p.chunkC), p.chunkC)
 
 		for i := 1; i < d; i++ {
 			from := (r + i) % d
 			q.Wait(p.gather, p.summed[j], from)
-			q.Set(p.gather, p.c.At(int64(from*2+j)*p.chunkC), p.reduced.Peer(from, int64(j)*p.chunkC), p.chunkC)
+			q.Set(p.gather, p.c.At(int64(2*from+j)*p.chunkC), p.reduced.Peer(from, int64(j)*p.chunkC), p.chunkC)
 		}
 	}
 	q.Post(p.gather, p.read)

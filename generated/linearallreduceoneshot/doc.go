@@ -21,8 +21,13 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, DIDx(D), K/D];  B [N, DIDx(D), K/D];  C [M, N]
+//	plan:   partial [M, N]
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(partial, A);  shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, partial@0..D-1);  Post read -> every peer;  Wait read[every peer]}  # peers may read partial
+//	main:   Linear(partial, A, B)
+//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
+//	             Reduce(C, partial@0..D-1)
+//	             Post read -> every peer;  Wait read[every peer]}              # peers may read partial; the same order on every rank
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by
 // kernels. The kernels are in linearallreduceoneshot.cu.

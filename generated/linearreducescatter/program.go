@@ -26,7 +26,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "219f31eea3277fb8b2be6133a21d667f1ce74a88be4543552a171be94d955e0d",
+	Hash:     "554885a75838ab84ec55d2e54183f72a07e412cb6ef714bc660085ffa95d054c",
 	Proof:    "proven for D = 1..8, stamp 5d11db92ba5f2d5e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "d950ee9008ee1f006ff00c1c8bd6e61da23e159b94223ca346dd41ef7739e3c9",
+	Hash:     "253df59e38d1f55ca3f5875a4dc84f143eb1bb179f10f411610c4dded62d774b",
 	Proof:    "proven for D = 1..8, stamp a478e526b4e594e3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -137,7 +137,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
-		from := (d + r - i) % d
+		from := (r + d - i) % d
 		q.Linear(p.work[i%streams], p.gemm, p.staging.At(int64(i%streams)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Post(p.work[i%streams], p.ready, to)
 		q.Synchronize(p.copy, p.work[i%streams])

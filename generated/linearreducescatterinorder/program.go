@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "98925d5a608304ab2da95c3779ca57eb41bc255dfe7e3070ccac5ff171fdfd10",
+	Hash:     "3e4010d4fc925e43f651e5b469742b0295b5a5cb1d61f9074382efb421be6793",
 	Proof:    "proven for D = 1..8, stamp 78d18de8595fd752",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -26,13 +26,15 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
+//	plan:   slots [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[D]: Synchronize(main)
 //	main:   Post free -> every peer                                            # the slots may be written
 //	work[1..D-1]: Synchronize(main)
-//	work[D]: Linear(slots[r], A[r])                                            # own rows straight into their slot
+//	work[D]: Linear(slots[r], A[r], B)                                         # own rows straight into their slot
 //	for i in 1..D-1:  to = (r + i) % D
-//	  work[i]: Wait free[to];  Linear(slots@to[r], A[to]);  Post arrived -> to
+//	  work[i]: Wait free[to];  Linear(slots@to[r], A[to], B);  Post arrived -> to
 //	main:   Synchronize(work[1..D]);  Wait arrived[every peer]                 # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //

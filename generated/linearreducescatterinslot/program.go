@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "a42b2c2833bc100bc8c8fe548aab116caf879a00c4a4c3fbb41a7b00045b4075",
+	Hash:     "7b03d97a2027ddc8b20909ab96efb68f7701cb813621474f80dd23a9842b8765",
 	Proof:    "proven for D = 1..8, stamp 8dc0c9f49b970781",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -25,14 +25,17 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
+//	plan:   slots [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[D]: Synchronize(main)
 //	main:   Post free -> every peer by kernel;  Wait free[every peer] by kernel  # the slots may be written
 //	work[1..D-1]: Synchronize(main)
-//	work[D]: Linear(slots[r], A[r])                                            # own rows straight into their slot
+//	work[D]: Linear(slots[r], A[r], B)                                         # own rows straight into their slot
 //	for i in 1..D-1:  to = (r + i) % D
-//	  work[i]: Linear(slots@to[r], A[to])
-//	main:   Synchronize(work[1..D]);  shot{Post arrived -> every peer;  Wait arrived[every peer];  Reduce(C, slots[0..D-1])}  # join
+//	  work[i]: Linear(slots@to[r], A[to], B)
+//	main:   Synchronize(work[1..D])                                            # join
+//	main:   shot{Post arrived -> every peer;  Wait arrived[every peer];  Reduce(C, slots[0..D-1])}  # once, in the order of ranks
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by
 // kernels. The kernels are in linearreducescatterkernels.cu.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ovgen/verify/harness"
+	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
@@ -14,7 +15,7 @@ var testProgram = harness.Of(&Program, Schedule, New, (*Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) {
-	harness.TestProgram(t, testProgram)
+	programtest.Run(t, testProgram)
 }
 
 // TestRecorded holds what the package enqueues against the operations of its

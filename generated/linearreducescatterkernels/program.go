@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "9de12992d66958f17e34c1ab8ea51b63f8f970da775acfcca102bdceabf792f0",
+	Hash:     "48a3897e5e05d560fe343f65931e7ff85d93e3a95be7c36c340a3265dfe6868d",
 	Proof:    "proven for D = 1..8, stamp af51faedaebdfbbb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -146,6 +146,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d+1; i++ {
 		q.Synchronize(main, p.work[i])
 	}
+
+	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))

@@ -22,8 +22,13 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
+//	plan:   partial [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(partial, A);  shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, partial@0..D-1[r]);  Post read -> every peer;  Wait read[every peer]}  # peers may read partial
+//	main:   Linear(partial, A, B)
+//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
+//	             Reduce(C, partial@0..D-1[r])
+//	             Post read -> every peer;  Wait read[every peer]}              # peers may read partial; own rows, in the order of ranks
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by
 // kernels. The kernels are in linearreducescatteroneshot.cu.

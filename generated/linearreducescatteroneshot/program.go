@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "a47dc01c369dd8f34f9b2751980ca4cc5509d867dd7817699eb7ce03273658f9",
+	Hash:     "d81a7a5a393b1567839e1ad369838061cc2cc37dbc82345f1e9f299c6bda8dad",
 	Proof:    "proven for D = 1..8, stamp 1f823ffa7946cbc5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -123,7 +123,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
-	// Peers may read partial.
+	// Peers may read partial; own rows, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))

@@ -23,15 +23,19 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
+//	plan:   ring [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	if D == 1:
-//	  main:   Linear(C, A[r])
+//	  main:   Linear(C, A[r], B)
 //	else:
-//	  previous = (D + r - 1) % D;  next = (r + 1) % D
-//	  main:   Linear(ring[0], A[(D + r - 1) % D]);  Post ready[0] -> next
+//	  previous = (r + D - 1) % D;  next = (r + 1) % D
+//	  main:   Linear(ring[0], A[(r + D - 1) % D], B);  Post ready[0] -> next
 //	  for i in 1..D-2:
-//	    main:   Wait ready[i - 1] <- previous;  Set(ring[i], ring@previous[i - 1]);  Linear(ring[i] += A[(D + r - 1 - i) % D]);  Post ready[i] -> next
-//	  main:   Wait ready[D - 2] <- previous;  Set(C, ring@previous[D - 2]);  Linear(C += A[r]);  Post read -> previous;  Wait read[next]
+//	    main:   Wait ready[i - 1] <- previous;  Set(ring[i], ring@previous[i - 1])
+//	    main:   Linear(ring[i] += A[(r + D - i - 1) % D], B);  Post ready[i] -> next
+//	  main:   Wait ready[D - 2] <- previous;  Set(C, ring@previous[D - 2]);  Linear(C += A[r], B)
+//	  main:   Post read -> previous;  Wait read[next]
 //
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.

@@ -26,7 +26,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "f3a4f4a0660f19d1c19ae2cb06bb8ce953e3a2a3d6322b1e660f30147259a5ec",
+	Hash:    "cdffc9b83925b698ba25231775d22bf766171c8dd7b22d3e24b7d9a5491cc521",
 	Proof:   "proven for D = 1..8, stamp 4bdac44d004bfeb2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
@@ -121,15 +121,15 @@ func (p *Plan) issue(q *plan.Queue) {
 	if d == 1 {
 		q.Linear(main, p.gemmC, p.c.At(0), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
 	} else {
-		previous := (d + r - 1) % d
+		previous := (r + d - 1) % d
 		next := (r + 1) % d
-		q.Linear(main, p.gemmC, p.ring.At(0), p.a.At(int64((d+r-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(main, p.gemmC, p.ring.At(0), p.a.At(int64((r+d-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Post(main, p.ready[0], next)
 
 		for i := 1; i < d-1; i++ {
 			q.Wait(main, p.ready[i-1], previous)
 			q.Set(main, p.ring.At(int64(i)*p.chunkC), p.ring.Peer(previous, int64(i-1)*p.chunkC), p.chunkC)
-			q.Linear(main, p.gemmRing, p.ring.At(int64(i)*p.chunkC), p.a.At(int64((d+r-1-i)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(main, p.gemmRing, p.ring.At(int64(i)*p.chunkC), p.a.At(int64((r+d-i-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
 			q.Post(main, p.ready[i], next)
 		}
 		q.Wait(main, p.ready[d-2], previous)

@@ -21,19 +21,24 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
+//	plan:   ring [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1..D-1]: Synchronize(main)
 //	if D == 1:
-//	  main:   Linear(C, A[r])
+//	  main:   Linear(C, A[r], B)
 //	else:
-//	  previous = (D + r - 1) % D;  next = (r + 1) % D
-//	  main:   Linear(ring[0], A[(D + r - 1) % D]);  Post ready[0] -> next
+//	  previous = (r + D - 1) % D;  next = (r + 1) % D
+//	  main:   Linear(ring[0], A[(r + D - 1) % D], B);  Post ready[0] -> next
 //	  copy:   Synchronize(main)
 //	  for i in 1..D-1:
-//	    work[i]: Linear(partial[i], A[(D + r - 1 - i) % D])
+//	    work[i]: Linear(partial[i], A[(r + D - i - 1) % D], B)
 //	  for i in 1..D-2:
-//	    copy:   Synchronize(work[i]);  Wait ready[i - 1] <- previous;  Reduce(ring[i], ring@previous[i - 1], partial[i]);  Post ready[i] -> next
-//	  copy:   Synchronize(work[D - 1]);  Wait ready[D - 2] <- previous;  Reduce(C, ring@previous[D - 2], partial[D - 1]);  Post read -> previous;  Wait read[next]
+//	    copy:   Synchronize(work[i]);  Wait ready[i - 1] <- previous
+//	    copy:   Reduce(ring[i], ring@previous[i - 1], partial[i]);  Post ready[i] -> next
+//	  copy:   Synchronize(work[D - 1]);  Wait ready[D - 2] <- previous
+//	  copy:   Reduce(C, ring@previous[D - 2], partial[D - 1]);  Post read -> previous
+//	  copy:   Wait read[next]
 //	  main:   Synchronize(copy)
 //	main:   Synchronize(work[1..D-1])                                          # join
 //

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterringkernel",
-	Hash:     "e681e3119ff58685a97d87927f1859c6f2981f5296b900f5283f8b4d6a9fb93a",
+	Hash:     "4ce5078667367805a94e01ce0714b5a8cc9a1967dc388ce98fee49251c15a22f",
 	Proof:    "proven for D = 1..8, stamp 9ea836e52d774981",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -133,14 +133,14 @@ func (p *Plan) issue(q *plan.Queue) {
 	if d == 1 {
 		q.Linear(main, p.gemm, p.c.At(0), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
 	} else {
-		previous := (d + r - 1) % d
+		previous := (r + d - 1) % d
 		next := (r + 1) % d
-		q.Linear(main, p.gemm, p.ring.At(0), p.a.At(int64((d+r-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(main, p.gemm, p.ring.At(0), p.a.At(int64((r+d-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Post(main, p.ready[0], next)
 		q.Synchronize(p.copy, main)
 
 		for i := 1; i < d; i++ {
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(i)*p.chunkC), p.a.At(int64((d+r-1-i)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(i)*p.chunkC), p.a.At(int64((r+d-i-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
 		}
 
 		for i := 1; i < d-1; i++ {

@@ -23,15 +23,17 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [DIDx(D), K/D, N];  C [DIDx(D), M/D, N]
+//	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1]: Synchronize(main)                                                 # a product takes the device
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
 //	  copy[i]: Wait free[to]
-//	  work[i]: Matmul(partial[to], A[to])
+//	  work[i]: Matmul(partial[to], A[to], B)
 //	  copy[i]: Synchronize(work[i]);  Set(slots@to[r], partial[to]);  Post arrived -> to
-//	work[D]: Matmul(slots[r], A[r])                                            # own rows last, straight into their slot
+//	work[D]: Matmul(slots[r], A[r], B)                                         # own rows last, straight into their slot
 //	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D]);  Wait arrived[every peer]  # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //

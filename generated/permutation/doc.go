@@ -15,12 +15,14 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, N];  C [DIDx(D, shift 1), M/D, N]
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	from = (D + r - 1 % D) % D;  to = (r + 1 % D) % D
+//	from = (r + D - 1) % D;  to = (r + 1) % D
 //	if from == r:
 //	  main:   Set(C, A)
 //	else:
-//	  main:   Post ready -> to;  Wait ready[from];  Set(C, A@from);  Post read -> from;  Wait read[to]  # A may be overwritten afterwards
+//	  main:   Post ready -> to;  Wait ready[from];  Set(C, A@from);  Post read -> from
+//	  main:   Wait read[to]                                                    # A may be overwritten afterwards
 //
 // Copies between ranks go by the copy engine and signals by stream memory
 // operations: there is no device code in this package.

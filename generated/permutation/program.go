@@ -24,7 +24,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "permutation",
-	Hash:    "20029f72515ab1c93aec89edb175827a7807f67718300d3599b08d18a23ae31c",
+	Hash:    "6f78a4ec19b2148a0b0032a477525725d69278860fc434b46101e7c69ef7dfb6",
 	Proof:   "proven for D = 1..8, stamp 2879e401cfeb72f1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
@@ -108,8 +108,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	from := (d + r - 1%d) % d
-	to := (r + 1%d) % d
+	from := (r + d - 1) % d
+	to := (r + 1) % d
 	if from == r {
 		q.Set(main, p.c.At(0), p.a.At(0), p.bytesC)
 	} else {

@@ -17,6 +17,8 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M, N] by M/D*N;  C [DIDx(D), M/D, N]
+//	plan:   slots [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy:   Synchronize(main)

@@ -15,6 +15,8 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M, N] with C [DIDx(D), M/D, N] in it by M/D*N
+//	plan:   slots [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy:   Synchronize(main)

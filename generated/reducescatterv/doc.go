@@ -16,8 +16,12 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M, N] by N times count[c] of at most M*N
+//	        C [DIDx(D, uneven), M/D, N] by N times count[q] of at most M*N
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer];  Reduce(C, A@0..D-1[r]);  Post read -> every peer;  Wait read[every peer]}  # peers may read A
+//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
+//	             Reduce(C, A@0..D-1[r])
+//	             Post read -> every peer;  Wait read[every peer]}              # peers may read A; own rows, in the order of ranks
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by
 // kernels. The kernels are in reducescatterv.cu.

@@ -26,7 +26,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "6478703b948590161d56c5760dd70a80edd94f298f7cba0bfc5699975d8a9460",
+	Hash:     "f1917a215844fbb98cca441cc4f7cfa72aa36fb360f5d641028ee11aafdee2c7",
 	Proof:    "proven for D = 1..8, stamp e771f8b12c1c0aeb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -121,7 +121,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A.
+	// Peers may read A; own rows, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.a.PeerPart(j, r))

@@ -28,13 +28,17 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K];  B [K, N];  C [Stream(D), M/D, N] by M/D*N
+//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Matmul(C[r], A)                                                    # own shard, in place
+//	main:   Matmul(C[r], A, B)                                                 # own shard, in place
 //	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from];  Set(g[from], A@from)
-//	  work[i]: Synchronize(copy);  Matmul(C[from], g[from])
+//	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	  work[i]: Synchronize(copy)
+//	for i in 1..D-1:  from = (r + i) % D
+//	  work[i]: Matmul(C[from], Agathered[from], B)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //

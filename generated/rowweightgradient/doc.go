@@ -17,6 +17,8 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, N];  B [M, K] by M/D*K;  C [N, K]
+//	plan:   Agathered [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer                                           # before the forks
 //	copy:   Synchronize(main)

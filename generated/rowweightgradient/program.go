@@ -25,7 +25,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "a212aa886ed4d4e65238dace8e26ea8fb1c6da40166138ed8f96807ca8e3569f",
+	Hash:    "a171f6da359e1a8753c9d9531ff1092c2b67e5fce70df967ea5f8de1949feacb",
 	Proof:   "proven for D = 1..8, stamp 06be5e0f777976e4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

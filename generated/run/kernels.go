@@ -18,5 +18,5 @@ var code = driver.Code{
 	Name:    "run",
 	Source:  "5fe5cbe408273afc71932d5915267ff2479e936b029715668a58a077747ca9e0",
 	PTX:     ptx,
-	Kernels: harness.Kernels(),
+	Kernels: harness.CheckKernels(),
 }

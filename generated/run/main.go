@@ -8,9 +8,10 @@ import (
 	"os"
 
 	"ovgen/generated/programs"
-	"ovgen/verify/harness"
+	"ovgen/verify/run"
+	_ "ovgen/verify/sim"
 )
 
 func main() {
-	os.Exit(harness.Main(programs.All, &code))
+	os.Exit(run.Main(programs.All, &code))
 }

@@ -26,18 +26,25 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [DIDx(D), M/D, K];  B [DIDx(D), F/D, K];  Bias [DIDx(D), F/D];  B2 [N, DIDx(D), F/D]
+//	        C [DIDx(D), M/D, N]
+//	plan:   Agathered [D, M/D, K] by M/D*K;  H [D, M/D, DIDx(D), F/D] by M/D*(F/D)
+//	        partial [D, M/D, N] by M/D*N;  slots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
 //	copy:   Post ready -> every peer                                           # beside the first product
 //	copy:   Post free -> every peer                                            # the slots may be written
 //	put:    Synchronize(copy)
-//	main:   Linear(H[r], A, gelu)                                              # own rows, in place
+//	main:   Linear(H[r], A, B, Bias, gelu)                                     # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
-//	  work[i]: Synchronize(copy);  Linear(H[peer], Agathered[peer], gelu);  Linear(partial[peer], H[peer], B2)
+//	  work[i]: Synchronize(copy)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(H[peer], Agathered[peer], B, Bias, gelu);  Linear(partial[peer], H[peer], B2)
 //	main:   Synchronize(work[1..D-1]);  Linear(slots[r], H[r], B2)             # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free[peer];  Set(slots@peer[r], partial[peer]);  Post arrived -> peer
+//	  put:    Synchronize(work[i]);  Wait free[peer];  Set(slots@peer[r], partial[peer])
+//	  put:    Post arrived -> peer
 //	put:    Synchronize(main);  Wait arrived[every peer];  Reduce(C, slots[0..D-1])  # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # A may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]

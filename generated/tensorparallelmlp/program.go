@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "15317e0fea865cf46502b2dc4f17696aff169030b0f7c461fcaa8efd46f4f45e",
+	Hash:     "4fbe2d06dda51541c91c13726ce66aca520412a9be8c0aa4115768eae9600499",
 	Proof:    "proven for D = 1..8, stamp 94f82dc1bfd40384",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -23,6 +23,11 @@
 // The host program, the same text for every rank; r is the rank, D the number
 // of ranks:
 //
+//	caller: A [S, DIDx(D), M/(S*D), K] by M/(S*D)*K;  B [DIDx(D), F/D, K];  Bias [DIDx(D), F/D]
+//	        B2 [N, DIDx(D), F/D];  C [Stream(S), DIDx(D), M/(S*D), N] by M/(S*D)*N
+//	plan:   Agathered [S, D, M/(S*D), K] by M/(S*D)*K;  H [S, D, M/(S*D), DIDx(D), F/D] by M/(S*D)*(F/D)
+//	        partial [S, D, M/(S*D), N] by M/(S*D)*N;  slots [S, D, M/(S*D), N] by M/(S*D)*N
+//	New:    S = 2
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
 //	copy:   Post ready -> every peer                                           # beside the first product
@@ -31,14 +36,19 @@
 //	copy:   Wait ready[every peer]
 //	put:    Wait free[every peer]
 //	for s in 2:
-//	  main:    Linear(H[s*D + r], A[s], gelu)                                  # own rows, in place
+//	  main:    Linear(H[s*D + r], A[s], B, Bias, gelu)                         # own rows, in place
 //	  for i in 1..D-1:  peer = (r + i) % D
 //	    copy:    Set(Agathered[s*D + peer], A@peer[s])
-//	    work[i]: Synchronize(copy);  Linear(H[s*D + peer], Agathered[s*D + peer], gelu);  Linear(partial[s*D + peer], H[s*D + peer], B2)
+//	    work[i]: Synchronize(copy)
+//	  for i in 1..D-1:  peer = (r + i) % D
+//	    work[i]: Linear(H[s*D + peer], Agathered[s*D + peer], B, Bias, gelu)
+//	    work[i]: Linear(partial[s*D + peer], H[s*D + peer], B2)
 //	  main:    Synchronize(work[1..D-1]);  Linear(slots[s*D + r], H[s*D + r], B2)  # own rows last, straight into their slot
 //	  for i in 1..D-1:  peer = (r + i) % D
-//	    put:    Synchronize(work[i]);  Set(slots@peer[s*D + r], partial[s*D + peer]);  Post arrived[s] -> peer
-//	  put:     Synchronize(main);  Wait arrived[s] <- every peer;  Reduce(C[s], slots[s*D + q], q = 0..D-1)  # once, in the order of ranks
+//	    put:    Synchronize(work[i]);  Set(slots@peer[s*D + r], partial[s*D + peer])
+//	    put:    Post arrived[s] -> peer
+//	  put:     Synchronize(main);  Wait arrived[s] <- every peer
+//	  put:     Reduce(C[s], slots[s*D + q], q = 0..D-1)                        # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # A may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
 //	main:   Synchronize(put), Synchronize(work[1..D-1])                        # join

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "6c46ad1ec472c34f00390c4baa5310a4d4bc2c4f7106628e8c4985ed2b699931",
+	Hash:     "80c89c78144b473de8339fa4fcf394454ddb97ef76d08581d15d18ab1be4a851",
 	Proof:    "proven for D = 1..8, stamp 91242e827b9cfd5f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

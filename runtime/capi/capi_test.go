@@ -27,7 +27,8 @@ func TestDo(t *testing.T) {
 	}{
 		{"nothing", func() error { return nil }, OK, ""},
 		{"an error", func() error { return errors.New("no") }, Failed, "no"},
-		{"an abort", func() error { return fmt.Errorf("run: %w", &group.AbortError{Cause: errors.New("why")}) }, Dead, "run: "},
+		{"an abort", func() error { return fmt.Errorf("run: %w", &group.AbortError{Cause: errors.New("why")}) },
+			Dead, "run: "},
 		{"a closed group", func() error { return fmt.Errorf("run: %w", group.ErrClosed) }, Dead, "closed"},
 		{"a panic", func() error { panic("oops") }, Failed, "internal error: oops\ngoroutine"},
 		{"a nil pointer", func() error { return errors.New((*Config)(nil).Job) }, Failed, "nil pointer"},
@@ -43,7 +44,8 @@ func TestDo(t *testing.T) {
 
 // nowhere is a process that no launcher has started.
 func nowhere(t *testing.T) {
-	for _, name := range []string{"OVGEN_RANK", "OVGEN_SIZE", "OVGEN_LOCAL_RANK", "OVGEN_JOB", "OVGEN_DRIVER", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+	for _, name := range []string{"OVGEN_RANK", "OVGEN_SIZE", "OVGEN_LOCAL_RANK", "OVGEN_JOB", "OVGEN_DRIVER",
+		"RANK", "WORLD_SIZE", "LOCAL_RANK",
 		"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"} {
 		t.Setenv(name, "")
 	}
@@ -52,7 +54,8 @@ func nowhere(t *testing.T) {
 func TestResolve(t *testing.T) {
 	two := 2
 	minus := -1
-	torchrun := map[string]string{"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2", "MASTER_PORT": "29500"}
+	torchrun := map[string]string{"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2",
+		"MASTER_PORT": "29500"}
 	for _, c := range []struct {
 		name string
 		env  map[string]string
@@ -91,10 +94,13 @@ func TestResolve(t *testing.T) {
 
 func TestHandles(t *testing.T) {
 	for _, call := range map[string]func(uintptr) error{
-		"err": Err, "abort": func(h uintptr) error { return Abort(h, "") }, "close": func(h uintptr) error { return Close(h, 0) },
-		"place":   func(h uintptr) error { _, _, err := Place(h); return err },
-		"enqueue": func(h uintptr) error { return Enqueue(h, 0) }, "replay": func(h uintptr) error { return Replay(h, 0) },
-		"run": func(h uintptr) error { return Run(h, 0) }, "plan close": func(h uintptr) error { return ClosePlan(h, 0) },
+		"err": Err, "abort": func(h uintptr) error { return Abort(h, "") },
+		"close":       func(h uintptr) error { return Close(h, 0) },
+		"place":       func(h uintptr) error { _, _, err := Place(h); return err },
+		"enqueue":     func(h uintptr) error { return Enqueue(h, 0) },
+		"replay":      func(h uintptr) error { return Replay(h, 0) },
+		"run":         func(h uintptr) error { return Run(h, 0) },
+		"plan close":  func(h uintptr) error { return ClosePlan(h, 0) },
 		"synchronize": func(h uintptr) error { return Synchronize(h, 0) },
 		"watch":       func(h uintptr) error { return Watch(h, 0, 0) },
 		"alloc":       func(h uintptr) error { _, err := Alloc(h, 1); return err },
@@ -119,7 +125,8 @@ func TestGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, out := []byte("01234567"), make([]byte, 8)
-	if err := errors.Join(CopyTo(h, p, unsafe.Pointer(&in[0]), 8), CopyFrom(h, unsafe.Pointer(&out[0]), p, 8), CopyTo(h, p, nil, 0)); err != nil || !slices.Equal(in, out) {
+	if err := errors.Join(CopyTo(h, p, unsafe.Pointer(&in[0]), 8), CopyFrom(h, unsafe.Pointer(&out[0]), p, 8),
+		CopyTo(h, p, nil, 0)); err != nil || !slices.Equal(in, out) {
 		t.Errorf("copied %q, %v", out, err)
 	}
 	if err := CopyTo(h, p, nil, 8); !errors.Is(err, ErrNull) {
@@ -134,7 +141,9 @@ func TestGroup(t *testing.T) {
 	if err := errors.Join(Synchronize(h, 0), Watch(h, 0, 0), Free(h, p), Free(h, 0), Err(h)); err != nil {
 		t.Error(err)
 	}
-	if _, err := New(h, 0, func(context.Context, *group.Group, int) (*none, error) { return nil, errors.New("no plan") }, 0); err == nil {
+	if _, err := New(h, 0,
+		func(context.Context, *group.Group, int) (*none, error) { return nil, errors.New("no plan") },
+		0); err == nil {
 		t.Error("a plan was made")
 	}
 	var wg sync.WaitGroup
@@ -165,7 +174,8 @@ func TestArguments(t *testing.T) {
 	if got := Ints(unsafe.Pointer(&list[0]), 3); !slices.Equal(got, []int{3, 0, 5}) {
 		t.Errorf("got %v", got)
 	}
-	if Ints(nil, 3) != nil || Ints(unsafe.Pointer(&list[0]), 0) != nil || Ints(unsafe.Pointer(&list[0]), -1) != nil {
+	if Ints(nil, 3) != nil || Ints(unsafe.Pointer(&list[0]), 0) != nil ||
+		Ints(unsafe.Pointer(&list[0]), -1) != nil {
 		t.Error("no list is not nil")
 	}
 }

@@ -19,7 +19,8 @@ import (
 // not be seen.
 func refresh() {
 	now := map[string]bool{}
-	for at := C.ovgen_environ(); at != nil && *at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
+	for at := C.ovgen_environ(); at != nil &&
+		*at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
 		name, value, ok := strings.Cut(C.GoString(*at), "=")
 		if !ok || name == "" {
 			continue

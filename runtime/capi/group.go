@@ -61,7 +61,8 @@ func (c Config) resolve() (group.Config, error) {
 	for _, b := range []struct {
 		to *time.Duration
 		ms int64
-	}{{&g.Timeout, c.Timeout}, {&g.JoinTimeout, c.JoinTimeout}, {&g.CallTimeout, c.CallTimeout}, {&g.RunTimeout, c.RunTimeout}} {
+	}{{&g.Timeout, c.Timeout}, {&g.JoinTimeout, c.JoinTimeout}, {&g.CallTimeout, c.CallTimeout},
+		{&g.RunTimeout, c.RunTimeout}} {
 		if b.ms < 0 || b.ms > maxMilliseconds {
 			return g, fmt.Errorf("a timeout of %d ms", b.ms)
 		}

@@ -19,7 +19,8 @@ type made struct {
 }
 
 // New makes a plan of a generated package by its New and returns its handle.
-func New[P plan.Runner, S any](handle uintptr, ms int64, make func(context.Context, *group.Group, S) (P, error), shape S) (uintptr, error) {
+func New[P plan.Runner, S any](handle uintptr, ms int64, make func(context.Context, *group.Group, S) (P, error),
+	shape S) (uintptr, error) {
 	m, err := find[*member](handle, "group")
 	if err != nil {
 		return 0, err

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package group
+package group_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/verify/sim"
 )
 
@@ -49,7 +50,8 @@ func TestAbort(t *testing.T) {
 			ctx, cancel := context.WithTimeout(w.Context(), time.Duration(1+p.g.Rank())*time.Second)
 			defer cancel()
 			return p.runs(ctx)
-		}, -1, 0, context.DeadlineExceeded, "rank 2 waited for rank 1 at plan 1 (toy), step 2 on copy: Wait ready[1]"},
+		}, -1, 0, context.DeadlineExceeded,
+			"rank 2 waited for rank 1 at plan 1 (toy), step 2 on copy: Wait ready[1]"},
 		{"eager timeout", func(w *world, p, _ *toy) error {
 			if p.g.Rank() != 1 {
 				if _, err := p.enqueue(nil, p.main.Handle); err != nil {
@@ -73,7 +75,7 @@ func TestAbort(t *testing.T) {
 				return nil
 			}
 			return p.runs(w.Context())
-		}, 2, -1, ErrPeerGone, "rank 2 is gone"},
+		}, 2, -1, group.ErrPeerGone, "rank 2 is gone"},
 		{"rank 0 is gone", func(w *world, p, _ *toy) error {
 			if p.g.Rank() == 0 {
 				time.Sleep(50 * time.Millisecond)
@@ -81,7 +83,7 @@ func TestAbort(t *testing.T) {
 				return nil
 			}
 			return p.runs(w.Context())
-		}, 0, -1, ErrPeerGone, "rank 0 is gone"},
+		}, 0, -1, group.ErrPeerGone, "rank 0 is gone"},
 		{"different sequences", func(w *world, p, other *toy) error {
 			ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 			defer cancel()
@@ -94,13 +96,15 @@ func TestAbort(t *testing.T) {
 				p = other
 			}
 			return p.runs(ctx)
-		}, -1, -1, context.DeadlineExceeded, "run 4 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
+		}, -1, -1, context.DeadlineExceeded,
+			"run 4 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
 		{"different sequences without a deadline", func(w *world, p, other *toy) error {
 			if p.g.Rank() == 3 {
 				p = other
 			}
 			return p.runs(context.Background())
-		}, -1, -1, context.DeadlineExceeded, "run 1 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
+		}, -1, -1, context.DeadlineExceeded,
+			"run 1 of the group was plan 1 (toy) on ranks 0, 1, 2; plan 2 (toy) on rank 3"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inWorld(t, sim.Config{Devices: 4, Seed: 1, NoRaces: true}, func(w *world) {
@@ -120,7 +124,7 @@ func TestAbort(t *testing.T) {
 					if r == x.dead {
 						return
 					}
-					var a *AbortError
+					var a *group.AbortError
 					switch {
 					case !errors.As(err, &a) || a.Rank != r:
 						t.Errorf("rank %d: %v", r, err)
@@ -173,7 +177,7 @@ func TestAbortAnywhere(t *testing.T) {
 				if r == victim {
 					defer time.AfterFunc(after, func() {
 						if kill {
-							g.client.Close()
+							g.Disconnect()
 						} else {
 							g.Abort(errReason)
 						}
@@ -184,7 +188,7 @@ func TestAbortAnywhere(t *testing.T) {
 				for err == nil && time.Since(start) < 5*time.Second {
 					err = p.run(w.Context())
 				}
-				var a *AbortError
+				var a *group.AbortError
 				if !errors.As(err, &a) {
 					t.Errorf("seed %d, rank %d: %v", seed, r, err)
 				}
@@ -216,7 +220,7 @@ func TestAbortReleasesTheHost(t *testing.T) {
 			if n < 100 || n == 2000 {
 				t.Errorf("%d runs were queued", n)
 			}
-			var a *AbortError
+			var a *group.AbortError
 			if !errors.As(err, &a) {
 				t.Errorf("run %d: %v", n, err)
 			}
@@ -229,7 +233,7 @@ func TestAbortReleasesTheHost(t *testing.T) {
 func TestAllAbortAtOnce(t *testing.T) {
 	inWorld(t, sim.Config{Devices: 4, NoRaces: true}, func(w *world) {
 		groups := w.groups(0, 4)
-		var errs [4]*AbortError
+		var errs [4]*group.AbortError
 		each(4, func(r int) {
 			groups[r].Abort(fmt.Errorf("reason of rank %d", r))
 			groups[r].Abort(errReason) // too late
@@ -239,7 +243,8 @@ func TestAllAbortAtOnce(t *testing.T) {
 			}
 		})
 		for r, e := range errs {
-			if want := fmt.Sprint("reason of rank ", e.By); e.By != errs[0].By || e.Cause.Error() != want || e.Rank != r {
+			if want := fmt.Sprint("reason of rank ", e.By); e.By != errs[0].By || e.Cause.Error() != want ||
+				e.Rank != r {
 				t.Errorf("rank %d: by %d, %v; rank 0: by %d", r, e.By, e.Cause, errs[0].By)
 			}
 		}
@@ -268,7 +273,7 @@ func TestPeersRelease(t *testing.T) {
 				time.Sleep(time.Second)
 				groups[2].Abort(errReason)
 			}
-			var a *AbortError
+			var a *group.AbortError
 			if err := p.runs(w.Context()); !errors.As(err, &a) {
 				t.Errorf("rank %d: %v", r, err)
 			}
@@ -312,18 +317,22 @@ func TestAbortLeavesACaptureWhole(t *testing.T) {
 				g.Abort(errReason)
 			}
 			<-g.Done()
-			err = errors.Join(err, d.MemsetD32Async(g.Arena().Base(r)+driver.Ptr(stagingOf(g.Arena().Bytes())), 7, 1, s))
+			err = errors.Join(err,
+				d.MemsetD32Async(g.Arena().Base(r)+driver.Ptr(group.StagingOf(g.Arena().Bytes())), 7, 1,
+					s))
 			graph, ended := d.StreamEndCapture(s)
 			exec, made := d.GraphInstantiate(graph)
-			if err := errors.Join(err, ended, made, d.GraphLaunch(exec, s), d.StreamSynchronize(s)); err != nil {
+			if err := errors.Join(err, ended, made, d.GraphLaunch(exec, s),
+				d.StreamSynchronize(s)); err != nil {
 				t.Errorf("rank %d: %v", r, err)
 			}
 			word := make([]byte, 4)
-			err = d.MemcpyDtoH(word, g.Arena().Base(r)+driver.Ptr(stagingOf(g.Arena().Bytes())))
+			err = d.MemcpyDtoH(word, g.Arena().Base(r)+driver.Ptr(group.StagingOf(g.Arena().Bytes())))
 			if err != nil || word[0] != 7 {
 				t.Errorf("rank %d: the graph wrote %v, %v", r, word, err)
 			}
-			if err := errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph), d.StreamDestroy(s)); err != nil {
+			if err := errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph),
+				d.StreamDestroy(s)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -335,21 +344,22 @@ func TestAbortLeavesACaptureWhole(t *testing.T) {
 func TestCloseIsBounded(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		do   func(w *world, groups []*Group)
+		do   func(w *world, groups []*group.Group)
 	}{
-		{"the peer does not close", func(w *world, g []*Group) {
+		{"the peer does not close", func(w *world, g []*group.Group) {
 			err := g[0].Close(w.Context())
-			if err == nil || !strings.Contains(err.Error(), "close the group") || g[0].Close(w.Context()) != err {
+			if err == nil || !strings.Contains(err.Error(), "close the group") ||
+				g[0].Close(w.Context()) != err {
 				w.Errorf("%v", err)
 			}
 			w.leave(g[1:])
 		}},
-		{"the peer is gone", func(w *world, g []*Group) {
-			g[1].client.Close()
+		{"the peer is gone", func(w *world, g []*group.Group) {
+			g[1].Disconnect()
 			<-g[0].Done()
 			w.leave(g)
 		}},
-		{"a run hangs", func(w *world, g []*Group) {
+		{"a run hangs", func(w *world, g []*group.Group) {
 			p := newToy(g[0])
 			if _, err := p.enqueue(w.Context(), p.main.Handle); err != nil {
 				w.Error(err)
@@ -362,10 +372,11 @@ func TestCloseIsBounded(t *testing.T) {
 			p.close()
 			w.leave(g[1:])
 		}},
-		{"the peer gathers something else", func(w *world, g []*Group) {
+		{"the peer gathers something else", func(w *world, g []*group.Group) {
 			each(2, func(r int) {
 				if r == 0 {
-					if err := g[0].Close(w.Context()); err == nil || !strings.Contains(err.Error(), "new plan") {
+					if err := g[0].Close(w.Context()); err == nil ||
+						!strings.Contains(err.Error(), "new plan") {
 						w.Error(err)
 					}
 					return
@@ -389,8 +400,10 @@ func TestCloseIsBounded(t *testing.T) {
 }
 
 func TestErrorText(t *testing.T) {
-	e := &AbortError{Rank: 0, By: 2, Cause: context.Canceled, Order: "runs begun: 2 on rank 0, 1 on rank 1", Waits: []Wait{
-		{Rank: 0, Peer: 1, Text: "plan 3 (x), step 5 on copy: Wait ready[1]", Sure: true}, {Rank: 1, Peer: 2, Text: "plan 3 (x), step 4 on copy: Wait ready[2]"}}}
+	e := &group.AbortError{Rank: 0, By: 2, Cause: context.Canceled, Order: "runs begun: 2 on rank 0, 1 on rank 1",
+		Waits: []group.Wait{
+			{Rank: 0, Peer: 1, Text: "plan 3 (x), step 5 on copy: Wait ready[1]", Sure: true},
+			{Rank: 1, Peer: 2, Text: "plan 3 (x), step 4 on copy: Wait ready[2]"}}}
 	const want = "rank 2 aborted the group: context canceled; rank 0 waited for rank 1 at plan 3 (x), step 5 on copy: Wait ready[1]; " +
 		"rank 1 probably waited for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 on rank 0, 1 on rank 1"
 	if got := fmt.Sprint(e); got != want {

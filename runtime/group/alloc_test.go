@@ -34,7 +34,8 @@ func stillGroup(tb testing.TB) *Group {
 	}
 	tb.Cleanup(func() { p.close() })
 	return &Group{config: Config{Size: 1, RunTimeout: time.Minute}, drv: still{}, page: p,
-		runs: runs{issue: make(chan struct{}, 1)}, done: make(chan struct{}), watch: watch{wake: make(chan struct{}, 1)}}
+		runs: runs{issue: make(chan struct{}, 1)}, done: make(chan struct{}),
+		watch: watch{wake: make(chan struct{}, 1)}}
 }
 
 func TestRunAllocatesNothing(t *testing.T) {

@@ -133,7 +133,8 @@ type ArenaError struct {
 
 // Error says how much is missing and what to set.
 func (e *ArenaError) Error() string {
-	return fmt.Sprintf("lay out staging: the arena has %d bytes, %d are missing (set Config.Arena to at least %d on all ranks)", e.Have, e.Need-e.Have, e.Need)
+	return fmt.Sprintf("lay out staging: the arena has %d bytes, %d are missing "+
+		"(set Config.Arena to at least %d on all ranks)", e.Have, e.Need-e.Have, e.Need)
 }
 
 // WordsError says that the arena has no room for a plan's semaphores.
@@ -144,7 +145,8 @@ type WordsError struct {
 
 // Error says what to set.
 func (e *WordsError) Error() string {
-	return fmt.Sprintf("allocate %d semaphore words: the arena has %d, a word for each %d bytes, and no such stretch is free"+
+	return fmt.Sprintf("allocate %d semaphore words: the arena has %d, a word for each %d bytes, "+
+		"and no such stretch is free"+
 		" (set Config.Arena to at least %d on all ranks, or close plans that are not used any more)",
 		e.Want, e.Have, bytesPerWord, e.Arena)
 }

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package group
+package group_test
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/verify/sim"
 )
 
 // captured puts one run of each plan, in their order, into a graph of the caller's.
-func captured(t *testing.T, g *Group, plans ...*toy) (driver.GraphExec, driver.Stream) {
+func captured(t *testing.T, g *group.Group, plans ...*toy) (driver.GraphExec, driver.Stream) {
 	t.Helper()
 	d := g.Driver()
 	s, err := d.StreamCreateWithPriority(driver.Normal)
@@ -48,7 +49,8 @@ func TestWatch(t *testing.T) {
 		want  string // in the error; every rank's ends with the same diagnosis
 	}{
 		{"all come", true, context.WithCancel, 0, nil, ""},
-		{"without a deadline", false, context.WithCancel, 3 * time.Second, context.DeadlineExceeded, "it did not drain within 3s (Config.RunTimeout)"},
+		{"without a deadline", false, context.WithCancel, 3 * time.Second, context.DeadlineExceeded,
+			"it did not drain within 3s (Config.RunTimeout)"},
 		{"deadline", false, func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 5*time.Second)
 		}, 5 * time.Second, context.DeadlineExceeded, "watch stream "},
@@ -66,7 +68,8 @@ func TestWatch(t *testing.T) {
 					p, q := newToy(g), newToy(g)
 					exec, s := captured(t, g, p, q)
 					defer func() {
-						if err := errors.Join(g.Driver().GraphExecDestroy(exec), g.Driver().StreamDestroy(s)); err != nil {
+						if err := errors.Join(g.Driver().GraphExecDestroy(exec),
+							g.Driver().StreamDestroy(s)); err != nil {
 							t.Error(err)
 						}
 						p.close()
@@ -86,17 +89,19 @@ func TestWatch(t *testing.T) {
 					if took := time.Since(start); took < x.after || took > x.after+time.Second {
 						t.Errorf("rank %d: Watch returned after %v, want %v", r, took, x.after)
 					}
-					var a *AbortError
+					var a *group.AbortError
 					if x.is == nil {
 						if err != nil {
 							t.Errorf("rank %d: %v", r, err)
 						}
 						return
 					}
-					if !errors.As(err, &a) || !errors.Is(err, x.is) || !strings.Contains(err.Error(), x.want) {
+					if !errors.As(err, &a) || !errors.Is(err, x.is) ||
+						!strings.Contains(err.Error(), x.want) {
 						t.Fatalf("rank %d: %v, want %v with %q", r, err, x.is, x.want)
 					}
-					if !strings.Contains(err.Error(), "waited for rank 2 at plan 1 (toy), step 2 on copy: Wait ready[2]") {
+					if !strings.Contains(err.Error(),
+						"waited for rank 2 at plan 1 (toy), step 2 on copy: Wait ready[2]") {
 						t.Errorf("rank %d does not say who waited for whom: %v", r, err)
 					}
 				})
@@ -127,7 +132,8 @@ func TestWatchAnyStream(t *testing.T) {
 			if err := d.StreamBeginCapture(s); err != nil {
 				t.Error(err)
 			}
-			if err := g.Watch(w.Context(), s); err == nil || !strings.Contains(err.Error(), "being captured") {
+			if err := g.Watch(w.Context(), s); err == nil ||
+				!strings.Contains(err.Error(), "being captured") {
 				t.Errorf("rank %d: a stream that is being captured: %v", r, err)
 			}
 			graph, err := d.StreamEndCapture(s)
@@ -135,7 +141,8 @@ func TestWatchAnyStream(t *testing.T) {
 				t.Error(err)
 			}
 			if err := g.Watch(w.Context(), 12345); err == nil || g.Err() != nil {
-				t.Errorf("rank %d: a handle that is no stream: %v, the group's error is %v", r, err, g.Err())
+				t.Errorf("rank %d: a handle that is no stream: %v, the group's error is %v", r, err,
+					g.Err())
 			}
 			_, err = g.Gather(w.Context(), "watched", nil)
 			if err != nil || r != 0 {
@@ -143,20 +150,25 @@ func TestWatchAnyStream(t *testing.T) {
 			}
 			mine, err := d.MemAlloc(4) // a word that nobody writes
 			if err := errors.Join(err, d.MemsetD32Async(mine, 0, 1, s),
-				d.StreamBatchMemOp(s, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: mine}})); err != nil {
+				d.StreamBatchMemOp(s,
+					[]driver.MemOp{{Kind: driver.WaitEqual, Value: 1,
+						Address: mine}})); err != nil {
 				t.Error(err)
 			}
 			start := time.Now()
 			err = g.Watch(w.Context(), s)
-			if took := time.Since(start); err == nil || !strings.Contains(err.Error(), "outside of the group") || took > 3*time.Second+drainTimeout+time.Second {
+			if took := time.Since(start); err == nil ||
+				!strings.Contains(err.Error(), "outside of the group") ||
+				took > 3*time.Second+group.DrainTimeout+time.Second {
 				t.Errorf("a stream blocked by its owner: %v after %v", err, took)
 			}
-			if err := errors.Join(d.MemcpyHtoD(mine, []byte{1, 0, 0, 0}), d.StreamSynchronize(s), d.MemFree(mine)); err != nil {
+			if err := errors.Join(d.MemcpyHtoD(mine, []byte{1, 0, 0, 0}), d.StreamSynchronize(s),
+				d.MemFree(mine)); err != nil {
 				t.Error(err)
 			}
 		})
 		w.leave(groups)
-		if err := groups[0].Watch(w.Context(), 0); !errors.As(err, new(*AbortError)) {
+		if err := groups[0].Watch(w.Context(), 0); !errors.As(err, new(*group.AbortError)) {
 			t.Errorf("watch in a dead group: %v", err)
 		}
 	})
@@ -175,17 +187,16 @@ func TestDiagnoseReplay(t *testing.T) {
 			sure bool
 		}{
 			{0, 1, 2, false},
-			{StepValue(1, 2), 1, 4, true},
-			{StepValue(1, 4), 2, 2, false}, // a is through, so b comes
-			{StepValue(2, 2), 2, 4, true},
-			{StepValue(3, 4), 1, 2, false}, // the next replay
-			{StepValue(9, 9), 1, 2, false},
+			{group.StepValue(1, 2), 1, 4, true},
+			{group.StepValue(1, 4), 2, 2, false}, // a is through, so b comes
+			{group.StepValue(2, 2), 2, 4, true},
+			{group.StepValue(3, 4), 1, 2, false}, // the next replay
+			{group.StepValue(9, 9), 1, 2, false},
 		} {
-			words := make([]uint32, len(g.pool.streams))
-			words[1] = x.copy
-			got, ok := g.diagnose([]int{1, 2, 3}, words, make([]history, 1), nil)
-			if !ok || got.Plan != x.plan || got.Step != x.step || got.Sure != x.sure {
-				t.Errorf("the word %#x: plan %d, step %d, sure %v; want %d, %d, %v", x.copy, got.Plan, got.Step, got.Sure, x.plan, x.step, x.sure)
+			plan, step, sure := g.DiagnoseReplay([]int{1, 2, 3}, x.copy)
+			if plan != x.plan || step != x.step || sure != x.sure {
+				t.Errorf("the word %#x: plan %d, step %d, sure %v; want %d, %d, %v",
+					x.copy, plan, step, sure, x.plan, x.step, x.sure)
 			}
 		}
 		a.close()
@@ -197,14 +208,16 @@ func TestDiagnoseReplay(t *testing.T) {
 
 // TestTimeouts gives each bound a time of its own.
 func TestTimeouts(t *testing.T) {
-	bounds := func(c *Config) {
-		c.Timeout, c.JoinTimeout, c.CallTimeout, c.RunTimeout = time.Hour, 20*time.Second, 7*time.Second, 11*time.Second
+	bounds := func(c *group.Config) {
+		c.Timeout, c.JoinTimeout, c.CallTimeout, c.RunTimeout = time.Hour, 20*time.Second, 7*time.Second,
+			11*time.Second
 	}
 	took := func(t *testing.T, f func() error, want time.Duration, text string) {
 		t.Helper()
 		start := time.Now()
 		err := f()
-		if got := time.Since(start); err == nil || got < want || got > want+2*time.Second || !strings.Contains(err.Error(), text) {
+		if got := time.Since(start); err == nil || got < want || got > want+2*time.Second ||
+			!strings.Contains(err.Error(), text) {
 			t.Errorf("%v after %v, want %q after %v", err, got, text, want)
 		}
 	}
@@ -213,7 +226,8 @@ func TestTimeouts(t *testing.T) {
 			cs := w.configs(0, 3)
 			each(2, func(r int) {
 				bounds(&cs[r])
-				took(t, func() error { _, err := Join(w.Context(), cs[r]); return err }, 20*time.Second, "rank 2 of 3 did not come within 20s")
+				took(t, func() error { _, err := group.Join(w.Context(), cs[r]); return err },
+					20*time.Second, "rank 2 of 3 did not come within 20s")
 			})
 		})
 	})
@@ -223,8 +237,10 @@ func TestTimeouts(t *testing.T) {
 		want time.Duration
 		text string
 	}{
-		{"call", func(w *world, p *toy) error { _, err := p.g.Gather(w.Context(), "meet", nil); return err }, 7 * time.Second, "did not within 7s"},
-		{"run", func(w *world, p *toy) error { return p.run(w.Context()) }, 11 * time.Second, "it did not drain within 11s"},
+		{"call", func(w *world, p *toy) error { _, err := p.g.Gather(w.Context(), "meet", nil); return err },
+			7 * time.Second, "did not within 7s"},
+		{"run", func(w *world, p *toy) error { return p.run(w.Context()) }, 11 * time.Second,
+			"it did not drain within 11s"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inWorld(t, sim.Config{Devices: 2}, func(w *world) {
@@ -273,19 +289,21 @@ func TestDecline(t *testing.T) {
 				each(len(x.come), func(i int) {
 					r := x.come[i]
 					start := time.Now()
-					g, err := Join(w.Context(), cs[r])
+					g, err := group.Join(w.Context(), cs[r])
 					if took := time.Since(start); took > 1500*time.Millisecond {
 						t.Errorf("rank %d: an error after %v", r, took)
 					}
-					var peer *PeerError
+					var peer *group.PeerError
 					switch {
-					case g != nil || err == nil || !strings.Contains(err.Error(), `look up driver "rocm"`):
+					case g != nil || err == nil ||
+						!strings.Contains(err.Error(), `look up driver "rocm"`):
 						t.Errorf("rank %d: %v", r, err)
 					case slices.Contains(x.bad, r):
 						if errors.As(err, &peer) {
 							t.Errorf("rank %d does not tell its own mistake: %v", r, err)
 						}
-					case !errors.As(err, &peer) || peer.Rank != x.bad[0] || !errors.As(err, new(*store.DeclinedError)):
+					case !errors.As(err, &peer) || peer.Rank != x.bad[0] ||
+						!errors.As(err, new(*store.DeclinedError)):
 						t.Errorf("rank %d: %v, want rank %d's", r, err, x.bad[0])
 					}
 				})
@@ -307,15 +325,18 @@ func TestToldOnce(t *testing.T) {
 			}
 			first := p.run(w.Context())
 			full := p.g.Err().Error()
-			if !strings.Contains(first.Error(), full) || !strings.Contains(full, "waited for rank 1 at plan 1 (toy)") {
+			if !strings.Contains(first.Error(), full) ||
+				!strings.Contains(full, "waited for rank 1 at plan 1 (toy)") {
 				t.Errorf("the first error is %q, Err is %q", first, full)
 			}
 			for range 2 {
 				_, gather := p.g.Gather(w.Context(), "meet", nil)
 				_, stream := p.g.Stream("another", 0, driver.Low)
-				for _, err := range []error{p.run(w.Context()), gather, stream, p.g.Alive(), p.g.Watch(w.Context(), p.main.Handle)} {
-					var a *AbortError
-					if !errors.As(err, &a) || !errors.Is(err, context.DeadlineExceeded) || a.Error() != full {
+				for _, err := range []error{p.run(w.Context()), gather, stream, p.g.Alive(),
+					p.g.Watch(w.Context(), p.main.Handle)} {
+					var a *group.AbortError
+					if !errors.As(err, &a) || !errors.Is(err, context.DeadlineExceeded) ||
+						a.Error() != full {
 						t.Errorf("%v is not the same abort", err)
 					}
 					if len(err.Error()) > 150 {
@@ -334,81 +355,31 @@ func TestToldOnce(t *testing.T) {
 // idle is a plan that does nothing.
 type idle struct{ name string }
 
-func (i *idle) Name() string  { return i.name }
-func (i *idle) Steps() []Step { return nil }
+func (i *idle) Name() string        { return i.name }
+func (i *idle) Steps() []group.Step { return nil }
 
 // TestRegister makes more plans than ids in a group's life, and as many as there are at
 // once.
 func TestRegister(t *testing.T) {
-	g := &Group{}
+	g := &group.Group{}
 	kept, err := g.Register(&idle{"kept"})
 	if err != nil || kept != 1 {
 		t.Fatal(kept, err)
 	}
-	for n := range 2 * MaxPlans {
+	for n := range 2 * group.MaxPlans {
 		id, err := g.Register(&idle{"another"})
-		if want := 2 + n%(MaxPlans-1); err != nil || id != want {
+		if want := 2 + n%(group.MaxPlans-1); err != nil || id != want {
 			t.Fatalf("plan %d got id %d, %v; want %d", n, id, err, want)
 		}
 		g.Unregister(id)
 	}
-	for n := range MaxPlans - 1 {
+	for n := range group.MaxPlans - 1 {
 		if _, err := g.Register(&idle{"open"}); err != nil {
 			t.Fatalf("%d open plans: %v", n+2, err)
 		}
 	}
-	if _, err := g.Register(&idle{"one more"}); err == nil || !strings.Contains(err.Error(), fmt.Sprint(MaxPlans, " plans of the group are open")) {
+	if _, err := g.Register(&idle{"one more"}); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprint(group.MaxPlans, " plans of the group are open")) {
 		t.Errorf("one more: %v", err)
-	}
-}
-
-// TestArenaBytes holds the size that it computes against what an arena of it, and one
-// that is a byte smaller, has room for.
-func TestArenaBytes(t *testing.T) {
-	fits := func(bytes, staging, words int64) bool {
-		if bytes < leastArena {
-			return false
-		}
-		a := &Arena{bytes: bytes}
-		_, err := a.Stage(staging)
-		_, full := a.Words(int(words))
-		return err == nil && full == nil
-	}
-	for _, staging := range []int64{0, 1, 256, 1000, 16 << 20, 300<<20 + 3, 7 << 30} {
-		for _, words := range []int64{0, 1, leastWords, leastWords + 1, 1 << 20, 5 << 20} {
-			n := ArenaBytes(staging, words)
-			if !fits(n, staging, words) {
-				t.Errorf("%d bytes of staging and %d words do not fit an arena of %d", staging, words, n)
-			}
-			if n > leastArena && fits(n-256, staging, words) {
-				t.Errorf("%d bytes of staging and %d words fit less than %d", staging, words, n)
-			}
-		}
-	}
-}
-
-// TestManyPlans takes the words of a large model's plans, each with three semaphores for
-// eight ranks: one for each of 4 operations in 126 layers and 16 sizes.
-func TestManyPlans(t *testing.T) {
-	const plans, words = 126 * 4 * 16, 3 * 8
-	small, large := &Arena{bytes: leastArena}, &Arena{bytes: DefaultArena}
-	var full *WordsError
-	for range plans {
-		if _, err := large.Words(words); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := small.Words(words); err != nil && !errors.As(err, &full) {
-			t.Fatal(err)
-		}
-	}
-	if full == nil {
-		t.Fatal("the smallest arena has room for all")
-	}
-	next := &Arena{bytes: full.Arena, taken: small.taken}
-	if _, err := next.Words(words); err != nil {
-		t.Errorf("an arena as large as the error says: %v", err)
-	}
-	if _, err := small.Words(words); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("set Config.Arena to at least %d on all ranks", full.Arena)) {
-		t.Errorf("%v", err)
 	}
 }

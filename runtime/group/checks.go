@@ -68,17 +68,29 @@ func checkAlike(all []identity) error {
 		pair := []int{0, r}
 		switch {
 		case id.Protocol != first.Protocol:
-			return &CheckError{"protocol", pair, fmt.Sprintf("rank 0 speaks version %d, rank %d version %d (run the same binary on all ranks)", first.Protocol, r, id.Protocol)}
+			return &CheckError{"protocol", pair,
+				fmt.Sprintf("rank 0 speaks version %d, rank %d version %d "+
+					"(run the same binary on all ranks)", first.Protocol, r, id.Protocol)}
 		case id.Host != first.Host:
-			return &CheckError{"host", pair, fmt.Sprintf("rank 0 is on %q, rank %d on %q (start all ranks of a group on one machine, in one container)", first.Host, r, id.Host)}
+			return &CheckError{"host", pair,
+				fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
+					"(start all ranks of a group on one machine, in one container)", first.Host, r,
+					id.Host)}
 		case id.Driver != first.Driver:
-			return &CheckError{"driver", pair, fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)", first.Driver, r, id.Driver, launch.EnvDriver)}
+			return &CheckError{"driver", pair,
+				fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)",
+					first.Driver, r, id.Driver, launch.EnvDriver)}
 		case id.Arena != first.Arena:
-			return &CheckError{"arena", pair, fmt.Sprintf("rank 0 has an arena of %d bytes, rank %d of %d (set Config.Arena to the same on all ranks)", first.Arena, r, id.Arena)}
+			return &CheckError{"arena", pair,
+				fmt.Sprintf("rank 0 has an arena of %d bytes, rank %d of %d "+
+					"(set Config.Arena to the same on all ranks)", first.Arena, r, id.Arena)}
 		}
 		for other := range r {
 			if all[other].UUID == id.UUID {
-				return &CheckError{"device", []int{other, r}, fmt.Sprintf("ranks %d and %d both run on %s, %x (give each rank its own: Config.Devices)", other, r, id.Device, id.UUID)}
+				return &CheckError{"device", []int{other, r},
+					fmt.Sprintf("ranks %d and %d both run on %s, %x "+
+						"(give each rank its own: Config.Devices)", other, r, id.Device,
+						id.UUID)}
 			}
 		}
 	}
@@ -126,7 +138,10 @@ func checkAccess(all [][]byte) error {
 		}
 		for to, text := range why {
 			if text != "" {
-				return &CheckError{"peer access", []int{r, to}, fmt.Sprintf("rank %d can't map rank %d's memory: %s (choose devices joined by NVLink or PCIe peer access: nvidia-smi topo -p2p r)", r, to, text)}
+				return &CheckError{"peer access", []int{r, to},
+					fmt.Sprintf("rank %d can't map rank %d's memory: %s "+
+						"(choose devices joined by NVLink or PCIe peer access: nvidia-smi topo -p2p r)",
+						r, to, text)}
 			}
 		}
 	}

@@ -34,7 +34,8 @@ func (c Config) resolve() (Config, error) {
 		c.Job = os.Getenv(launch.EnvJob)
 	}
 	if c.Job == "" && len(errs) == 0 {
-		errs = append(errs, fmt.Errorf("no job name (set Config.Job or %s to the same on all ranks of one start)", launch.EnvJob))
+		errs = append(errs, fmt.Errorf("no job name "+
+			"(set Config.Job or %s to the same on all ranks of one start)", launch.EnvJob))
 	}
 	if c.Backend == "" {
 		c.Backend = os.Getenv(launch.EnvDriver)
@@ -68,9 +69,11 @@ func (c *Config) bound() error {
 	for _, b := range []struct {
 		name  string
 		bound *time.Duration
-	}{{"Timeout", &c.Timeout}, {"JoinTimeout", &c.JoinTimeout}, {"CallTimeout", &c.CallTimeout}, {"RunTimeout", &c.RunTimeout}} {
+	}{{"Timeout", &c.Timeout}, {"JoinTimeout", &c.JoinTimeout}, {"CallTimeout", &c.CallTimeout},
+		{"RunTimeout", &c.RunTimeout}} {
 		if *b.bound < 0 {
-			errs = append(errs, fmt.Errorf("Config.%s is %v (leave it 0 for the default, %v)", b.name, *b.bound, standard))
+			errs = append(errs, fmt.Errorf("Config.%s is %v (leave it 0 for the default, %v)", b.name,
+				*b.bound, standard))
 			*b.bound = standard
 		}
 		*b.bound = cmp.Or(*b.bound, standard)

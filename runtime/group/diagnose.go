@@ -33,7 +33,8 @@ func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error
 		return Wait{}, false
 	}
 	return Wait{
-		Rank: g.Rank(), Peer: suspect(step.Peers, g.Rank(), all, cause), Plan: plan, Step: step.Number, Sure: sure,
+		Rank: g.Rank(), Peer: suspect(step.Peers, g.Rank(), all, cause), Plan: plan, Step: step.Number,
+		Sure: sure,
 		Text: fmt.Sprintf("%s, step %d on %s: %s", g.planName(plan), step.Number, step.Stream, step.Text),
 	}, true
 }
@@ -83,9 +84,8 @@ func (p *pool) stepWords(plan int, words []uint32) map[string]uint32 {
 	return byStream
 }
 
-// blocked finds the step that a run of plan waits at: the earliest of the waits
-// that each stream comes to next, those that the words leave no doubt about
-// before others.
+// blocked finds the step that a run of plan waits at: the earliest of the next waits of
+// all streams, a certain one before one that the words leave in doubt.
 func blocked(steps []Step, plan int, words map[string]uint32) (at Step, sure, ok bool) {
 	waits := map[string][]Step{}
 	var streams []string
@@ -100,7 +100,8 @@ func blocked(steps []Step, plan int, words map[string]uint32) (at Step, sure, ok
 	for _, name := range streams {
 		next, certain := waits[name][0], true
 		if w := words[name]; int(w>>16) == plan {
-			i := slices.IndexFunc(waits[name], func(s Step) bool { return s.Number&0xffff == int(w&0xffff) })
+			i := slices.IndexFunc(waits[name],
+				func(s Step) bool { return s.Number&0xffff == int(w&0xffff) })
 			if i+1 < len(waits[name]) {
 				next = waits[name][i+1]
 			} else {
@@ -145,7 +146,8 @@ func order(all []history, name func(int) string) string {
 	}
 	for n := first; n < least; n++ {
 		if s := differ(all, func(h history) uint64 { return uint64(h.recent[n%recentRuns]) }); s != nil {
-			return fmt.Sprintf("run %d of the group was %s", n+1, s.list(func(v uint64) string { return name(int(v)) }))
+			return fmt.Sprintf("run %d of the group was %s", n+1,
+				s.list(func(v uint64) string { return name(int(v)) }))
 		}
 	}
 	if s := differ(all, func(h history) uint64 { return h.runs }); s != nil {

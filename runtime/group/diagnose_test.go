@@ -9,7 +9,8 @@ import (
 // Plans may have streams of one name and other priorities: the words of the other plans'
 // don't count.
 func TestBlockedByPriority(t *testing.T) {
-	steps := []Step{{Number: 5, Stream: "copy", Wait: true}, {Number: 7, Stream: "copy", Wait: true}, {Number: 9, Stream: "copy", Wait: true}}
+	steps := []Step{{Number: 5, Stream: "copy", Wait: true}, {Number: 7, Stream: "copy", Wait: true},
+		{Number: 9, Stream: "copy", Wait: true}}
 	high, low := &Stream{Name: "copy", Priority: driver.High}, &Stream{Name: "copy", Priority: driver.Low}
 	for _, test := range []struct {
 		streams []*Stream
@@ -21,7 +22,8 @@ func TestBlockedByPriority(t *testing.T) {
 	} {
 		p := &pool{streams: test.streams}
 		if at, sure, ok := blocked(steps, 3, p.stepWords(3, test.words)); at.Number != 9 || !sure || !ok {
-			t.Errorf("%v: step %d, sure %v, found %v: want step 9 for sure", test.words, at.Number, sure, ok)
+			t.Errorf("%v: step %d, sure %v, found %v: want step 9 for sure", test.words, at.Number, sure,
+				ok)
 		}
 	}
 }

@@ -6,41 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"ovgen/runtime/group"
-	"ovgen/runtime/group/store"
 	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
 )
 
 // onRanks runs f as each rank of a simulated node, in one process. Ranks on GPUs are
 // processes, and call Join with what their launcher gave them: group.Config{}.
 func onRanks(n int, f func(ctx context.Context, g *group.Group) error) error {
-	node, network := sim.NewWorld(sim.Config{Devices: n}), store.Memory()
-	defer node.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	errs := make([]error, n)
-	var ranks sync.WaitGroup
-	for r := range n {
-		ranks.Go(func() {
-			device, err := node.Open(r)
-			if err != nil {
-				errs[r] = err
-				return
-			}
-			defer device.Close()
-			g, err := group.Join(ctx, group.Config{Rank: r, Size: n, Job: "example", Driver: device, Arena: 1 << 20, Network: network})
-			if err != nil {
-				errs[r] = err
-				return
-			}
-			errs[r] = errors.Join(f(ctx, g), g.Close(ctx))
-		})
-	}
-	ranks.Wait()
-	return errors.Join(errs...)
+	return simtest.Run(ctx, simtest.Config{Config: sim.Config{Devices: n}}, f)
 }
 
 // Two ranks join, tell each other something, and leave.

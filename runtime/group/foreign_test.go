@@ -45,7 +45,8 @@ func gather(ctx context.Context, g *group.Group, other foreign) error {
 		return errors.Join(err, p.Close(ctx))
 	}
 	// The other package may as well wait for its stream by its own call.
-	err = errors.Join(p.Enqueue(driver.Stream(stream)), g.Driver().StreamSynchronize(driver.Stream(stream)), g.Err())
+	err = errors.Join(p.Enqueue(driver.Stream(stream)), g.Driver().StreamSynchronize(driver.Stream(stream)),
+		g.Err())
 	return errors.Join(err, p.Close(ctx))
 }
 

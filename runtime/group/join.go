@@ -32,7 +32,8 @@ func Join(ctx context.Context, c Config) (*Group, error) {
 	}
 	client, err := store.Join(ctx, meeting)
 	if declined := (*store.DeclinedError)(nil); errors.As(err, &declined) {
-		return nil, fmt.Errorf("join job %q: %w", c.Job, &PeerError{Rank: declined.Rank, Text: "join: " + declined.Reason, Err: declined})
+		return nil, fmt.Errorf("join job %q: %w", c.Job,
+			&PeerError{Rank: declined.Rank, Text: "join: " + declined.Reason, Err: declined})
 	} else if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,8 @@ func (g *Group) chooseDriver(ctx context.Context) error {
 
 // simulated says how to run without GPUs, where there are none and the binary can.
 func simulated(name string, err error) string {
-	if _, missing := driver.Lookup("sim"); name != "cuda" || missing != nil || !errors.Is(err, driver.ErrUnavailable) {
+	if _, missing := driver.Lookup("sim"); name != "cuda" || missing != nil ||
+		!errors.Is(err, driver.ErrUnavailable) {
 		return ""
 	}
 	return fmt.Sprintf(" (%s=sim, or Config.Backend, runs it in the simulator)", launch.EnvDriver)
@@ -145,7 +147,8 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	}
 	for r, other := range all {
 		if other.Why != "" {
-			return other.Why, errors.Join(&PeerError{Rank: r, Text: other.Why, Err: driver.ErrUnavailable}, g.closeDriver())
+			return other.Why, errors.Join(&PeerError{Rank: r, Text: other.Why, Err: driver.ErrUnavailable},
+				g.closeDriver())
 		}
 		g.pids = append(g.pids[:r], other.Pid)
 	}

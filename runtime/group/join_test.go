@@ -1,6 +1,6 @@
 //go:build cgo
 
-package group
+package group_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/verify/sim"
 )
@@ -43,7 +44,8 @@ func TestRunsOnManyStreams(t *testing.T) {
 						t.Errorf("rank %d, run %d: %v", r, i, err)
 					}
 				}
-				if err := errors.Join(g.Driver().StreamSynchronize(other), g.Err(), g.Driver().StreamDestroy(other)); err != nil {
+				if err := errors.Join(g.Driver().StreamSynchronize(other), g.Err(),
+					g.Driver().StreamDestroy(other)); err != nil {
 					t.Error(err)
 				}
 				a.close()
@@ -54,7 +56,7 @@ func TestRunsOnManyStreams(t *testing.T) {
 			if races := w.Races(); len(races) > 0 {
 				t.Errorf("races: %v", races)
 			}
-			if _, err := groups[0].Begin(nil, 1, 0); !errors.Is(err, ErrClosed) {
+			if _, err := groups[0].Begin(nil, 1, 0); !errors.Is(err, group.ErrClosed) {
 				t.Errorf("begin after close: %v", err)
 			}
 			if err := groups[0].Err(); err != nil {
@@ -75,14 +77,15 @@ func TestOneSequence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := g.Arena().Base(0) + driver.Ptr(stagingOf(g.Arena().Bytes()))
+			at := g.Arena().Base(0) + driver.Ptr(group.StagingOf(g.Arena().Bytes()))
 			for i := range 12 {
 				s, err := g.Stream("work", i%3, driver.Low)
 				if err != nil {
 					t.Fatal(err)
 				}
 				r, err := g.Begin(nil, id, s.Handle)
-				if err := errors.Join(err, g.Driver().MemsetD32Async(at, uint32(i), 512, s.Handle), g.End(&r)); err != nil {
+				if err := errors.Join(err, g.Driver().MemsetD32Async(at, uint32(i), 512, s.Handle),
+					g.End(&r)); err != nil {
 					t.Fatal(err)
 				}
 				if i == 11 {
@@ -193,7 +196,8 @@ func TestCallersGraph(t *testing.T) {
 			}
 			<-g.Done()
 			must(d.StreamSynchronize(s))
-			if err := g.Err(); !strings.Contains(err.Error(), "rank 1 probably waited for rank 0 at plan 1 (toy), step 2") {
+			if err := g.Err(); !strings.Contains(err.Error(),
+				"rank 1 probably waited for rank 0 at plan 1 (toy), step 2") {
 				t.Errorf("rank %d: %v", r, err)
 			}
 			must(errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(graph), d.StreamDestroy(s)))
@@ -220,10 +224,10 @@ func TestGroupOfOne(t *testing.T) {
 func TestGroupsSideBySide(t *testing.T) {
 	inWorld(t, sim.Config{Devices: 4}, func(w *world) {
 		left, right, whole := w.configs(0, 2), w.configs(2, 2), w.configs(0, 4)
-		var groups [3][]*Group
+		var groups [3][]*group.Group
 		each(3, func(i int) {
 			var errs []error
-			groups[i], errs = w.join([][]Config{left, right, whole}[i])
+			groups[i], errs = w.join([][]group.Config{left, right, whole}[i])
 			if err := errors.Join(errs...); err != nil {
 				panic(err)
 			}
@@ -271,8 +275,10 @@ func TestGather(t *testing.T) {
 				<-groups[r].Done()
 				err = groups[r].Err()
 			}
-			var a *AbortError
-			if !errors.As(err, &a) || a.By != 1 || !strings.Contains(err.Error(), "bind plan 3 (toy) buffer A: rank 1 came alone; ranks 0, 2 did not within 3s") {
+			var a *group.AbortError
+			if !errors.As(err, &a) || a.By != 1 ||
+				!strings.Contains(err.Error(),
+					"bind plan 3 (toy) buffer A: rank 1 came alone; ranks 0, 2 did not within 3s") {
 				t.Errorf("rank %d: %v", r, err)
 			}
 		})
@@ -284,16 +290,23 @@ func TestJoinRefuses(t *testing.T) {
 	for _, x := range []struct {
 		name  string
 		world sim.Config
-		spoil func(cs []Config)
+		spoil func(cs []group.Config)
 		want  []string
 		as    any
 	}{
-		{"unequal arena", sim.Config{}, func(cs []Config) { cs[1].Arena *= 2 }, []string{"check arena", "Config.Arena"}, new(*CheckError)},
-		{"one device twice", sim.Config{}, func(cs []Config) { cs[2].Driver = cs[1].Driver }, []string{"check device", "ranks 1 and 2"}, new(*CheckError)},
-		{"no peer access", sim.Config{PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }}, func([]Config) {}, []string{"check peer access", "rank 1 can't map rank 2's memory"}, new(*CheckError)},
-		{"one hardware queue", sim.Config{Queues: 1}, func([]Config) {}, []string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
-		{"a rank does not come", sim.Config{}, func(cs []Config) { cs[1].Job = "elsewhere" }, []string{"did not come"}, new(*store.RendezvousError)},
-		{"no memory", sim.Config{Memory: 1 << 19}, func([]Config) {}, []string{"allocate the arena"}, nil},
+		{"unequal arena", sim.Config{}, func(cs []group.Config) { cs[1].Arena *= 2 },
+			[]string{"check arena", "Config.Arena"}, new(*group.CheckError)},
+		{"one device twice", sim.Config{}, func(cs []group.Config) { cs[2].Driver = cs[1].Driver },
+			[]string{"check device", "ranks 1 and 2"}, new(*group.CheckError)},
+		{"no peer access", sim.Config{PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }},
+			func([]group.Config) {}, []string{"check peer access", "rank 1 can't map rank 2's memory"},
+			new(*group.CheckError)},
+		{"one hardware queue", sim.Config{Queues: 1}, func([]group.Config) {},
+			[]string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
+		{"a rank does not come", sim.Config{}, func(cs []group.Config) { cs[1].Job = "elsewhere" },
+			[]string{"did not come"}, new(*store.RendezvousError)},
+		{"no memory", sim.Config{Memory: 1 << 19}, func([]group.Config) {}, []string{"allocate the arena"},
+			nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			x.world.Devices = 3
@@ -345,7 +358,8 @@ func TestJoinFailsAnywhere(t *testing.T) {
 				t.Errorf("call %d: join took %v", n, took)
 			}
 			for r, err := range errs {
-				if err == nil || !strings.Contains(err.Error(), "injected") || r != 1 && !strings.Contains(err.Error(), "rank 1") {
+				if err == nil || !strings.Contains(err.Error(), "injected") || r != 1 &&
+					!strings.Contains(err.Error(), "rank 1") {
 					t.Errorf("call %d: rank %d: %v", n, r, err)
 				}
 			}

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package group
+package group_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
 	"ovgen/verify/launchtest"
@@ -36,14 +37,14 @@ func toyRank(rank int, dir string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	g, err := Join(ctx, Config{Timeout: 20 * time.Second})
+	g, err := group.Join(ctx, group.Config{Timeout: 20 * time.Second})
 	must(err)
 	p := newToy(g)
 	must(p.run(ctx))
 	say(".running", g.Choice())
 	err = p.runs(ctx)
-	var a *AbortError
-	if !errors.As(err, &a) || !errors.Is(err, ErrPeerGone) {
+	var a *group.AbortError
+	if !errors.As(err, &a) || !errors.Is(err, group.ErrPeerGone) {
 		must(fmt.Errorf("not told of a dead peer: %w", err))
 	}
 	say(".aborted", err.Error())
@@ -54,7 +55,7 @@ func toyRank(rank int, dir string) {
 	if errors.As(err, &gone) && rank > gone.Rank {
 		rank--
 	}
-	g, err = Join(ctx, Config{Rank: rank, Size: g.Size() - 1, Job: os.Getenv(launch.EnvJob) + "again"})
+	g, err = group.Join(ctx, group.Config{Rank: rank, Size: g.Size() - 1, Job: os.Getenv(launch.EnvJob) + "again"})
 	must(err)
 	p = newToy(g)
 	for range 5 {
@@ -81,10 +82,12 @@ func TestKilledRank(t *testing.T) {
 			wait := func(name string, within time.Duration, ranks ...int) {
 				t.Helper()
 				for end := time.Now().Add(within); len(ranks) > 0; time.Sleep(5 * time.Millisecond) {
-					if _, err := os.Stat(filepath.Join(dir, fmt.Sprint(ranks[0], name))); err == nil {
+					if _, err := os.Stat(filepath.Join(dir,
+						fmt.Sprint(ranks[0], name))); err == nil {
 						ranks = ranks[1:]
 					} else if time.Now().After(end) {
-						text, _ := os.ReadFile(filepath.Join(dir, fmt.Sprint(ranks[0], ".error")))
+						text, _ := os.ReadFile(filepath.Join(dir,
+							fmt.Sprint(ranks[0], ".error")))
 						t.Fatalf("ranks %v: no %s within %v: %s", ranks, name, within, text)
 					}
 				}
@@ -150,7 +153,9 @@ func TestChoice(t *testing.T) {
 		t.Setenv("OVGEN_SIM_DEVICES", x.devices)
 		t.Setenv(launch.EnvDriver, "")
 		each(2, func(r int) {
-			g, err := Join(t.Context(), Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"), Backend: x.backend, Timeout: 5 * time.Second})
+			g, err := group.Join(t.Context(),
+				group.Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"),
+					Backend: x.backend, Timeout: 5 * time.Second})
 			text := ""
 			if err != nil {
 				text = err.Error()

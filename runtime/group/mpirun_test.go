@@ -1,6 +1,6 @@
 //go:build cgo
 
-package group
+package group_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
 	"ovgen/verify/launchtest"
 )
@@ -56,14 +57,14 @@ func brokenRank(rank int, _ string) {
 		}
 		return errors.New("rank 1 has had enough")
 	})
-	launch.Report(os.Stderr, err, Reports(err, rank))
+	launch.Report(os.Stderr, err, group.Reports(err, rank))
 	os.Exit(1)
 }
 
 func runToy(f func(*toy, context.Context) error) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	g, err := Join(ctx, Config{Timeout: 20 * time.Second})
+	g, err := group.Join(ctx, group.Config{Timeout: 20 * time.Second})
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,8 @@ func mpirun(t *testing.T, ranks int, mode string) (out, errs string, err error) 
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, path, "--allow-run-as-root", "--oversubscribe", "-n", fmt.Sprint(ranks), os.Args[0])
+	c := exec.CommandContext(ctx, path, "--allow-run-as-root", "--oversubscribe", "-n", fmt.Sprint(ranks),
+		os.Args[0])
 	c.Env = append(os.Environ(), rankMode+"="+mode+"|", launch.EnvDriver+"=sim")
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr

@@ -35,7 +35,8 @@ func TestBlocked(t *testing.T) {
 	} {
 		at, sure, ok := blocked(steps, 4, map[string]uint32{"copy": x.copy, "work[1]": x.work})
 		if !ok || at.Number != x.want || sure != x.sure {
-			t.Errorf("copy %#x, work %#x: step %d, sure %v; want %d, %v", x.copy, x.work, at.Number, sure, x.want, x.sure)
+			t.Errorf("copy %#x, work %#x: step %d, sure %v; want %d, %v", x.copy, x.work, at.Number, sure,
+				x.want, x.sure)
 		}
 	}
 	if _, _, ok := blocked(steps[:1], 4, nil); ok {
@@ -80,9 +81,11 @@ func TestOrder(t *testing.T) {
 	}{
 		{[]history{ran(), ran(), ran()}, ""},
 		{[]history{ran(1, 2), ran(1, 2)}, ""},
-		{[]history{ran(1, 2), ran(1, 3), ran(1, 2)}, "run 2 of the group was plan 2 on ranks 0, 2; plan 3 on rank 1"},
+		{[]history{ran(1, 2), ran(1, 3), ran(1, 2)},
+			"run 2 of the group was plan 2 on ranks 0, 2; plan 3 on rank 1"},
 		{[]history{ran(1, 2), ran(1), ran(1, 2)}, "runs begun by the host: 2 on ranks 0, 2; 1 on rank 1"},
-		{[]history{ran(append(many, 2)...), ran(append(many, 3)...)}, "run 41 of the group was plan 2 on rank 0; plan 3 on rank 1"},
+		{[]history{ran(append(many, 2)...), ran(append(many, 3)...)},
+			"run 41 of the group was plan 2 on rank 0; plan 3 on rank 1"},
 		{[]history{ran(many...), ran(1)}, "runs begun by the host: 40 on rank 0; 1 on rank 1"},
 	} {
 		if got := order(x.all, func(p int) string { return fmt.Sprintf("plan %d", p) }); got != x.want {
@@ -93,7 +96,8 @@ func TestOrder(t *testing.T) {
 
 func TestCheckAlike(t *testing.T) {
 	good := func(r byte) identity {
-		return identity{Protocol: 1, Host: "h", Driver: "cuda", UUID: driver.UUID{r}, Device: "H200", Arena: 1 << 20}
+		return identity{Protocol: 1, Host: "h", Driver: "cuda", UUID: driver.UUID{r}, Device: "H200",
+			Arena: 1 << 20}
 	}
 	for _, x := range []struct {
 		spoil func(*identity)
@@ -117,7 +121,8 @@ func TestCheckAlike(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.As(err, &c) || c.Check != x.check || c.Ranks[1] != 2 || !strings.Contains(err.Error(), x.hint) {
+		if !errors.As(err, &c) || c.Check != x.check || c.Ranks[1] != 2 ||
+			!strings.Contains(err.Error(), x.hint) {
 			t.Errorf("%s: %v", x.check, err)
 		}
 	}
@@ -137,7 +142,8 @@ func TestCheckAccess(t *testing.T) {
 		for _, b := range x.blobs {
 			blobs = append(blobs, []byte(b))
 		}
-		if err := checkAccess(blobs); (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+		if err := checkAccess(blobs); (err == nil) != (x.want == "") || err != nil &&
+			!strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v: %v, want %q", x.blobs, err, x.want)
 		}
 	}
@@ -152,13 +158,16 @@ func TestResolve(t *testing.T) {
 		{map[string]string{launch.EnvRank: "1", launch.EnvSize: "2", launch.EnvJob: "j"}, Config{}, ""},
 		{nil, Config{Rank: 1, Size: 2, Job: "j"}, ""},
 		{nil, Config{}, "launch.Command"},
-		{map[string]string{launch.EnvRank: "x", launch.EnvSize: "2", launch.EnvJob: "j"}, Config{}, `OVGEN_RANK="x"`},
+		{map[string]string{launch.EnvRank: "x", launch.EnvSize: "2", launch.EnvJob: "j"}, Config{},
+			`OVGEN_RANK="x"`},
 		{nil, Config{Size: 2}, "no job name"},
 		{map[string]string{launch.EnvRank: "1", launch.EnvSize: "2"}, Config{}, "no job name"},
 		{nil, Config{Size: 2, Job: "j", Arena: 100}, "arena"},
 		{nil, Config{Size: 2, Job: "j", Timeout: -1}, "Config.Timeout is -1ns"},
-		{nil, Config{Size: 2, Job: "j", JoinTimeout: -1}, "Config.JoinTimeout is -1ns (leave it 0 for the default, 30s)"},
-		{nil, Config{Size: 2, Job: "j", CallTimeout: -1, Timeout: time.Second}, "Config.CallTimeout is -1ns (leave it 0 for the default, 1s)"},
+		{nil, Config{Size: 2, Job: "j", JoinTimeout: -1},
+			"Config.JoinTimeout is -1ns (leave it 0 for the default, 30s)"},
+		{nil, Config{Size: 2, Job: "j", CallTimeout: -1, Timeout: time.Second},
+			"Config.CallTimeout is -1ns (leave it 0 for the default, 1s)"},
 		{nil, Config{Size: 2, Job: "j", RunTimeout: -1}, "Config.RunTimeout"},
 		{nil, Config{Size: 2, Job: "j", Backend: "rocm"}, `look up driver "rocm"`},
 		{nil, Config{Size: 2, Job: "j", Devices: []int{1}}, "1 devices for 2 ranks"},
@@ -170,7 +179,8 @@ func TestResolve(t *testing.T) {
 		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v %+v: %v, want %q", x.env, x.c, err, x.want)
 		}
-		if err == nil && (c.Rank != 1 || c.Size != 2 || c.Job != "j" || c.Arena != DefaultArena || c.Timeout != DefaultTimeout || c.Backend != "cuda") {
+		if err == nil && (c.Rank != 1 || c.Size != 2 || c.Job != "j" || c.Arena != DefaultArena ||
+			c.Timeout != DefaultTimeout || c.Backend != "cuda") {
 			t.Errorf("%v %+v: %+v", x.env, x.c, c)
 		}
 	}
@@ -178,7 +188,8 @@ func TestResolve(t *testing.T) {
 
 // TestDevice: a rank takes the device that its launcher names.
 func TestDevice(t *testing.T) {
-	for name, v := range map[string]string{launch.EnvRank: "1", launch.EnvSize: "2", launch.EnvLocal: "3", launch.EnvJob: "j"} {
+	for name, v := range map[string]string{launch.EnvRank: "1", launch.EnvSize: "2", launch.EnvLocal: "3",
+		launch.EnvJob: "j"} {
 		t.Setenv(name, v)
 	}
 	for _, x := range []struct {

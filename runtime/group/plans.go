@@ -50,7 +50,8 @@ func (g *Group) Register(t Tracer) (id int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.byID) == MaxPlans {
-		return 0, fmt.Errorf("register plan %s: %d plans of the group are open (close plans that are not used any more)", t.Name(), MaxPlans)
+		return 0, fmt.Errorf("register plan %s: %d plans of the group are open "+
+			"(close plans that are not used any more)", t.Name(), MaxPlans)
 	}
 	if p.byID == nil {
 		p.byID = map[int]Tracer{}

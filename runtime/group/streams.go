@@ -71,7 +71,9 @@ func (g *Group) Stream(name string, index int, p driver.Priority) (*Stream, erro
 	}
 	s := &Stream{Name: name, Index: index, Priority: p, group: g, slot: len(g.pool.streams)}
 	if s.slot == stepWords {
-		return nil, fmt.Errorf("make stream %s: the group's pool has %d streams already, which no setting raises (let plans use fewer compute streams)", s, stepWords)
+		return nil, fmt.Errorf("make stream %s: the group's pool has %d streams already, "+
+			"which no setting raises "+
+			"(let plans use fewer compute streams)", s, stepWords)
 	}
 	if err := g.Alive(); err != nil {
 		return nil, fmt.Errorf("make stream %s: %w", s, err)
@@ -127,7 +129,9 @@ type ProbeError struct{ After time.Duration }
 
 // Error says what to do about it.
 func (e *ProbeError) Error() string {
-	return fmt.Sprintf("a write on the abort stream did not get past a blocked stream within %v: too few hardware queues (set CUDA_DEVICE_MAX_CONNECTIONS=32 before the process starts)", e.After)
+	return fmt.Sprintf("a write on the abort stream did not get past a blocked stream within %v: "+
+		"too few hardware queues "+
+		"(set CUDA_DEVICE_MAX_CONNECTIONS=32 before the process starts)", e.After)
 }
 
 const probeTimeout = 2 * time.Second
@@ -138,7 +142,8 @@ func (g *Group) probe(s driver.Stream) error {
 	word := g.page.own(sectionProbe)
 	at := g.page.device + driver.Ptr(section(g.Rank(), sectionProbe))
 	word.Store(0)
-	if err := g.drv.StreamBatchMemOp(s, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: at}}); err != nil {
+	if err := g.drv.StreamBatchMemOp(s,
+		[]driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: at}}); err != nil {
 		return fmt.Errorf("block a stream to try the release: %w", err)
 	}
 	err := g.drv.MemsetD32Async(at, 1, 1, g.abort.stream)

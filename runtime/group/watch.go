@@ -105,7 +105,8 @@ func (g *Group) lateness(f flight) error {
 
 // tooLong is why what had no deadline of its own is given up.
 func (g *Group) tooLong(what string) error {
-	return fmt.Errorf("%s: it did not drain within %v (Config.RunTimeout): %w", what, g.config.RunTimeout, context.DeadlineExceeded)
+	return fmt.Errorf("%s: it did not drain within %v (Config.RunTimeout): %w", what, g.config.RunTimeout,
+		context.DeadlineExceeded)
 }
 
 // runCause is how the context of a run or of a watch ended.

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package group
+package group_test
 
 import (
 	"context"
@@ -13,16 +13,15 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/group/store"
+	"ovgen/runtime/group"
 	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
 )
 
-// world is a simulated node with a network, in a bubble.
+// world is a simulated node, in a bubble.
 type world struct {
 	*testing.T
-	*sim.World
-	net   store.Network
-	jobs  int
+	*simtest.Node
 	wrap  func(rank int, d driver.Driver) driver.Driver
 	tally []*tally // of all drivers that were given out
 }
@@ -31,7 +30,7 @@ type world struct {
 func inWorld(t *testing.T, c sim.Config, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, World: sim.NewWorld(c), net: store.Memory()}
+		w := &world{T: t, Node: simtest.NewNode(c)}
 		defer w.Close()
 		f(w)
 		for i, d := range w.tally {
@@ -45,12 +44,8 @@ func inWorld(t *testing.T, c sim.Config, f func(w *world)) {
 	})
 }
 
-// open makes the driver of a rank.
-func (w *world) open(device int) driver.Driver {
-	d, err := w.World.Open(device)
-	if err != nil {
-		panic(err)
-	}
+// counted counts what the driver of a rank holds, and wraps it as the test asks.
+func (w *world) counted(device int, d driver.Driver) driver.Driver {
 	count := &tally{Driver: d, open: map[string]int{}}
 	w.tally = append(w.tally, count)
 	if w.wrap != nil {
@@ -60,35 +55,36 @@ func (w *world) open(device int) driver.Driver {
 }
 
 // configs are those of n ranks of a new job, on devices first and up.
-func (w *world) configs(first, n int) []Config {
-	w.jobs++
-	cs := make([]Config, n)
+func (w *world) configs(first, n int) []group.Config {
+	cs, err := w.Configs(first, n)
+	if err != nil {
+		panic(err)
+	}
 	for r := range cs {
-		cs[r] = Config{Rank: r, Size: n, Job: fmt.Sprint("job", w.jobs), Driver: w.open(first + r),
-			Arena: 1 << 20, Timeout: 3 * time.Second, Network: w.net}
+		cs[r].Driver, cs[r].Timeout = w.counted(first+r, cs[r].Driver), 3*time.Second
 	}
 	return cs
 }
 
 // join joins the ranks at once.
-func (w *world) join(cs []Config) ([]*Group, []error) {
-	groups, errs := make([]*Group, len(cs)), make([]error, len(cs))
-	each(len(cs), func(r int) { groups[r], errs[r] = Join(w.Context(), cs[r]) })
+func (w *world) join(cs []group.Config) ([]*group.Group, []error) {
+	groups, errs := make([]*group.Group, len(cs)), make([]error, len(cs))
+	each(len(cs), func(r int) { groups[r], errs[r] = group.Join(w.Context(), cs[r]) })
 	return groups, errs
 }
 
 // groups joins n ranks that must come together.
-func (w *world) groups(first, n int) []*Group {
+func (w *world) groups(first, n int) []*group.Group {
 	w.Helper()
-	groups, errs := w.join(w.configs(first, n))
-	if err := errors.Join(errs...); err != nil {
+	groups, err := simtest.Join(w.Context(), w.configs(first, n))
+	if err != nil {
 		w.Fatal(err)
 	}
 	return groups
 }
 
 // leave closes the groups at once and within bounds.
-func (w *world) leave(groups []*Group) {
+func (w *world) leave(groups []*group.Group) {
 	w.Helper()
 	start := time.Now()
 	each(len(groups), func(r int) {
@@ -102,33 +98,31 @@ func (w *world) leave(groups []*Group) {
 }
 
 // kill ends a rank as SIGKILL does: its connection and its device's work end.
-func kill(g *Group) {
-	close(g.watch.stop)
-	g.watch.wg.Wait()
-	d := g.drv.(*tally)
+func kill(g *group.Group) {
+	g.Unwatch()
+	d := g.Given().(*tally)
 	d.dead = true
 	d.Driver.Close()
-	g.client.Close()
+	g.Disconnect()
 }
 
 func each(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { f(i) })
-	}
-	wg.Wait()
+	_ = simtest.Each(n, func(i int) error {
+		f(i)
+		return nil
+	})
 }
 
 // toy is a plan that passes a token to the next rank and gets it acknowledged.
 type toy struct {
-	g          *Group
+	g          *group.Group
 	id         int
-	main, copy *Stream
+	main, copy *group.Stream
 	ready, ack int64
 	fork, join driver.Event
 }
 
-func newToy(g *Group) *toy {
+func newToy(g *group.Group) *toy {
 	p := &toy{g: g}
 	check := func(err error) {
 		if err != nil {
@@ -164,12 +158,14 @@ func (p *toy) prev() int { return (p.g.Rank() + p.g.Size() - 1) % p.g.Size() }
 
 func (p *toy) Name() string { return "toy" }
 
-func (p *toy) Steps() []Step {
-	return []Step{
+func (p *toy) Steps() []group.Step {
+	return []group.Step{
 		{Number: 1, Stream: "main", Text: fmt.Sprintf("Post ready[%d]", p.next())},
-		{Number: 2, Stream: "copy", Wait: true, Peers: []int{p.prev()}, Text: fmt.Sprintf("Wait ready[%d]", p.prev())},
+		{Number: 2, Stream: "copy", Wait: true, Peers: []int{p.prev()},
+			Text: fmt.Sprintf("Wait ready[%d]", p.prev())},
 		{Number: 3, Stream: "copy", Text: fmt.Sprintf("Post ack[%d]", p.prev())},
-		{Number: 4, Stream: "copy", Wait: true, Peers: []int{p.next()}, Text: fmt.Sprintf("Wait ack[%d]", p.next())},
+		{Number: 4, Stream: "copy", Wait: true, Peers: []int{p.next()},
+			Text: fmt.Sprintf("Wait ack[%d]", p.next())},
 	}
 }
 
@@ -178,11 +174,11 @@ func (p *toy) post(s driver.Stream, sem int64, to int) error {
 	return p.g.Driver().StreamBatchMemOp(s, []driver.MemOp{{Kind: driver.Write, Value: 1, Address: at}})
 }
 
-func (p *toy) wait(s *Stream, sem int64, from, step int) error {
+func (p *toy) wait(s *group.Stream, sem int64, from, step int) error {
 	at := p.g.Arena().Base(p.g.Rank()) + driver.Ptr(sem) + driver.Ptr(4*from)
 	return p.g.Driver().StreamBatchMemOp(s.Handle, []driver.MemOp{
 		{Kind: driver.WaitEqual, Value: 1, Address: at}, {Kind: driver.Write, Value: 0, Address: at},
-		{Kind: driver.Write, Value: StepValue(p.id, step), Address: s.Step}})
+		{Kind: driver.Write, Value: group.StepValue(p.id, step), Address: s.Step}})
 }
 
 func (p *toy) issue(main driver.Stream) error {
@@ -197,7 +193,7 @@ func (p *toy) issue(main driver.Stream) error {
 }
 
 // enqueue runs behind what main holds.
-func (p *toy) enqueue(ctx context.Context, main driver.Stream) (Run, error) {
+func (p *toy) enqueue(ctx context.Context, main driver.Stream) (group.Run, error) {
 	r, err := p.g.Begin(ctx, p.id, main)
 	if err != nil {
 		return r, err

@@ -79,7 +79,8 @@ func (l *Command) Run(ctx context.Context) error {
 	defer signal.Stop(signals)
 
 	job := strings.ToLower(rand.Text())
-	out := &outputs{stdout: cmp.Or[io.Writer](l.Stdout, os.Stdout), stderr: cmp.Or[io.Writer](l.Stderr, os.Stderr), prefix: l.Prefix}
+	out := &outputs{stdout: cmp.Or[io.Writer](l.Stdout, os.Stdout), stderr: cmp.Or[io.Writer](l.Stderr, os.Stderr),
+		prefix: l.Prefix}
 	ended := make(chan exit, l.Ranks)
 	pids, release, err := l.start(job, out, ended)
 	defer release()
@@ -133,7 +134,8 @@ func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
 	if l.Driver != "" {
 		c.Env = append(c.Env, EnvDriver+"="+l.Driver)
 	}
-	c.Env = append(c.Env, fmt.Sprintf("%s=%d", EnvRank, rank), fmt.Sprintf("%s=%d", EnvSize, l.Ranks), EnvJob+"="+job)
+	c.Env = append(c.Env, fmt.Sprintf("%s=%d", EnvRank, rank), fmt.Sprintf("%s=%d", EnvSize, l.Ranks),
+		EnvJob+"="+job)
 	c.Stdout, c.Stderr = out.of(rank)
 	c.WaitDelay = time.Second
 	c.SysProcAttr = rankAttributes()

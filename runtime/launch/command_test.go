@@ -68,11 +68,13 @@ func TestOutput(t *testing.T) {
 		out, err []string
 	}{
 		{false, []string{"out of 0", "the end"}, []string{"err of 0"}},
-		{true, []string{"[0] out of 0", "[1] out of 1", "[2] out of 2", "[0] the end", "[1] the end", "[2] the end"}, []string{"[0] err of 0", "[1] err of 1", "[2] err of 2"}},
+		{true, []string{"[0] out of 0", "[1] out of 1", "[2] out of 2", "[0] the end", "[1] the end",
+			"[2] the end"}, []string{"[0] err of 0", "[1] err of 1", "[2] err of 2"}},
 	} {
 		dir := t.TempDir()
 		var out, errs bytes.Buffer
-		l := launch.Command{Ranks: 3, Env: []string{rankMode + "=pass|" + dir}, Stdout: &out, Stderr: &errs, Prefix: x.prefix}
+		l := launch.Command{Ranks: 3, Env: []string{rankMode + "=pass|" + dir}, Stdout: &out, Stderr: &errs,
+			Prefix: x.prefix}
 		if err := l.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +99,8 @@ func TestOutput(t *testing.T) {
 func TestFailureIsReportedOnce(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
-	l := launch.Command{Ranks: 4, Env: []string{rankMode + "=fail|" + dir}, Stdout: &out, Stderr: &errs, Grace: 500 * time.Millisecond}
+	l := launch.Command{Ranks: 4, Env: []string{rankMode + "=fail|" + dir}, Stdout: &out, Stderr: &errs,
+		Grace: 500 * time.Millisecond}
 	start := time.Now()
 	err := l.Run(t.Context())
 	var r *launch.RankError
@@ -107,7 +110,8 @@ func TestFailureIsReportedOnce(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("the others ended after %v", took)
 	}
-	if got := errs.String(); got != "" && got != "err of 0\n" { // the failure may overtake the line in rank 0's pipe
+	// The failure may overtake the line in rank 0's pipe.
+	if got := errs.String(); got != "" && got != "err of 0\n" {
 		t.Errorf("rank 0's stderr went on after the failure: %q", got)
 	}
 	launchtest.Ended(t, launchtest.Pids(t, dir, 4), 0)
@@ -121,7 +125,8 @@ func TestCancelled(t *testing.T) {
 		defer cancel()
 		pids = launchtest.Pids(t, dir, 2)
 	}()
-	l := launch.Command{Ranks: 2, Env: []string{rankMode + "=stay|" + dir}, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), Grace: 100 * time.Millisecond}
+	l := launch.Command{Ranks: 2, Env: []string{rankMode + "=stay|" + dir}, Stdout: new(bytes.Buffer),
+		Stderr: new(bytes.Buffer), Grace: 100 * time.Millisecond}
 	if err := l.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

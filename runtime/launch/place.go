@@ -42,10 +42,12 @@ var launchers = []launcher{
 	{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
 		[]string{"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT"}},
 	// Open MPI; the name space is PMIx's.
-	{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+	{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+		"OMPI_COMM_WORLD_LOCAL_SIZE",
 		[]string{"PMIX_NAMESPACE"}},
 	// slurm.schedmd.com/srun.html: set in a step only, not in the batch script.
-	{"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "", []string{"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+	{"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "",
+		[]string{"SLURM_JOB_ID", "SLURM_STEP_ID"}},
 }
 
 // IsRank says whether this process was started as a rank, by a Command or by another
@@ -71,14 +73,18 @@ func launchedBy() (launcher, bool) {
 func FindPlace() (Place, error) {
 	l, ok := launchedBy()
 	if !ok {
-		return Place{}, fmt.Errorf("find this rank's place: no %s and %s, and none of torchrun's, mpirun's or srun's variables (start the ranks by launch.Command or a launcher, or set Config.Rank, Size and Job)", EnvRank, EnvSize)
+		return Place{}, fmt.Errorf("find this rank's place: no %s and %s, "+
+			"and none of torchrun's, mpirun's or srun's variables "+
+			"(start the ranks by launch.Command or a launcher, or set Config.Rank, Size and Job)", EnvRank,
+			EnvSize)
 	}
 	p := Place{Launcher: l.name}
 	var err error
 	number := func(name string) int {
 		n, wrong := strconv.Atoi(os.Getenv(name))
 		if (wrong != nil || n < 0) && err == nil {
-			err = fmt.Errorf("find this rank's place: %s=%q, as set by %s, is no number of ranks", name, os.Getenv(name), l.name)
+			err = fmt.Errorf("find this rank's place: %s=%q, as set by %s, is no number of ranks", name,
+				os.Getenv(name), l.name)
 		}
 		return n
 	}
@@ -97,7 +103,9 @@ func FindPlace() (Place, error) {
 		err = fmt.Errorf("find this rank's place: rank %d of %d, as set by %s", p.Rank, p.Size, l.name)
 	}
 	if err == nil && here != p.Size {
-		err = fmt.Errorf("find this rank's place: %s runs %d of %d ranks on this host (a group is of one host: start one there, or set Config.Rank, Size and Job)", l.name, here, p.Size)
+		err = fmt.Errorf("find this rank's place: %s runs %d of %d ranks on this host "+
+			"(a group is of one host: start one there, or set Config.Rank, Size and Job)", l.name, here,
+			p.Size)
 	}
 	p.Job = l.jobName()
 	return p, err

@@ -7,23 +7,28 @@ import (
 
 func TestFindPlace(t *testing.T) {
 	torch := map[string]string{"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2",
-		"TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_RESTART_COUNT": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
-	mpi := map[string]string{"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_RANK": "2",
+		"TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_RESTART_COUNT": "0", "MASTER_ADDR": "127.0.0.1",
+		"MASTER_PORT": "29500"}
+	mpi := map[string]string{"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4",
+		"OMPI_COMM_WORLD_LOCAL_RANK": "2",
 		"OMPI_COMM_WORLD_LOCAL_SIZE": "4", "PMIX_NAMESPACE": "prterun-host-77@1"}
-	slurm := map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4", "SLURM_LOCALID": "3", "SLURM_JOB_ID": "9", "SLURM_STEP_ID": "0"}
+	slurm := map[string]string{"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4", "SLURM_LOCALID": "3",
+		"SLURM_JOB_ID": "9", "SLURM_STEP_ID": "0"}
 	own := map[string]string{EnvRank: "0", EnvSize: "2", EnvJob: "mine"}
 	for name, x := range map[string]struct {
 		env  []map[string]string
 		want Place
 	}{
-		"torchrun":           {[]map[string]string{torch}, Place{"torchrun", 1, 2, 1, "torchrun-none-0-127.0.0.1-29500"}},
-		"mpirun":             {[]map[string]string{mpi}, Place{"mpirun", 2, 4, 2, "mpirun-prterun-host-77@1"}},
-		"srun":               {[]map[string]string{slurm}, Place{"srun", 3, 4, 3, "srun-9-0"}},
-		"own":                {[]map[string]string{own}, Place{"ovgen", 0, 2, 0, "mine"}},
-		"own wins":           {[]map[string]string{torch, mpi, slurm, own}, Place{"ovgen", 0, 2, 0, "mine"}},
-		"torchrun in a step": {[]map[string]string{slurm, torch}, Place{"torchrun", 1, 2, 1, "torchrun-none-0-127.0.0.1-29500"}},
-		"a job of our name":  {[]map[string]string{mpi, {EnvJob: "mine"}}, Place{"mpirun", 2, 4, 2, "mine"}},
-		"another device":     {[]map[string]string{own, {EnvLocal: "3"}}, Place{"ovgen", 0, 2, 3, "mine"}},
+		"torchrun": {[]map[string]string{torch},
+			Place{"torchrun", 1, 2, 1, "torchrun-none-0-127.0.0.1-29500"}},
+		"mpirun":   {[]map[string]string{mpi}, Place{"mpirun", 2, 4, 2, "mpirun-prterun-host-77@1"}},
+		"srun":     {[]map[string]string{slurm}, Place{"srun", 3, 4, 3, "srun-9-0"}},
+		"own":      {[]map[string]string{own}, Place{"ovgen", 0, 2, 0, "mine"}},
+		"own wins": {[]map[string]string{torch, mpi, slurm, own}, Place{"ovgen", 0, 2, 0, "mine"}},
+		"torchrun in a step": {[]map[string]string{slurm, torch},
+			Place{"torchrun", 1, 2, 1, "torchrun-none-0-127.0.0.1-29500"}},
+		"a job of our name": {[]map[string]string{mpi, {EnvJob: "mine"}}, Place{"mpirun", 2, 4, 2, "mine"}},
+		"another device":    {[]map[string]string{own, {EnvLocal: "3"}}, Place{"ovgen", 0, 2, 3, "mine"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setPlace(t, x.env...)
@@ -40,7 +45,8 @@ func TestFindPlace(t *testing.T) {
 
 // TestAlone: a launcher's only process starts ranks of its own.
 func TestAlone(t *testing.T) {
-	alone := map[string]string{"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_JOB_ID": "9", "SLURM_STEP_ID": "0"}
+	alone := map[string]string{"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_JOB_ID": "9",
+		"SLURM_STEP_ID": "0"}
 	setPlace(t, alone)
 	if p, err := FindPlace(); IsRank() || err != nil || p.Size != 1 {
 		t.Errorf("a rank: %v, %+v, %v", IsRank(), p, err)
@@ -61,7 +67,8 @@ func TestFindPlaceRefuses(t *testing.T) {
 		"no number":      {map[string]string{EnvRank: "x", EnvSize: "2"}, `OVGEN_RANK="x"`},
 		"negative":       {map[string]string{EnvRank: "-1", EnvSize: "2"}, `OVGEN_RANK="-1"`},
 		"outside":        {map[string]string{EnvRank: "2", EnvSize: "2"}, "rank 2 of 2"},
-		"two hosts":      {map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4"}, "4 of 8 ranks on this host"},
+		"two hosts": {map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1",
+			"LOCAL_WORLD_SIZE": "4"}, "4 of 8 ranks on this host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setPlace(t, x.env)

@@ -9,9 +9,8 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/group"
-	"ovgen/runtime/group/store"
 	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
 )
 
 // null is a device that enqueues nothing once it is told to, so that only the
@@ -70,37 +69,37 @@ func (n *null) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver
 // steady calls f with a bound plan of two ranks whose devices do nothing; time
 // is real.
 func steady(t testing.TB, f func(t *toy)) {
-	s := sim.NewWorld(sim.Config{Devices: 2})
-	defer s.Close()
-	w := &world{groups: make([]*group.Group, 2)}
-	nulls, toys, errs, network := make([]*null, 2), make([]*toy, 2), make([]error, 2), store.Memory()
-	w.each(func(r int) {
-		d, err := s.Open(r)
-		if err != nil {
-			errs[r] = err
-			return
+	node := simtest.NewNode(sim.Config{Devices: 2})
+	defer node.Close()
+	ranks, err := node.Configs(0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nulls, toys := make([]*null, 2), make([]*toy, 2)
+	for r := range ranks {
+		nulls[r] = &null{Driver: ranks[r].Driver}
+		ranks[r].Driver, ranks[r].Timeout = nulls[r], time.Minute
+	}
+	groups, err := simtest.Join(t.Context(), ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := simtest.Each(2, func(r int) (err error) {
+		if toys[r], err = newToy(t.Context(), groups[r], toyProgram, "small"); err != nil {
+			return err
 		}
-		nulls[r] = &null{Driver: d}
-		w.groups[r], errs[r] = group.Join(t.Context(), group.Config{Rank: r, Size: 2, Job: "job", Driver: nulls[r],
-			Arena: 1 << 20, Timeout: time.Minute, Network: network})
-		if errs[r] == nil {
-			toys[r], errs[r] = newToy(t.Context(), w.groups[r], toyProgram, "small")
-		}
-		if errs[r] == nil {
-			errs[r] = errors.Join(toys[r].allocate(), toys[r].bind(t.Context()))
-		}
-	})
-	if err := errors.Join(errs...); err != nil {
+		return errors.Join(toys[r].allocate(), toys[r].bind(t.Context()))
+	}); err != nil {
 		t.Fatal(err)
 	}
 	nulls[0].off = true
 	f(toys[0])
 	nulls[0].off = false
-	w.each(func(r int) {
-		if err := errors.Join(toys[r].close(context.Background()), w.groups[r].Close(context.Background())); err != nil {
-			t.Error(err)
-		}
-	})
+	if err := simtest.Each(2, func(r int) error {
+		return errors.Join(toys[r].close(context.Background()), groups[r].Close(context.Background()))
+	}); err != nil {
+		t.Error(err)
+	}
 }
 
 // ways of running a plan in steady state.

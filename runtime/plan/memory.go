@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -60,6 +61,29 @@ func (m Memory) String() string {
 		strings.Join(buffers, ", "), m.Staging, m.Words, m.Workspaces, driver.WorkspaceBytes, m.Tuning)
 }
 
+// MarshalJSON has the amounts and what follows from them, in bytes but for words and
+// workspaces, under the names that they have in C.
+func (m Memory) MarshalJSON() ([]byte, error) {
+	type buffer struct {
+		Name  string `json:"name"`
+		Bytes int64  `json:"bytes"`
+	}
+	buffers := []buffer{}
+	for _, b := range m.Buffers {
+		buffers = append(buffers, buffer(b))
+	}
+	return json.Marshal(struct {
+		Buffers    []buffer `json:"buffers"`
+		Caller     int64    `json:"caller_bytes"`
+		Staging    int64    `json:"staging_bytes"`
+		Words      int64    `json:"words"`
+		Arena      int64    `json:"arena_bytes"`
+		Workspaces int      `json:"workspaces"`
+		Workspace  int64    `json:"workspace_bytes"`
+		Tuning     int64    `json:"tuning_bytes"`
+	}{buffers, m.Caller(), m.Staging, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
+}
+
 // Measure is Memory of every generated package's Shape: the device memory that a rank of so many
 // needs for a plan of the shape, at most. declare is as for Make; it is called for each rank, and
 // no plan is made.
@@ -78,13 +102,19 @@ func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P)
 		if r == 0 {
 			most = m
 		}
-		for i, f := range m.Buffers {
-			most.Buffers[i].Bytes = max(most.Buffers[i].Bytes, f.Bytes)
-		}
-		most.Staging, most.Words = max(most.Staging, m.Staging), max(most.Words, m.Words)
-		most.Workspaces, most.Tuning = max(most.Workspaces, m.Workspaces), max(most.Tuning, m.Tuning)
+		most.Cover(m)
 	}
 	return most, nil
+}
+
+// Cover raises each amount of m to that of n, which has the same buffers: m is then enough
+// for either.
+func (m *Memory) Cover(n Memory) {
+	for i, f := range n.Buffers {
+		m.Buffers[i].Bytes = max(m.Buffers[i].Bytes, f.Bytes)
+	}
+	m.Staging, m.Words = max(m.Staging, n.Staging), max(m.Words, n.Words)
+	m.Workspaces, m.Tuning = max(m.Workspaces, n.Workspaces), max(m.Tuning, n.Tuning)
 }
 
 // measure is what the builder's rank needs.
@@ -125,9 +155,14 @@ func (p *Product) scratch() int64 {
 	if p.empty() {
 		return 0
 	}
-	m, k, n, size := int64(p.desc.M), int64(p.desc.K), int64(p.desc.N), p.desc.Type.Size()
+	return TuningBytes(int64(p.desc.M), int64(p.desc.K), int64(p.desc.N), p.desc.Type.Size())
+}
+
+// TuningBytes is what a driver allocates while it tunes a product of m by k and k by n
+// elements of so many bytes: operands, result, bias and a workspace.
+func TuningBytes(m, k, n, elementSize int64) int64 {
 	total := int64(driver.WorkspaceBytes)
-	for _, operand := range []int64{m * k * size, k * n * size, m * n * size, n*size + 16} {
+	for _, operand := range []int64{m * k * elementSize, k * n * elementSize, m * n * elementSize, n*elementSize + 16} {
 		total += group.StagingBytes(operand)
 	}
 	return total

@@ -5,6 +5,6 @@ import (
 	"ovgen/runtime/group"
 )
 
-// CountWord is where a kernel of several blocks on s counts those that start and finish:
-// zero before the kernel and after it, and used by no other stream.
+// CountWord is the word in which a kernel of several blocks on s counts its blocks as they
+// start and finish. It is zero before the kernel and after it, and no other stream uses it.
 func (q *Queue) CountWord(s *Stream) driver.Ptr { return group.CountWord(s.step) }

@@ -40,8 +40,8 @@ func (q *Queue) Share(b *Buffer, to, from int) {
 }
 
 // exchange is one Share of the first run: all ranks of the group meet in it, since
-// they are at the same one. After an error a rank still comes to those that follow,
-// so that no peer waits for it.
+// they are at the same one. After an error a rank still comes to the later ones, so that
+// no peer waits for it.
 func (q *Queue) exchange(b *Buffer, to, from int) {
 	p, x := q.plan, &q.shares
 	x.count++

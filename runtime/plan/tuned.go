@@ -35,11 +35,12 @@ type Tuned[S fmt.Stringer, B any] struct {
 	choice Choice
 }
 
-// Tune makes a plan of an operation, which is named by the first candidate: by the one
-// that was the fastest at the nearest of the shapes that t has of it, among those that
-// take the shape; without any, by the first that takes it. Choice says which and why. It
-// is collective, as each candidate's New is: ranks that choose differently all get a
-// *DisagreementError, and where no candidate takes the shape all get a *NoChoiceError.
+// Tune makes a plan of an operation, which is named by the first candidate. It takes the
+// candidate that t has measured as the fastest at s, or else at the nearest shape whose
+// fastest candidate accepts s, or else the first candidate that accepts s. Choice says
+// which and why. It is collective, as each candidate's New is: ranks that choose
+// differently all get a *DisagreementError, and where no candidate takes the shape all get
+// a *NoChoiceError.
 func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning, s S, candidates []Candidate[S, B]) (*Tuned[S, B], error) {
 	operation := candidates[0].Program
 	key := Measured{Operation: operation, GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: s.String()}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,14 +14,13 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
-	"ovgen/runtime/group/store"
 	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
 )
 
 // world is a simulated node with one group on it, in a bubble of virtual time.
 type world struct {
 	*testing.T
-	sim    *sim.World
 	raw    []driver.Driver // by rank, as the simulator gave them
 	groups []*group.Group
 }
@@ -36,24 +34,20 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c.Devices = n
-		w := &world{T: t, sim: sim.NewWorld(c), raw: make([]driver.Driver, n), groups: make([]*group.Group, n)}
-		defer w.sim.Close()
-		network := store.Memory()
-		errs := make([]error, n)
-		w.each(func(r int) {
-			d, err := w.sim.Open(r)
-			if err != nil {
-				errs[r] = err
-				return
-			}
-			w.raw[r] = d
+		node := simtest.NewNode(c)
+		defer node.Close()
+		ranks, err := node.Configs(0, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{T: t}
+		for r := range ranks {
+			w.raw, ranks[r].Timeout = append(w.raw, ranks[r].Driver), timeout
 			if wrap != nil {
-				d = wrap(d)
+				ranks[r].Driver = wrap(ranks[r].Driver)
 			}
-			w.groups[r], errs[r] = group.Join(t.Context(), group.Config{Rank: r, Size: n, Job: "job", Driver: d,
-				Arena: 1 << 20, Timeout: timeout, Network: network})
-		})
-		if err := errors.Join(errs...); err != nil {
+		}
+		if w.groups, err = simtest.Join(t.Context(), ranks); err != nil {
 			t.Fatal(err)
 		}
 		defer w.leave()
@@ -61,7 +55,7 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 		if len(w.groups) == 0 || w.groups[0].Err() != nil {
 			return // streams that an abort released run over garbage
 		}
-		for _, race := range w.sim.Races() {
+		for _, race := range node.Races() {
 			t.Errorf("race: %v", race)
 		}
 	})
@@ -81,11 +75,10 @@ func (w *world) leave() {
 
 // each runs f for every rank at once.
 func (w *world) each(f func(r int)) {
-	var wg sync.WaitGroup
-	for r := range w.groups {
-		wg.Go(func() { f(r) })
-	}
-	wg.Wait()
+	_ = simtest.Each(len(w.groups), func(r int) error {
+		f(r)
+		return nil
+	})
 }
 
 // must ends the test; it is called on the test's goroutine.
@@ -273,25 +266,18 @@ func (w *world) toys() []*toy { return w.toysOf(toyProgram) }
 
 func (w *world) toysOf(prog *Program) []*toy {
 	w.Helper()
-	toys, errs := make([]*toy, len(w.groups)), make([]error, len(w.groups))
-	w.each(func(r int) {
-		t, err := newToy(w.Context(), w.groups[r], prog, "small")
-		if err == nil {
-			err = t.allocate()
+	toys := make([]*toy, len(w.groups))
+	w.must(simtest.Each(len(toys), func(r int) (err error) {
+		if toys[r], err = newToy(w.Context(), w.groups[r], prog, "small"); err != nil {
+			return err
 		}
-		if err == nil {
-			err = t.bind(w.Context())
-		}
-		toys[r], errs[r] = t, err
-	})
-	w.must(errors.Join(errs...))
+		return errors.Join(toys[r].allocate(), toys[r].bind(w.Context()))
+	}))
 	return toys
 }
 
 // all runs f for every toy at once and ends the test if one fails.
 func (w *world) all(toys []*toy, f func(t *toy) error) {
 	w.Helper()
-	errs := make([]error, len(toys))
-	w.each(func(r int) { errs[r] = f(toys[r]) })
-	w.must(errors.Join(errs...))
+	w.must(simtest.Each(len(toys), func(r int) error { return f(toys[r]) }))
 }

@@ -1,6 +1,7 @@
 package hostir_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -11,6 +12,8 @@ import (
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 )
+
+var update = flag.Bool("update", false, "write the golden files anew")
 
 // The texts in testdata are the programs that the project was specified by: the two
 // that nvFuser runs, the first over IPC, and the one ovgen runs by default.
@@ -24,11 +27,16 @@ func TestPrint(t *testing.T) {
 		"program3.txt": catalog.AllGatherLinear,
 	} {
 		t.Run(file, func(t *testing.T) {
-			want, err := os.ReadFile("testdata/" + file)
+			p, err := lower.Lower("AllGatherLinear", s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := lower.Lower("AllGatherLinear", s)
+			if *update {
+				if err := os.WriteFile("testdata/"+file, []byte(hostir.Print(p)), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile("testdata/" + file)
 			if err != nil {
 				t.Fatal(err)
 			}

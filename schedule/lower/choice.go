@@ -137,15 +137,7 @@ func (c choice) readAt(at point) bool {
 
 // between says that a program copies between ranks.
 func between(p *hostir.Program) (copies bool) {
-	hostir.Walk(p.Body, func(n hostir.Node) {
-		for _, n := range hostir.Expand(n) {
-			hostir.Walk([]hostir.Node{n}, func(n hostir.Node) {
-				if set, ok := n.(hostir.Set); ok {
-					copies = copies || !set.Src.Peer.IsZero() || !set.Dst.Peer.IsZero()
-				}
-			})
-		}
-	})
+	hostir.Steps(p.Body, func(s hostir.Step) { copies = copies || s.Remote() })
 	return copies
 }
 

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -19,93 +18,23 @@ const (
 	slots   = "slots"   // partial results of this rank's rows, a slot for each rank
 )
 
-// Streams beside the caller's.
+// Streams.
 var (
-	copyRef = hostir.StreamRef{Set: copyName}
+	mainRef = hostir.Stream(mainName)
+	copyRef = hostir.Stream(copyName)
 	copySet = hostir.StreamSet{Name: copyName, High: true}
 )
 
-// step is the index of the loop over the steps.
-var step = hostir.Var(stepIndex)
-
-// ahead is the rank i places further on, behind the one i places back.
-func ahead(i hostir.Expr) hostir.Expr { return hostir.Mod(hostir.Add(hostir.Rank, i), hostir.Size) }
-func behind(i hostir.Expr) hostir.Expr {
-	return hostir.Mod(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), i), hostir.Size)
-}
-
-// remote is a chunk of a peer's buffer.
-func remote(buffer string, peer, index hostir.Expr) hostir.View {
-	return hostir.View{Buffer: buffer, Peer: peer, Index: index}
-}
+var (
+	one  = hostir.Const(1)
+	step = hostir.Var(stepIndex) // the index of the loop over the steps
+)
 
 // every is the absent peer of a post or wait: all of them.
 var every = hostir.Expr{}
 
-func post(s hostir.StreamRef, semaphore string, to hostir.Expr) hostir.Post {
-	return hostir.Post{Origin: hostir.Origin{Field: "Pipeline"}, Stream: s, Semaphore: semaphore, Peer: to}
-}
-
-func wait(s hostir.StreamRef, semaphore string, from hostir.Expr) hostir.Wait {
-	return hostir.Wait{Origin: hostir.Origin{Field: "Pipeline"}, Stream: s, Semaphore: semaphore, Peer: from}
-}
-
-func move(s hostir.StreamRef, dst, src hostir.View) hostir.Set {
-	return hostir.Set{Origin: hostir.Origin{Field: "Pipeline"}, Stream: s, Dst: dst, Src: src}
-}
-
-// described gives a node a remark for its readers.
-func described(n hostir.Node, remark string) hostir.Node {
-	switch n := n.(type) {
-	case hostir.Post:
-		n.Remark = remark
-		return n
-	case hostir.Wait:
-		n.Remark = remark
-		return n
-	case hostir.Set:
-		n.Remark = remark
-		return n
-	case hostir.Reduce:
-		n.Remark = remark
-		return n
-	case hostir.Matmul:
-		n.Remark = remark
-		return n
-	case hostir.Linear:
-		n.Remark = remark
-		return n
-	case hostir.Gradient:
-		n.Remark = remark
-		return n
-	}
-	panic(fmt.Sprintf("lower: no remark can be given to a %T", n))
-}
-
-// sum adds a term for each rank, in their order.
-func sum(s hostir.StreamRef, dst hostir.View, terms ...hostir.Terms) hostir.Reduce {
-	return hostir.Reduce{Origin: hostir.Origin{Field: "Pipeline.Reduction"}, Stream: s, Dst: dst, Terms: terms}
-}
-
-// ofRank is the index of the terms of a sum that is taken in the order of ranks.
-const ofRank = "q"
-
-// each is a term for each rank.
-func each(v hostir.View) hostir.Terms {
-	return hostir.Terms{View: v, Index: ofRank, From: hostir.Const(0), To: hostir.Size}
-}
-
-// after makes a stream wait for others.
-func after(s hostir.StreamRef, others ...hostir.StreamRef) hostir.Synchronize {
-	return hostir.Synchronize{Origin: hostir.Origin{Field: "Streams.Copy"}, Streams: []hostir.StreamRef{s}, On: others}
-}
-
 // steps is the loop over the exchanges, with the names that its body uses.
-func steps(body ...hostir.Node) hostir.For {
-	return hostir.For{Index: stepIndex, From: hostir.Const(1), To: hostir.Size, Body: body}
-}
-
-func let(name string, value hostir.Expr) hostir.Let { return hostir.Let{Name: name, Value: value} }
+func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
 
 // fork declares streams and makes them wait for the caller's.
 func (d *draft) fork(sets ...hostir.StreamSet) hostir.Synchronize {
@@ -115,6 +44,12 @@ func (d *draft) fork(sets ...hostir.StreamSet) hostir.Synchronize {
 	d.program.Streams = append(d.program.Streams, sets...)
 	return hostir.Synchronize{Origin: forkAt, Streams: refs(sets), On: []hostir.StreamRef{mainRef}}
 }
+
+// Where forks and joins come from.
+var (
+	forkAt = hostir.Origin{Field: "Streams.Start"}
+	joinAt = hostir.Origin{Remark: "join", Field: "Streams"}
+)
 
 // join makes the caller's stream wait for others at the end.
 func join(sets ...hostir.StreamSet) hostir.Synchronize {
@@ -179,8 +114,8 @@ func (d *draft) rowsDivisible(parts int) {
 }
 
 // multiply is the schedule's product of some rows, on a stream.
-func (d *draft) multiply(s hostir.StreamRef, dst, a hostir.View) hostir.Node {
-	return hostir.On(product(d.schedule, hostir.Origin{Field: "Op"}, dst, a), s)
+func (d *draft) multiply(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
+	return product(d.schedule, s, dst, a, "")
 }
 
 // memory declares a buffer of the plan.
@@ -202,13 +137,4 @@ func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }
 // alone chooses between what a rank does that has no peers, and the exchange.
 func alone(only hostir.Node, exchange ...hostir.Node) hostir.If {
 	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Then: []hostir.Node{only}, Else: exchange}
-}
-
-// launch is nodes on one stream as one kernel, where steps are fused. The kernel has the
-// remark of its first node.
-func (d *draft) launch(template string, nodes ...hostir.Node) []hostir.Node {
-	if d.schedule.Transport.Steps != schedule.Fused {
-		return nodes
-	}
-	return []hostir.Node{hostir.LaunchKernel{Origin: hostir.Origin{Remark: nodes[0].Source().Remark, Field: "Transport.Steps"}, Stream: hostir.Streams(nodes[0])[0], Name: template, Body: nodes}}
 }

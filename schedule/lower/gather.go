@@ -98,27 +98,25 @@ func (s shards) chunk(rank hostir.Expr) hostir.Expr {
 // rows are all parts of a rank's shard.
 func (s shards) rows(buffer string, rank hostir.Expr) hostir.View {
 	if s.parts == 1 {
-		return slice(buffer, rank)
+		return hostir.Chunk(buffer, rank)
 	}
 	return hostir.View{Buffer: buffer, Index: hostir.Mul(rank, hostir.Const(s.parts)), Count: hostir.Const(s.parts)}
 }
 
-// loop is over the parts of the peers' shards.
-func (s shards) loop(body ...hostir.Node) hostir.For {
-	head := list[hostir.Node](let("from", ahead(s.turn())), let("to", behind(s.turn())))
-	l := hostir.For{Index: stepIndex, From: hostir.Const(1), To: hostir.Size}
+// loop is over the parts of the shards from the first-th on, of the ranks behind this one.
+func (s shards) loop(first int64, body ...hostir.Node) hostir.For {
+	head := []hostir.Node{hostir.Bind("from", hostir.Ahead(s.turn())), hostir.Bind("to", hostir.Behind(s.turn()))}
 	if s.parts > 1 {
-		l.From, l.To = hostir.Const(s.parts), hostir.Mul(hostir.Size, hostir.Const(s.parts))
-		head = append(head, let("p", hostir.Mod(step, hostir.Const(s.parts))))
+		head = append(head, hostir.Bind("p", hostir.Mod(step, hostir.Const(s.parts))))
 	}
-	l.Body = append(head, body...)
-	return l
+	to := hostir.Mul(hostir.Size, hostir.Const(s.parts))
+	return hostir.Loop(stepIndex, hostir.Const(first*s.parts), to, append(head, body...)...)
 }
 
 // each is a node for each part.
 func (s shards) each(f func(part hostir.Expr) hostir.Node) []hostir.Node {
 	if s.parts == 1 {
-		return list(f(hostir.Expr{}))
+		return []hostir.Node{f(hostir.Expr{})}
 	}
 	var nodes []hostir.Node
 	for p := range s.parts {
@@ -127,25 +125,22 @@ func (s shards) each(f func(part hostir.Expr) hostir.Node) []hostir.Node {
 	return nodes
 }
 
-// streams are those of the products: one for each step, or a number taken in turn.
-func (s shards) streams(d *draft) (hostir.StreamSet, hostir.StreamRef) {
+// streams are those of the products: one for each step from the first shard on, or a number
+// taken in turn.
+func (s shards) streams(d *draft, first int64) (hostir.StreamSet, hostir.StreamRef) {
 	set := workStreams(d)
 	if d.schedule.Streams.Compute == 0 {
-		l := s.loop()
+		l := s.loop(first)
 		set.First, set.Count = l.From, l.To
 	}
 	return set, poolRef(d)
 }
 
-// multiplied are the schedule's products of a view, on a stream.
-func (d *draft) multiplied(s hostir.StreamRef, c, a hostir.View) []hostir.Node {
-	return hostir.AllOn(products(d.schedule, hostir.Origin{Field: "Op"}, c, a), s)
-}
-
 // ownShard are the products of the own shard, in place.
 func (d *draft) ownShard(c hostir.View) []hostir.Node {
-	o := hostir.Origin{Remark: "own shard, in place", Field: "Pipeline.OwnShard"}
-	return hostir.AllOn(products(d.schedule, o, c, whole("A")), mainRef)
+	nodes := d.multiplied(mainRef, c, hostir.Whole("A"))
+	nodes[0] = nodes[0].(hostir.Step).Described("own shard, in place").AskedBy("Pipeline.OwnShard")
+	return nodes
 }
 
 // share lets peers read a buffer of the caller.
@@ -165,20 +160,6 @@ func count(n int64) hostir.Expr {
 		return hostir.Expr{}
 	}
 	return hostir.Const(n)
-}
-
-// postAt posts to a member.
-func postAt(s hostir.StreamRef, semaphore string, member, to hostir.Expr) hostir.Post {
-	n := post(s, semaphore, to)
-	n.Index = member
-	return n
-}
-
-// waitAt waits for a member.
-func waitAt(s hostir.StreamRef, semaphore string, member, from hostir.Expr) hostir.Wait {
-	n := wait(s, semaphore, from)
-	n.Index = member
-	return n
 }
 
 // withPeers are nodes that a rank without peers leaves out.

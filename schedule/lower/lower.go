@@ -8,17 +8,16 @@ import (
 // pass rewrites a draft for one choice of its schedule.
 type pass func(*draft) error
 
-// passes in the order in which they run.
+// passes in the order in which they run, on every program.
 var passes = []pass{
-	infer,    // placements -> the communication they need, buffers
-	pipeline, // -> one loop over the steps
-	own,      // own shard first and in place
-	signals,  // ready and read in one batch each, outside the loop
-	streams,  // a stream for each node, forks and joins
-	order,    // copies enqueued ahead of products
+	infer,    // placements -> the communication they need
+	pipeline, // -> its naive program, by the writer of its way
 	within,   // one memory for tensors that share it
-	handles,  // exchange of IPC handles out of the loop
+	handles,  // the exchange of IPC handles out of the program
 	kernels,  // posts, waits and copies by emitted kernels
+	fuse,     // steps around a copy or a sum as one launch
+	origins,  // the field of the schedule that each step comes from
+	simplify, // index expressions as a person would write them
 }
 
 // draft is a program in the making.
@@ -27,9 +26,6 @@ type draft struct {
 	written  schedule.Schedule // without
 	program  *hostir.Program
 	comm     communication
-	// placed says that the pipeline has put its nodes on streams itself, so that the
-	// passes that do that are left out.
-	placed bool
 }
 
 // Lower returns the host program of a schedule. Its errors are those of Validate,
@@ -47,17 +43,4 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 		}
 	}
 	return d.program, nil
-}
-
-// loop replaces the loop over the steps by what f makes of it.
-func (d *draft) loop(f func(hostir.For) []hostir.Node) {
-	var out []hostir.Node
-	for _, n := range d.program.Body {
-		if l, ok := n.(hostir.For); ok && l.Index == stepIndex {
-			out = append(out, f(l)...)
-			continue
-		}
-		out = append(out, n)
-	}
-	d.program.Body = out
 }

@@ -28,63 +28,57 @@ func mlp(d *draft) error {
 	d.mlpBuffer(partial, c.Tensor.Axes[1])
 	d.mlpBuffer(slots, c.Tensor.Axes[1])
 	d.program.Semaphores = []hostir.Semaphore{{Name: ready}, {Name: free}, m.semaphore(arrived), {Name: read}}
-	putRef := hostir.StreamRef{Set: putName}
+	putRef := hostir.Stream(putName)
 	putSet := hostir.StreamSet{Name: putName, High: true}
 	set, work := workStreams(d), poolRef(d)
 	peer := hostir.Var("peer")
-	peerIs := let("peer", ahead(step))
-	q := hostir.Var(ofRank)
+	peerIs := hostir.Bind("peer", hostir.Ahead(step))
+	q := hostir.Var(hostir.RankIndex)
 
-	gather := list[hostir.Node](peerIs)
-	puts := list[hostir.Node](peerIs, after(putRef, work))
+	gather := []hostir.Node{peerIs}
+	puts := []hostir.Node{peerIs, hostir.After(putRef, work)}
 	var start []hostir.Node
 	if m.batches == 1 {
-		gather = append(gather, wait(copyRef, ready, peer))
-		puts = append(puts, wait(putRef, free, peer))
+		gather = append(gather, hostir.Wait(copyRef, ready, peer))
+		puts = append(puts, hostir.Wait(putRef, free, peer))
 	} else {
-		start = list[hostir.Node](wait(copyRef, ready, every), wait(putRef, free, every))
+		start = []hostir.Node{hostir.Wait(copyRef, ready, every), hostir.Wait(putRef, free, every)}
 	}
-	gather = append(gather, move(copyRef, m.rows(gathered, peer), hostir.View{Buffer: "A", Peer: peer, Index: m.batch()}), after(work, copyRef))
+	gather = append(gather, hostir.Set(copyRef, m.rows(gathered, peer), hostir.View{Buffer: "A", Peer: peer, Index: m.batch()}), hostir.After(work, copyRef))
 	puts = append(puts,
-		move(putRef, hostir.View{Buffer: slots, Peer: peer, Index: m.chunk(hostir.Rank)}, m.rows(partial, peer)),
-		m.member(post(putRef, arrived, peer)))
+		hostir.Set(putRef, hostir.View{Buffer: slots, Peer: peer, Index: m.chunk(hostir.Rank)}, m.rows(partial, peer)),
+		m.member(hostir.Post(putRef, arrived, peer)))
 
 	body := m.loop(
-		described(d.firstLayer(mainRef, m.rows(hidden, hostir.Rank), hostir.View{Buffer: "A", Index: m.batch()}), "own rows, in place"),
+		d.firstLayer(mainRef, m.rows(hidden, hostir.Rank), hostir.View{Buffer: "A", Index: m.batch()}).Described("own rows, in place"),
 		steps(gather...),
 		steps(peerIs,
 			d.firstLayer(work, m.rows(hidden, peer), m.rows(gathered, peer)),
 			secondLayer(work, m.rows(partial, peer), m.rows(hidden, peer))),
-		hostir.Synchronize{Origin: hostir.Origin{Field: "Pipeline.Own"}, Streams: list(mainRef), On: refs(list(set))},
-		described(secondLayer(mainRef, m.rows(slots, hostir.Rank), m.rows(hidden, hostir.Rank)), "own rows last, straight into their slot"),
+		hostir.Synchronize{Origin: hostir.Origin{Field: "Pipeline.Own"}, Streams: []hostir.StreamRef{mainRef}, On: refs([]hostir.StreamSet{set})},
+		secondLayer(mainRef, m.rows(slots, hostir.Rank), m.rows(hidden, hostir.Rank)).Described("own rows last, straight into their slot"),
 		steps(puts...),
-		after(putRef, mainRef),
-		m.member(wait(putRef, arrived, every)),
-		described(sum(putRef, hostir.View{Buffer: "C", Index: m.batch()}, each(m.rows(slots, q))), "once, in the order of ranks"))
-	d.program.Body = append(append(list[hostir.Node](
-		d.fork(copySet, putSet, set),
-		described(post(copyRef, ready, every), "beside the first product"),
-		described(post(copyRef, free, every), "the slots may be written"),
-		after(putRef, copyRef)), start...), append(body,
-		described(post(copyRef, read, every), "A may be overwritten afterwards"),
-		after(putRef, copyRef),
-		wait(putRef, read, every),
+		hostir.After(putRef, mainRef),
+		m.member(hostir.Wait(putRef, arrived, every)),
+		hostir.Reduce(putRef, hostir.View{Buffer: "C", Index: m.batch()}, m.rows(slots, q).EachRank()).Described("once, in the order of ranks"))
+	d.program.Body = append(append([]hostir.Node{d.fork(copySet, putSet, set), hostir.Post(copyRef, ready, every).Described("beside the first product"), hostir.Post(copyRef, free, every).Described("the slots may be written"), hostir.After(putRef, copyRef)}, start...), append(body,
+		hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
+		hostir.After(putRef, copyRef),
+		hostir.Wait(putRef, read, every),
 		join(putSet, set))...)
 	return nil
 }
 
 // firstLayer is GELU of the product with B, its bias added.
-func (d *draft) firstLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Node {
-	l := hostir.Linear{Origin: hostir.Origin{Field: "Op"}, Stream: s, C: dst, A: a, B: whole("B"), Gelu: true}
-	if _, ok := d.schedule.Tensor("Bias"); ok {
-		l.Bias = whole("Bias")
-	}
-	return l
+func (d *draft) firstLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
+	n := product(d.schedule, s, dst, a, "")
+	n.Gelu = true
+	return n
 }
 
 // secondLayer is the product with B2.
-func secondLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Node {
-	return hostir.Linear{Origin: hostir.Origin{Field: "Op"}, Stream: s, C: dst, A: a, B: whole("B2")}
+func secondLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
+	return hostir.Multiply(s, hostir.Linear, dst, a, hostir.Whole("B2"))
 }
 
 // mlpBuffer declares memory with all ranks' rows of A, and the given columns.
@@ -122,18 +116,18 @@ func (m mlpRows) chunk(rank hostir.Expr) hostir.Expr {
 }
 
 func (m mlpRows) rows(buffer string, rank hostir.Expr) hostir.View {
-	return slice(buffer, m.chunk(rank))
+	return hostir.Chunk(buffer, m.chunk(rank))
 }
 
 func (m mlpRows) semaphore(name string) hostir.Semaphore {
 	return parted{m.batches}.semaphore(name)
 }
 
-func (m mlpRows) member(n hostir.Node) hostir.Node {
+func (m mlpRows) member(n hostir.Step) hostir.Step {
 	if m.batches == 1 {
 		return n
 	}
-	return member(n, m.batch())
+	return n.Member(m.batch())
 }
 
 // loop takes the batches in turn.
@@ -141,5 +135,5 @@ func (m mlpRows) loop(body ...hostir.Node) []hostir.Node {
 	if m.batches == 1 {
 		return body
 	}
-	return list[hostir.Node](hostir.For{Index: batchIndex, From: hostir.Const(0), To: hostir.Const(int64(m.batches)), Body: body})
+	return []hostir.Node{hostir.Loop(batchIndex, hostir.Const(0), hostir.Const(int64(m.batches)), body...)}
 }

@@ -31,9 +31,3 @@ func extent(e schedule.Extent) hostir.Expr {
 	}
 	return hostir.Var(string(e))
 }
-
-func whole(buffer string) hostir.View { return hostir.View{Buffer: buffer} }
-
-func slice(buffer string, index hostir.Expr) hostir.View {
-	return hostir.View{Buffer: buffer, Index: index}
-}

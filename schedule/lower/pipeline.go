@@ -35,7 +35,7 @@ var gatherPipelines = []entry{
 		compute: true, withStep: true, inLoop: true, gathered: true}, gatherShift},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{ownShards: eitherShard, steps: fusable, compute: true, withStep: true, inLoop: true, gathered: true}, gatherShift},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{protocols: list(schedule.Put), parts: true, steps: fusable, compute: true}, gatherPut},
-	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{parts: true, compute: true}, gatherParts},
+	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{parts: true, compute: true}, gatherShift},
 	{point{gather, schedule.PointToPoint, schedule.Shift}, reads{products: list(schedule.Grouped)}, gatherGrouped},
 	{point{gather, schedule.PointToPoint, schedule.Ring}, reads{directions: everyWay, compute: true, withStep: true}, gatherRing},
 	{point{gather, schedule.PointToPoint, schedule.Ring}, reads{directions: everyWay, protocols: list(schedule.Put), compute: true}, gatherRingPut},
@@ -66,9 +66,7 @@ func pipeline(d *draft) error {
 			if err := errors.Join(e.gathers(d.schedule), e.shares(d.schedule)); err != nil {
 				return err
 			}
-			err := e.write(d)
-			d.placed = len(d.program.Streams) > 0
-			return err
+			return e.write(d)
 		}
 		there = append(there, e)
 	}
@@ -120,32 +118,27 @@ func (e entry) shares(s schedule.Schedule) error {
 		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce of Kind schedule.TwoShot"}
 }
 
-// product is the schedule's operation on one chunk.
-func product(s schedule.Schedule, o hostir.Origin, c, a hostir.View) hostir.Node {
-	return further(s, o, c, a, "")
+// product is the schedule's product of one operand with B, B2 or B3.
+func product(s schedule.Schedule, on hostir.StreamRef, c, a hostir.View, n string) hostir.Step {
+	if s.Op == schedule.Matmul {
+		return hostir.Multiply(on, hostir.Matmul, c, a, hostir.Whole("B"+n))
+	}
+	var bias []hostir.View
+	if _, ok := s.Tensor("Bias" + n); ok {
+		bias = []hostir.View{hostir.Whole("Bias" + n)}
+	}
+	return hostir.Multiply(on, hostir.Linear, c, a, hostir.Whole("B"+n), bias...)
 }
 
-// products are the schedule's products of one operand: the parts of C, and of C2 and
-// C3 where it has them, that c names.
-func products(s schedule.Schedule, o hostir.Origin, c, a hostir.View) []hostir.Node {
-	nodes := []hostir.Node{product(s, o, c, a)}
+// multiplied are the schedule's products of a view, on a stream: the part of C that c names,
+// and those of C2 and C3.
+func (d *draft) multiplied(on hostir.StreamRef, c, a hostir.View) []hostir.Node {
+	nodes := []hostir.Node{product(d.schedule, on, c, a, "")}
 	for _, n := range []string{"2", "3"} {
-		if _, ok := s.Tensor("B" + n); ok {
+		if _, ok := d.schedule.Tensor("B" + n); ok {
 			c.Buffer = "C" + n
-			nodes = append(nodes, further(s, hostir.Origin{Field: o.Field}, c, a, n))
+			nodes = append(nodes, product(d.schedule, on, c, a, n))
 		}
 	}
 	return nodes
-}
-
-// further is the product with B, B2 or B3.
-func further(s schedule.Schedule, o hostir.Origin, c, a hostir.View, n string) hostir.Node {
-	if s.Op == schedule.Matmul {
-		return hostir.Matmul{Origin: o, C: c, A: a, B: whole("B" + n)}
-	}
-	l := hostir.Linear{Origin: o, C: c, A: a, B: whole("B" + n)}
-	if _, ok := s.Tensor("Bias" + n); ok {
-		l.Bias = whole("Bias" + n)
-	}
-	return l
 }

@@ -38,32 +38,32 @@ func allReduceShift(d *draft) error {
 	d.program.Semaphores = []hostir.Semaphore{{Name: free}, p.semaphore(arrived), p.semaphore(summed), {Name: read}}
 
 	sums := hostir.StreamSet{Name: gatherName, High: true}
-	sumRef := hostir.StreamRef{Set: gatherName}
+	sumRef := hostir.Stream(gatherName)
 	set, work, last := d.ownLast()
 	to, from := hostir.Var("to"), hostir.Var("from")
-	rows := func(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Node {
-		return d.multiply(s, dst, slice("A", p.chunk(rank)))
+	rows := func(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Step {
+		return d.multiply(s, dst, hostir.Chunk("A", p.chunk(rank)))
 	}
 	body := p.loop(
-		steps(let("to", ahead(step)),
-			rows(work, slice(partial, p.chunk(to)), to),
-			after(copyRef, work),
-			move(copyRef, remote(slots, to, p.chunk(hostir.Rank)), slice(partial, p.chunk(to))),
-			p.member(post(copyRef, arrived, to))),
-		described(rows(last, slice(slots, p.chunk(hostir.Rank)), hostir.Rank), "own rows last, straight into their slot"),
-		after(sumRef, last, copyRef),
-		p.member(wait(sumRef, arrived, every)),
-		described(sum(sumRef, slice(reduced, p.index()), each(slice(slots, p.chunk(hostir.Var(ofRank))))), "once, in the order of ranks"),
-		p.member(post(sumRef, summed, every)),
-		move(sumRef, slice("C", p.chunk(hostir.Rank)), slice(reduced, p.index())),
-		steps(let("from", ahead(step)),
-			p.member(wait(sumRef, summed, from)),
-			move(sumRef, slice("C", p.chunk(from)), remote(reduced, from, p.index()))))
-	d.add(d.forkedAround(described(post(mainRef, free, every), "the slots may be written"), set, copySet, sums)...)
-	d.add(wait(copyRef, free, every))
+		steps(hostir.Bind("to", hostir.Ahead(step)),
+			rows(work, hostir.Chunk(partial, p.chunk(to)), to),
+			hostir.After(copyRef, work),
+			hostir.Set(copyRef, hostir.Remote(slots, to, p.chunk(hostir.Rank)), hostir.Chunk(partial, p.chunk(to))),
+			p.member(hostir.Post(copyRef, arrived, to))),
+		rows(last, hostir.Chunk(slots, p.chunk(hostir.Rank)), hostir.Rank).Described("own rows last, straight into their slot"),
+		hostir.After(sumRef, last, copyRef),
+		p.member(hostir.Wait(sumRef, arrived, every)),
+		hostir.Reduce(sumRef, hostir.Chunk(reduced, p.index()), hostir.Chunk(slots, p.chunk(hostir.Var(hostir.RankIndex))).EachRank()).Described("once, in the order of ranks"),
+		p.member(hostir.Post(sumRef, summed, every)),
+		hostir.Set(sumRef, hostir.Chunk("C", p.chunk(hostir.Rank)), hostir.Chunk(reduced, p.index())),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			p.member(hostir.Wait(sumRef, summed, from)),
+			hostir.Set(sumRef, hostir.Chunk("C", p.chunk(from)), hostir.Remote(reduced, from, p.index()))))
+	d.add(d.forkedAround(hostir.Post(mainRef, free, every).Described("the slots may be written"), set, copySet, sums)...)
+	d.add(hostir.Wait(copyRef, free, every))
 	d.add(append(body,
-		post(sumRef, read, every),
-		wait(sumRef, read, every),
+		hostir.Post(sumRef, read, every),
+		hostir.Wait(sumRef, read, every),
 		join(copySet, sums, set))...)
 	return nil
 }
@@ -94,11 +94,11 @@ func (p parted) semaphore(name string) hostir.Semaphore {
 	return hostir.Semaphore{Name: name, Count: hostir.Const(int64(p.parts))}
 }
 
-func (p parted) member(n hostir.Node) hostir.Node {
+func (p parted) member(n hostir.Step) hostir.Step {
 	if p.parts == 1 {
 		return n
 	}
-	return member(n, hostir.Var(partIndex))
+	return n.Member(hostir.Var(partIndex))
 }
 
 // loop takes the parts in turn.
@@ -106,5 +106,5 @@ func (p parted) loop(body ...hostir.Node) []hostir.Node {
 	if p.parts == 1 {
 		return body
 	}
-	return []hostir.Node{hostir.For{Index: partIndex, From: hostir.Const(0), To: hostir.Const(int64(p.parts)), Body: body}}
+	return []hostir.Node{hostir.Loop(partIndex, hostir.Const(0), hostir.Const(int64(p.parts)), body...)}
 }

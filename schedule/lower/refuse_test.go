@@ -48,6 +48,10 @@ func TestWordsOfRefusals(t *testing.T) {
 			"Tensors[4]: the reduce-scatter of one product does not read C2 (leave it out; a second product is a schedule of its own)"}},
 		{"all-reduce with a second product", linear(tensor("A", m, kD), tensor("B", n, kD), tensor("B2", n2, k), tensor("C", m, n), tensor("C2", m, n2)), []string{
 			"Tensors[2]: the all-reduce of one product does not read B2 ", "Tensors[4]: the all-reduce of one product does not read C2 "}},
+		{"constants that disagree", linear(tensor("A", mD, schedule.Dim("4096")), tensor("B", n, schedule.Dim("8192")), tensor("C", steps, n)), []string{
+			"Tensors[1].Axes[1].Extent: K of a linear is 8192 here and 4096 in A (write the same in both)"}},
+		{"a constant and its symbol", linear(tensor("A", mD, schedule.Dim("4096")), tensor("B", n, k), tensor("C", steps, n)), []string{
+			"Tensors[1].Axes[1].Extent: K of a linear is K here and 4096 in A (write the same in both)"}},
 		{"C without steps", linear(tensor("A", mD, k), tensor("B", n, k), tensor("C", m, n)), []string{
 			"Tensors[2]: no communication leads from A [DIDx(D), M/D, K] to C [M, N] (nearest is the all-gather: place C [Stream(D), M/D, N])"}},
 		{"logits", linear(tensor("A", m, k), tensor("B", nD, k), tensor("C", m, n)), []string{

@@ -11,6 +11,9 @@ import (
 // microseconds, rates in a unit per microsecond.
 type Machine struct {
 	Name string
+	// GPUs that one host joins by NVLink. A mesh of more is predicted as if it were joined
+	// alike.
+	GPUs int
 	// Multiprocessors, and the FLOP of one in its tensor cores by bytes of an element.
 	SMs  int
 	Rate map[int64]float64
@@ -67,6 +70,7 @@ type HostTimes struct {
 var machines = map[string]*Machine{
 	"h200": {
 		Name: "h200",
+		GPUs: 8,
 		SMs:  132,
 		Rate: map[int64]float64{2: 6.6e6, 4: 0.4e6}, // 4 bytes: an estimate
 		Tiles: []Tile{

@@ -21,7 +21,8 @@ func NoAllocs(t *testing.T, open func() driver.Driver) {
 	m, err := d.MatmulCreate(desc)
 	b.must(err)
 	t.Cleanup(func() { b.must(d.MatmulDestroy(m)) })
-	c, a, w, bias, ws := b.alloc(512), b.put(make([]byte, 512)), b.put(make([]byte, 512)), b.put(make([]byte, 32)), b.alloc(driver.WorkspaceBytes)
+	c, a, w, bias, ws := b.alloc(512), b.put(make([]byte, 512)), b.put(make([]byte, 512)), b.put(make([]byte, 32)),
+		b.alloc(driver.WorkspaceBytes)
 	for name, call := range map[string]func() error{
 		"StreamBatchMemOp":     func() error { return d.StreamBatchMemOp(s, items) },
 		"MemcpyDtoDAsync":      func() error { return d.MemcpyDtoDAsync(p+2048, p, 1024, s) },

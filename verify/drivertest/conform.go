@@ -112,7 +112,8 @@ func (b *bench) event(timing bool) driver.Event {
 
 func properties(b *bench) {
 	p := b.d.Properties()
-	if b.d.Name() == "" || p.Name == "" || p.Multiprocessors <= 0 || p.Memory <= 0 || p.Major <= 0 || p.Version <= 0 {
+	if b.d.Name() == "" || p.Name == "" || p.Multiprocessors <= 0 || p.Memory <= 0 || p.Major <= 0 ||
+		p.Version <= 0 {
 		b.Errorf("driver %q: incomplete properties %+v", b.d.Name(), p)
 	}
 	if p.UUID == (driver.UUID{}) {

@@ -13,9 +13,11 @@ import (
 func products(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
-		for _, s := range [][3]int{{64, 64, 64}, {128, 40, 72}, {1, 16, 8}, {33, 17, 29}, {5, 1, 3}, {7, 129, 1}} {
+		for _, s := range [][3]int{{64, 64, 64}, {128, 40, 72}, {1, 16, 8}, {33, 17, 29}, {5, 1, 3},
+			{7, 129, 1}} {
 			for form := range 4 {
-				desc := driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: form&1 != 0, Bias: form&2 != 0}
+				desc := driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: form&1 != 0,
+					Bias: form&2 != 0}
 				b.product(desc, workspace)
 			}
 		}
@@ -29,16 +31,19 @@ func forms(b *bench) {
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
 		for _, s := range [][3]int{{64, 64, 64}, {128, 40, 72}, {8, 24, 16}} {
 			for form := range 1 << 5 {
-				desc := driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: form&1 != 0, TransposedA: form&2 != 0,
-					Bias: form&4 != 0, Gelu: form&8 != 0, Accumulate: form&16 != 0}
-				if plain := !desc.TransposedA && !desc.Gelu && !desc.Accumulate; !plain && !(desc.Gelu && desc.Accumulate) {
+				desc := driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: form&1 != 0,
+					TransposedA: form&2 != 0,
+					Bias:        form&4 != 0, Gelu: form&8 != 0, Accumulate: form&16 != 0}
+				if plain := !desc.TransposedA && !desc.Gelu && !desc.Accumulate; !plain &&
+					!(desc.Gelu && desc.Accumulate) {
 					b.product(desc, workspace)
 				}
 			}
 		}
 		for _, s := range [][3]int{{33, 17, 29}, {5, 1, 3}} {
 			b.product(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, TransposedA: true}, workspace)
-			b.product(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: true, Accumulate: true}, workspace)
+			b.product(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: true,
+				Accumulate: true}, workspace)
 		}
 	}
 }
@@ -110,7 +115,8 @@ func biasChanges(b *bench) {
 		}
 		out[i] = b.alloc(int64(desc.M*desc.N) * 4)
 		s := b.stream(driver.Low)
-		b.must(b.d.Matmul(m, out[i], a, w, b.put(encode(desc.Type, sets[i].bias)), b.alloc(driver.WorkspaceBytes), s))
+		b.must(b.d.Matmul(m, out[i], a, w, b.put(encode(desc.Type, sets[i].bias)),
+			b.alloc(driver.WorkspaceBytes), s))
 	}
 	b.must(b.d.CtxSynchronize())
 	for i := range out {
@@ -172,7 +178,8 @@ func inPlace(b *bench) {
 	for _, x := range []struct {
 		name       string
 		a, b, bias driver.Ptr
-	}{{"a", c, w, bias}, {"a row of a", c + size - row, w, bias}, {"b", w, c, bias}, {"bias", w, other, c + size - row}} {
+	}{{"a", c, w, bias}, {"a row of a", c + size - row, w, bias}, {"b", w, c, bias},
+		{"bias", w, other, c + size - row}} {
 		if err := b.d.Matmul(m, c, x.a, x.b, x.bias, ws, s); err == nil {
 			b.Errorf("%s where the result goes was accepted", x.name)
 		}

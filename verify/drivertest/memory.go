@@ -127,7 +127,8 @@ func invalidMemory(b *bench) {
 
 // registered writes a page of the host by the device, as an abort page is.
 func registered(b *bench) {
-	page, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_ANON)
+	page, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_SHARED|syscall.MAP_ANON)
 	b.must(err)
 	defer syscall.Munmap(page)
 	host := unsafe.Pointer(&page[0])

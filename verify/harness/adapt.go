@@ -18,7 +18,7 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	}
 	return Program{
 		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
-		Op: string(s.Op), Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind),
+		Op: string(s.Op), Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind), Memory: memoryOf[S],
 	}
 }
 
@@ -42,6 +42,9 @@ type sized interface {
 	Memory(ranks int) (plan.Memory, error)
 }
 
+// memoryOf is a Program's Memory by the Shape of a generated package.
+func memoryOf[S sized](ranks int, s Shape) (plan.Memory, error) { return shapeAs[S](s).Memory(ranks) }
+
 // shapeAs is a shape as a package has it: with the fields that it has.
 func shapeAs[S any](s Shape) S {
 	var to S
@@ -62,6 +65,7 @@ type adapted[B any] struct {
 // Memory is what the plan's Shape says that it needs.
 func (p adapted[B]) Memory() (plan.Memory, error) { return p.memory() }
 
+// Bind sets the package's buffers by the names of their fields.
 func (p adapted[B]) Bind(ctx context.Context, b Buffers) error {
 	var to B
 	v := reflect.ValueOf(&to).Elem()

@@ -48,13 +48,13 @@ func TestConstants(t *testing.T) {
 		p := x.plain(nil)
 		for _, ranks := range []int{2, 4} {
 			for _, typ := range p.Types {
-				shapes := p.testShapes(typ, ranks)
-				for _, s := range append(shapes, p.benchShapes(ranks, false)...) {
-					s = s.fit(p, ranks)
-					if got := *s.at(x.symbol); got != x.value {
+				shapes := p.TestShapes(typ, ranks)
+				for _, s := range append(shapes, p.BenchShapes(ranks, false)...) {
+					s = s.Fit(p, ranks)
+					if got := *s.At(x.symbol); got != x.value {
 						t.Errorf("%s: %s is %d in %s, want %d", p.Name, x.symbol, got, s, x.value)
 					}
-					if err := p.fits(s, ranks); err != nil {
+					if err := p.Fits(s, ranks); err != nil {
 						t.Errorf("%s: %v", p.Name, err)
 					}
 				}
@@ -72,13 +72,13 @@ func TestConstants(t *testing.T) {
 				}
 			}
 		}
-		other := p.testShapes(driver.BF16, 2)[0]
-		*other.at(x.symbol) *= 2
+		other := p.TestShapes(driver.BF16, 2)[0]
+		*other.At(x.symbol) *= 2
 		want := fmt.Sprintf("%s is %d, and %s has the constant %d for it (leave it out)", x.symbol, 2*x.value, p.Name, x.value)
-		if err := p.fits(other, 2); err == nil || !strings.Contains(err.Error(), want) {
+		if err := p.Fits(other, 2); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", p.Name, err, want)
 		}
-		if _, err := p.problem(other, 2); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.Problem(other, 2); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", p.Name, err, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestConstants(t *testing.T) {
 func TestConstantNotCut(t *testing.T) {
 	p := &constants[0].Program
 	want := "M is 64, and must be a multiple of 3 for rows on 3 ranks"
-	if err := p.fits(Shape{K: 8, N: 8}, 3); err == nil || !strings.Contains(err.Error(), want) {
+	if err := p.Fits(Shape{K: 8, N: 8}, 3); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -99,7 +99,7 @@ func TestContradictingProblem(t *testing.T) {
 		if x.symbol == schedule.P {
 			continue // no axis has that length
 		}
-		e := x.testShapes(driver.FP32, 2)[0].extents(2)
+		e := x.TestShapes(driver.FP32, 2)[0].extents(2)
 		e[x.symbol]++
 		problem := &reference.Problem{Op: schedule.Op(x.Op), Tensors: x.Tensors, Extents: e, Type: driver.FP32}
 		if err := problem.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s of the operation is %d", x.symbol, x.value+1)) {
@@ -116,13 +116,13 @@ func TestChecks(t *testing.T) {
 		p.Checks = []Divide{{Extent: schedule.M, By: schedule.D, Times: parts}}
 		for ranks := 2; ranks <= 8; ranks++ {
 			d := int(parts) * ranks
-			for _, s := range append(p.verifyShapes(driver.FP32, ranks, true), p.benchShapes(ranks, true)...) {
+			for _, s := range append(p.VerifyShapes(driver.FP32, ranks, true), p.BenchShapes(ranks, true)...) {
 				if s.M%d != 0 {
 					t.Errorf("%d parts on %d ranks: M is %d, no multiple of %d", parts, ranks, s.M, d)
 				}
 			}
 			want := fmt.Sprintf("M is %d, and must be a multiple of %d for qkv on %d ranks", d+ranks, d, ranks)
-			if err := p.fits(Shape{M: d + ranks, K: 8, N: 8}, ranks); err == nil || !strings.Contains(err.Error(), want) {
+			if err := p.Fits(Shape{M: d + ranks, K: 8, N: 8}, ranks); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		}
@@ -132,7 +132,7 @@ func TestChecks(t *testing.T) {
 // The ranks to test are those that the program was proven for.
 func TestTestRanks(t *testing.T) {
 	for want, proven := range map[string][]int{"[2 3 4]": nil, "[2 4]": {2, 4, 8}, "[3]": {3, 5}, "[6]": {8, 6}} {
-		if got := fmt.Sprint((&Program{Ranks: proven}).testRanks()); got != want {
+		if got := fmt.Sprint((&Program{Ranks: proven}).TestRanks()); got != want {
 			t.Errorf("proven for %v: %s, want %s", proven, got, want)
 		}
 	}
@@ -142,9 +142,9 @@ func TestTestRanks(t *testing.T) {
 func TestLarge(t *testing.T) {
 	p := &Program{Name: "llama", Op: "linear", Types: []driver.Type{driver.BF16}, Tensors: []Tensor{tensor("A", rows, schedule.Dim("8192")),
 		tensor("B", schedule.Dim("3584"), schedule.Dim("8192")), tensor("C", steps, schedule.Dim("3584"))}}
-	for _, s := range p.testShapes(driver.BF16, 4) {
-		if s.M != 4 || !p.large(s, 4) {
-			t.Errorf("%s: large %v", s, p.large(s, 4))
+	for _, s := range p.TestShapes(driver.BF16, 4) {
+		if s.M != 4 || !p.Large(s, 4) {
+			t.Errorf("%s: large %v", s, p.Large(s, 4))
 		}
 	}
 }

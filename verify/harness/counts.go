@@ -7,31 +7,31 @@ import (
 	"ovgen/verify/reference"
 )
 
-// pattern is one way to fill the uneven parts of a program: the counts that Bind gets.
-type pattern struct {
-	name   string // empty for the usual ones
-	counts []int
+// Pattern is one way to fill the uneven parts of a program: the counts that Bind gets.
+type Pattern struct {
+	Name   string // empty for the usual ones
+	Counts []int
 }
 
-// patterns are the counts to verify a program with: parts that differ, nothing at all, and
+// Patterns are the counts to verify a program with: parts that differ, nothing at all, and
 // all rows in one part. A program without uneven parts has one pattern of no counts.
-func (p *Program) patterns(s Shape, ranks int) []pattern {
+func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	if !p.uneven() {
-		return []pattern{{}}
+		return []Pattern{{}}
 	}
-	s = s.fit(p, ranks)
+	s = s.Fit(p, ranks)
 	_, constant := p.schedule().Constants()[schedule.M]
 	if p.ragged() {
 		n := ranks * ranks
-		return []pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)}, {"one part", only(n, min(1, n-1), s.M)}}
+		return []Pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)}, {"one part", only(n, min(1, n-1), s.M)}}
 	}
 	most := s.M
 	if s.P > 0 {
 		most = s.P
 	}
-	list := []pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)}, {"one part", only(ranks, 0, min(most, s.M))}}
+	list := []Pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)}, {"one part", only(ranks, 0, min(most, s.M))}}
 	if constant { // the parts are always all of them
-		return slices.DeleteFunc(list, func(l pattern) bool { return sum(l.counts) != s.M })
+		return slices.DeleteFunc(list, func(l Pattern) bool { return sum(l.Counts) != s.M })
 	}
 	return list
 }

@@ -1,46 +1,26 @@
 package harness
 
 import (
-	"slices"
-
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/schedule"
 	"ovgen/verify/reference"
 )
 
-// shapesOf are the shapes to run with a type, whole: those asked for, or the defaults.
-func (o *options) shapesOf(p *Program, t driver.Type, onGPU bool) []Shape {
-	list := o.shapes
-	if len(list) == 0 && o.command == "bench" {
-		list = p.benchShapes(o.ranks, onGPU)
-	} else if len(list) == 0 {
-		list = p.verifyShapes(t, o.ranks, onGPU)
-	}
-	var typed []Shape
-	for _, s := range list {
-		s = s.with(o.extents).fit(p, o.ranks)
-		s.Type = t
-		if !slices.Contains(typed, s) {
-			typed = append(typed, s)
-		}
-	}
-	return typed
-}
-
-// with is the shape with the values of another in place of its own.
-func (s Shape) with(other Shape) Shape {
-	for _, e := range symbols {
-		if n := *other.at(e); n != 0 {
-			*s.at(e) = n
+// With is the shape with the values of another in place of its own.
+func (s Shape) With(other Shape) Shape {
+	for _, e := range Symbols {
+		if n := *other.At(e); n != 0 {
+			*s.At(e) = n
 		}
 	}
 	return s
 }
 
-// verifyShapes are a plain one and one whose rows a rank are no multiple of 8,
+// VerifyShapes are a plain one and one whose rows a rank are no multiple of 8,
 // where the type allows with odd K and N too; GPUs get one that fills them. All are
 // widened to what the placements and New need.
-func (p *Program) verifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
+func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	odd := Shape{M: 26 * ranks, K: 72, N: 40, N2: 16, N3: 24}
 	granule := 8
 	if t == driver.FP32 {
@@ -61,19 +41,28 @@ func (p *Program) verifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	return list
 }
 
+// PlainShape has so many rows a rank in each extent, and what the placements and New need
+// more.
+func (p *Program) PlainShape(rows, ranks int) Shape {
+	n := rows * ranks
+	s := p.widened(Shape{M: n, K: n, N: n}.Fit(p, ranks), ranks, 1)
+	s.M = multiple(s.M, p.divisor(schedule.M, ranks))
+	return s
+}
+
 // widened is a shape whose other extents than M are multiples of what they are cut in,
 // parts being multiples of granule; constants stand for themselves.
 func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	constants := p.schedule().Constants()
-	for _, e := range symbols {
-		at := s.at(e)
+	for _, e := range Symbols {
+		at := s.At(e)
 		if n, constant := constants[e]; constant && !(e == schedule.N && p.shares(s)) {
 			*at = int(n)
 		} else if *at != 0 && e != schedule.M {
 			*at = p.widen(e, *at, ranks, granule)
 		}
 	}
-	if s.P > 0 && p.measures(schedule.P) {
+	if s.P > 0 && p.Measures(schedule.P) {
 		s.M = min(s.M, s.P*ranks)
 	}
 	return s
@@ -90,16 +79,18 @@ func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
 
 func multiple(x, of int) int { return (x + of - 1) / of * of }
 
-func (p *Program) benchShapes(ranks int, onGPU bool) []Shape {
+// BenchShapes are what bench measures where no shape is asked for: those of large models on
+// GPUs, of a bare communication growing sizes, and one small shape in the simulator.
+func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	var list []Shape
 	switch {
 	case !onGPU:
 		list = []Shape{{M: 64 * ranks, K: 256, N: 256}}
-	case !p.measures(schedule.N): // an all-to-all of vectors
+	case !p.Measures(schedule.N): // an all-to-all of vectors
 		for m := 1 << 10; m <= 1<<26; m *= 8 {
 			list = append(list, Shape{M: m})
 		}
-	case p.bare():
+	case p.Bare():
 		for m := 64; m <= 1<<16; m *= 8 {
 			list = append(list, Shape{M: m, N: 8192})
 		}
@@ -116,22 +107,23 @@ func (p *Program) benchShapes(ranks int, onGPU bool) []Shape {
 	return list
 }
 
-// staging is what the plans of this command line need of the arena at most.
-func (o *options) staging(onGPU bool) (bytes int64) {
-	for _, p := range o.programs {
-		for _, t := range o.typesOf(&p) {
-			for _, s := range o.shapesOf(&p, t, onGPU) {
-				if x, err := p.problem(s, o.ranks); err == nil { // else said where it runs
-					bytes = max(bytes, staged(x))
-				}
-			}
-		}
-	}
-	return bytes
-}
-
 // slack is room for what alignment takes, beside staged.
 const slack = 288 << 10
+
+// Arena is the bytes of an arena in which a plan of the program has room at a shape.
+func (p *Program) Arena(s Shape, ranks int) int64 {
+	return group.ArenaBytes(p.Staging(s, ranks)+slack, 0)
+}
+
+// Staging bounds the bytes that a plan of the program stages at a shape; zero for one
+// that it does not take.
+func (p *Program) Staging(s Shape, ranks int) int64 {
+	x, err := p.Problem(s, ranks)
+	if err != nil {
+		return 0
+	}
+	return staged(x)
+}
 
 // staged bounds what a plan of any schedule stages: what it gathers, what lies
 // between two layers, of partial results every rank's, and of uneven parts a rank each

@@ -75,8 +75,8 @@ const (
 	kernelSpin    = "spin"
 )
 
-// Kernels are those of generated/run, for its driver.Code.
-func Kernels() []driver.Kernel {
+// CheckKernels are those of generated/run, for its driver.Code.
+func CheckKernels() []driver.Kernel {
 	return []driver.Kernel{
 		{Name: kernelFill, Params: int(unsafe.Sizeof(fillParams{})), Touches: fillTouches},
 		{Name: kernelCompare, Params: int(unsafe.Sizeof(compareParams{})), Touches: compareTouches},
@@ -103,20 +103,20 @@ func spinTouches(_ unsafe.Pointer, to []driver.Touch) []driver.Touch { return to
 // bytesOf is a number of elements in bytes.
 func bytesOf(count int64, typ uint32) int64 { return count * driver.Type(typ).Size() }
 
-// kernels are the loaded kernels of generated/run.
-type kernels struct {
+// Kernels are the loaded kernels of generated/run.
+type Kernels struct {
 	drv                 driver.Driver
 	module              driver.Module
 	fill, compare, spin driver.Function
 }
 
-// load loads the kernels.
-func load(d driver.Driver, code *driver.Code) (*kernels, error) {
+// LoadKernels loads the kernels.
+func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 	m, err := d.ModuleLoadData(code)
 	if err != nil {
 		return nil, fmt.Errorf("load the kernels of %s: %w", code.Name, err)
 	}
-	l := &kernels{drv: d, module: m}
+	l := &Kernels{drv: d, module: m}
 	for name, to := range map[string]*driver.Function{kernelFill: &l.fill, kernelCompare: &l.compare, kernelSpin: &l.spin} {
 		if *to, err = d.ModuleGetFunction(m, name); err != nil {
 			return nil, errors.Join(fmt.Errorf("load kernel %s: %w", name, err), d.ModuleUnload(m))
@@ -124,6 +124,9 @@ func load(d driver.Driver, code *driver.Code) (*kernels, error) {
 	}
 	return l, nil
 }
+
+// Close unloads them.
+func (l *Kernels) Close() error { return l.drv.ModuleUnload(l.module) }
 
 // Launches have a thread for 64 elements, up to what fills a device.
 const (
@@ -138,17 +141,17 @@ func blocks(count int) driver.Dim3 {
 
 var block = driver.Dim3{X: blockThreads, Y: 1, Z: 1}
 
-// make fills at with a part of a tensor.
-func (l *kernels) make(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
+// Make fills at with a part of a tensor.
+func (l *Kernels) Make(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
 	return l.launchFill(at, t, in, part, 0, s)
 }
 
 // add adds a part of a tensor to what at holds.
-func (l *kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
+func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
 	return l.launchFill(at, t, in, part, 1, s)
 }
 
-func (l *kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32, s driver.Stream) error {
+func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32, s driver.Stream) error {
 	p := fillParams{Seed: in.Seed, Limit: in.Limit, Type: uint32(t), Unit: in.Unit, Add: add}
 	if in.Real {
 		p.Real = 1
@@ -173,7 +176,7 @@ func verdictBytes(count int) int64 {
 
 // judge compares a piece of a part with what lies in its place of a whole tensor;
 // read the verdicts once the stream is there.
-func (l *kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.Piece, s driver.Stream) error {
+func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.Piece, s driver.Stream) error {
 	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(x.First)*t.Size()), Out: out,
 		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Type: uint32(t)}
 	if err := l.drv.LaunchKernel(l.compare, blocks(x.Count), block, s, unsafe.Pointer(&p)); err != nil {
@@ -184,7 +187,7 @@ func (l *kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.P
 
 // verdict reads what judge found: the first of all elements that differ, -1 if
 // none does.
-func (l *kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
+func (l *Kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
 	raw := make([]byte, verdictBytes(count))
 	if err := l.drv.MemcpyDtoH(raw, out); err != nil {
 		return v, fmt.Errorf("read the comparison: %w", err)
@@ -200,8 +203,8 @@ func (l *kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
 	return v, nil
 }
 
-// spinFor keeps a stream busy.
-func (l *kernels) spinFor(s driver.Stream, d time.Duration) error {
+// SpinFor keeps a stream busy.
+func (l *Kernels) SpinFor(s driver.Stream, d time.Duration) error {
 	p := spinParams{Nanoseconds: int64(d)}
 	one := driver.Dim3{X: 1, Y: 1, Z: 1}
 	if err := l.drv.LaunchKernel(l.spin, one, one, s, unsafe.Pointer(&p)); err != nil {

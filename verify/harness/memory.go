@@ -11,13 +11,14 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// meter is a driver that counts the bytes that were allocated.
-type meter struct {
+// Meter is a driver that counts the bytes that were allocated.
+type Meter struct {
 	driver.Driver
 	allocated atomic.Int64
 }
 
-func (m *meter) MemAlloc(bytes int64) (driver.Ptr, error) {
+// MemAlloc counts.
+func (m *Meter) MemAlloc(bytes int64) (driver.Ptr, error) {
 	m.allocated.Add(bytes)
 	return m.Driver.MemAlloc(bytes)
 }
@@ -31,9 +32,9 @@ type measured interface {
 // took is what a plan's New took on one rank.
 type took struct{ Workspaces, Words, Staging int64 }
 
-// metered is the program with a New that holds what it takes, as the first of a group,
+// Metered is the program with a New that holds what it takes, as the first of a group,
 // against what Shape.Memory says.
-func (m *meter) metered(p *Program) *Program {
+func (m *Meter) Metered(p *Program) *Program {
 	q := *p
 	q.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 		word, err := nextWord(g)
@@ -126,7 +127,7 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 
 // holdsBuffers compares the caller's buffers with what the placements give a rank.
 func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error {
-	x, err := p.problem(s, g.Size())
+	x, err := p.Problem(s, g.Size())
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ var operations = []Program{
 // plain is a plan that brings all parts together on the host and multiplies the
 // whole on each rank. spoil may change the results before they are placed.
 type plain struct {
-	*tensors
+	*Tensors
 	group *group.Group
 	b     Buffers
 	spoil func(name string, whole []float32)
@@ -65,34 +65,34 @@ func (p *Program) plain(spoil func(string, []float32)) *Program {
 	q := *p
 	q.Types = []driver.Type{driver.BF16, driver.FP16, driver.FP32}
 	q.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
-		r := &rank{o: &options{}, Group: g, drv: g.Driver()}
-		x, err := q.problem(s, g.Size())
-		t := &tensors{r: r, p: &q, s: s, x: x, parts: map[string]reference.Part{}}
+		r := &Member{Group: g}
+		x, err := q.Problem(s, g.Size())
+		t := &Tensors{Member: r, Program: &q, Shape: s, Problem: x, Parts: map[string]reference.Part{}}
 		for _, tensor := range q.Tensors {
 			part, wrong := x.Part(tensor.Name, g.Rank())
-			t.parts[tensor.Name], err = part, errors.Join(err, wrong)
+			t.Parts[tensor.Name], err = part, errors.Join(err, wrong)
 		}
-		return &plain{tensors: t, group: g, spoil: spoil}, err
+		return &plain{Tensors: t, group: g, spoil: spoil}, err
 	}
 	return &q
 }
 
 func (p *plain) Bind(_ context.Context, b Buffers) error {
-	p.b, p.at = b, b.At
-	x, err := p.p.loaded(p.s, p.group.Size(), b.Counts)
+	p.b, p.At = b, b.At
+	x, err := p.Program.loaded(p.Shape, p.group.Size(), b.Counts)
 	if err != nil {
 		return err
 	}
-	p.x = x
-	for _, tensor := range p.p.Tensors {
+	p.Problem = x
+	for _, tensor := range p.Program.Tensors {
 		part, wrong := x.Part(tensor.Name, p.group.Rank())
-		p.parts[tensor.Name], err = part, errors.Join(err, wrong)
+		p.Parts[tensor.Name], err = part, errors.Join(err, wrong)
 	}
 	return err
 }
 
 func (p *plain) Enqueue(s driver.Stream) error {
-	if err := p.r.drv.StreamSynchronize(s); err != nil {
+	if err := p.Member.Driver().StreamSynchronize(s); err != nil {
 		return err
 	}
 	return p.Run(context.Background())
@@ -100,11 +100,11 @@ func (p *plain) Enqueue(s driver.Stream) error {
 
 func (p *plain) Replay(s driver.Stream) error { return p.Enqueue(s) }
 
-func (p *plain) Close(context.Context) error { return p.free() }
+func (p *plain) Close(context.Context) error { return p.Free() }
 
 func (p *plain) Run(ctx context.Context) error {
 	whole := map[string][]float32{}
-	for _, tensor := range p.p.Tensors {
+	for _, tensor := range p.Program.Tensors {
 		if reference.Result(tensor.Name) {
 			continue
 		}
@@ -121,14 +121,14 @@ func (p *plain) Run(ctx context.Context) error {
 		if p.spoil != nil {
 			p.spoil(name, whole[name])
 		}
-		part := make([]float32, p.parts[name].Count)
+		part := make([]float32, p.Parts[name].Count)
 		for i := range part {
-			part[i] = whole[name][p.parts[name].At(i)]
+			part[i] = whole[name][p.Parts[name].At(i)]
 		}
 		if len(part) == 0 {
 			continue
 		}
-		if err := p.r.drv.MemcpyHtoD(p.b.At[name], reference.Encode(p.s.Type, part)); err != nil {
+		if err := p.Member.Driver().MemcpyHtoD(p.b.At[name], reference.Encode(p.Shape.Type, part)); err != nil {
 			return err
 		}
 	}
@@ -143,17 +143,17 @@ func (p *plain) together(ctx context.Context, name string) ([]float32, error) {
 		return nil, err
 	}
 	p.turn++
-	all, err := p.group.Gather(ctx, fmt.Sprint(name, p.turn), reference.Encode(p.s.Type, mine))
-	if err != nil || len(mine) == p.x.Elements(name) && !p.x.Tensor(name).Root {
+	all, err := p.group.Gather(ctx, fmt.Sprint(name, p.turn), reference.Encode(p.Shape.Type, mine))
+	if err != nil || len(mine) == p.Problem.Elements(name) && !p.Problem.Tensor(name).Root {
 		return mine, err
 	}
-	whole := make([]float32, p.x.Elements(name))
-	for r := p.r.Size() - 1; r >= 0; r-- {
-		v, err := reference.Decode(p.s.Type, all[r])
+	whole := make([]float32, p.Problem.Elements(name))
+	for r := p.Member.Size() - 1; r >= 0; r-- {
+		v, err := reference.Decode(p.Shape.Type, all[r])
 		if err != nil {
 			return nil, err
 		}
-		part, err := p.x.Part(name, r)
+		part, err := p.Problem.Part(name, r)
 		if err != nil {
 			return nil, err
 		}
@@ -165,18 +165,18 @@ func (p *plain) together(ctx context.Context, name string) ([]float32, error) {
 }
 
 func (p *plain) compute(whole map[string][]float32) error {
-	switch p.x.Op {
+	switch p.Problem.Op {
 	case schedule.Copy:
 		whole["C"] = whole["A"]
 	case schedule.Sum:
-		c := make([]float32, p.x.Elements("C"))
+		c := make([]float32, p.Problem.Elements("C"))
 		for i, x := range whole["A"] {
 			c[i%len(c)] += x
 		}
 		whole["C"] = c
 	}
 	whole["Gathered"] = whole["A"]
-	for _, s := range p.x.Steps() {
+	for _, s := range p.Problem.Steps() {
 		if err := p.multiply(s, whole); err != nil {
 			return err
 		}
@@ -186,11 +186,11 @@ func (p *plain) compute(whole map[string][]float32) error {
 
 // multiply makes one product on the device.
 func (p *plain) multiply(s reference.Step, whole map[string][]float32) error {
-	h, err := p.product(s.Product, s.Bias != "")
+	h, err := p.Product(s.Product, s.Bias != "")
 	if err != nil {
 		return err
 	}
-	space, err := p.alloc(driver.WorkspaceBytes / int(p.s.Type.Size()))
+	space, err := p.Alloc(driver.WorkspaceBytes / int(p.Shape.Type.Size()))
 	if err != nil {
 		return err
 	}
@@ -200,24 +200,24 @@ func (p *plain) multiply(s reference.Step, whole map[string][]float32) error {
 		if name == s.C {
 			n = s.M * s.N
 		}
-		if at[i], err = p.alloc(n); err != nil {
+		if at[i], err = p.Alloc(n); err != nil {
 			return err
 		}
-		if err := p.r.drv.MemcpyHtoD(at[i], reference.Encode(p.s.Type, whole[name])); name != s.C && name != "" && err != nil {
+		if err := p.Member.Driver().MemcpyHtoD(at[i], reference.Encode(p.Shape.Type, whole[name])); name != s.C && name != "" && err != nil {
 			return err
 		}
 	}
-	stream, err := p.r.drv.StreamCreateWithPriority(driver.Normal)
+	stream, err := p.Member.Driver().StreamCreateWithPriority(driver.Normal)
 	if err != nil {
 		return err
 	}
-	raw := make([]byte, p.bytes(s.M*s.N))
-	err = errors.Join(p.r.drv.Matmul(h, at[3], at[0], at[1], at[2], space, stream), p.r.drv.StreamSynchronize(stream),
-		p.r.drv.StreamDestroy(stream), p.r.drv.MemcpyDtoH(raw, at[3]), p.free())
+	raw := make([]byte, p.Bytes(s.M*s.N))
+	err = errors.Join(p.Member.Driver().Matmul(h, at[3], at[0], at[1], at[2], space, stream), p.Member.Driver().StreamSynchronize(stream),
+		p.Member.Driver().StreamDestroy(stream), p.Member.Driver().MemcpyDtoH(raw, at[3]), p.Free())
 	if err != nil {
 		return err
 	}
-	whole[s.C], err = reference.Decode(p.s.Type, raw)
+	whole[s.C], err = reference.Decode(p.Shape.Type, raw)
 	return err
 }
 
@@ -226,7 +226,7 @@ func (p *plain) multiply(s reference.Step, whole map[string][]float32) error {
 func TestEveryOperation(t *testing.T) {
 	for _, p := range operations {
 		for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
-			for i, s := range p.verifyShapes(typ, 3, false) {
+			for i, s := range p.VerifyShapes(typ, 3, false) {
 				s.Type = typ
 				t.Run(fmt.Sprintf("%s %s %s", p.Name, s, typ), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
@@ -243,7 +243,7 @@ func TestEveryOperation(t *testing.T) {
 // TestEveryResult changes one result.
 func TestEveryResult(t *testing.T) {
 	for _, p := range operations {
-		for _, name := range (&tensors{p: &p}).results() {
+		for _, name := range (&Tensors{Program: &p}).results() {
 			t.Run(p.Name+" "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					wrong := p.plain(func(result string, whole []float32) {
@@ -253,7 +253,7 @@ func TestEveryResult(t *testing.T) {
 							}
 						}
 					})
-					s := wrong.verifyShapes(driver.BF16, 3, false)[1]
+					s := wrong.VerifyShapes(driver.BF16, 3, false)[1]
 					s.Type = driver.BF16
 					err := testShape(t.Context(), wrong, s, 3, 1)
 					if err == nil || !strings.Contains(err.Error(), name+", row ") {

@@ -6,6 +6,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -37,6 +38,8 @@ type Program struct {
 	Types []driver.Type
 	// New makes the package's plan; it is collective.
 	New func(ctx context.Context, g *group.Group, s Shape) (Plan, error)
+	// Memory is what a plan of a shape needs on each of so many ranks.
+	Memory func(ranks int, s Shape) (plan.Memory, error)
 }
 
 // Buffers are one rank's device pointers by the names of the tensors, and the

@@ -17,11 +17,11 @@ type Shape struct {
 	Type                  driver.Type
 }
 
-// symbols of a shape: the first three have flags of their own.
-var symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F, schedule.P}
+// Symbols of a shape: the first three have flags of their own.
+var Symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F, schedule.P}
 
-// at is the field of a symbol.
-func (s *Shape) at(e schedule.Extent) *int {
+// At is the field of a symbol.
+func (s *Shape) At(e schedule.Extent) *int {
 	return map[schedule.Extent]*int{schedule.M: &s.M, schedule.K: &s.K, schedule.N: &s.N, schedule.N2: &s.N2,
 		schedule.N3: &s.N3, schedule.F: &s.F, schedule.P: &s.P}[e]
 }
@@ -29,8 +29,8 @@ func (s *Shape) at(e schedule.Extent) *int {
 // String is "m,k,n", with ",N2=1024" and so on behind it where they are known.
 func (s Shape) String() string {
 	text := fmt.Sprintf("%d,%d,%d", s.M, s.K, s.N)
-	for _, e := range symbols[3:] {
-		if n := *s.at(e); n != 0 {
+	for _, e := range Symbols[3:] {
+		if n := *s.At(e); n != 0 {
 			text += fmt.Sprintf(",%s=%d", e, n)
 		}
 	}
@@ -42,32 +42,32 @@ func (p *Program) schedule() schedule.Schedule {
 	return schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}
 }
 
-// measures says whether a tensor of the program has a symbol of the operation, as itself
+// Measures says whether a tensor of the program has a symbol of the operation, as itself
 // or as a constant.
-func (p *Program) measures(symbol schedule.Extent) bool {
+func (p *Program) Measures(symbol schedule.Extent) bool {
 	op := schedule.Op(p.Op)
 	return slices.ContainsFunc(p.Tensors, func(t Tensor) bool {
 		return slices.Contains(op.Extents(t), symbol) || symbol == schedule.P && bounded(t)
 	})
 }
 
-// fit derives what a shape leaves open, and drops what the program has no use for. A
+// Fit derives what a shape leaves open, and drops what the program has no use for. A
 // constant of the program stands for its symbol. Further products of one A are key and
 // value beside the query of grouped-query attention, a quarter as wide, or, where there
 // are two products, gate and up of the same width. In an MLP without F n is what the
 // other programs take it for, a rank's share of the first layer: F is n*D, and the
 // second layer leads back to k columns.
-func (s Shape) fit(p *Program, ranks int) Shape {
+func (s Shape) Fit(p *Program, ranks int) Shape {
 	constants := p.schedule().Constants()
 	if p.shares(s) {
 		s.F, s.N = s.N*ranks, 0
 	}
 	set := func(e schedule.Extent, otherwise int) {
-		at := s.at(e)
+		at := s.At(e)
 		switch n, constant := constants[e]; {
 		case constant:
 			*at = int(n)
-		case !p.measures(e):
+		case !p.Measures(e):
 			*at = 0
 		case *at == 0:
 			*at = otherwise
@@ -99,15 +99,15 @@ func (p *Program) shares(s Shape) bool {
 // extents are the values of the symbols.
 func (s Shape) extents(ranks int) reference.Extents {
 	e := reference.Extents{schedule.D: ranks}
-	for _, symbol := range symbols {
-		e[symbol] = *s.at(symbol)
+	for _, symbol := range Symbols {
+		e[symbol] = *s.At(symbol)
 	}
 	return e
 }
 
-// problem is the program at a shape, as the reference takes it.
-func (p *Program) problem(s Shape, ranks int) (*reference.Problem, error) {
-	return p.loaded(s, ranks, p.patterns(s, ranks)[0].counts)
+// Problem is the program at a shape, as the reference takes it.
+func (p *Program) Problem(s Shape, ranks int) (*reference.Problem, error) {
+	return p.loaded(s, ranks, p.Patterns(s, ranks)[0].Counts)
 }
 
 // loaded is the problem with other counts of uneven parts than the usual ones.
@@ -115,7 +115,7 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 	if err := p.contradicted(s); err != nil {
 		return nil, err
 	}
-	s = s.fit(p, ranks)
+	s = s.Fit(p, ranks)
 	x := &reference.Problem{Op: schedule.Op(p.Op), Tensors: p.Tensors, Extents: s.extents(ranks), Type: s.Type, Counts: counts}
 	if counts != nil && !p.ragged() {
 		x.Extents[schedule.M] = sum(counts)
@@ -126,34 +126,34 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 // contradicted says which extent of a shape is another than the program's constant.
 func (p *Program) contradicted(s Shape) error {
 	constants := p.schedule().Constants()
-	for _, e := range symbols {
+	for _, e := range Symbols {
 		if e == schedule.N && p.shares(s) {
 			continue
 		}
-		if n, constant := constants[e]; constant && *s.at(e) != 0 && *s.at(e) != int(n) {
-			return fmt.Errorf("shape %s: %s is %d, and %s has the constant %d for it (leave it out)", s, e, *s.at(e), p.Name, n)
+		if n, constant := constants[e]; constant && *s.At(e) != 0 && *s.At(e) != int(n) {
+			return fmt.Errorf("shape %s: %s is %d, and %s has the constant %d for it (leave it out)", s, e, *s.At(e), p.Name, n)
 		}
 	}
 	return nil
 }
 
-// fits says what keeps the program from taking a shape.
-func (p *Program) fits(s Shape, ranks int) error {
+// Fits says what keeps the program from taking a shape.
+func (p *Program) Fits(s Shape, ranks int) error {
 	if err := p.contradicted(s); err != nil {
 		return err
 	}
-	full := s.fit(p, ranks)
-	for _, e := range symbols {
-		if n := *full.at(e); n < 1 && p.measures(e) {
+	full := s.Fit(p, ranks)
+	for _, e := range Symbols {
+		if n := *full.At(e); n < 1 && p.Measures(e) {
 			return fmt.Errorf("shape %s: %s is %d, and %s needs it to be positive", s, e, n, p.Name)
 		}
 	}
-	for _, e := range symbols {
-		if d := p.divisor(e, ranks); *full.at(e)%d != 0 {
-			return fmt.Errorf("shape %s: %s is %d, and must be a multiple of %d for %s on %d ranks", s, e, *full.at(e), d, p.Name, ranks)
+	for _, e := range Symbols {
+		if d := p.divisor(e, ranks); *full.At(e)%d != 0 {
+			return fmt.Errorf("shape %s: %s is %d, and must be a multiple of %d for %s on %d ranks", s, e, *full.At(e), d, p.Name, ranks)
 		}
 	}
-	if most := full.P; p.measures(schedule.P) && most*ranks < full.M {
+	if most := full.P; p.Measures(schedule.P) && most*ranks < full.M {
 		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s, full.M, ranks, most, p.Name)
 	}
 	return nil
@@ -186,7 +186,7 @@ func lcm(a, b int) int {
 	return a / x * b
 }
 
-// bare says that the program only communicates.
-func (p *Program) bare() bool {
+// Bare says that the program only communicates.
+func (p *Program) Bare() bool {
 	return schedule.Op(p.Op) == schedule.Copy || schedule.Op(p.Op) == schedule.Sum
 }

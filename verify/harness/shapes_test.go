@@ -26,7 +26,7 @@ func TestFit(t *testing.T) {
 		"qkv":    {M: 8, K: 64, N: 128, N2: 32, N3: 32},
 		"mlp":    {M: 8, K: 64, N: 64, F: 512},
 	} {
-		if got := asked.fit(operation(t, name), 4); got != want {
+		if got := asked.Fit(operation(t, name), 4); got != want {
 			t.Errorf("%s at %s: %+v, want %+v", name, asked, got, want)
 		}
 	}
@@ -37,9 +37,9 @@ func TestShapesFit(t *testing.T) {
 	for _, p := range operations {
 		for ranks := 1; ranks <= 8; ranks++ {
 			for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
-				for _, s := range append(p.verifyShapes(typ, ranks, true), p.benchShapes(ranks, true)...) {
+				for _, s := range append(p.VerifyShapes(typ, ranks, true), p.BenchShapes(ranks, true)...) {
 					s.Type = typ
-					if _, err := p.problem(s, ranks); err != nil {
+					if _, err := p.Problem(s, ranks); err != nil {
 						t.Errorf("%s on %d ranks, %s: %v", p.Name, ranks, s, err)
 					}
 				}
@@ -85,51 +85,8 @@ func TestPatterns(t *testing.T) {
 		{&Program{Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo("5")), inN), tensor("C", inM, inN)}},
 			"[{ [5 3]} {no rows [0 0]} {one part [5 0]}]"},
 	} {
-		if got := fmt.Sprint(x.program.patterns(Shape{M: 8, N: 4}, 2)); got != x.want {
+		if got := fmt.Sprint(x.program.Patterns(Shape{M: 8, N: 4}, 2)); got != x.want {
 			t.Errorf("%s: %s, want %s", x.program.Name, got, x.want)
-		}
-	}
-}
-
-// TestCollective holds the bytes that bandwidths are of against nccl-tests' rules.
-func TestCollective(t *testing.T) {
-	const ranks = 4
-	s := Shape{M: 16, K: 1, N: 8, Type: driver.BF16}
-	for name, want := range map[string]collective{
-		"allgather":     {"all-gather", 16 * 8 * 2, 0.75},
-		"reducescatter": {"reduce-scatter", 16 * 8 * 2, 0.75},
-		"allreduce":     {"all-reduce", 16 * 8 * 2, 1.5},
-		"broadcast":     {"broadcast", 16 * 8 * 2, 1},
-		"alltoall":      {"all-to-all", 4 * 16 * 2, 0.75},
-		"permutation":   {"send and receive", 4 * 8 * 2, 1},
-	} {
-		p := operation(t, name)
-		x, err := p.problem(s, ranks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := &lab{tensors: &tensors{r: &rank{}, p: p, s: s, x: x, parts: map[string]reference.Part{}}}
-		for _, tensor := range p.Tensors {
-			l.parts[tensor.Name], err = x.Part(tensor.Name, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, ok := l.collective(ranks); !ok || got != want {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
-		}
-	}
-}
-
-func TestPlacements(t *testing.T) {
-	for name, want := range map[string]string{
-		"broadcast": "A [M, N] on rank 0 -> C [M, N]  [fp32] only",
-		"mlp":       "A [DIDx(D), M/D, K]  B [DIDx(D), F/D, K]  Bias [DIDx(D), F/D]  B2 [N, DIDx(D), F/D] -> C [DIDx(D), M/D, N]  [fp32] only",
-	} {
-		p := *operation(t, name)
-		p.Types = []driver.Type{driver.FP32}
-		if got := p.placements(); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
 }
@@ -137,9 +94,9 @@ func TestPlacements(t *testing.T) {
 // TestParts of all ranks make up what a result is, or each rank has all.
 func TestParts(t *testing.T) {
 	for _, p := range operations {
-		s := p.verifyShapes(driver.BF16, 3, false)[1]
+		s := p.VerifyShapes(driver.BF16, 3, false)[1]
 		s.Type = driver.BF16
-		x, err := p.problem(s, 3)
+		x, err := p.Problem(s, 3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,38 +12,38 @@ import (
 	"ovgen/verify/reference"
 )
 
-// tensors are a rank's memory for one shape of one program: its parts of all
+// Tensors are a rank's memory for one shape of one program: its parts of all
 // tensors by their names.
-type tensors struct {
-	r     *rank
-	p     *Program
-	s     Shape // whole
-	x     *reference.Problem
-	at    map[string]driver.Ptr
-	parts map[string]reference.Part
-	rooms map[string]int // elements that there is room for
-	stage int64          // bytes that a plan may stage
-	close []func() error
+type Tensors struct {
+	Member  *Member
+	Program *Program
+	Shape   Shape              // whole
+	Problem *reference.Problem // what the program computes at that shape
+	At      map[string]driver.Ptr
+	Parts   map[string]reference.Part
+	rooms   map[string]int // elements that there is room for
+	stage   int64          // bytes that a plan may stage
+	close   []func() error
 }
 
-// tensorsOf allocates for a shape; free them.
-func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
-	x, err := p.problem(s, r.Size())
+// Tensors allocates for a shape; free them.
+func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
+	x, err := p.Problem(s, m.Size())
 	if err != nil {
 		return nil, err
 	}
-	t := &tensors{r: r, p: p, s: s.fit(p, r.Size()), x: x, at: map[string]driver.Ptr{}, parts: map[string]reference.Part{},
+	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{}, Parts: map[string]reference.Part{},
 		rooms: map[string]int{}, stage: staged(x)}
 	for _, tensor := range p.Tensors {
-		part, err := x.Part(tensor.Name, r.Rank())
+		part, err := x.Part(tensor.Name, m.Rank())
 		if err == nil {
-			t.parts[tensor.Name], t.rooms[tensor.Name] = part, room(x, tensor, part)
+			t.Parts[tensor.Name], t.rooms[tensor.Name] = part, room(x, tensor, part)
 			if tensor.Within == "" {
-				t.at[tensor.Name], err = t.alloc(t.rooms[tensor.Name])
+				t.At[tensor.Name], err = t.Alloc(t.rooms[tensor.Name])
 			}
 		}
 		if err != nil {
-			return nil, errors.Join(err, t.free())
+			return nil, errors.Join(err, t.Free())
 		}
 	}
 	t.within()
@@ -51,18 +51,18 @@ func (r *rank) tensorsOf(p *Program, s Shape) (*tensors, error) {
 }
 
 // within gives tensors that lie within others their addresses.
-func (t *tensors) within() {
-	for _, tensor := range t.p.Tensors {
+func (t *Tensors) within() {
+	for _, tensor := range t.Program.Tensors {
 		if tensor.Within != "" {
-			t.at[tensor.Name] = t.at[tensor.Within] + driver.Ptr(t.bytes(t.offset(tensor)))
+			t.At[tensor.Name] = t.At[tensor.Within] + driver.Ptr(t.Bytes(t.offset(tensor)))
 		}
 	}
 }
 
 // offset is how many elements of the tensor that another lies within are ahead of it.
-func (t *tensors) offset(inner Tensor) int {
-	if place, _ := inner.PlaceWithin(t.x.Tensor(inner.Within)); place == schedule.PartOf {
-		return t.r.Rank() * t.parts[inner.Name].Count
+func (t *Tensors) offset(inner Tensor) int {
+	if place, _ := inner.PlaceWithin(t.Problem.Tensor(inner.Within)); place == schedule.PartOf {
+		return t.Member.Rank() * t.Parts[inner.Name].Count
 	}
 	return 0
 }
@@ -72,17 +72,17 @@ type stretch struct{ from, to int }
 
 // kept are the elements of an operand that a run leaves as they are: none of one that lies
 // within another tensor, and of any other all but what lies within it.
-func (t *tensors) kept(name string) []stretch {
-	if t.x.Tensor(name).Within != "" {
+func (t *Tensors) kept(name string) []stretch {
+	if t.Problem.Tensor(name).Within != "" {
 		return nil
 	}
-	list := []stretch{{0, t.parts[name].Count}}
-	for _, o := range t.p.Tensors {
+	list := []stretch{{0, t.Parts[name].Count}}
+	for _, o := range t.Program.Tensors {
 		if o.Within != name {
 			continue
 		}
 		from := t.offset(o)
-		to := from + t.parts[o.Name].Count
+		to := from + t.Parts[o.Name].Count
 		var rest []stretch
 		for _, k := range list {
 			rest = append(rest, stretch{k.from, min(k.to, from)}, stretch{max(k.from, to), k.to})
@@ -104,9 +104,9 @@ func room(x *reference.Problem, t Tensor, part reference.Part) int {
 	return part.Count
 }
 
-// alloc makes room for so many elements, in whole words that can be poisoned.
-func (t *tensors) alloc(elements int) (driver.Ptr, error) {
-	b, err := device.Alloc(t.r.drv, 4*words(t.bytes(max(elements, 1))))
+// Alloc makes room for so many elements, in whole words that can be poisoned.
+func (t *Tensors) Alloc(elements int) (driver.Ptr, error) {
+	b, err := device.Alloc(t.Member.Driver(), 4*words(t.Bytes(max(elements, 1))))
 	if err != nil {
 		return 0, err
 	}
@@ -114,23 +114,24 @@ func (t *tensors) alloc(elements int) (driver.Ptr, error) {
 	return b.Ptr(), nil
 }
 
-func (t *tensors) bytes(elements int) int64 { return int64(elements) * t.s.Type.Size() }
+// Bytes is the size of so many elements.
+func (t *Tensors) Bytes(elements int) int64 { return int64(elements) * t.Shape.Type.Size() }
 
 func words(bytes int64) int64 { return (bytes + 3) / 4 }
 
-// product makes a product that free destroys.
-func (t *tensors) product(p reference.Product, bias bool) (driver.Product, error) {
-	h, err := t.r.drv.MatmulCreate(driver.MatmulDesc{M: p.M, K: p.K, N: p.N, Type: p.Type,
+// Product makes a product that Free destroys.
+func (t *Tensors) Product(p reference.Product, bias bool) (driver.Product, error) {
+	h, err := t.Member.Driver().MatmulCreate(driver.MatmulDesc{M: p.M, K: p.K, N: p.N, Type: p.Type,
 		Transposed: p.Transposed, TransposedA: p.TransposedA, Bias: bias, Gelu: p.Gelu})
 	if err != nil {
 		return 0, fmt.Errorf("make the product of %dx%d by %dx%d: %w", p.M, p.K, p.K, p.N, err)
 	}
-	t.close = append(t.close, func() error { return t.r.drv.MatmulDestroy(h) })
+	t.close = append(t.close, func() error { return t.Member.Driver().MatmulDestroy(h) })
 	return h, nil
 }
 
-// free gives everything back, last first.
-func (t *tensors) free() error {
+// Free gives everything back, last first.
+func (t *Tensors) Free() error {
 	var errs []error
 	for len(t.close) > 0 {
 		last := len(t.close) - 1
@@ -140,60 +141,62 @@ func (t *tensors) free() error {
 	return errors.Join(errs...)
 }
 
-// plan makes a program's plan, bound to these tensors; close it.
-func (t *tensors) plan(ctx context.Context, p *Program) (Plan, error) {
-	plan, err := p.New(ctx, t.r.Group, t.s)
+// Plan makes a program's plan, bound to these tensors; close it.
+func (t *Tensors) Plan(ctx context.Context, p *Program) (Plan, error) {
+	plan, err := p.New(ctx, t.Member.Group, t.Shape)
 	if err != nil {
 		return nil, err
 	}
-	if err := plan.Bind(ctx, Buffers{At: t.at, Counts: t.x.Counts}); err != nil {
-		return nil, errors.Join(err, t.r.closePlan(ctx, plan))
+	if err := plan.Bind(ctx, Buffers{At: t.At, Counts: t.Problem.Counts}); err != nil {
+		return nil, errors.Join(err, t.Member.ClosePlan(ctx, plan))
 	}
 	return plan, nil
 }
 
-// recount gives uneven parts other counts, and tells the plan.
-func (t *tensors) recount(ctx context.Context, plan Plan, counts []int) error {
-	x, err := t.p.loaded(t.s, t.r.Size(), counts)
+// Recount gives uneven parts other counts, and tells the plan.
+func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
+	x, err := t.Program.loaded(t.Shape, t.Member.Size(), counts)
 	if err != nil {
 		return err
 	}
-	for _, tensor := range t.p.Tensors {
-		if t.parts[tensor.Name], err = x.Part(tensor.Name, t.r.Rank()); err != nil {
+	for _, tensor := range t.Program.Tensors {
+		if t.Parts[tensor.Name], err = x.Part(tensor.Name, t.Member.Rank()); err != nil {
 			return err
 		}
 	}
-	t.x = x
-	return plan.Bind(ctx, Buffers{At: t.at, Counts: counts})
+	t.Problem = x
+	return plan.Bind(ctx, Buffers{At: t.At, Counts: counts})
 }
 
-// inputs are the operands of one run as this rank knows them. An operand that is
+// Inputs are the operands of one run as this rank knows them. An operand that is
 // spread over the ranks, or of which results on several ranks are made, has one
 // seed everywhere; of others each rank has its own.
-func (t *tensors) inputs(run uint32, real bool) map[string]reference.Input {
+func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	in := map[string]reference.Input{}
-	for i, tensor := range t.p.Tensors {
+	for i, tensor := range t.Program.Tensors {
 		if reference.Result(tensor.Name) {
 			continue
 		}
-		seed := t.r.o.seed + uint32(i+1)<<24
-		if t.x.Own(tensor.Name) {
-			seed += uint32(t.r.Rank()) << 16
+		seed := t.Member.Seed + uint32(i+1)<<24
+		if t.Problem.Own(tensor.Name) {
+			seed += uint32(t.Member.Rank()) << 16
 		}
-		in[tensor.Name] = t.x.Input(tensor.Name, reference.Hash(seed, int64(run)), real)
+		in[tensor.Name] = t.Problem.Input(tensor.Name, reference.Hash(seed, int64(run)), real)
 	}
 	return in
 }
 
 // absent says that this rank has no use for a tensor that only rank 0 has.
-func (t *tensors) absent(name string) bool { return t.x.Tensor(name).Root && t.r.Rank() != 0 }
+func (t *Tensors) absent(name string) bool {
+	return t.Problem.Tensor(name).Root && t.Member.Rank() != 0
+}
 
-// fill enqueues fresh inputs.
-func (t *tensors) fill(in map[string]reference.Input, s driver.Stream) error {
+// Fill enqueues fresh inputs.
+func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 	var errs []error
 	for name, x := range in {
 		if !t.absent(name) {
-			errs = append(errs, t.r.kernels.make(t.at[name], t.s.Type, x, t.parts[name], s))
+			errs = append(errs, t.Member.Kernels.Make(t.At[name], t.Shape.Type, x, t.Parts[name], s))
 		}
 	}
 	return errors.Join(errs...)
@@ -202,27 +205,27 @@ func (t *tensors) fill(in map[string]reference.Input, s driver.Stream) error {
 // poison is a NaN in every type.
 const poison = 0xffffffff
 
-// spoil enqueues, ahead of fill, the poisoning of all that a run has to write: the results, and
+// Spoil enqueues, ahead of Fill, the poisoning of all that a run has to write: the results, and
 // what the plans of the group stage in this rank's arena. What only rank 0 has is
 // poisoned on the others.
-func (t *tensors) spoil(s driver.Stream) error {
-	arena := t.r.Arena()
+func (t *Tensors) Spoil(s driver.Stream) error {
+	arena := t.Member.Arena()
 	start, err := arena.Stage(0)
 	if err != nil {
 		return err
 	}
-	errs := []error{t.r.drv.MemsetD32Async(arena.Base(t.r.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
-	for name, at := range t.at {
+	errs := []error{t.Member.Driver().MemsetD32Async(arena.Base(t.Member.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
+	for name, at := range t.At {
 		if reference.Result(name) || t.absent(name) {
-			errs = append(errs, t.r.drv.MemsetD32Async(at, poison, words(t.bytes(max(t.parts[name].Count, 1))), s))
+			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison, words(t.Bytes(max(t.Parts[name].Count, 1))), s))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // results are the names of what a run writes, as declared.
-func (t *tensors) results() (names []string) {
-	for _, tensor := range t.p.Tensors {
+func (t *Tensors) results() (names []string) {
+	for _, tensor := range t.Program.Tensors {
 		if reference.Result(tensor.Name) {
 			names = append(names, tensor.Name)
 		}

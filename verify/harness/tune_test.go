@@ -2,12 +2,8 @@ package harness
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -121,86 +117,5 @@ func TestTunedBeside(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// TestTuneAndTrace runs the commands in processes.
-func TestTuneAndTrace(t *testing.T) {
-	run, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	command := func(args string) string {
-		t.Helper()
-		c := exec.Command(run, strings.Fields(args)...)
-		c.Dir = dir
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("run %s: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
-	for _, more := range []string{"", " allgatherlinearput"} { // the second finds the file of the first
-		out := command("tune allgatherlinear linearreducescatter -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8" + more)
-		table, err := plan.ReadTuning(filepath.Join(dir, "tuning.json"))
-		if err != nil || len(table.Entries) != 2 || table.Entries[0].Operation == table.Entries[1].Operation {
-			t.Fatalf("%+v, %v\n%s", table, err, out)
-		}
-		for _, m := range table.Entries {
-			if m.Shape != "M 8, K 8, N 8, bf16" || m.Ranks != 2 || !strings.HasPrefix(m.Program, m.Operation) {
-				t.Errorf("%+v", m)
-			}
-		}
-	}
-	// What does not take a shape is left out, and the operation keeps its name.
-	out := command("tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 -shapes 15,8,8 -o other.json -json")
-	if want := `{"operation":"linearallreduce","gpu":"simulated device","ranks":2,"shape":"M 15, K 8, N 8, bf16","program":"linearallreduceoneshot",`; !strings.Contains(out, want) {
-		t.Errorf("no %s in\n%s", want, out)
-	}
-	out = command("tune allgathergateup -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8 -extents N2=24 -o other.json -json")
-	if want := `"shape":"M 8, K 8, N 8, N2 24, bf16"`; !strings.Contains(out, want) {
-		t.Errorf("no %s in\n%s", want, out)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "tuning.json"), []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command(run, strings.Fields("tune allgatherlinear -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8")...)
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "make it again with run tune") {
-		t.Errorf("a broken file: %v\n%s", err, out)
-	}
-
-	command("trace allgatherlinear linearreducescatter -driver sim -ranks 2 -shapes 8,8,8 -svg picture.svg")
-	for name, products := range map[string]int{"allgatherlinear": 4, "linearreducescatter": 4} {
-		text, err := os.ReadFile(filepath.Join(dir, name+".trace.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var trace struct {
-			TraceEvents []struct {
-				Name, Ph, Cat string
-				Pid           int
-				Dur           float64
-			}
-		}
-		if err := json.Unmarshal(text, &trace); err != nil {
-			t.Fatal(err)
-		}
-		found := map[string]int{}
-		for _, e := range trace.TraceEvents {
-			if e.Ph == "X" {
-				found[fmt.Sprint(e.Cat, " of ", e.Pid)]++
-				if e.Dur < 0 {
-					t.Errorf("%s of %s takes %g us", e.Name, name, e.Dur)
-				}
-			}
-		}
-		if found["product of 0"]+found["product of 1"] != products || found["copy of 1"] != 1 || found["wait of 0"] == 0 {
-			t.Errorf("%s: %v", name, found)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "picture.svg")); err != nil {
-		t.Error(err)
 	}
 }

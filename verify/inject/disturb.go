@@ -14,7 +14,8 @@ import (
 
 // Delay puts a random delay, up to longest, before one in every oneIn operations.
 // spin makes the delay on a stream; its own launch is not delayed.
-func Delay(spin func(driver.Stream, time.Duration) error, seed uint64, oneIn int, longest time.Duration) func(Call) error {
+func Delay(spin func(driver.Stream, time.Duration) error, seed uint64, oneIn int,
+	longest time.Duration) func(Call) error {
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, 1))
 	var spinning atomic.Bool

@@ -165,7 +165,8 @@ func (f *Filter) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s
 }
 
 // LaunchKernel is the driver's, if Before allows.
-func (f *Filter) LaunchKernel(k driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+func (f *Filter) LaunchKernel(k driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
 	if err := f.enqueue("LaunchKernel", s); err != nil {
 		return err
 	}

@@ -48,7 +48,8 @@ func TestWithout(t *testing.T) {
 	d := &fake{}
 	f := New(d)
 	f.Without = func(p driver.Ptr) bool { return p == 8 }
-	items := []driver.MemOp{{Kind: driver.WaitEqual, Address: 8}, {Kind: driver.Write, Address: 4}, {Kind: driver.Write, Address: 8}}
+	items := []driver.MemOp{{Kind: driver.WaitEqual, Address: 8}, {Kind: driver.Write, Address: 4},
+		{Kind: driver.Write, Address: 8}}
 	if err := f.StreamBatchMemOp(1, items); err != nil || !slices.Equal(d.items, items[:2]) {
 		t.Errorf("%v: %v", err, d.items)
 	}

@@ -3,7 +3,7 @@ package mutate
 // Edits that several mutants make. A plan whose steps have numbers is past New's dry run.
 const (
 	waitRead = "	q.Wait(p.copy, p.read)\n"
-	copyOne  = "q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)"
+	copyOne  = "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)"
 	planType = "	*plan.Plan\n"
 	ranksTo8 = "[]int{1, 2, 3, 4, 5, 6, 7, 8}"
 	inPlan   = "p := &Plan{Plan: b.Plan()"
@@ -35,7 +35,7 @@ var Packages = []PackageMutant{
 
 	// Some shapes.
 	{Package: "allgatherlinear", File: "program.go", Text: "copies of half a chunk and 64 KiB at most", Edits: []Edit{
-		{copyOne, "q.Set(p.copy, g, p.a.Peer(from, 0), min(p.chunkA, p.chunkA/2+64<<10))"}}},
+		{copyOne, "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), min(p.chunkA, p.chunkA/2+64<<10))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "offsets of 32 bits", Edits: []Edit{
 		{"q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC)", "q.Linear(p.work[i], p.gemm, p.c.At(int64(int32(from)*int32(p.chunkC)))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "large chunks not waited for", Edits: []Edit{

@@ -2,6 +2,7 @@ package prove_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"ovgen/schedule"
@@ -117,42 +118,49 @@ func TestEachNodeIsNeeded(t *testing.T) {
 			p := program(t, c.Name, c.Schedule)
 			body := p.Body
 			for i := range count(body) {
-				var left hostir.Node
+				left := ""
 				at := 0
-				p.Body = hostir.Map(body, func(n hostir.Node) []hostir.Node {
-					if !does(n) {
-						return []hostir.Node{n}
+				p.Body = hostir.MapSteps(body, func(s hostir.Step) []hostir.Node {
+					from := at
+					if at += len(parts(s)); i < from || i >= at {
+						return []hostir.Node{s}
 					}
-					if at++; at-1 == i {
-						left = n
-						return nil
-					}
-					return []hostir.Node{n}
+					left = hostir.PrintNode(s)
+					return slices.Delete(parts(s), i-from, i-from+1)
 				})
 				_, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 4}})
 				var wrong *prove.Counterexample
 				if !errors.As(err, &wrong) {
-					t.Errorf("proven without %T %+v", left, left)
+					t.Errorf("proven without a part of %s", left)
 				}
 			}
 		})
 	}
 }
 
-// does says that a node moves, makes or signals something.
-func does(n hostir.Node) bool {
-	switch n.(type) {
-	case hostir.Set, hostir.Matmul, hostir.Linear, hostir.Gradient, hostir.Reduce, hostir.Post, hostir.Wait, hostir.Communication:
-		return len(hostir.Expand(n)) > 0
+// parts are the posts, the waits and the work of a step, each as a step.
+func parts(s hostir.Step) (list []hostir.Node) {
+	if !s.Fused() {
+		return []hostir.Node{s}
 	}
-	return false
+	signals := func(words []hostir.Word) {
+		for _, w := range words {
+			by := hostir.PostKernel
+			if w.Wait {
+				by = hostir.WaitKernel
+			}
+			list = append(list, hostir.Step{Stream: s.Stream, Pre: []hostir.Word{w}, By: by})
+		}
+	}
+	signals(s.Pre)
+	work := s
+	work.Pre, work.Post = nil, nil
+	list = append(list, work)
+	signals(s.Post)
+	return list
 }
 
 func count(body []hostir.Node) (n int) {
-	hostir.Walk(body, func(x hostir.Node) {
-		if does(x) {
-			n++
-		}
-	})
+	hostir.Steps(body, func(s hostir.Step) { n += len(parts(s)) })
 	return n
 }

@@ -229,8 +229,8 @@ func carried(t *testing.T, s schedule.Schedule) string {
 		fmt.Fprintf(&b, "%s %s %s %s %v %v\n", x.Name, x.Elements, x.Chunk, x.Counts, x.Tensor, p.Checks)
 	}
 	hostir.Walk(p.Body, func(n hostir.Node) {
-		if h, ok := n.(hostir.ShareMemHandles); ok {
-			fmt.Fprintf(&b, "handles in the loop: %v\n", h.Send != nil)
+		if h, ok := n.(hostir.Share); ok {
+			fmt.Fprintf(&b, "handles of %v in the loop\n", h.Buffers)
 		}
 	})
 	return b.String()

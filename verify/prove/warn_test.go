@@ -55,7 +55,7 @@ func TestForkedTooLate(t *testing.T) {
 	s := catalog.AllGatherLinear
 	s.Streams.Copy = schedule.WithStep
 	p := program(t, "ForkedTooLate", s)
-	i := slices.IndexFunc(p.Body, func(n hostir.Node) bool { _, ok := n.(hostir.Linear); return ok })
+	i := slices.IndexFunc(p.Body, func(n hostir.Node) bool { s, ok := n.(hostir.Step); return ok && s.Do == hostir.Product })
 	own := p.Body[i]
 	p.Body = append([]hostir.Node{own}, slices.Delete(p.Body, i, i+1)...)
 	report, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{4}})

@@ -66,7 +66,8 @@ var hangs = map[string]hang{
 		<-l.g.Done()
 		return errors.Join(l.g.Err(), s.Synchronize(), s.Close())
 	}, away: waitDone, want: "did not drain"},
-	"no deadline":   {run: func(e *env, l *layer) error { return l.Run(context.Background()) }, away: waitDone, want: "did not drain"},
+	"no deadline": {run: func(e *env, l *layer) error { return l.Run(context.Background()) }, away: waitDone,
+		want: "did not drain"},
 	"watched graph": {run: watchGraph, away: waitDone, want: "Config.RunTimeout"},
 	"asked for": {run: runOnce, away: func(e *env, l *layer) error {
 		time.Sleep(10 * time.Millisecond)
@@ -269,7 +270,8 @@ func captureThroughAbort(e *env) error {
 			return errors.Join(failed, err)
 		}
 		got := make([]byte, 64)
-		if err := errors.Join(graph.Launch(s.Handle()), s.Synchronize(), l.d.MemcpyDtoH(got, mine.Ptr())); err != nil {
+		if err := errors.Join(graph.Launch(s.Handle()), s.Synchronize(),
+			l.d.MemcpyDtoH(got, mine.Ptr())); err != nil {
 			return err
 		}
 		if got[0] != 7 || got[28] != 7 || got[32] != 8 || got[60] != 8 {

@@ -16,8 +16,9 @@ import (
 // since is what a cache did after before.
 func since(g *group.Group, before ipc.Counters) ipc.Counters {
 	c := g.Imports().Counters()
-	return ipc.Counters{Messages: c.Messages - before.Messages, Bytes: c.Bytes - before.Bytes, Handles: c.Handles - before.Handles,
-		Opens: c.Opens - before.Opens, Closes: c.Closes - before.Closes, Hits: c.Hits - before.Hits}
+	return ipc.Counters{Messages: c.Messages - before.Messages, Bytes: c.Bytes - before.Bytes,
+		Handles: c.Handles - before.Handles,
+		Opens:   c.Opens - before.Opens, Closes: c.Closes - before.Closes, Hits: c.Hits - before.Hits}
 }
 
 // bindAgain binds to the same, to other, to neighbouring and to reborn memory.
@@ -39,7 +40,8 @@ func bindAgain(e *env) error {
 			want ipc.Counters // Bytes is not compared
 		}{
 			{"the same", l.a.Ptr(), ipc.Counters{}},
-			{"another allocation", two.Ptr(), ipc.Counters{Messages: 1, Handles: 1, Opens: peers, Closes: peers}},
+			{"another allocation", two.Ptr(),
+				ipc.Counters{Messages: 1, Handles: 1, Opens: peers, Closes: peers}},
 			{"another place in it", half, ipc.Counters{Messages: 1, Hits: peers}},
 			{"the same again", half, ipc.Counters{}},
 		} {
@@ -92,7 +94,8 @@ func reborn(e *env, g *group.Group, l *layer) error {
 		return err
 	}
 	if got := since(g, before); got.Handles != 1 || got.Opens != g.Size()-1 {
-		return fmt.Errorf("memory allocated again (%#x, was %#x) was taken for the old one: %+v", l.a.Ptr(), old, got)
+		return fmt.Errorf("memory allocated again (%#x, was %#x) was taken for the old one: %+v", l.a.Ptr(),
+			old, got)
 	}
 	return errors.Join(l.right(e, l.a.Ptr(), 6), park.Close())
 }
@@ -141,7 +144,8 @@ func refused(e *env) error {
 			want string
 		}{{pooled, "cuMemAllocAsync"}, {mapped, "cuMemMap"}} {
 			err := l.bind(e, x.at)
-			if err == nil || !errors.Is(err, driver.ErrNotExportable) || !strings.Contains(err.Error(), x.want) {
+			if err == nil || !errors.Is(err, driver.ErrNotExportable) ||
+				!strings.Contains(err.Error(), x.want) {
 				return fmt.Errorf("bind to memory of %s: %w", x.want, err)
 			}
 		}
@@ -155,7 +159,8 @@ func refused(e *env) error {
 		err = l.bind(e, at)
 		var other *plan.RankError
 		told := last || errors.As(err, &other) && other.Rank == e.size-1
-		if err == nil || !told || !strings.Contains(err.Error(), "C at [0x") || !strings.Contains(err.Error(), "overlaps A at [0x") {
+		if err == nil || !told || !strings.Contains(err.Error(), "C at [0x") ||
+			!strings.Contains(err.Error(), "overlaps A at [0x") {
 			return fmt.Errorf("bind A to C's memory on the last rank: %w", err)
 		}
 		if err := l.bind(e, l.a.Ptr()); err != nil { // a refusal ends nothing

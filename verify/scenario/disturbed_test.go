@@ -78,8 +78,10 @@ var failingCalls = []struct {
 	name string
 	most int
 }{
-	{"MemAlloc", 8}, {"IpcGetMemHandle", 2}, {"IpcOpenMemHandle", 4}, {"StreamCreateWithPriority", 6}, {"EventCreate", 70},
-	{"MatmulCreate", 1}, {"GraphInstantiate", 1}, {"GraphLaunch", 4}, {"StreamBatchMemOp", 12}, {"MemcpyDtoDAsync", 4},
+	{"MemAlloc", 8}, {"IpcGetMemHandle", 2}, {"IpcOpenMemHandle", 4}, {"StreamCreateWithPriority", 6},
+	{"EventCreate", 70},
+	{"MatmulCreate", 1}, {"GraphInstantiate", 1}, {"GraphLaunch", 4}, {"StreamBatchMemOp", 12},
+	{"MemcpyDtoDAsync", 4},
 	{"Matmul", 4}, {"EventRecordWithFlags", 12}, {"StreamWaitEvent", 12},
 }
 

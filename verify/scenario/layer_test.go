@@ -40,7 +40,8 @@ func newLayer(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*la
 		}
 		*x.to = b
 	}
-	if err := errors.Join(l.set(l.b.Ptr(), l.weights(), 0, s.N*s.K), l.set(l.bias.Ptr(), l.biases(), 0, s.N)); err != nil {
+	if err := errors.Join(l.set(l.b.Ptr(), l.weights(), 0, s.N*s.K),
+		l.set(l.bias.Ptr(), l.biases(), 0, s.N)); err != nil {
 		return nil, err
 	}
 	var err error
@@ -97,10 +98,12 @@ func (l *layer) check(at driver.Ptr, seed int) error {
 		return err
 	}
 	product := reference.Product{M: l.s.M, K: l.s.K, N: l.s.N, Type: l.s.Type, Transposed: true}
-	want := product.Of(l.rows(seed).Values(l.s.Type, l.s.M*l.s.K), l.weights().Values(l.s.Type, l.s.N*l.s.K), l.biases().Values(l.s.Type, l.s.N)).Want
+	want := product.Of(l.rows(seed).Values(l.s.Type, l.s.M*l.s.K), l.weights().Values(l.s.Type, l.s.N*l.s.K),
+		l.biases().Values(l.s.Type, l.s.N)).Want
 	for i, x := range got {
 		if float64(x) != want[i] {
-			return fmt.Errorf("wrong bits for input %d: row %d, column %d is %g, want %g", seed, i/l.s.N, i%l.s.N, x, want[i])
+			return fmt.Errorf("wrong bits for input %d: row %d, column %d is %g, want %g", seed, i/l.s.N,
+				i%l.s.N, x, want[i])
 		}
 	}
 	return nil

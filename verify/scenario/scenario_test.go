@@ -11,16 +11,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
-	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
 	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
 )
 
 var scenarios = []scenario{
@@ -88,10 +87,11 @@ func runRank(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e := newEnv(ctx, rank, size, seed)
-	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout, Decorate: func(d driver.Driver) driver.Driver {
-		e.raw, e.onGPU = d, d.Name() == "cuda"
-		return d
-	}}
+	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout,
+		Decorate: func(d driver.Driver) driver.Driver {
+			e.raw, e.onGPU = d, d.Name() == "cuda"
+			return d
+		}}
 	return scenarios[i].run(e)
 }
 
@@ -129,11 +129,13 @@ func TestProcesses(t *testing.T) {
 func processes(t *testing.T, s scenario, ranks int, seed uint64) {
 	var out bytes.Buffer
 	l := launch.Command{Ranks: ranks, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
-		Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(seed)}, Stdout: &out, Stderr: t.Output()}
+		Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(seed)}, Stdout: &out,
+		Stderr: t.Output()}
 	err := l.Run(t.Context())
 	var dead *launch.RankError
 	alive := ranks
-	if errors.As(err, &dead) && dead.Status == "signal: killed" && (s.parted || s.name == "killed" && dead.Rank == 1) {
+	if errors.As(err, &dead) && dead.Status == "signal: killed" &&
+		(s.parted || s.name == "killed" && dead.Rank == 1) {
 		err, alive = nil, ranks-1
 	}
 	if n := strings.Count(out.String(), "] "+succeeded); err != nil || n != alive {
@@ -171,39 +173,36 @@ func TestSeeded(t *testing.T) {
 func seeded(t *testing.T, s scenario, size int, seed uint64) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 9))
-		w := sim.NewWorld(sim.Config{Devices: size, Seed: seed, Delay: func(sim.Op) time.Duration {
+		node := simtest.NewNode(sim.Config{Devices: size, Seed: seed, Delay: func(sim.Op) time.Duration {
 			if random.IntN(16) == 0 {
 				return time.Duration(random.IntN(50)) * time.Microsecond
 			}
 			return 0
 		}})
-		defer w.Close()
-		network := store.Memory()
-		var wg sync.WaitGroup
-		for r := range size {
-			wg.Go(func() {
-				e := newEnv(t.Context(), r, size, seed)
-				e.seeded, e.net = true, &wire{Network: network}
-				d, err := w.Open(r)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				e.raw = d
-				e.config = group.Config{Job: "job", Driver: d, Arena: arena, Timeout: timeout, Network: e.net}
-				if err := s.run(e); err != nil {
-					t.Errorf("seed %d, rank %d of %d: %v", seed, r, size, err)
-				}
-			})
+		defer node.Close()
+		ranks, err := node.Configs(0, size)
+		if err != nil {
+			t.Fatal(err)
 		}
-		wg.Wait()
+		err = simtest.Each(size, func(r int) error {
+			e := newEnv(t.Context(), r, size, seed)
+			e.seeded, e.net, e.raw, e.config = true, &wire{Network: node.Network}, ranks[r].Driver, ranks[r]
+			e.config.Arena, e.config.Timeout, e.config.Network = arena, timeout, e.net
+			if err := s.run(e); err != nil {
+				return fmt.Errorf("seed %d, rank %d of %d: %w", seed, r, size, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
 		if s.clean {
-			for _, race := range w.Races() {
+			for _, race := range node.Races() {
 				t.Errorf("seed %d: %v", seed, race)
 			}
 		}
 		if t.Failed() {
-			for _, line := range w.Waiting() {
+			for _, line := range node.Waiting() {
 				t.Log(line)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ovgen/generated/programs"
-	"ovgen/verify/harness"
+	"ovgen/verify/programtest"
 )
 
 // TestSoak runs the test of every generated package under as many seeds as OVGEN_SOAK
@@ -18,7 +18,7 @@ func TestSoak(t *testing.T) {
 	for _, p := range programs.All {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			harness.TestProgram(t, p)
+			programtest.Run(t, p)
 		})
 	}
 }

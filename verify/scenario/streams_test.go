@@ -55,7 +55,8 @@ func (s *slots) close() error {
 func (s *slots) bring(i int, on driver.Stream, slow bool) error {
 	var late error
 	if slow {
-		late = s.d.MemcpyDtoDAsync(s.junk.Ptr(), s.junk.Ptr()+driver.Ptr(s.junk.Bytes()/2), s.junk.Bytes()/2, on)
+		late = s.d.MemcpyDtoDAsync(s.junk.Ptr(), s.junk.Ptr()+driver.Ptr(s.junk.Bytes()/2), s.junk.Bytes()/2,
+			on)
 	}
 	return errors.Join(late, s.d.MemcpyDtoDAsync(s.a.Ptr(), s.in[i].Ptr(), s.a.Bytes(), on))
 }
@@ -101,13 +102,15 @@ func behindTheCaller(e *env) error {
 					launch = s.Replay
 				}
 				late := e.own.IntN(2) == 0
-				if err := errors.Join(s.bring(i, streams[k], late), launch(streams[k]), s.take(i, streams[k])); err != nil {
+				if err := errors.Join(s.bring(i, streams[k], late), launch(streams[k]),
+					s.take(i, streams[k])); err != nil {
 					return fmt.Errorf("run %d of plan %d: %w", i, k, err)
 				}
 			}
 		}
 		for k, s := range both {
-			if err := errors.Join(g.Driver().StreamSynchronize(streams[k]), g.Err(), s.checkAll()); err != nil {
+			if err := errors.Join(g.Driver().StreamSynchronize(streams[k]), g.Err(),
+				s.checkAll()); err != nil {
 				return fmt.Errorf("plan %d: %w", k, err)
 			}
 		}
@@ -138,7 +141,8 @@ func turningStreams(e *env) error {
 		defer taken.Close()
 		for i := range s.in {
 			on := streams[i%2]
-			if err := errors.Join(on.Wait(taken), s.bring(i, on.Handle(), i%2 == 0), l.Enqueue(on.Handle()), s.take(i, on.Handle()), taken.Record(on)); err != nil {
+			if err := errors.Join(on.Wait(taken), s.bring(i, on.Handle(), i%2 == 0), l.Enqueue(on.Handle()),
+				s.take(i, on.Handle()), taken.Record(on)); err != nil {
 				return err
 			}
 		}
@@ -161,7 +165,8 @@ func callersGraph(e *env) error {
 		}
 		defer stream.Close()
 		graph, err := device.Capture(l.d, stream.Handle(), func() error {
-			return errors.Join(s.bring(0, stream.Handle(), true), l.Enqueue(stream.Handle()), s.take(0, stream.Handle()))
+			return errors.Join(s.bring(0, stream.Handle(), true), l.Enqueue(stream.Handle()),
+				s.take(0, stream.Handle()))
 		})
 		if err != nil {
 			return err
@@ -175,11 +180,14 @@ func callersGraph(e *env) error {
 			case 0:
 				err = graph.Launch(stream.Handle())
 			case 1:
-				err = errors.Join(s.bring(0, stream.Handle(), false), l.Enqueue(stream.Handle()), s.take(0, stream.Handle()))
+				err = errors.Join(s.bring(0, stream.Handle(), false), l.Enqueue(stream.Handle()),
+					s.take(0, stream.Handle()))
 			default:
-				err = errors.Join(s.bring(0, stream.Handle(), false), stream.Synchronize(), l.Run(e), s.take(0, stream.Handle()))
+				err = errors.Join(s.bring(0, stream.Handle(), false), stream.Synchronize(), l.Run(e),
+					s.take(0, stream.Handle()))
 			}
-			if err := errors.Join(err, stream.Synchronize(), g.Err(), s.check(s.out[0].Ptr(), i)); err != nil {
+			if err := errors.Join(err, stream.Synchronize(), g.Err(),
+				s.check(s.out[0].Ptr(), i)); err != nil {
 				return fmt.Errorf("run %d: %w", i, err)
 			}
 		}

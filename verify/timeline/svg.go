@@ -28,7 +28,8 @@ const (
 )
 
 // fills are the colours of the kinds: dark for work, light for waiting.
-var fills = map[Kind]string{Product: "#3b6ea5", Copy: "#d9822b", Sum: "#5b8c5a", Wait: "#dddddd", Post: "#b04a5a", Other: "#999999"}
+var fills = map[Kind]string{Product: "#3b6ea5", Copy: "#d9822b", Sum: "#5b8c5a", Wait: "#dddddd", Post: "#b04a5a",
+	Other: "#999999"}
 
 // SVG draws the panels one below the other: a row for each stream, time to the right.
 func SVG(w io.Writer, panels ...Panel) error {
@@ -106,7 +107,8 @@ func (d *drawing) span(s Span) {
 	if fill == "" {
 		fill = fills[Other]
 	}
-	fmt.Fprintf(&d.out, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>`, d.x(s.Start), d.y+1, wide, row-2, fill)
+	fmt.Fprintf(&d.out, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>`, d.x(s.Start), d.y+1,
+		wide, row-2, fill)
 	_ = xml.EscapeText(&d.out, fmt.Appendf(nil, "%s: %.1f to %.1f us", s.Name, s.Start, s.End))
 	d.out.WriteString("</title></rect>\n")
 	if s.Kind != Wait && float64(len(s.Name))*perGlyph < wide {

@@ -54,7 +54,8 @@ func tracks(spans []Span) []track {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(order(a), order(b)), cmp.Compare(a.stream, b.stream))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(order(a), order(b)),
+			cmp.Compare(a.stream, b.stream))
 	})
 	return list
 }
@@ -79,12 +80,16 @@ func Perfetto(w io.Writer, spans []Span) error {
 	for i, t := range tracks(spans) {
 		number[t] = i
 		events = append(events,
-			event{Name: "process_name", Phase: "M", Process: t.rank, Thread: i, Args: map[string]string{"name": fmt.Sprintf("rank %d", t.rank)}},
-			event{Name: "thread_name", Phase: "M", Process: t.rank, Thread: i, Args: map[string]string{"name": t.stream}})
+			event{Name: "process_name", Phase: "M", Process: t.rank, Thread: i,
+				Args: map[string]string{"name": fmt.Sprintf("rank %d", t.rank)}},
+			event{Name: "thread_name", Phase: "M", Process: t.rank, Thread: i,
+				Args: map[string]string{"name": t.stream}})
 	}
 	for _, s := range spans {
-		events = append(events, event{Name: s.Name, Phase: "X", Category: string(s.Kind), At: s.Start, Duration: s.End - s.Start,
-			Process: s.Rank, Thread: number[track{s.Rank, s.Stream}]})
+		events = append(events,
+			event{Name: s.Name, Phase: "X", Category: string(s.Kind), At: s.Start,
+				Duration: s.End - s.Start,
+				Process:  s.Rank, Thread: number[track{s.Rank, s.Stream}]})
 	}
 	text, err := json.MarshalIndent(map[string]any{"displayTimeUnit": "ns", "traceEvents": events}, "", " ")
 	if err == nil {

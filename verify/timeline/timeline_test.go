@@ -43,8 +43,11 @@ func TestPerfetto(t *testing.T) {
 		case e.Ph == "X":
 			total += e.Dur
 			for _, s := range spans {
-				if s.Name == e.Name && (names[[2]int{e.Pid, e.Tid}] != s.Stream || e.Ts != s.Start || e.Pid != s.Rank) {
-					t.Errorf("%s is on %s of %d from %g", e.Name, names[[2]int{e.Pid, e.Tid}], e.Pid, e.Ts)
+				if s.Name == e.Name &&
+					(names[[2]int{e.Pid, e.Tid}] != s.Stream || e.Ts != s.Start ||
+						e.Pid != s.Rank) {
+					t.Errorf("%s is on %s of %d from %g", e.Name, names[[2]int{e.Pid, e.Tid}],
+						e.Pid, e.Ts)
 				}
 			}
 		}
@@ -56,7 +59,8 @@ func TestPerfetto(t *testing.T) {
 
 func TestSVG(t *testing.T) {
 	var b bytes.Buffer
-	if err := timeline.SVG(&b, timeline.Panel{Title: "hoisted & fast", Spans: spans}, timeline.Panel{Title: "in loop", Spans: spans[:2]}); err != nil {
+	if err := timeline.SVG(&b, timeline.Panel{Title: "hoisted & fast", Spans: spans},
+		timeline.Panel{Title: "in loop", Spans: spans[:2]}); err != nil {
 		t.Fatal(err)
 	}
 	d := xml.NewDecoder(bytes.NewReader(b.Bytes()))
@@ -67,7 +71,8 @@ func TestSVG(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"hoisted &amp; fast", "rank 0 work[1]", "Linear C[1] &lt;1&gt;: 40.0 to 100.0 us", "100 us", ">product</text>", ">post</text>"} {
+	for _, want := range []string{"hoisted &amp; fast", "rank 0 work[1]", "Linear C[1] &lt;1&gt;: 40.0 to 100.0 us",
+		"100 us", ">product</text>", ">post</text>"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the picture lacks %q", want)
 		}

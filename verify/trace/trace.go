@@ -108,15 +108,19 @@ func (d *Driver) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
 
 // MemcpyDtoDAsync is a copy.
 func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
-	return d.time(s, timeline.Copy, fmt.Sprintf("copy %d bytes", bytes), func() error { return d.Driver.MemcpyDtoDAsync(dst, src, bytes, s) })
+	return d.time(s, timeline.Copy, fmt.Sprintf("copy %d bytes", bytes),
+		func() error { return d.Driver.MemcpyDtoDAsync(dst, src, bytes, s) })
 }
 
 // Matmul is a product.
 func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
-	return d.time(s, timeline.Product, "product", func() error { return d.Driver.Matmul(m, c, a, b, bias, workspace, s) })
+	return d.time(s, timeline.Product, "product",
+		func() error { return d.Driver.Matmul(m, c, a, b, bias, workspace, s) })
 }
 
 // LaunchKernel is an emitted kernel: whether it waits or copies is for Name to say.
-func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
-	return d.time(s, timeline.Other, "kernel", func() error { return d.Driver.LaunchKernel(f, grid, block, s, params) })
+func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
+	return d.time(s, timeline.Other, "kernel",
+		func() error { return d.Driver.LaunchKernel(f, grid, block, s, params) })
 }

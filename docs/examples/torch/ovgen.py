@@ -29,6 +29,11 @@ class Config(ctypes.Structure):
                 ("join_timeout_ms", ctypes.c_int64), ("call_timeout_ms", ctypes.c_int64), ("run_timeout_ms", ctypes.c_int64)]
 
 
+class Memory(ctypes.Structure):
+    """struct ovgen_memory: what a plan needs on a rank, in bytes but for words."""
+    _fields_ = [(n, ctypes.c_int64) for n in ("caller_bytes", "arena_bytes", "staging_bytes", "words", "workspace_bytes", "tuning_bytes")]
+
+
 HANDLE, ADDRESS, TIME, STREAM = ctypes.c_size_t, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p
 SIGNATURES = {
     "join": (ctypes.c_void_p, TIME, ctypes.c_void_p), "place": (HANDLE, ctypes.c_void_p, ctypes.c_void_p), "err": (HANDLE,),
@@ -36,6 +41,11 @@ SIGNATURES = {
     "enqueue": (HANDLE, STREAM), "replay": (HANDLE, STREAM), "run": (HANDLE, TIME), "plan_close": (HANDLE, TIME),
     "synchronize": (HANDLE, STREAM), "alloc": (HANDLE, ctypes.c_int64, ctypes.c_void_p), "free_device": (HANDLE, ADDRESS),
     "copy_to": (HANDLE, ADDRESS, ctypes.c_void_p, ctypes.c_int64), "copy_from": (HANDLE, ctypes.c_void_p, ADDRESS, ctypes.c_int64),
+}
+# Of each schedule: ovgen_NAME_new and so on.
+SCHEDULE = {
+    "new": (HANDLE, ctypes.c_void_p, TIME, ctypes.c_void_p), "bind": (HANDLE, ctypes.c_void_p, TIME),
+    "memory": (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p),
 }
 
 
@@ -49,7 +59,7 @@ class Library:
     def call(self, name, *args):
         """Calls ovgen_NAME and raises its error."""
         f = getattr(self.c, "ovgen_" + name)
-        signature = SIGNATURES.get(name) or ((HANDLE, ctypes.c_void_p, TIME, ctypes.c_void_p) if name.endswith("_new") else (HANDLE, ctypes.c_void_p, TIME))
+        signature = SIGNATURES.get(name) or SCHEDULE[name.rsplit("_", 1)[1]]
         f.argtypes, f.restype = [*signature, ctypes.c_void_p], ctypes.c_int
         err = ctypes.c_void_p()
         status = f(*args, ctypes.addressof(err))
@@ -57,6 +67,12 @@ class Library:
             text = ctypes.string_at(err.value).decode(errors="replace")
             self.c.ovgen_free(err)
             raise (Dead if status == 2 else Error)(text)
+
+    def memory(self, schedule, shape, ranks):
+        """Memory of a plan on each of so many ranks. It needs neither a group nor a GPU."""
+        m = Memory()
+        self.call(schedule + "_memory", ctypes.addressof(shape), ranks, ctypes.addressof(m))
+        return m
 
 
 class Group:

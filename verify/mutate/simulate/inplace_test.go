@@ -1,4 +1,4 @@
-package simulate_test
+package simulate
 
 import (
 	"strings"
@@ -39,10 +39,13 @@ func TestInPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range cases {
-				for who, look := range map[string]mutate.Checker{"prover": mutate.Prove, "explorer": mutate.Explore} {
+				for who, look := range map[string]mutate.Checker{"prover": mutate.Prove,
+					"explorer": mutate.Explore} {
 					o, err := look(c)
-					if err != nil || o.Safe == x.race || x.race && !strings.Contains(o.Text, "race") {
-						t.Errorf("%d ranks, %s: %+v, %v, want a race: %v", c.Shape.Ranks, who, o, err, x.race)
+					if err != nil || o.Safe == x.race || x.race &&
+						!strings.Contains(o.Text, "race") {
+						t.Errorf("%d ranks, %s: %+v, %v, want a race: %v", c.Shape.Ranks, who,
+							o, err, x.race)
 					}
 				}
 				raced := false
@@ -57,7 +60,8 @@ func TestInPlace(t *testing.T) {
 					}
 				}
 				if raced != x.race {
-					t.Errorf("%d ranks: the simulator finds a race: %v, want %v", c.Shape.Ranks, raced, x.race)
+					t.Errorf("%d ranks: the simulator finds a race: %v, want %v", c.Shape.Ranks,
+						raced, x.race)
 				}
 			}
 		})

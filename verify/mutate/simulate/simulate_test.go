@@ -1,4 +1,4 @@
-package simulate_test
+package simulate
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/verify/mutate"
-	"ovgen/verify/mutate/simulate"
 )
 
 func lowered(t *testing.T, name string, s schedule.Schedule) *hostir.Program {
@@ -48,25 +47,27 @@ func TestRight(t *testing.T) {
 		}
 		for _, c := range cases {
 			for _, captured := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%d/captured %v", s.Name, c.Shape.Ranks, captured), func(t *testing.T) {
-					for seed := range seeds() {
-						if out := run(t, c, simulate.Config{Seed: seed, Runs: 3, Captured: captured}); out.Failed() {
-							t.Fatalf("seed %d: %s", seed, out)
+				t.Run(fmt.Sprintf("%s/%d/captured %v", s.Name, c.Shape.Ranks, captured),
+					func(t *testing.T) {
+						for seed := range seeds() {
+							if out := run(t, c, Config{Seed: seed, Runs: 3,
+								Captured: captured}); out.Failed() {
+								t.Fatalf("seed %d: %s", seed, out)
+							}
 						}
-					}
-				})
+					})
 			}
 		}
 	}
 }
 
-func run(t *testing.T, c mutate.Case, cfg simulate.Config) (out simulate.Outcome) {
-	synctest.Test(t, func(t *testing.T) { out = simulate.Run(c, cfg) })
+func run(t *testing.T, c mutate.Case, cfg Config) (out Outcome) {
+	synctest.Test(t, func(t *testing.T) { out = Run(c, cfg) })
 	return out
 }
 
 // ways to run a mutant: as streams, as a graph, and on one hardware queue.
-var ways = []simulate.Config{{Runs: 3}, {Runs: 3, Captured: true}, {Runs: 3, Queues: 1}}
+var ways = []Config{{Runs: 3}, {Runs: 3, Captured: true}, {Runs: 3, Queues: 1}}
 
 // fails is what the first of the seeds with which a mutant fails shows.
 func fails(t *testing.T, c mutate.Case, seeds uint64) (text string) {
@@ -131,9 +132,9 @@ func TestNamedMutants(t *testing.T) {
 		{"double", "copy: Wait read", "hang"},
 		{"drop a fork", "copy, work[1..D-1]: Synchronize(main) of copy", "race"},
 		{"drop", "copy: Wait ready[from]", "hang"},
-		{"move", "copy: Wait ready[from] from place 4 to 5", "wrong"},
+		{"move", "copy: Wait ready[from] from place 3 to 4", "wrong"},
 		{"shift an index", "copy: Wait ready[from] peer", "hang"},
-		{"shift an index", "copy: Set(g[from], A@from) source", "wrong"},
+		{"shift an index", "copy: Set(Agathered[from], A@from) source", "wrong"},
 		{"drop", "work[i]: Synchronize(copy)", "wrong"},
 		{"move", "copy: Post read -> every peer from place", "hang"},
 		{"drop a join", "main: Synchronize(copy), Synchronize(work[1..D-1]) of work", "race"},

@@ -157,11 +157,14 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	f.SetOutput(io.Discard)
 	if v.emits {
 		f.StringVar(&c.output, "o", "generated", "the `folder` of the generated packages, in a Go module")
-		f.StringVar(&c.nvrtc, "nvrtc", "", "the `path` of a libnvrtc.so to compile device code with; by default $OVGEN_NVRTC, then .toolchain in this folder or one above")
-		f.StringVar(&c.library, "c", "", "the `folder` of a C library of the schedules, in the same module: its header ovgen.h and a main to build with -buildmode=c-shared; by default none")
+		f.StringVar(&c.nvrtc, "nvrtc", "", "the `path` of a libnvrtc.so to compile device code with; by default "+
+			"$OVGEN_NVRTC, then .toolchain in this folder or one above")
+		f.StringVar(&c.library, "c", "", "the `folder` of a C library of the schedules, in the same module: its "+
+			"header ovgen.h and a main to build with -buildmode=c-shared; by default none")
 	}
 	if v.emits || v.proves {
-		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 1..8 or 2,4,72; by default 1..8")
+		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 1..8 or 2,4,72, each at most 128; by "+
+			"default 1..8")
 	}
 	if v.emits || v.proves {
 		f.BoolVar(&c.every, "e", false, "print all errors, not ten at most")

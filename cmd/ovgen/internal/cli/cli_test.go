@@ -24,7 +24,8 @@ func TestInterrupted(t *testing.T) {
 	dir, temp := t.TempDir(), t.TempDir()
 	pidFile := filepath.Join(dir, "pid")
 	for name, text := range map[string]string{
-		"go.mod": fmt.Sprintf("module example.com/user\n\ngo 1.26.0\n\nrequire ovgen v0.0.0\n\nreplace ovgen => %s\n", repo),
+		"go.mod": fmt.Sprintf("module example.com/user\n\ngo 1.26.0\n\nrequire ovgen v0.0.0\n\nreplace ovgen => %s\n",
+			repo),
 		"decl.go": fmt.Sprintf(`package user
 
 import (

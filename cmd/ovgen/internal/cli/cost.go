@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"ovgen/cmd/ovgen/internal/memory"
+	"ovgen/runtime/plan"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/cost"
@@ -54,6 +56,14 @@ func (c *call) cost(p *hostir.Program) error {
 	if err != nil {
 		return fmt.Errorf("show: %w", err)
 	}
+	if ranks > machine.GPUs {
+		fmt.Fprintf(c.stderr, "ovgen: show: a host joins %d %s: for %d ranks the prediction is of a machine that "+
+			"nobody has measured\n",
+			machine.GPUs, machine.Name, ranks)
+	}
+	if c.json {
+		return c.costJSON(p, drawn, other)
+	}
 	title := fmt.Sprintf("%s %s %s on %d %s, %s: %.1f us", p.Name, extentsText(x, p), c.shape.typ, ranks, machine.Name,
 		mode(c.price.eager), drawn.Time)
 	fmt.Fprintf(c.stdout, "%s (%s: %.1f us)\n", title, mode(!c.price.eager), other.Time)
@@ -66,7 +76,43 @@ func (c *call) cost(p *hostir.Program) error {
 		return nil
 	}
 	fmt.Fprintln(c.stdout)
-	return drawn.Print(c.stdout)
+	if err := drawn.Print(c.stdout); err != nil {
+		return err
+	}
+	needed, err := memory.Of(p, listOf(x, 0))
+	if err != nil {
+		return fmt.Errorf("show: %w", err)
+	}
+	_, err = fmt.Fprintf(c.stdout, "\n%s", memory.Text(needed))
+	return err
+}
+
+// costJSON prints a prediction and the memory of a plan as data. Times are in
+// microseconds; those of products, link, memory and latency add up to the whole.
+func (c *call) costJSON(p *hostir.Program, drawn, other *cost.Prediction) error {
+	needed, err := memory.Of(p, listOf(drawn.Case, 0))
+	if err != nil {
+		return fmt.Errorf("show: %w", err)
+	}
+	return printJSON(c.stdout, struct {
+		Schedule string `json:"schedule"`
+		GPU      string `json:"gpu"`
+		caseJSON
+		Mode      string      `json:"mode"`
+		Time      float64     `json:"us"`
+		Otherwise float64     `json:"other_mode_us"` // eager where Mode is replayed, and the reverse
+		Slowest   int         `json:"slowest_rank"`
+		Products  float64     `json:"products_us"`
+		Link      float64     `json:"exposed_link_us"`
+		Local     float64     `json:"exposed_memory_us"`
+		Latency   float64     `json:"latency_us"`
+		Pure      float64     `json:"pure_us"`
+		LinkAlone float64     `json:"link_alone_us"`
+		Limit     cost.Limit  `json:"limit"`
+		Memory    plan.Memory `json:"memory"`
+	}{p.Name, drawn.Machine.Name, jsonCase(drawn.Case, p, c.shape.typ), mode(c.price.eager), drawn.Time, other.Time,
+		drawn.Slowest,
+		drawn.Products, drawn.Link, drawn.Memory, drawn.Latency, drawn.Pure, drawn.LinkBound, drawn.Limit, needed})
 }
 
 // extentsText is "4096,8192,7168", with " N2=1024" behind it where the program has more.

@@ -60,7 +60,8 @@ func (g *generation) otherRanks() string {
 			was, now := ranksLine.FindSubmatch(change.Old), ranksLine.FindSubmatch(change.New)
 			if was != nil && now != nil && string(was[1]) != string(now[1]) {
 				sizes := func(m [][]byte) string { return strings.ReplaceAll(string(m[1]), " ", "") }
-				return fmt.Sprintf("%s was generated for -ranks %s, and this is for %s: give diff and gen the same -ranks", file, sizes(was), sizes(now))
+				return fmt.Sprintf("%s was generated for -ranks %s, and this is for %s: give diff and gen the "+
+					"same -ranks", file, sizes(was), sizes(now))
 			}
 		}
 	}

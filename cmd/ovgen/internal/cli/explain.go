@@ -6,7 +6,10 @@ import (
 
 	"ovgen/cmd/ovgen/internal/explain"
 	"ovgen/cmd/ovgen/internal/load"
+	"ovgen/cmd/ovgen/internal/memory"
+	"ovgen/runtime/plan"
 	"ovgen/schedule/hostir"
+	"ovgen/verify/cost"
 )
 
 var explainVerb = &verb{
@@ -17,8 +20,10 @@ var explainVerb = &verb{
 stream and numbered in the order in which the host enqueues, with the bytes that move,
 and for each wait which post, of which rank, it waits for. A number in brackets is that
 of a step in the list of the rank that it names. PACKAGE is ` + catalog + `
-unless it is given. A shape that is not given is ` + fmt.Sprint(rowsOfARank) + ` a rank in each extent.`,
-	explains: true,
+unless it is given. A shape that is not given is ` + fmt.Sprint(rowsOfARank) + ` a rank in each extent.
+Below the steps it says what device memory a plan takes. With -json it prints all this as
+data, memory in bytes.`,
+	explains: true, json: true,
 	examples: []string{
 		"ovgen explain AllGatherLinear",
 		"ovgen explain -ranks 8 -rank 3 LinearReduceScatter -m 16384 -k 8192 -n 8192",
@@ -53,18 +58,43 @@ func explained(c *call) error {
 	if err := x.Check(p); err != nil {
 		return fmt.Errorf("explain: %w", err)
 	}
-	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, ranks, equation(p))
-	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0.\n", shapeText(x, p, c.shape.typ))
-	fmt.Fprintln(c.stdout, "A number in brackets is a step, of the rank that is named or else of this one.")
 	var trouble error
 	err = load.Guarded(func() error {
-		trouble = explain.Write(c.stdout, p, listOf(x, c.rank))
+		trouble = c.explanation(p, x)
 		return nil
 	})
 	if err != nil {
 		return d.Mistake(err)
 	}
 	return trouble
+}
+
+// explanation prints what the rank does and what memory it needs.
+func (c *call) explanation(p *hostir.Program, x cost.Case) error {
+	told, err := explain.Explain(p, listOf(x, c.rank))
+	if err != nil {
+		return err
+	}
+	needed, err := memory.Of(p, listOf(x, c.rank))
+	if err != nil {
+		return fmt.Errorf("explain: %w", err)
+	}
+	if c.json {
+		return printJSON(c.stdout, struct {
+			Schedule string `json:"schedule"`
+			caseJSON
+			*explain.Explanation
+			Memory plan.Memory `json:"memory"`
+		}{p.Name, jsonCase(x, p, c.shape.typ), told, needed})
+	}
+	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, x.Ranks, equation(p))
+	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0.\n", shapeText(x, p, c.shape.typ))
+	fmt.Fprintln(c.stdout, "A number in brackets is a step, of the rank that is named or else of this one.")
+	if err := told.Write(c.stdout); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stdout, "\n%s", memory.Text(needed))
+	return err
 }
 
 // equation is "linear, A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]".

@@ -9,8 +9,8 @@ import (
 	"ovgen/cmd/ovgen/internal/load"
 )
 
-// finding is one thing that vet -json reports. Its fields are those that
-// docs/first-schedule.md promises: none is ever left out.
+// finding is one thing that vet -json reports. It has the fields that
+// docs/first-schedule.md promises, and none is ever left out.
 type finding struct {
 	File     string `json:"file"` // relative to the current folder where it is below it
 	Line     int    `json:"line"`
@@ -47,11 +47,10 @@ func findings(err error) ([]finding, error) {
 }
 
 func printJSON(w io.Writer, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err == nil {
-		_, err = w.Write(append(text, '\n'))
-	}
-	if err != nil {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ovgen/cmd/ovgen/internal/module"
+	"ovgen/cmd/ovgen/internal/nvrtc"
 	"ovgen/cmd/ovgen/internal/output"
 )
 
@@ -11,13 +12,19 @@ var genVerb = &verb{
 	name:  "gen",
 	args:  "PACKAGE",
 	short: "write the packages of a package of schedules",
-	long: `gen proves each schedule of PACKAGE (ovgen help vet) and writes a Go package for it, and the package run, which runs
-any of them. All files are written or none; a file that is the same keeps its time, and
-generated files of schedules that are gone are removed. Nothing else is touched.
+	long: `gen proves each schedule of PACKAGE (ovgen help vet) and writes a Go package for it, and
+the package run, which runs any of them. All files are written or none; a file that is the
+same keeps its time, and generated files of schedules that are gone are removed. Nothing
+else is touched.
 
 Device code is compiled to PTX by NVRTC. Without NVRTC everything else is written, PTX that
 was compiled from the same source is kept, and a note says which packages have none: they
-build, and run in the simulator, and New refuses them on a GPU.
+build, and run in the simulator, and New refuses them on a GPU. In a checkout of ovgen
+make toolchain gets NVRTC; elsewhere, in the folder of your module or one above it,
+
+  ` + nvrtc.Install + `
+
+or name a libnvrtc.so with -nvrtc PATH or OVGEN_NVRTC.
 
 -c also writes a C library of all the schedules: DIR/ovgen.h, which documents it, and its
 main. go build -buildmode=c-shared -o DIR/libovgen.so DIR makes it.`,

@@ -52,17 +52,28 @@ func (c *call) generate() (*generation, error) {
 	return g, nil
 }
 
+// namedFiles is how many files without device code are named.
+const namedFiles = 3
+
 // noteMissing says which packages have no device code for GPUs, and how to get it.
 func (c *call) noteMissing(g *generation) {
 	if len(g.missing) == 0 {
 		return
 	}
 	var names []string
-	for _, m := range g.missing {
+	for _, m := range g.missing[:min(namedFiles, len(g.missing))] {
 		names = append(names, m.File)
 	}
-	fmt.Fprintf(c.stderr, "ovgen: no device code for GPUs in %s: compiling it needs NVRTC: %v\n", strings.Join(names, ", "), g.missing[0].Unwrap())
-	fmt.Fprintln(c.stderr, "ovgen: all else is there: the packages build, and run in the simulator; on a GPU, New refuses them until they are generated with NVRTC")
+	files := "1 file"
+	if n := len(g.missing); n > 1 {
+		files = fmt.Sprintf("%d files", n)
+	}
+	if more := len(g.missing) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	fmt.Fprintf(c.stderr, "ovgen: no device code for GPUs in %s: %s\n", files, strings.Join(names, ", "))
+	fmt.Fprintln(c.stderr, "ovgen: their packages build, and run in the simulator; on a GPU, New refuses them")
+	fmt.Fprintf(c.stderr, "ovgen: to compile it, get NVRTC and generate again: %v\n", g.missing[0].Unwrap())
 }
 
 // options of the emitter: where the packages go, what is there, and the compiler.
@@ -139,7 +150,8 @@ func (c *call) importPath(dir string) (string, error) {
 	}
 	module, root, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	if root == "" {
-		return "", fmt.Errorf("find the Go module of %s: there is none (name a folder in a module with -o, or run go mod init)", dir)
+		return "", fmt.Errorf("find the Go module of %s: there is none (name a folder in a module with -o, or run go "+
+			"mod init)", dir)
 	}
 	rel, err := filepath.Rel(root, dir)
 	if err != nil {

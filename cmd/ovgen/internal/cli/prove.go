@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +16,13 @@ import (
 	"ovgen/verify/prove"
 )
 
-// largestRanks is the largest mesh that a proof is tried for.
-const largestRanks = 1024
+// largestRanks is the largest mesh that a proof is tried for, and manyRanks so many that all
+// meshes of 1 to so many together are: the time of a proof grows with the cube of the
+// ranks, to some seconds a schedule for either.
+const (
+	largestRanks = 128
+	manyRanks    = 72
+)
 
 // proven lowers and proves what can be, for the ranks asked for: a mistake in one schedule
 // does not hide another. The error is trouble.
@@ -31,8 +38,23 @@ func (c *call) proven(dir string) (*subjects, error) {
 	return s, c.prove(s, ranks)
 }
 
-// patience is how long a schedule is proven before there is a line for each mesh size.
+// patience is how long a schedule is proven without a word, at first and between two lines.
 const patience = 5 * time.Second
+
+// progress of a long proof.
+type progress struct {
+	to          io.Writer
+	name        string
+	begun, last time.Time // last: of the last line
+}
+
+// proven notes that the proof for so many ranks is done.
+func (p *progress) proven(ranks int, now time.Time) {
+	if now.Sub(p.last) > patience {
+		p.last = now
+		fmt.Fprintf(p.to, "%s: proven for D = %d, after %.0f s\n", p.name, ranks, now.Sub(p.begun).Seconds())
+	}
+}
 
 // prove keeps the reports with the inputs. What can't be proven is a mistake of its
 // schedule; the first counterexample's interleaving goes to the trace file, where one is
@@ -40,12 +62,9 @@ const patience = 5 * time.Second
 func (c *call) prove(s *subjects, ranks []int) error {
 	traced := c.trace == ""
 	for _, x := range s.good() {
-		begun := time.Now()
-		done := func(size prove.Size) {
-			if spent := time.Since(begun); spent > patience {
-				fmt.Fprintf(c.stderr, "%s: proven for D = %d, after %.0f s\n", x.Name, size.Ranks, spent.Seconds())
-			}
-		}
+		now := time.Now()
+		p := progress{to: c.stderr, name: x.Name, begun: now, last: now}
+		done := func(size prove.Size) { p.proven(size.Ranks, time.Now()) }
 		err := load.Guarded(func() (err error) {
 			x.input.Proof, err = prove.Schedule(c.ctx, x.input.Program, prove.Options{Ranks: ranks, Done: done})
 			return err
@@ -84,6 +103,9 @@ func (c *call) writeTrace(wrong *prove.Counterexample) (err error) {
 
 // parseRanks reads mesh sizes: "1..8" or "2,4,72"; empty means the prover's default.
 func parseRanks(text string) ([]int, error) {
+	refused := func(format string, args ...any) ([]int, error) {
+		return nil, &usageError{msg: fmt.Sprintf("-ranks %s: %s", text, fmt.Sprintf(format, args...))}
+	}
 	var list []int
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
 		first, last, isRange := strings.Cut(part, "..")
@@ -92,12 +114,36 @@ func parseRanks(text string) ([]int, error) {
 		}
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || from < 1 || to < from || to > largestRanks {
-			return nil, &usageError{msg: fmt.Sprintf("-ranks %s: %q is no number of ranks (use 1..8 or 2,4,72; at most %d)", text, part, largestRanks)}
+		switch {
+		case err1 != nil || err2 != nil || from < 1 || to < from:
+			return refused("%q is no number of ranks (use 1..8 or 2,4,72)", part)
+		case to > largestRanks:
+			return refused("%d ranks: a proof is tried for %d at most (name the sizes that you run on: 1..8,72)", to,
+				largestRanks)
 		}
 		for d := from; d <= to; d++ {
 			list = append(list, d)
 		}
 	}
+	slices.Sort(list)
+	if list = slices.Compact(list); effort(list...) > effort(upTo(manyRanks)...) {
+		return refused("so many sizes take more time than 1..%d (name the sizes that you run on: 1..8,72)", manyRanks)
+	}
 	return list, nil
+}
+
+// effort of proofs for meshes of these sizes, in no unit.
+func effort(ranks ...int) (sum int) {
+	for _, d := range ranks {
+		sum += d * d * d
+	}
+	return sum
+}
+
+// upTo is 1 to n.
+func upTo(n int) (list []int) {
+	for d := 1; d <= n; d++ {
+		list = append(list, d)
+	}
+	return list
 }

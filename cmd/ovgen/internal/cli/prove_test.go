@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,21 +29,43 @@ func TestParseRanks(t *testing.T) {
 		"2..5":    {2, 3, 4, 5},
 		"3,8..9":  {3, 8, 9},
 		"2,72":    {2, 72},
-		"1024":    {1024},
+		"128":     {128},
+		"1..72":   upTo(72),
 		"2..2":    {2},
-		"4,2..3,": {4, 2, 3},
+		"4,2..3,": {2, 3, 4},
+		"3,3,2,3": {2, 3},
 	} {
 		got, err := parseRanks(text)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v\n%s", text, err, diff)
 		}
 	}
-	for _, text := range []string{"0", "0..4", "8..2", "x", "2..", "..3", "2...4", "-3", "2..5000"} {
+	unread, large, many := "is no number of ranks (use 1..8", "a proof is tried for 128 at most (name the sizes",
+		"so many sizes take more time than 1..72"
+	for text, want := range map[string]string{
+		"0": unread, "0..4": unread, "8..2": unread, "x": unread, "2..": unread, "..3": unread, "2...4": unread,
+		"-3":  unread,
+		"129": large, "2..1000": large, "2..5000000000": large, "1..73": many, "2..128": many, "8,100..128": many,
+	} {
 		got, err := parseRanks(text)
-		var wrong *usageError
-		if !errors.As(err, &wrong) {
-			t.Errorf("%q: got %v, %v", text, got, err)
+		if wrong := (*usageError)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, %v, want %q", text, got, err, want)
 		}
+	}
+}
+
+// However many sizes are proven, there is a line at most each five seconds.
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	begun := time.Now()
+	p := progress{to: &out, name: "Layer", begun: begun, last: begun}
+	for i := range 1000 {
+		p.proven(i+1, begun.Add(time.Duration(i)*20*time.Millisecond))
+	}
+	want := "Layer: proven for D = 252, after 5 s\nLayer: proven for D = 503, after 10 s\nLayer: proven for D = 754, " +
+		"after 15 s\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -52,11 +75,11 @@ func TestUnproven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-		if w, ok := n.(hostir.Wait); ok && w.Semaphore == "ready" {
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		if w, ok := s.Signal(); ok && w.Wait && w.Semaphore == "ready" {
 			return nil
 		}
-		return []hostir.Node{n}
+		return []hostir.Node{s}
 	})
 	var stderr bytes.Buffer
 	dir := t.TempDir()
@@ -68,7 +91,8 @@ func TestUnproven(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := list.mistakes()
-	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(), "decl.go:13:5: schedule Broken: prove Broken for D = 2: not shown: ") {
+	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(),
+		"decl.go:13:5: schedule Broken: prove Broken for D = 2: not shown: ") {
 		t.Errorf("got %v", wrong)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "wrong.json"))
@@ -98,27 +122,29 @@ func TestPanicIsOneSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := list.mistakes()
-	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(), "decl.go:7:2: schedule Bad: ovgen fails on this schedule: ") {
+	if len(wrong) != 1 || !strings.HasPrefix(wrong.Error(),
+		"decl.go:7:2: schedule Bad: ovgen fails on this schedule: ") {
 		t.Errorf("got %v", wrong)
 	}
 	if list.list[1].input.Proof == nil {
 		t.Error("the other one is not proven")
 	}
 	broken := *p
-	broken.Name, broken.Body = "Broken", []hostir.Node{hostir.Wait{Comm: &hostir.P2PCommunication{}}, nil}
+	broken.Name, broken.Body = "Broken", []hostir.Node{nil}
 	if _, err := emit.Packages([]emit.Input{{Program: &broken}}, emit.Options{}); err == nil || !strings.HasPrefix(err.Error(), "schedule Broken: the emitter fails on this schedule: ") {
 		t.Errorf("the emitter: got %v", err)
 	}
 }
 
-// A proof that takes long has a line for each mesh size.
-func TestProgressOfALongProof(t *testing.T) {
+// The prover tells of each mesh size when it is done.
+func TestSizesAreTold(t *testing.T) {
 	p, err := lower.Lower("Layer", schedules.AllGather)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sizes []int
-	_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3, 5}, Done: func(s prove.Size) { sizes = append(sizes, s.Ranks) }})
+	_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3, 5},
+		Done: func(s prove.Size) { sizes = append(sizes, s.Ranks) }})
 	if diff := cmp.Diff([]int{2, 3, 5}, sizes); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}

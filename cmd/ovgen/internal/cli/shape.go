@@ -47,7 +47,8 @@ func (s *shapeFlags) of(ranks int) (cost.Case, error) {
 			return x, fmt.Errorf("-extents %s: %q is not NAME=NUMBER", s.extents, part)
 		}
 		if slices.Contains([]string{"M", "K", "N"}, name) {
-			return x, fmt.Errorf("-extents %s: %s has a flag of its own (use -%s)", s.extents, name, strings.ToLower(name))
+			return x, fmt.Errorf("-extents %s: %s has a flag of its own (use -%s)", s.extents, name,
+				strings.ToLower(name))
 		}
 		x.Extents[name] = v
 	}
@@ -76,7 +77,8 @@ func (s *shapeFlags) known(p *hostir.Program) error {
 		name, _, _ := strings.Cut(part, "=")
 		_, constant := constants[schedule.Extent(name)] // of which Check knows
 		if !constant && !slices.Contains(symbols, name) {
-			return fmt.Errorf("-extents %s: the schedule has no extent %s (it has %s)", s.extents, name, strings.Join(symbols, ", "))
+			return fmt.Errorf("-extents %s: the schedule has no extent %s (it has %s)", s.extents, name,
+				strings.Join(symbols, ", "))
 		}
 	}
 	return nil
@@ -90,7 +92,8 @@ const rowsOfARank = 2048
 func filled(x cost.Case, p *hostir.Program) cost.Case {
 	usual := rowsOfARank * int64(x.Ranks)
 	c := p.Schedule.Constants()
-	x.M, x.K, x.N = cmp.Or(x.M, c[schedule.M], usual), cmp.Or(x.K, c[schedule.K], usual), cmp.Or(x.N, c[schedule.N], usual)
+	x.M, x.K, x.N = cmp.Or(x.M, c[schedule.M], usual), cmp.Or(x.K, c[schedule.K], usual),
+		cmp.Or(x.N, c[schedule.N], usual)
 	for _, name := range cost.Symbols(p) {
 		if x.Extents[name] == 0 && name != "M" && name != "K" && name != "N" && name != "P" {
 			x.Extents[name] = usual
@@ -122,7 +125,8 @@ func enough(x cost.Case, p *hostir.Program) bool {
 
 // listOf is the case of one rank's list of operations.
 func listOf(x cost.Case, rank int) ops.Case {
-	return ops.Case{Ranks: x.Ranks, Rank: rank, M: x.M, K: x.K, N: x.N, ElementSize: x.ElementSize, Extents: x.Extents, Counts: x.Counts}
+	return ops.Case{Ranks: x.Ranks, Rank: rank, M: x.M, K: x.K, N: x.N, ElementSize: x.ElementSize, Extents: x.Extents,
+		Counts: x.Counts}
 }
 
 func uneven(p *hostir.Program) bool {
@@ -136,19 +140,46 @@ func uneven(p *hostir.Program) bool {
 
 // shapeText is "m 8192, k 8192, n 8192, bf16", of the symbols that the program has.
 func shapeText(x cost.Case, p *hostir.Program, typ string) string {
-	values := map[string]int64{"M": x.M, "K": x.K, "N": x.N}
 	var parts []string
 	for _, name := range cost.Symbols(p) {
-		v, ok := values[name]
-		if !ok {
-			v = x.Extents[name]
-		}
-		parts = append(parts, fmt.Sprintf("%s %d", strings.ToLower(name), v))
+		parts = append(parts, fmt.Sprintf("%s %d", strings.ToLower(name), extentOf(x, name)))
 	}
 	if uneven(p) {
 		parts = append(parts, fmt.Sprintf("counts %v", x.Counts))
 	}
 	return strings.Join(append(parts, typ), ", ")
+}
+
+// extentOf is the value of a symbol.
+func extentOf(x cost.Case, name string) int64 {
+	switch name {
+	case "M":
+		return x.M
+	case "K":
+		return x.K
+	case "N":
+		return x.N
+	}
+	return x.Extents[name]
+}
+
+// caseJSON is a case as JSON.
+type caseJSON struct {
+	Ranks   int              `json:"ranks"`
+	Extents map[string]int64 `json:"extents"` // of all symbols of the schedule
+	Counts  []int64          `json:"counts,omitempty"`
+	Type    string           `json:"type"`
+}
+
+func jsonCase(x cost.Case, p *hostir.Program, typ string) caseJSON {
+	j := caseJSON{Ranks: x.Ranks, Extents: map[string]int64{}, Type: typ}
+	for _, name := range cost.Symbols(p) {
+		j.Extents[name] = extentOf(x, name)
+	}
+	if uneven(p) {
+		j.Counts = x.Counts
+	}
+	return j
 }
 
 func fields(list string) []string {

@@ -28,7 +28,8 @@ body, each with its type as "node", expressions and streams as text.
 With -cost it predicts instead, from the operations of all ranks and a small model of
 the machine, how long a run of that shape takes, how much of the communication no
 product hides and what limits it, and draws the streams of one rank over time. The
-time is the device's, behind work that is already queued. With -timeline it draws the
+time is the device's, behind work that is already queued. Below it says what device memory
+a plan of that shape takes; -json prints the figures as data. With -timeline it draws the
 streams of all ranks as SVG.`,
 	draws: true, json: true,
 	examples: []string{
@@ -37,6 +38,7 @@ streams of all ranks as SVG.`,
 		"ovgen show -json AllGatherLinear",
 		"ovgen show -timeline t.svg AllGatherLinear -m 4096 -k 8192 -n 7168",
 		"ovgen show -cost AllGatherLinear -m 4096 -k 8192 -n 7168 -ranks 4 -gpu h200",
+		"ovgen show -cost -json AllGatherLinear -m 4096 -k 8192 -n 7168",
 		"ovgen show Ring ./schedules",
 	},
 	least: 1, most: 2,
@@ -112,7 +114,9 @@ func (c *call) together() error {
 	case c.predicts():
 		allowed = []string{"cost", "timeline", "gpu", "eager", "ranks", "m", "k", "n", "type", "extents", "counts"}
 		what = "-cost"
-		if !c.price.on {
+		if c.price.on && c.price.timeline == "" {
+			allowed = append(allowed, "json")
+		} else if !c.price.on {
 			what = "-timeline"
 		}
 	}
@@ -160,11 +164,13 @@ func (c *call) named() (*load.Declaration, *hostir.Program, error) {
 		return d, p, nil
 	}
 	if len(c.args) == 1 {
-		return nil, nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s ./schedules; README.md lists the catalog)",
+		return nil, nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s "+
+			"./schedules; README.md lists the catalog)",
 			c.verb.name, name, c.verb.name, name)
 	}
 	if len(known) == 0 {
 		return nil, nil, pkg.Mistakes
 	}
-	return nil, nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name, strings.Join(known, ", "))
+	return nil, nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name,
+		strings.Join(known, ", "))
 }

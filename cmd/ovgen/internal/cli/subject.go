@@ -27,7 +27,8 @@ type subjects struct {
 // lower loads the package that the last argument names and lowers each schedule that can
 // have a package.
 func (c *call) lower(dir string) (*subjects, error) {
-	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: c.args[len(c.args)-1], Output: dir})
+	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: c.args[len(c.args)-1],
+		Output: dir})
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,8 @@ func (c *call) lower(dir string) (*subjects, error) {
 		x := &subject{Declaration: d}
 		s.list = append(s.list, x)
 		if other := packages[emit.PackageName(d.Name)]; other != nil {
-			x.blame(fmt.Errorf("it and %s at %s would both be package %s (rename one)", other.Name, other.Pos, emit.PackageName(d.Name)))
+			x.blame(fmt.Errorf("it and %s at %s would both be package %s (rename one)", other.Name, other.Pos,
+				emit.PackageName(d.Name)))
 		} else {
 			packages[emit.PackageName(d.Name)] = d
 		}

@@ -32,7 +32,8 @@ func (c *call) timeline(title string, p *hostir.Program, drawn *cost.Prediction)
 }
 
 // kinds of what is drawn.
-var kinds = map[ops.Kind]timeline.Kind{ops.Product: timeline.Product, ops.Copy: timeline.Copy, ops.Sum: timeline.Sum, ops.WaitEvent: timeline.Wait}
+var kinds = map[ops.Kind]timeline.Kind{ops.Product: timeline.Product, ops.Copy: timeline.Copy, ops.Sum: timeline.Sum,
+	ops.WaitEvent: timeline.Wait}
 
 // place of an operation in a prediction: several that one kernel carries out share it.
 type place struct {
@@ -71,7 +72,8 @@ func labelled(p *hostir.Program, drawn *cost.Prediction) ([]timeline.Span, error
 				}
 			}
 		}
-		spans = append(spans, timeline.Span{Rank: s.Rank, Stream: s.Stream, Name: explain.Label(p, s.Rank, o), Kind: kind, Start: s.Start, End: s.End})
+		spans = append(spans, timeline.Span{Rank: s.Rank, Stream: s.Stream, Name: explain.Label(p, s.Rank, o),
+			Kind: kind, Start: s.Start, End: s.End})
 	}
 	return spans, nil
 }

@@ -47,7 +47,8 @@ func vet(c *call) error {
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, x := range s.good() {
 		p := x.input.Program.Schedule
-		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.input.Proof, p.Op, placements(p), carriers(p))
+		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.input.Proof, p.Op, placements(p),
+			carriers(p))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -73,7 +74,8 @@ func (c *call) vetJSON(s *subjects, err error) error {
 	if s != nil {
 		for _, x := range s.good() {
 			for _, w := range warnings(x.input) {
-				list = append(list, finding{File: x.Pos.Filename, Line: x.Pos.Line, Column: x.Pos.Column, Schedule: x.Name, Message: w, Severity: severityWarning})
+				list = append(list, finding{File: x.Pos.Filename, Line: x.Pos.Line, Column: x.Pos.Column,
+					Schedule: x.Name, Message: w, Severity: severityWarning})
 			}
 		}
 	}

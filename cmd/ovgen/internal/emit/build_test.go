@@ -28,7 +28,8 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "go.sum"), sums)
-	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/user\n\ngo 1.26\n\nrequire ovgen v0.0.0\n\nreplace ovgen => "+root+"\n"))
+	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/user\n\ngo 1.26\n\nrequire ovgen "+
+		"v0.0.0\n\nreplace ovgen => "+root+"\n"))
 	for _, args := range [][]string{{"vet", "./..."}, {"build", "./..."}} {
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir

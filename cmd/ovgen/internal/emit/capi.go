@@ -51,7 +51,8 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 func libraryData(units []*unit) templates.Library {
 	data := templates.Library{From: runFrom}
 	for _, u := range units {
-		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: string(u.program.Schedule.Op), Proof: u.proof(), Symbols: u.symbols()}
+		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: string(u.program.Schedule.Op),
+			Proof: u.proof(), Symbols: u.symbols()}
 		if u.eager() {
 			s.Remarks = append(s.Remarks, "Its stream must not be captured, and ovgen_replay refuses it.")
 		}
@@ -60,7 +61,8 @@ func libraryData(units []*unit) templates.Library {
 		}
 		s.Apart = u.apart()
 		for _, b := range u.owned(hostir.Caller) {
-			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b) + "; " + held(b)})
+			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b) + "; " +
+				held(b)})
 		}
 		if n, remark := u.counts(); n != nil {
 			s.Counts = remark
@@ -143,13 +145,17 @@ func (u *unit) exports() *jen.File {
 		shape[jen.Id(s)] = jen.Int().Call(member("s", s))
 	}
 	export(f, u.prefix()+"_new",
-		[]parameter{groupIn, pointer("s", "struct_"+u.prefix()+"_shape"), timeIn, pointer("p", "ovgen_plan")}, []string{"s", "p"},
-		jen.List(jen.Id("h"), jen.Err()).Op(":=").Add(capi("New", handle("g"), int64Of("ms"), jen.Qual(own, "New"), jen.Qual(own, "Shape").Values(shape))),
+		[]parameter{groupIn, pointer("s", "struct_"+u.prefix()+"_shape"), timeIn, pointer("p", "ovgen_plan")},
+		[]string{"s", "p"},
+		jen.List(jen.Id("h"), jen.Err()).Op(":=").Add(capi("New", handle("g"), int64Of("ms"), jen.Qual(own, "New"),
+			jen.Qual(own, "Shape").Values(shape))),
 		assign("p", "ovgen_plan").Call(jen.Id("h")),
 		jen.Return(jen.Err()))
 	export(f, u.prefix()+"_memory",
-		[]parameter{pointer("s", "struct_"+u.prefix()+"_shape"), cin("ranks", "int"), pointer("m", "struct_ovgen_memory")}, []string{"s", "m"},
-		jen.List(jen.Id("need"), jen.Err()).Op(":=").Qual(own, "Shape").Values(shape).Dot("Memory").Call(jen.Int().Call(jen.Id("ranks"))),
+		[]parameter{pointer("s", "struct_"+u.prefix()+"_shape"), cin("ranks", "int"),
+			pointer("m", "struct_ovgen_memory")}, []string{"s", "m"},
+		jen.List(jen.Id("need"), jen.Err()).Op(":=").Qual(own, "Shape").Values(shape).
+			Dot("Memory").Call(jen.Int().Call(jen.Id("ranks"))),
 		jen.Op("*").Id("m").Op("=").Id("memory").Call(jen.Id("need")),
 		jen.Return(jen.Err()))
 	buffers := jen.Dict{}
@@ -157,11 +163,13 @@ func (u *unit) exports() *jen.File {
 		buffers[jen.Id(b.Name)] = jen.Qual(devicePath, "Ptr").Call(member("b", b.Name))
 	}
 	if n, _ := u.counts(); n != nil {
-		buffers[jen.Id("Counts")] = capi("Ints", jen.Qual("unsafe", "Pointer").Call(member("b", "counts")), jen.Int64().Call(member("b", "counts_length")))
+		buffers[jen.Id("Counts")] = capi("Ints", jen.Qual("unsafe", "Pointer").Call(member("b", "counts")),
+			jen.Int64().Call(member("b", "counts_length")))
 	}
 	export(f, u.prefix()+"_bind",
 		[]parameter{planIn, pointer("b", "struct_"+u.prefix()+"_buffers"), timeIn}, []string{"b"},
-		jen.Return(capi("Bind", handle("p"), int64Of("ms"), jen.Parens(jen.Op("*").Qual(own, "Plan")).Dot("Bind"), jen.Qual(own, "Buffers").Values(buffers))))
+		jen.Return(capi("Bind", handle("p"), int64Of("ms"), jen.Parens(jen.Op("*").Qual(own, "Plan")).Dot("Bind"),
+			jen.Qual(own, "Buffers").Values(buffers))))
 	return f
 }
 

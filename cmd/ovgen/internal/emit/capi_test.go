@@ -28,7 +28,8 @@ func TestLibrary(t *testing.T) {
 		n++
 		golden := filepath.Join("testdata", "library", base+".golden")
 		if *update {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755), os.WriteFile(golden, text, 0o644)); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755),
+				os.WriteFile(golden, text, 0o644)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -47,7 +48,8 @@ func TestLibrary(t *testing.T) {
 
 // Every function that the header declares is exported, and no other.
 func TestLibraryExports(t *testing.T) {
-	files, err := Packages([]Input{program(t, "Plain", matmul())}, Options{ImportPath: "example.com/user/made", Compiler: fake{}, Library: "../c"})
+	files, err := Packages([]Input{program(t, "Plain", matmul())},
+		Options{ImportPath: "example.com/user/made", Compiler: fake{}, Library: "../c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +80,10 @@ func TestLibraryExports(t *testing.T) {
 }
 
 func TestLibraryFolder(t *testing.T) {
-	for folder, ok := range map[string]bool{"../c": true, "..": true, "../../x/c": true, ".": false, "c": false, "run/c": false, "..c": false} {
-		_, err := Packages([]Input{program(t, "Plain", matmul())}, Options{ImportPath: "example.com/user/made", Compiler: fake{}, Library: folder})
+	for folder, ok := range map[string]bool{"../c": true, "..": true, "../../x/c": true, ".": false, "c": false,
+		"run/c": false, "..c": false} {
+		_, err := Packages([]Input{program(t, "Plain", matmul())},
+			Options{ImportPath: "example.com/user/made", Compiler: fake{}, Library: folder})
 		if ok != (err == nil) || !ok && !strings.Contains(err.Error(), "lies in that of the packages") {
 			t.Errorf("%q: error %v, want one: %v", folder, err, !ok)
 		}

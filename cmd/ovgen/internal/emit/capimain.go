@@ -5,11 +5,13 @@ import "github.com/dave/jennifer/jen"
 // libraryMain is the file of what all schedules share.
 func libraryMain() *jen.File {
 	f := libraryFile()
-	f.PackageComment("// Command main is the C library of all schedules: build it with -buildmode=c-shared. What\n// its functions do, who owns what and which thread may call them is said in ovgen.h.")
+	f.PackageComment("// Command main is the C library of all schedules: build it with -buildmode=c-shared. What\n// " +
+		"its functions do, who owns what and which thread may call them is said in ovgen.h.")
 	f.Func().Id("main").Params().Block()
 	f.Line()
 	f.Add(doc("answer makes a call and hands its error to C as a status and a text of the C heap."))
-	f.Func().Id("answer").Params(jen.Id("text").Op("**").Add(ctype("char")), jen.Id("call").Func().Params().Error()).Add(ctype("int")).Block(
+	f.Func().Id("answer").Params(jen.Id("text").Op("**").Add(ctype("char")),
+		jen.Id("call").Func().Params().Error()).Add(ctype("int")).Block(
 		jen.List(jen.Id("status"), jen.Id("said")).Op(":=").Add(capi("Do", jen.Id("call"))),
 		jen.If(jen.Id("text").Op("!=").Nil()).Block(
 			jen.Op("*").Id("text").Op("=").Nil(),
@@ -46,7 +48,8 @@ func memoryOf(f *jen.File) {
 
 // exportGroup writes join, place, err, abort, watch and close.
 func exportGroup(f *jen.File) {
-	export(f, "ovgen_join", []parameter{pointer("c", "struct_ovgen_config"), timeIn, pointer("g", "ovgen_group")}, []string{"g"},
+	export(f, "ovgen_join", []parameter{pointer("c", "struct_ovgen_config"), timeIn, pointer("g", "ovgen_group")},
+		[]string{"g"},
 		jen.Var().Id("config").Qual(capiPath, "Config"),
 		jen.If(jen.Id("c").Op("!=").Nil()).Block(
 			jen.Id("config").Op("=").Qual(capiPath, "Config").Values(jen.Dict{
@@ -68,9 +71,11 @@ func exportGroup(f *jen.File) {
 		jen.List(jen.Id("h"), jen.Err()).Op(":=").Add(capi("Join", jen.Id("config"), int64Of("ms"))),
 		assign("g", "ovgen_group").Call(jen.Id("h")),
 		jen.Return(jen.Err()))
-	export(f, "ovgen_place", []parameter{groupIn, pointer("rank", "int"), pointer("size", "int")}, []string{"rank", "size"},
+	export(f, "ovgen_place", []parameter{groupIn, pointer("rank", "int"), pointer("size", "int")},
+		[]string{"rank", "size"},
 		jen.List(jen.Id("r"), jen.Id("n"), jen.Err()).Op(":=").Add(capi("Place", handle("g"))),
-		jen.List(jen.Op("*").Id("rank"), jen.Op("*").Id("size")).Op("=").List(ctype("int").Call(jen.Id("r")), ctype("int").Call(jen.Id("n"))),
+		jen.List(jen.Op("*").Id("rank"), jen.Op("*").Id("size")).Op("=").List(ctype("int").Call(jen.Id("r")),
+			ctype("int").Call(jen.Id("n"))),
 		jen.Return(jen.Err()))
 	export(f, "ovgen_err", []parameter{groupIn}, nil, jen.Return(capi("Err", handle("g"))))
 	export(f, "ovgen_abort", []parameter{groupIn, pointer("reason", "char")}, nil,
@@ -82,11 +87,14 @@ func exportGroup(f *jen.File) {
 
 // exportPlan writes what the plans of all schedules share.
 func exportPlan(f *jen.File) {
-	export(f, "ovgen_enqueue", []parameter{planIn, streamIn}, nil, jen.Return(capi("Enqueue", handle("p"), handle("s"))))
+	export(f, "ovgen_enqueue", []parameter{planIn, streamIn}, nil,
+		jen.Return(capi("Enqueue", handle("p"), handle("s"))))
 	export(f, "ovgen_replay", []parameter{planIn, streamIn}, nil, jen.Return(capi("Replay", handle("p"), handle("s"))))
 	export(f, "ovgen_run", []parameter{planIn, timeIn}, nil, jen.Return(capi("Run", handle("p"), int64Of("ms"))))
-	export(f, "ovgen_plan_close", []parameter{planIn, timeIn}, nil, jen.Return(capi("ClosePlan", handle("p"), int64Of("ms"))))
-	export(f, "ovgen_synchronize", []parameter{groupIn, streamIn}, nil, jen.Return(capi("Synchronize", handle("g"), handle("s"))))
+	export(f, "ovgen_plan_close", []parameter{planIn, timeIn}, nil,
+		jen.Return(capi("ClosePlan", handle("p"), int64Of("ms"))))
+	export(f, "ovgen_synchronize", []parameter{groupIn, streamIn}, nil,
+		jen.Return(capi("Synchronize", handle("g"), handle("s"))))
 }
 
 // exportMemory writes the helpers for device memory.

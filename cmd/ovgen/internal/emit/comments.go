@@ -9,7 +9,8 @@ import (
 )
 
 // buffersComment is that of type Buffers.
-const buffersComment = "Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of it."
+const buffersComment = "Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind " +
+	"says what must hold of it."
 
 // held says how a buffer lies in a rank's memory: "[M/D, K] in memory, M/D*K elements".
 func held(b hostir.Buffer) string {

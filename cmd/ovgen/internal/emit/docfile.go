@@ -41,7 +41,8 @@ func (u *unit) purpose() string {
 // carriers says what moves bytes between ranks and what signals.
 func (u *unit) carriers() string {
 	copies := map[string]string{string(schedule.CopyEngine): "the copy engine", string(schedule.CopyKernel): "kernels"}
-	signals := map[string]string{string(schedule.StreamMemOp): "stream memory operations", string(schedule.SignalKernel): "kernels"}
+	signals := map[string]string{string(schedule.StreamMemOp): "stream memory operations",
+		string(schedule.SignalKernel): "kernels"}
 	text := ""
 	for _, c := range lower.Read(u.program) {
 		switch c.Field {
@@ -66,10 +67,14 @@ func (u *unit) carriers() string {
 
 // labels of the choices as they are described.
 var labels = map[string]string{
-	"Pipeline.Kind": "pipeline", "Pipeline.Order": "order", "Pipeline.Protocol": "protocol", "Pipeline.Direction": "direction",
-	"Pipeline.Products": "products", "Pipeline.Reduction": "reduction", "Pipeline.Chunks": "chunks", "Pipeline.Parts": "parts of a shard",
-	"Pipeline.Own": "own rows", "Pipeline.OwnShard": "own shard", "Pipeline.Signals": "signals", "Transport.Copy": "copies by",
-	"Transport.Signal": "signals by", "Transport.Steps": "launches", "Streams.Priority": "priority", "Streams.Copy": "copy stream",
+	"Pipeline.Kind": "pipeline", "Pipeline.Order": "order", "Pipeline.Protocol": "protocol",
+	"Pipeline.Direction": "direction",
+	"Pipeline.Products":  "products", "Pipeline.Reduction": "reduction", "Pipeline.Chunks": "chunks",
+	"Pipeline.Parts": "parts of a shard",
+	"Pipeline.Own":   "own rows", "Pipeline.OwnShard": "own shard", "Pipeline.Signals": "signals",
+	"Transport.Copy":   "copies by",
+	"Transport.Signal": "signals by", "Transport.Steps": "launches", "Streams.Priority": "priority",
+	"Streams.Copy":  "copy stream",
 	"Streams.Start": "start", "Streams.Handles": "handles", "Streams.Compute": "compute streams",
 }
 

@@ -72,9 +72,10 @@ type unit struct {
 }
 
 // Packages emits a package for each input and, when there is one, the program that
-// runs them all (package run) and the one that chooses among them (package tuned). File names are relative to the folder of
-// Options.ImportPath and use slashes. When all that fails is that PTX can't be made,
-// the error joins a *MissingError for each, and its file says that there is none.
+// runs them all (package run) and the one that chooses among them (package tuned). File
+// names are relative to the folder of Options.ImportPath and use slashes. When nothing
+// fails but the making of PTX, the error joins a *MissingError for each, and its file says
+// that there is none.
 func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	inputs = slices.Clone(inputs)
@@ -112,11 +113,13 @@ func newUnit(in Input, opt Options) (*unit, error) {
 	if err := u.checkNames(); err != nil {
 		return nil, err
 	}
-	u.kernels = u.table()
+	var err error
+	if u.kernels, err = u.table(); err != nil {
+		return nil, err
+	}
 	if u.device = len(u.kernels.Kernels) > 0; !u.device {
 		return u, nil
 	}
-	var err error
 	u.code, err = u.deviceCode()
 	return u, err
 }
@@ -163,6 +166,3 @@ func (u *unit) goFiles(files map[string][]byte) error {
 	}
 	return nil
 }
-
-// expand rewrites exchanges into the posts, waits and copies of their protocol.
-func expand(nodes []hostir.Node) []hostir.Node { return hostir.Map(nodes, hostir.Expand) }

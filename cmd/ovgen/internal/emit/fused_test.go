@@ -15,24 +15,24 @@ import (
 
 // wholesale launches every kind of kernel.
 func wholesale() Input {
-	own, gathered := hostir.View{Buffer: "A"}, hostir.View{Buffer: "Agathered", Index: from}
-	slots := []hostir.Terms{{View: hostir.View{Buffer: "slots", Index: hostir.Const(0)}}, {View: hostir.View{Buffer: "slots", Index: hostir.Const(1)}}}
-	sum := hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: slots}
-	ready, read := hostir.Wait{Stream: mainRef, Semaphore: "ready", Peer: from}, hostir.Post{Stream: mainRef, Semaphore: "read", Peer: from}
-	kernel := func(name string, body ...hostir.Node) hostir.Node {
-		return hostir.LaunchKernel{Stream: mainRef, Name: name, Body: body}
+	own, gathered := hostir.Whole("A"), hostir.Chunk("Agathered", from)
+	slots := []hostir.View{hostir.Chunk("slots", hostir.Const(0)), hostir.Chunk("slots", hostir.Const(1))}
+	sum := hostir.Reduce(mainRef, hostir.Chunk("C", hostir.Rank), slots...)
+	ready, read := hostir.Wait(mainRef, "ready", from), hostir.Post(mainRef, "read", from)
+	kernel := func(name string, body ...hostir.Step) hostir.Node {
+		return hostir.Fuse(name, body...)
 	}
 	remote := own
 	remote.Peer = from
 	return Input{Doc: "Wholesale is a test.", Program: small("Wholesale",
-		hostir.Post{Stream: mainRef, Semaphore: "ready", Kernel: true},
+		byKernel(hostir.Post(mainRef, "ready", hostir.Expr{})),
 		loop(neighbour,
-			kernel("get", ready, hostir.Set{Stream: mainRef, Dst: gathered, Src: remote}, read),
-			kernel("put", hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, Src: own}, read)),
-		hostir.Wait{Stream: mainRef, Semaphore: "read", Kernel: true},
-		hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank}, Src: own, Kernel: true},
+			kernel("get", ready, hostir.Set(mainRef, gathered, remote), read),
+			kernel("put", hostir.Set(mainRef, hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, own), read)),
+		byKernel(hostir.Wait(mainRef, "read", hostir.Expr{})),
+		byKernel(hostir.Set(mainRef, hostir.Chunk("Agathered", hostir.Rank), own)),
 		sum,
-		kernel("shot", hostir.Wait{Stream: mainRef, Semaphore: "read"}, sum))}
+		kernel("shot", hostir.Wait(mainRef, "read", hostir.Expr{}), sum))}
 }
 
 func TestKernelsFile(t *testing.T) {
@@ -74,8 +74,8 @@ func TestTable(t *testing.T) {
 		shot   = kernels.Kernel{Kind: kernels.Shot, PreWait: each, Terms: 2}
 		second = kernels.Kernel{Kind: kernels.Get, Number: 2, PreWait: one}
 	)
-	early := all[1].(hostir.For).Body[1].(hostir.LaunchKernel)
-	early.Body = early.Body[:2]
+	early := all[1].(hostir.For).Body[1].(hostir.Step)
+	early.Post = nil
 	for _, c := range []struct {
 		body []hostir.Node
 		want []kernels.Kernel
@@ -89,8 +89,9 @@ func TestTable(t *testing.T) {
 		{nil, nil},
 	} {
 		u := &unit{program: small("Kinds", c.body...)}
-		if diff := cmp.Diff(c.want, u.table().Kernels); diff != "" {
-			t.Errorf("kernels (-want +got):\n%s", diff)
+		got, err := u.table()
+		if diff := cmp.Diff(c.want, got.Kernels); diff != "" || err != nil {
+			t.Errorf("kernels (-want +got), error %v:\n%s", err, diff)
 		}
 	}
 }

@@ -33,7 +33,8 @@ var reserved = map[string]string{
 
 // systems end the names of files that Go builds for them only.
 var systems = []string{"test", "aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js",
-	"linux", "netbsd", "openbsd", "plan9", "solaris", "unix", "wasip1", "windows", "386", "amd64", "arm", "arm64", "loong64",
+	"linux", "netbsd", "openbsd", "plan9", "solaris", "unix", "wasip1", "windows", "386", "amd64", "arm", "arm64",
+	"loong64",
 	"mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le", "riscv64", "s390x", "wasm"}
 
 // PackageName is that of the package of a schedule of that name.
@@ -80,7 +81,8 @@ func (u *unit) checkNames() error {
 	take := func(name, what string) {
 		field := unexported(name)
 		if other, ok := taken[field]; ok {
-			errs = append(errs, fmt.Errorf("%s and %s would both be field %s of its Plan (rename one)", what, other, field))
+			errs = append(errs, fmt.Errorf("%s and %s would both be field %s of its Plan (rename one)", what, other,
+				field))
 		}
 		taken[field] = what
 	}
@@ -102,7 +104,8 @@ func distinct(units []*unit) error {
 	var errs []error
 	for _, u := range units {
 		if other, ok := seen[u.name]; ok {
-			errs = append(errs, fmt.Errorf("schedules %s and %s: both would be package %s (rename one)", other, u.program.Name, u.name))
+			errs = append(errs, fmt.Errorf("schedules %s and %s: both would be package %s (rename one)", other,
+				u.program.Name, u.name))
 		}
 		seen[u.name] = u.program.Name
 	}

@@ -19,7 +19,8 @@ type chunk struct {
 
 // planType is type Plan. The fields come in groups: how large, then what the host program names.
 func (u *unit) planType(f *jen.File) {
-	text := fmt.Sprintf("Plan is %s of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for several goroutines at once.", article(u.program.Name))
+	text := fmt.Sprintf("Plan is %s of one shape on this rank. Its methods, which are those of plan.Plan but for "+
+		"Bind, are not for several goroutines at once.", article(u.program.Name))
 	switch {
 	case len(u.inLoop()) > 0:
 		text += " It must not be captured: the first run after a Bind exchanges handles, collectively and on the host."
@@ -112,7 +113,8 @@ func ids(list []string) *jen.Statement {
 
 // sideStreams are all streams but main.
 func (u *unit) sideStreams() []hostir.StreamSet {
-	return slices.DeleteFunc(slices.Clone(u.program.Streams), func(s hostir.StreamSet) bool { return s.Name == mainStream })
+	return slices.DeleteFunc(slices.Clone(u.program.Streams),
+		func(s hostir.StreamSet) bool { return s.Name == mainStream })
 }
 
 // mainStream is the stream that Enqueue is called with.
@@ -132,14 +134,20 @@ func (u *unit) constants() []string {
 func (u *unit) constructor(f *jen.File) {
 	program := func() jen.Code { return jen.Op("&").Id("Program") }
 	f.Line()
-	f.Add(doc("New makes a plan for a shape. It is collective: every rank of the group calls it with the same shape, and all get the error of one; plan.Make says which."))
-	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Id("Shape")).
+	f.Add(doc("New makes a plan for a shape. It is collective: every rank of the group calls it with the same shape, " +
+		"and all get the error of one; plan.Make says which."))
+	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"),
+		jen.Id("s").Id("Shape")).
 		Params(jen.Op("*").Id("Plan"), jen.Error()).Block(
-		jen.Return(jen.Qual(planPath, "Make").Call(jen.Id("ctx"), jen.Id("g"), program(), jen.Id("s"), jen.Id("s").Dot("declare"))))
+		jen.Return(jen.Qual(planPath, "Make").Call(jen.Id("ctx"), jen.Id("g"), program(), jen.Id("s"),
+			jen.Id("s").Dot("declare"))))
 	f.Line()
-	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the caller's buffers, and what New takes."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("Memory").Params(jen.Id("ranks").Int()).Params(jen.Qual(planPath, "Memory"), jen.Error()).Block(
-		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), program(), jen.Id("s"), jen.Id("s").Dot("declare"))))
+	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the " +
+		"caller's buffers, and what New takes."))
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("Memory").Params(jen.Id("ranks").Int()).
+		Params(jen.Qual(planPath, "Memory"), jen.Error()).Block(
+		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), program(), jen.Id("s"),
+			jen.Id("s").Dot("declare"))))
 	u.bind(f)
 	u.declaration(f)
 }
@@ -154,8 +162,10 @@ func (u *unit) bind(f *jen.File) {
 		bound = append(bound, jen.Id("x").Dot(b.Name))
 	}
 	f.Line()
-	f.Add(doc("Bind sets the memory that runs work on, as plan.Plan's does: it is collective, and with the buffers of the last Bind it does nothing."))
-	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Bind").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("x").Id("Buffers")).Error().Block(
+	f.Add(doc("Bind sets the memory that runs work on, as plan.Plan's does: it is collective, and with the buffers " +
+		"of the last Bind it does nothing."))
+	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Bind").Params(jen.Id("ctx").Qual("context", "Context"),
+		jen.Id("x").Id("Buffers")).Error().Block(
 		jen.Return(jen.Id("p").Dot("Plan").Dot(call).Call(bound...)))
 }
 
@@ -199,7 +209,8 @@ func (u *unit) declaration(f *jen.File) {
 	body = append(body, jen.Id("b").Dot("Issue").Call(jen.Id("p").Dot("issue")), jen.Return(jen.Id("p")))
 	f.Line()
 	f.Add(doc("declare tells a builder what a plan of the shape consists of."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Op("*").Id("Plan").Block(body...)
+	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").
+		Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Op("*").Id("Plan").Block(body...)
 }
 
 // declare makes the plan and tells the builder what it consists of.
@@ -250,9 +261,11 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		if s.Count.IsZero() {
 			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Stream").Call(jen.Lit(s.Name), priority))
 		} else if s.Falling {
-			code = append(code, field(s.Name).Op("=").Add(b()).Dot("FallingStreams").Call(jen.Lit(s.Name), expr(s.First), expr(s.Count)))
+			code = append(code, field(s.Name).Op("=").Add(b()).Dot("FallingStreams").Call(jen.Lit(s.Name),
+				expr(s.First), expr(s.Count)))
 		} else {
-			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Streams").Call(jen.Lit(s.Name), expr(s.First), expr(s.Count), priority))
+			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Streams").Call(jen.Lit(s.Name), expr(s.First),
+				expr(s.Count), priority))
 		}
 	}
 	for _, p := range u.gemms {
@@ -263,12 +276,14 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		for _, f := range []struct {
 			name string
 			set  bool
-		}{{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias}, {"Gelu", p.gelu}, {"Accumulate", p.accumulate}} {
+		}{{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias}, {"Gelu", p.gelu},
+			{"Accumulate", p.accumulate}} {
 			if f.set {
 				desc = append(desc, jen.Id(f.name).Op(":").True())
 			}
 		}
-		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
+		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").
+			Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
 	}
 	if u.device {
 		code = append(code, field("kernels").Op("=").Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type")))
@@ -293,8 +308,10 @@ func (u *unit) builder(x hostir.Buffer) string {
 func (u *unit) inLoop() map[string]bool {
 	list := map[string]bool{}
 	hostir.Walk(u.program.Body, func(n hostir.Node) {
-		if s, ok := n.(hostir.ShareMemHandles); ok && s.Send != nil {
-			list[shared(s)] = true
+		if s, ok := n.(hostir.Share); ok {
+			for _, buffer := range s.Buffers {
+				list[buffer] = true
+			}
 		}
 	})
 	return list

@@ -28,7 +28,7 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		return err
 	}
 	f := runFile()
-	declareCode(f, runName, code.digest(), jen.Qual(harnessPath, "Kernels").Call())
+	declareCode(f, runName, code.digest(), jen.Qual(harnessPath, "CheckKernels").Call())
 	if err := add(f, path.Join(runName, "kernels.go"), files); err != nil {
 		return err
 	}
@@ -48,9 +48,11 @@ func runFile() *jen.File { return newFile("main", runFrom) }
 // mainFile is the command.
 func mainFile(opt Options) *jen.File {
 	f := runFile()
-	f.PackageComment("// Command run lists, verifies and measures the generated packages: one binary holds\n// them all and starts its own ranks. Run it without arguments for its usage.")
+	f.PackageComment("// Command run lists, verifies and measures the generated packages: one binary holds\n// them " +
+		"all and starts its own ranks. Run it without arguments for its usage.")
 	f.ImportName(path.Join(opt.ImportPath, programsName), programsName)
-	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(harnessPath, "Main").Call(
+	f.Anon(simPath)
+	f.Func().Id("main").Params().Block(jen.Qual("os", "Exit").Call(jen.Qual(commandPath, "Main").Call(
 		jen.Qual(path.Join(opt.ImportPath, programsName), "All"), jen.Op("&").Id("code"))))
 	return f
 }

@@ -16,7 +16,8 @@ import (
 func (u *unit) shape(f *jen.File) {
 	symbols := u.symbols()
 	f.Line()
-	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. %s", article(u.program.Name), u.extents(symbols)))
+	f.Add(docf("Shape is the size and element type of %s, the same on all ranks. %s", article(u.program.Name),
+		u.extents(symbols)))
 	f.Type().Id("Shape").StructFunc(func(g *jen.Group) {
 		ids := make([]jen.Code, len(symbols))
 		for i, s := range symbols {

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"ovgen/runtime/driver"
@@ -20,7 +22,8 @@ var kinds = []kernels.Kind{kernels.Wait, kernels.Post, kernels.Copy, kernels.Red
 
 // table describes the kernels that the program launches, made for it: for the ranks that it was
 // proven for, its element types, and what each launch posts, awaits and adds up.
-func (u *unit) table() kernels.Table {
+func (u *unit) table() (kernels.Table, error) {
+	var errs []error
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool { return o.Kind == k.Kind && signalsAlike(o, k) }
@@ -34,30 +37,15 @@ func (u *unit) table() kernels.Table {
 		o.Varies = o.Varies || k.Varies || o.Terms != k.Terms
 		o.Terms = max(o.Terms, k.Terms)
 	}
-	hostir.Walk(unfused(u.program.Body), func(n hostir.Node) {
-		switch n := n.(type) {
-		case hostir.Wait:
-			if n.Kernel {
-				add(kernels.Kernel{Kind: kernels.Wait, PreWait: kernels.EachPeer})
-			}
-		case hostir.Post:
-			if n.Kernel {
-				add(kernels.Kernel{Kind: kernels.Post, PostPost: kernels.EachPeer})
-			}
-		case hostir.Set:
-			if n.Kernel {
-				add(kernels.Kernel{Kind: kernels.Copy})
-			}
-		case hostir.Reduce:
-			k := kernels.Kernel{Kind: kernels.Reduce}
-			k.Terms, k.Varies = u.termsOf(n.Terms)
-			add(k)
+	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		if s.By == "" {
+			return
 		}
-	})
-	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
-		if n, ok := n.(hostir.LaunchKernel); ok {
-			add(u.fused(n))
+		if !does(kernels.Kind(s.By), s) {
+			errs = append(errs, fmt.Errorf("kernel %s does no %s", s.By, s.Do))
+			return
 		}
+		add(u.kernelOf(s))
 	})
 	slices.SortStableFunc(t.Kernels, func(a, b kernels.Kernel) int { return slices.Index(kinds, a.Kind) - slices.Index(kinds, b.Kind) })
 	for i := range t.Kernels {
@@ -65,7 +53,19 @@ func (u *unit) table() kernels.Table {
 			t.Kernels[i].Number = max(t.Kernels[i-1].Number, 1) + 1
 		}
 	}
-	return t
+	return t, errors.Join(errs...)
+}
+
+// does says whether a kernel of a kind does what a step does.
+func does(kind kernels.Kind, s hostir.Step) bool {
+	switch kind {
+	case kernels.Wait, kernels.Post:
+		w, ok := s.Signal()
+		return ok && w.Wait == (kind == kernels.Wait)
+	case kernels.Reduce, kernels.Shot:
+		return s.Do == hostir.Sum
+	}
+	return s.Do == hostir.Copy && slices.Contains(kinds, kind)
 }
 
 // signalsAlike says whether two kernels post and await at the same places.
@@ -74,47 +74,45 @@ func signalsAlike(a, b kernels.Kernel) bool {
 		(a.PostPost != 0) == (b.PostPost != 0) && (a.PostWait != 0) == (b.PostWait != 0)
 }
 
-// fused is the kernel of a launch that signals around its work.
-func (u *unit) fused(n hostir.LaunchKernel) kernels.Kernel {
-	k := kernels.Kernel{Kind: kernels.Kind(n.Name)}
-	worked := false
-	words := func(peer hostir.Expr) kernels.Words {
-		if peer.IsZero() {
-			return kernels.EachPeer
+// kernelOf is the kernel of a step. Posts and waits alone serve any number of peers.
+func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
+	k := kernels.Kernel{Kind: kernels.Kind(s.By)}
+	if w, ok := s.Signal(); ok {
+		if w.Wait {
+			k.PreWait = kernels.EachPeer
+		} else {
+			k.PostPost = kernels.EachPeer
 		}
-		return kernels.One
+		return k
 	}
-	for _, inner := range n.Body {
-		switch x := inner.(type) {
-		case hostir.Post:
-			if worked {
-				k.PostPost = words(x.Peer)
-			} else {
-				k.PrePost = words(x.Peer)
+	words := func(list []hostir.Word, post, wait *kernels.Words) {
+		for _, w := range list {
+			n := kernels.One
+			if w.Peer.IsZero() {
+				n = kernels.EachPeer
 			}
-		case hostir.Wait:
-			if worked {
-				k.PostWait = words(x.Peer)
+			if w.Wait {
+				*wait = n
 			} else {
-				k.PreWait = words(x.Peer)
+				*post = n
 			}
-		case hostir.Reduce:
-			worked = true
-			k.Terms, k.Varies = u.termsOf(x.Terms)
-		default:
-			worked = true
 		}
+	}
+	words(s.Pre, &k.PrePost, &k.PreWait)
+	words(s.Post, &k.PostPost, &k.PostWait)
+	if s.Do == hostir.Sum {
+		k.Terms, k.Varies = u.termsOf(s.Reads)
 	}
 	return k
 }
 
 // termsOf is how many terms a sum has at most, and whether that varies with the ranks.
-func (u *unit) termsOf(list []hostir.Terms) (most int, varies bool) {
+func (u *unit) termsOf(list []hostir.View) (most int, varies bool) {
 	env := hostir.Env{}
 	for name, value := range u.program.Constants {
 		env[name] = value
 	}
-	varies = slices.ContainsFunc(list, func(t hostir.Terms) bool { return t.Index != "" })
+	varies = slices.ContainsFunc(list, func(t hostir.View) bool { return t.Each.Index != "" })
 	for d := range u.maxRanks() {
 		for r := range d + 1 {
 			env["D"], env["r"] = int64(d+1), int64(r)
@@ -129,14 +127,14 @@ func (u *unit) termsOf(list []hostir.Terms) (most int, varies bool) {
 }
 
 // countTerms is how many terms there are where the variables are bound so.
-func countTerms(list []hostir.Terms, env hostir.Env) (n int, ok bool) {
+func countTerms(list []hostir.View, env hostir.Env) (n int, ok bool) {
 	for _, t := range list {
-		if t.Index == "" {
+		if t.Each.Index == "" {
 			n++
 			continue
 		}
-		from, err := t.From.Eval(env)
-		to, failed := t.To.Eval(env)
+		from, err := t.Each.From.Eval(env)
+		to, failed := t.Each.To.Eval(env)
 		if err != nil || failed != nil {
 			return 0, false
 		}

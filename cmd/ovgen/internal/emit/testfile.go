@@ -18,9 +18,10 @@ func (u *unit) testFile() ([]byte, error) {
 	f.Var().Id(testProgram).Op("=").Add(entry(jen.Id))
 	f.Line()
 	f.Add(doc("TestProgram runs the package in the simulator and compares every element."))
-	u.test(f, "TestProgram", jen.Qual(harnessPath, "TestProgram").Call(jen.Id("t"), jen.Id(testProgram)))
+	u.test(f, "TestProgram", jen.Qual(testPath, "Run").Call(jen.Id("t"), jen.Id(testProgram)))
 	f.Line()
-	f.Add(doc("TestRecorded holds what the package enqueues against the operations of its schedule, which were proven."))
+	f.Add(doc("TestRecorded holds what the package enqueues against the operations of its schedule, which " +
+		"were proven."))
 	u.test(f, "TestRecorded", jen.Qual(recordPath, "Test").Call(jen.Id("t"), jen.Id(testProgram), jen.Id("Schedule")))
 	return render(f, path.Join(u.name, u.name+"_test.go"))
 }

@@ -47,7 +47,8 @@ func CheckFamilies(inputs []Input) error {
 		for _, other := range list {
 			if name := other[0].program.Name; name == "New"+made[0].program.Name {
 				errs = append(errs, fmt.Errorf("schedule %s: %w", name,
-					fmt.Errorf("in package %s it would be a type, and the function that makes a %s (rename one)", tunedName, made[0].program.Name)))
+					fmt.Errorf("in package %s it would be a type, and the function that makes a %s (rename one)",
+						tunedName, made[0].program.Name)))
 			}
 		}
 	}
@@ -61,7 +62,12 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 		return nil
 	}
 	f := newFile(tunedName, runFrom)
-	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. Which of them runs is what run tune has measured for the shape on the machine: New takes the file that it wrote, a shape that was not measured gets what was the fastest at the nearest one, and Choice says what was chosen and why.")))
+	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. " +
+		"A plan of it runs the schedule that run tune measured as the fastest at the shape on the machine: New " +
+		"takes the " +
+		"file that run tune wrote. A shape that was not measured gets the fastest schedule of the nearest " +
+		"shape. Choice " +
+		"says which schedule runs and why.")))
 	name := path.Join(tunedName, tunedName+".go") // no package of a schedule has that name
 	text, err := render(f, name)
 	if err != nil {
@@ -86,16 +92,23 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	base := l[0]
 	typ, table := base.program.Name, "schedulesOf"+base.program.Name
 	of := func(generic string) *jen.Statement {
-		return jen.Qual(planPath, generic).Types(jen.Qual(base.importPath(opt), "Shape"), jen.Qual(base.importPath(opt), "Buffers"))
+		return jen.Qual(planPath, generic).Types(jen.Qual(base.importPath(opt), "Shape"),
+			jen.Qual(base.importPath(opt), "Buffers"))
 	}
 	f.Add(docf("%s is the operation of package %s, by the schedule that a tuning has chosen.", typ, base.name))
 	f.Type().Id(typ).Op("=").Add(of("Tuned"))
 	f.Line()
-	f.Add(docf("New%s makes a plan by the schedule that was the fastest at the nearest shape that t has, among those that take s; without any, by the first below that takes it. t may be nil. It is collective, and all ranks need the same tuning.", typ))
-	f.Func().Id("New"+typ).Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"),
+	f.Add(docf("New%s makes a plan by the fastest schedule that t has measured at s, or else at the nearest "+
+		"shape whose "+
+		"fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes "+
+		"it. New%s "+
+		"is collective, and all ranks need the same tuning.", typ, typ))
+	f.Func().Id("New"+typ).Params(jen.Id("ctx").Qual("context", "Context"),
+		jen.Id("g").Op("*").Qual(groupPath, "Group"),
 		jen.Id("t").Op("*").Qual(planPath, "Tuning"), jen.Id("s").Qual(base.importPath(opt), "Shape")).
 		Params(jen.Op("*").Id(typ), jen.Error()).
-		Block(jen.Return(jen.Qual(planPath, "Tune").Call(jen.Id("ctx"), jen.Id("g"), jen.Id("t"), jen.Id("s"), jen.Id(table))))
+		Block(jen.Return(jen.Qual(planPath, "Tune").Call(jen.Id("ctx"), jen.Id("g"), jen.Id("t"), jen.Id("s"),
+			jen.Id(table))))
 	var entries []jen.Code
 	for _, u := range l {
 		entries = append(entries, u.candidate(base, opt))
@@ -106,8 +119,8 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	return render(f, name)
 }
 
-// candidate is one schedule of a family: its shape and buffers are those of the first
-// under another name.
+// candidate is one schedule of a family. Its Shape and Buffers have the fields of the
+// first schedule's.
 func (u *unit) candidate(base *unit, opt Options) jen.Code {
 	own, shared := u.importPath(opt), base.importPath(opt)
 	convert := func(typ, x string) jen.Code {
@@ -123,9 +136,14 @@ func (u *unit) candidate(base *unit, opt Options) jen.Code {
 		check = jen.Func().Params(jen.Id("s").Qual(shared, "Shape"), jen.Id("ranks").Int()).Error().Block(
 			jen.Return(jen.Qual(own, "Shape").Call(jen.Id("s")).Dot("Check").Call(jen.Id("ranks"))))
 	}
-	return jen.Custom(lineByLine, jen.Id("Program").Op(":").Lit(u.name), jen.Id("Check").Op(":").Add(check), jen.Id("New").Op(":").Func().Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"), jen.Id("s").Qual(shared, "Shape")).
-		Params(jen.Qual(planPath, "Runner"), jen.Func().Params(jen.Qual("context", "Context"), jen.Qual(shared, "Buffers")).Error(), jen.Error()).
-		Block(
-			jen.List(jen.Id("p"), jen.Err()).Op(":=").Qual(own, "New").Call(jen.Id("ctx"), jen.Id("g"), convert("Shape", "s")),
-			jen.Return(jen.Id("p"), bind().Block(jen.Return(jen.Id("p").Dot("Bind").Call(jen.Id("ctx"), convert("Buffers", "x")))), jen.Err())))
+	return jen.Custom(lineByLine, jen.Id("Program").Op(":").Lit(u.name), jen.Id("Check").Op(":").Add(check),
+		jen.Id("New").Op(":").Func().Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"),
+			jen.Id("s").Qual(shared, "Shape")).
+			Params(jen.Qual(planPath, "Runner"), jen.Func().Params(jen.Qual("context", "Context"),
+				jen.Qual(shared, "Buffers")).Error(), jen.Error()).
+			Block(
+				jen.List(jen.Id("p"), jen.Err()).Op(":=").Qual(own, "New").Call(jen.Id("ctx"), jen.Id("g"),
+					convert("Shape", "s")),
+				jen.Return(jen.Id("p"), bind().Block(jen.Return(jen.Id("p").Dot("Bind").Call(jen.Id("ctx"),
+					convert("Buffers", "x")))), jen.Err())))
 }

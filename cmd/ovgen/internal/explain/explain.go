@@ -10,27 +10,74 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Write explains what rank c.Rank does in one run of p. What the counts of c lack is
-// an error.
-func Write(w io.Writer, p *hostir.Program, c ops.Case) error {
+// Explanation is what one rank does in one run. Its steps and those of its peers are
+// numbered from 1 in the order in which the host of each enqueues them.
+type Explanation struct {
+	Rank    int      `json:"rank"`
+	Streams []Stream `json:"streams"` // main first
+	// Flop that the rank multiplies, and the bytes that it reads from its peers' memory
+	// and writes to it, and they from and to its own.
+	Flop      float64 `json:"flop"`
+	Read      int64   `json:"read_bytes"`
+	Written   int64   `json:"written_bytes"`
+	ReadBy    int64   `json:"read_by_peers_bytes"`
+	WrittenBy int64   `json:"written_by_peers_bytes"`
+	WaitsFor  []int   `json:"waits_for"`  // ranks whose posts it awaits
+	AwaitedBy []int   `json:"awaited_by"` // ranks that await its posts
+}
+
+// Stream is what the rank enqueues on one stream.
+type Stream struct {
+	Name   string `json:"name"`
+	Remark string `json:"remark,omitempty"` // what is special about it
+	Steps  []Step `json:"steps"`
+}
+
+// Step is something that the rank does.
+type Step struct {
+	Number int    `json:"number"`
+	Text   string `json:"text"`
+}
+
+// Explain explains what rank c.Rank does in one run of p. It is an error if c.Counts has
+// too few entries.
+func Explain(p *hostir.Program, c ops.Case) (*Explanation, error) {
 	t, err := newTeller(p, c)
 	if err != nil {
-		return fmt.Errorf("explain %s: %w", p.Name, err)
+		return nil, fmt.Errorf("explain %s: %w", p.Name, err)
 	}
-	for _, s := range t.streams() {
-		t.line("")
-		t.line("%s%s", s, t.remark(s))
+	x := &Explanation{Rank: c.Rank}
+	for _, name := range t.streams() {
+		s := Stream{Name: name, Remark: t.remark(name), Steps: []Step{}}
 		for _, i := range t.items[c.Rank] {
-			if i.stream == s {
-				t.line("  %3d  %s", i.number, t.sentence(i))
+			if i.stream == name {
+				s.Steps = append(s.Steps, Step{i.number, t.sentence(i)})
 			}
 		}
+		x.Streams = append(x.Streams, s)
 	}
-	t.totals()
+	t.totals(x)
 	if t.err != nil {
-		return fmt.Errorf("explain %s: %w", p.Name, t.err)
+		return nil, fmt.Errorf("explain %s: %w", p.Name, t.err)
 	}
-	if _, err := io.WriteString(w, t.out.String()); err != nil {
+	return x, nil
+}
+
+// Write writes the explanation in words.
+func (x *Explanation) Write(w io.Writer) error {
+	var b strings.Builder
+	for _, s := range x.Streams {
+		fmt.Fprintf(&b, "\n%s", s.Name)
+		if s.Remark != "" {
+			fmt.Fprintf(&b, ", %s", s.Remark)
+		}
+		b.WriteString("\n")
+		for _, step := range s.Steps {
+			b.WriteString(strings.TrimRight(fmt.Sprintf("  %3d  %s", step.Number, step.Text), " ") + "\n")
+		}
+	}
+	b.WriteString("\n" + x.summary())
+	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write an explanation: %w", err)
 	}
 	return nil
@@ -54,7 +101,6 @@ type teller struct {
 	// posts and waits are the items that write and await a word.
 	posts, waits map[ops.Loc]*item
 	said         map[string]bool // remarks
-	out          strings.Builder
 	err          error
 }
 
@@ -147,17 +193,13 @@ func (t *teller) streams() []string {
 // remark says what is special about a stream.
 func (t *teller) remark(stream string) string {
 	if stream == "main" {
-		return ", the stream of the caller"
+		return "the stream of the caller"
 	}
 	set, _, _ := strings.Cut(stream, "[")
 	for _, s := range t.program.Streams {
 		if s.Name == set && s.High {
-			return ", of high priority"
+			return "of high priority"
 		}
 	}
 	return ""
-}
-
-func (t *teller) line(form string, args ...any) {
-	t.out.WriteString(strings.TrimRight(fmt.Sprintf(form, args...), " ") + "\n")
 }

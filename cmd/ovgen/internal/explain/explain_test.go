@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ovgen/cmd/ovgen/internal/memory"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
@@ -16,11 +17,26 @@ import (
 // sized is a case that every program of the catalog takes.
 func sized(ranks, rank int) ops.Case {
 	x := int64(64 * ranks)
-	c := ops.Case{Ranks: ranks, Rank: rank, M: x, K: x, N: x, ElementSize: 2, Extents: map[string]int64{"F": x, "P": 64, "N2": x, "N3": x}}
+	c := ops.Case{Ranks: ranks, Rank: rank, M: x, K: x, N: x, ElementSize: 2,
+		Extents: map[string]int64{"F": x, "P": 64, "N2": x, "N3": x}}
 	for i := range ranks * ranks {
 		c.Counts = append(c.Counts, int64(i%4))
 	}
 	return c
+}
+
+// written is an explanation in words.
+func written(t *testing.T, p *hostir.Program, c ops.Case) string {
+	t.Helper()
+	x, err := Explain(p, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := x.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // Every program of the catalog is explained on every rank: each wait with its post,
@@ -33,11 +49,7 @@ func TestCatalog(t *testing.T) {
 		}
 		for _, ranks := range []int{2, 3} {
 			for rank := range ranks {
-				var b bytes.Buffer
-				if err := Write(&b, p, sized(ranks, rank)); err != nil {
-					t.Fatal(err)
-				}
-				text := b.String()
+				text := written(t, p, sized(ranks, rank))
 				for _, bad := range []string{"never", "%!", "Synchronize", "signal", "workspace", "step["} {
 					if strings.Contains(text, bad) {
 						t.Fatalf("%s on rank %d of %d has %q:\n%s", n.Name, rank, ranks, bad, text)
@@ -69,18 +81,15 @@ func TestUnposted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-		if post, ok := n.(hostir.Post); ok && post.Semaphore == "ready" {
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		if w, ok := s.Signal(); ok && !w.Wait && w.Semaphore == "ready" {
 			return nil
 		}
-		return []hostir.Node{n}
+		return []hostir.Node{s}
 	})
-	var b bytes.Buffer
-	if err := Write(&b, p, sized(2, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if want := `waits for "ready" from rank 1, which never does`; !strings.Contains(b.String(), want) {
-		t.Errorf("it lacks %q:\n%s", want, &b)
+	text := written(t, p, sized(2, 0))
+	if want := `waits for "ready" from rank 1, which never does`; !strings.Contains(text, want) {
+		t.Errorf("it lacks %q:\n%s", want, text)
 	}
 }
 
@@ -91,14 +100,15 @@ func TestCountsMissing(t *testing.T) {
 	}
 	c := sized(2, 0)
 	c.Counts = nil
-	if err := Write(&bytes.Buffer{}, p, c); err == nil || !strings.HasPrefix(err.Error(), "explain AllGatherV: ") {
+	if _, err := Explain(p, c); err == nil || !strings.HasPrefix(err.Error(), "explain AllGatherV: ") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestSizes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 3 << 19: "1.5 MiB", 5 << 30: "5.0 GiB"} {
-		if got := size(n); got != want {
+	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 3 << 19: "1.5 MiB",
+		5 << 30: "5.0 GiB"} {
+		if got := memory.Size(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
@@ -107,7 +117,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%g: %s, want %s", n, got, want)
 		}
 	}
-	for want, list := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+	for want, list := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"},
+		"a, b and c": {"a", "b", "c"}} {
 		if got := and(list); got != want {
 			t.Errorf("%v: %s", list, got)
 		}

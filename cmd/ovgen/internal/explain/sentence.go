@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"ovgen/cmd/ovgen/internal/memory"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -124,7 +125,7 @@ func from(peers []peer, how string) string {
 
 func (t *teller) copied(o ops.Op) string {
 	src, dst := o.Uses[0], o.Uses[1]
-	return fmt.Sprintf("copies %s of %s into %s%s", size(src.Bytes), t.place(src), t.place(dst), t.over(o))
+	return fmt.Sprintf("copies %s of %s into %s%s", memory.Size(src.Bytes), t.place(src), t.place(dst), t.over(o))
 }
 
 // over says that an operation's bytes cross a link.
@@ -191,14 +192,15 @@ func (t *teller) sum(o ops.Op) string {
 	uses := o.Uses[:len(o.Uses)-1]
 	for i := 0; i < len(uses); i++ {
 		u := uses[i]
-		for i+1 < len(uses) && uses[i+1].At.Buffer == u.At.Buffer && uses[i+1].At.Rank == u.At.Rank && uses[i+1].At.Offset == u.At.Offset+u.Bytes {
+		for i+1 < len(uses) && uses[i+1].At.Buffer == u.At.Buffer && uses[i+1].At.Rank == u.At.Rank &&
+			uses[i+1].At.Offset == u.At.Offset+u.Bytes {
 			i++
 			u.Bytes += uses[i].Bytes
 		}
 		terms = append(terms, t.place(u))
 	}
 	result := o.Uses[len(o.Uses)-1]
-	return fmt.Sprintf("sums %s, into %s of %s%s", and(terms), t.place(result), size(result.Bytes), t.over(o))
+	return fmt.Sprintf("sums %s, into %s of %s%s", and(terms), t.place(result), memory.Size(result.Bytes), t.over(o))
 }
 
 // place is "its A", "part 2 of its Agathered" or "part 0 of rank 3's slots".
@@ -210,7 +212,7 @@ func (t *teller) place(u ops.Use) string {
 	whole := whose + u.At.Buffer
 	b, _ := t.program.Buffer(u.At.Buffer)
 	if !b.Counts.IsZero() {
-		return fmt.Sprintf("%s from %s on", whole, size(u.At.Offset))
+		return fmt.Sprintf("%s from %s on", whole, memory.Size(u.At.Offset))
 	}
 	total, chunk := t.bytes(b.Elements, u.At.Rank), t.bytes(b.Chunk, u.At.Rank)
 	if u.Bytes >= total || chunk == 0 || u.Bytes == 0 {

@@ -5,70 +5,71 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/cmd/ovgen/internal/memory"
 	"ovgen/verify/ops"
 )
 
-// totals says what the rank moved and whom it depends on.
-func (t *teller) totals() {
-	var multiplied float64
+// totals adds what the rank moves and whom it depends on.
+func (t *teller) totals(x *Explanation) {
 	for _, o := range t.lists[t.c.Rank] {
 		if o.Kind == ops.Product {
-			multiplied += t.flops(o)
+			x.Flop += t.flops(o)
 		}
 	}
-	var read, written, readBy, writtenBy int64
 	for r, list := range t.lists {
 		for _, o := range list {
 			for _, u := range o.Uses {
 				switch own := r == t.c.Rank; {
 				case u.At.Rank == r:
 				case own && u.Write:
-					written += u.Bytes
+					x.Written += u.Bytes
 				case own:
-					read += u.Bytes
+					x.Read += u.Bytes
 				case u.At.Rank == t.c.Rank && u.Write:
-					writtenBy += u.Bytes
+					x.WrittenBy += u.Bytes
 				case u.At.Rank == t.c.Rank:
-					readBy += u.Bytes
+					x.ReadBy += u.Bytes
 				}
 			}
 		}
 	}
-	t.line("")
-	does := ""
-	if multiplied > 0 {
-		does = "multiplies " + flops(multiplied) + "; it "
-	}
-	t.line("Rank %d %sreads %s from peers and writes %s to them;", t.c.Rank, does, size(read), size(written))
-	t.line("peers read %s from it and write %s to it.", size(readBy), size(writtenBy))
-	for _, line := range t.pairs() {
-		t.line("%s", line)
-	}
+	t.pairs(x)
 }
 
-// pairs says who waits for whom.
-func (t *teller) pairs() []string {
-	var mine, others []int
+// pairs adds who waits for whom.
+func (t *teller) pairs(x *Explanation) {
+	x.WaitsFor, x.AwaitedBy = []int{}, []int{}
 	for at, i := range t.waits {
 		poster := int(at.Offset/4) % t.c.Ranks
 		switch {
 		case i == nil:
-		case at.Rank == t.c.Rank && !slices.Contains(mine, poster):
-			mine = append(mine, poster)
-		case poster == t.c.Rank && at.Rank != t.c.Rank && !slices.Contains(others, at.Rank):
-			others = append(others, at.Rank)
+		case at.Rank == t.c.Rank && !slices.Contains(x.WaitsFor, poster):
+			x.WaitsFor = append(x.WaitsFor, poster)
+		case poster == t.c.Rank && at.Rank != t.c.Rank && !slices.Contains(x.AwaitedBy, at.Rank):
+			x.AwaitedBy = append(x.AwaitedBy, at.Rank)
 		}
 	}
-	var lines []string
-	for _, l := range []struct {
-		form  string
-		ranks []int
-	}{{"It waits for %s.", mine}, {"It is awaited by %s.", others}} {
-		if len(l.ranks) > 0 {
-			lines = append(lines, fmt.Sprintf(l.form, ranks(l.ranks)))
-		}
+	slices.Sort(x.WaitsFor)
+	slices.Sort(x.AwaitedBy)
+}
+
+// summary is the totals in words.
+func (x *Explanation) summary() string {
+	var b strings.Builder
+	does := ""
+	if x.Flop > 0 {
+		does = "multiplies " + flops(x.Flop) + "; it "
 	}
-	return lines
+	fmt.Fprintf(&b, "Rank %d %sreads %s from peers and writes %s to them;\n", x.Rank, does, memory.Size(x.Read),
+		memory.Size(x.Written))
+	fmt.Fprintf(&b, "peers read %s from it and write %s to it.\n", memory.Size(x.ReadBy), memory.Size(x.WrittenBy))
+	if len(x.WaitsFor) > 0 {
+		fmt.Fprintf(&b, "It waits for %s.\n", ranks(x.WaitsFor))
+	}
+	if len(x.AwaitedBy) > 0 {
+		fmt.Fprintf(&b, "It is awaited by %s.\n", ranks(x.AwaitedBy))
+	}
+	return b.String()
 }
 
 func ranks(list []int) string {
@@ -89,19 +90,6 @@ func and(list []string) string {
 		return strings.Join(list, "")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
-}
-
-// size is bytes as a person says them.
-func size(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 func flops(n float64) string {

@@ -39,6 +39,9 @@ var rules = []rule{
 	{"verify/sim", []string{"runtime/driver", "verify/sim", "golang.org/x/sys", "gonum.org/v1/gonum"}},
 	{"verify/drivertest", []string{"runtime/driver"}},
 	{"verify/timeline", nil},
+	{"verify/harness", []string{"schedule", "runtime", "verify/reference"}},
+	{"verify/run", []string{"schedule", "runtime", "verify/harness", "verify/reference", "verify/inject", "verify/trace",
+		"verify/timeline", "golang.org/x/sys"}},
 }
 
 // Broken lists each import that the rules do not allow.

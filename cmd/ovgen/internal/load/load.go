@@ -147,8 +147,8 @@ func (c Config) broken(p *packages.Package) error {
 	return all.Err()
 }
 
-// declarations finds the exported variables of type schedule.Schedule, and those that hold
-// schedules in another way.
+// declarations finds the exported variables of type schedule.Schedule, and as mistakes the
+// exported pointers, slices and maps of schedules.
 func (s *source) declarations() (out []*Declaration, bad Mistakes, err error) {
 	s.eachVar(func(spec *ast.ValueSpec, doc string, i int) {
 		id := spec.Names[i]

@@ -15,7 +15,12 @@ const (
 )
 
 // ErrMissing says that no NVRTC was named and none lies in a toolchain folder.
-var ErrMissing = errors.New("no NVRTC (run make toolchain in a checkout of ovgen, or python3 -m pip install --no-deps --target .toolchain nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 here, or name a libnvrtc.so with -nvrtc PATH or OVGEN_NVRTC)")
+var ErrMissing = errors.New("no NVRTC (run make toolchain in a checkout of ovgen; ovgen help gen has the command for elsewhere)")
+
+// Install is the command that puts NVRTC, as this package wants it, into the folder where
+// it is run.
+const Install = "python3 -m pip install --no-deps --target " + folder +
+	" nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127"
 
 // Find loads the NVRTC at path or, where that is empty, at OVGEN_NVRTC, or in the
 // folder .toolchain of dir or of a folder above it. What was named and can't be loaded

@@ -1,0 +1,85 @@
+package memory
+
+import (
+	"fmt"
+	"maps"
+	"math"
+
+	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// Of is what a plan of p needs for a case, on the rank that needs most of each. Which rank
+// c names does not matter.
+func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
+	for c.Rank = range c.Ranks {
+		m, err := onRank(p, c)
+		if err != nil {
+			return plan.Memory{}, fmt.Errorf("measure %s: %w", p.Name, err)
+		}
+		if c.Rank == 0 {
+			most = m
+		}
+		most.Cover(m)
+	}
+	return most, nil
+}
+
+// onRank is what rank c.Rank needs.
+func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
+	env := hostir.Env{"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
+	maps.Copy(env, c.Extents)
+	maps.Copy(env, p.Constants)
+	for _, b := range p.Buffers {
+		elements, err := b.Elements.Eval(env)
+		if err != nil {
+			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
+		}
+		if bytes := elements * c.ElementSize; b.Owner == hostir.Plan {
+			m.Staging += group.StagingBytes(bytes)
+		} else {
+			m.Buffers = append(m.Buffers, plan.BufferMemory{Name: b.Name, Bytes: bytes})
+		}
+	}
+	for _, s := range p.Semaphores {
+		count := int64(1)
+		if !s.Count.IsZero() {
+			if count, err = s.Count.Eval(env); err != nil {
+				return m, fmt.Errorf("semaphore %s: %w", s.Name, err)
+			}
+		}
+		m.Words += count * int64(c.Ranks)
+	}
+	list, err := ops.Unroll(p, c)
+	if err != nil {
+		return m, err
+	}
+	multiplies := map[string]bool{}
+	for _, o := range list {
+		if o.Kind == ops.Product {
+			multiplies[o.Stream] = true
+			m.Tuning = max(m.Tuning, tuning(o, c.ElementSize))
+		}
+	}
+	m.Workspaces = len(multiplies)
+	return m, nil
+}
+
+// tuning is what New allocates while it tunes a product: its first two reads are the
+// operands, of mk and kn elements, and its first write is the result, of mn.
+func tuning(o ops.Op, elementSize int64) int64 {
+	var sizes []float64
+	for _, u := range o.Uses {
+		if elements := float64(u.Bytes / elementSize); len(sizes) < 2 && !u.Write || len(sizes) == 2 && u.Write {
+			sizes = append(sizes, elements)
+		}
+	}
+	if len(sizes) < 3 {
+		return 0
+	}
+	mk, kn, mn := sizes[0], sizes[1], sizes[2]
+	root := func(x float64) int64 { return int64(math.Round(math.Sqrt(x))) }
+	return plan.TuningBytes(root(mk/kn*mn), root(mk/mn*kn), root(kn/mk*mn), elementSize)
+}

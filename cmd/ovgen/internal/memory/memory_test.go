@@ -1,0 +1,90 @@
+package memory_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/cmd/ovgen/internal/memory"
+	"ovgen/generated/programs"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/lower"
+	"ovgen/verify/harness"
+	"ovgen/verify/ops"
+)
+
+// What is said of a schedule of the catalog is what its generated package says.
+func TestAsGenerated(t *testing.T) {
+	schedules := map[string]schedule.Schedule{}
+	for _, n := range catalog.All() {
+		schedules[strings.ToLower(n.Name)] = n.Schedule
+	}
+	for _, made := range programs.All {
+		t.Run(made.Name, func(t *testing.T) {
+			s, ok := schedules[made.Name]
+			if !ok {
+				t.Fatalf("the catalog has no %s", made.Name)
+			}
+			p, err := lower.Lower(made.Name, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, ranks := range []int{1, 2, 3, 4} {
+				x := harness.Shape{M: 48 * ranks, K: 24 * ranks, N: 72 * ranks, N2: 16, N3: 40, F: 56 * ranks, P: 48,
+					Type: driver.FP32}
+				want, err := made.Memory(ranks, x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := ops.Case{Ranks: ranks, M: int64(x.M), K: int64(x.K), N: int64(x.N), ElementSize: 4,
+					Extents: map[string]int64{"N2": int64(x.N2), "N3": int64(x.N3), "F": int64(x.F), "P": int64(x.P)}}
+				for range ranks * ranks {
+					c.Counts = append(c.Counts, 1)
+				}
+				got, err := memory.Of(p, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%d ranks: generated (-), here (+):\n%s", ranks, diff)
+				}
+			}
+		})
+	}
+}
+
+// A size that is missing is an error, and no amount.
+func TestMissing(t *testing.T) {
+	p, err := lower.Lower("AllGatherV", catalog.AllGatherV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]ops.Case{
+		"buffer A: ": {Ranks: 2, M: 8, N: 8, ElementSize: 2, Counts: []int64{4, 4}},
+		"no count ":  {Ranks: 2, M: 8, N: 8, ElementSize: 2, Extents: map[string]int64{"P": 4}},
+	} {
+		if m, err := memory.Of(p, c); err == nil || !strings.Contains(err.Error(), want) || m.Caller() != 0 {
+			t.Errorf("memory %v, error %v, want one with %q", m, err, want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	m := plan.Memory{Buffers: []plan.BufferMemory{{Name: "A", Bytes: 3 << 20}, {Name: "C", Bytes: 512}},
+		Staging: 2 << 30, Words: 8, Tuning: 1 << 10}
+	for workspaces, want := range map[int]string{0: "no stream runs products",
+		1:  "   32.0 MiB  one stream runs products",
+		29: "  928.0 MiB  29 streams run products, with 32.0 MiB each"} {
+		m.Workspaces = workspaces
+		text := memory.Text(m)
+		for _, w := range []string{want, "A 3.0 MiB, C 512 bytes", "stages 2.0 GiB and keeps 8 words", "1.0 KiB"} {
+			if !strings.Contains(text, w) {
+				t.Errorf("%d workspaces: no %q in\n%s", workspaces, w, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+)
+
+// Text is a few lines for people.
+func Text(m plan.Memory) string {
+	var buffers []string
+	for _, f := range m.Buffers {
+		buffers = append(buffers, f.Name+" "+Size(f.Bytes))
+	}
+	var b strings.Builder
+	row := func(what string, bytes int64, remark string) {
+		fmt.Fprintf(&b, "%-12s %10s  %s\n", what, Size(bytes), remark)
+	}
+	b.WriteString("device memory of a rank, at most:\n")
+	row("buffers", m.Caller(), "the caller's: "+strings.Join(buffers, ", "))
+	row("arena", m.Arena(), fmt.Sprintf("the least of a group with this plan alone: it stages %s and keeps %d words",
+		Size(m.Staging), m.Words))
+	streams := "no stream runs products"
+	switch {
+	case m.Workspaces == 1:
+		streams = "one stream runs products"
+	case m.Workspaces > 1:
+		streams = fmt.Sprintf("%d streams run products, with %s each", m.Workspaces, Size(driver.WorkspaceBytes))
+	}
+	row("workspaces", m.Workspace(), streams)
+	row("tuning", m.Tuning, "while New tunes products on a GPU")
+	return b.String()
+}
+
+// Size is bytes as a person says them.
+func Size(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

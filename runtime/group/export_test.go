@@ -1,0 +1,33 @@
+package group
+
+import "ovgen/runtime/driver"
+
+// DrainTimeout bounds how long an abort waits for the streams.
+const DrainTimeout = drainTimeout
+
+// StagingOf is where the staging of an arena begins.
+func StagingOf(bytes int64) int64 { return stagingOf(bytes) }
+
+// Disconnect ends the rank's connection.
+func (g *Group) Disconnect() { g.client.Close() }
+
+// Unwatch ends what follows the peers.
+func (g *Group) Unwatch() {
+	close(g.watch.stop)
+	g.watch.wg.Wait()
+}
+
+// DiagnoseReplay says in which plan and step a replay of plans waits whose second stream
+// has written this step word, and whether that is sure; zeros if it can't.
+func (g *Group) DiagnoseReplay(plans []int, word uint32) (plan, step int, sure bool) {
+	words := make([]uint32, len(g.pool.streams))
+	words[1] = word
+	b, ok := g.diagnose(plans, words, make([]history, 1), nil)
+	if !ok {
+		return 0, 0, false
+	}
+	return b.Plan, b.Step, b.Sure
+}
+
+// Given is the driver as Join was given it.
+func (g *Group) Given() driver.Driver { return g.drv }

@@ -1,0 +1,26 @@
+package harness
+
+import (
+	"context"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// Member is one rank of a group and what it brings to the runs of a program.
+type Member struct {
+	*group.Group
+	Kernels *Kernels       // make and compare tensors; nil where the host does
+	Caller  *device.Stream // the caller's
+	Space   driver.Ptr     // workspace of the caller's own products
+	Seed    uint32         // of the inputs
+}
+
+// ClosePlan closes a plan; what fails after an abort is not an error, since the abort is.
+func (m *Member) ClosePlan(ctx context.Context, p Plan) error {
+	if err := p.Close(ctx); err != nil && m.Err() == nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package harness
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Mismatch is the first wrong element that a rank found.
+type Mismatch struct {
+	Rank   int    `json:"rank"`
+	Run    int    `json:"run"` // from 1
+	Tensor string `json:"tensor"`
+	Row    int    `json:"row"` // in the whole tensor, of all axes but the last
+	Column int    `json:"column"`
+	Got    string `json:"got"` // a NaN is no JSON number
+	Want   string `json:"want"`
+	Differ int    `json:"differ"` // elements of that tensor that are wrong in that run
+}
+
+// mismatch is at element i of this rank's part of a tensor.
+func (t *Tensors) mismatch(name string, i int, got, want float64, differ int) *Mismatch {
+	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
+	axes := t.Problem.Tensor(name).Axes
+	columns, err := t.Problem.Extents.Of(axes[len(axes)-1].Extent)
+	if err != nil || columns == 0 {
+		columns = 1
+	}
+	at := t.Parts[name].At(i)
+	return &Mismatch{Tensor: name, Row: at / columns, Column: at % columns, Got: text(got), Want: text(want), Differ: differ}
+}
+
+// String is "rank 2, run 3: C, row 5, column 7 is 1, want 2 (31 elements differ)".
+func (m *Mismatch) String() string {
+	return fmt.Sprintf("rank %d, run %d: %s, row %d, column %d is %s, want %s (%d elements of that run differ)",
+		m.Rank, m.Run, m.Tensor, m.Row, m.Column, m.Got, m.Want, m.Differ)
+}

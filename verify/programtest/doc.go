@@ -1,0 +1,3 @@
+// Package programtest tests a generated package in the seeded simulator. The test that
+// ovgen emits beside each package calls it.
+package programtest

@@ -1,0 +1,68 @@
+package programtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"testing/synctest"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/verify/harness"
+	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
+)
+
+// Run runs a program in the seeded simulator, on the sizes of 2 to 4 ranks that
+// it was proven for, in every type and in orders that the seed picks: eager, replayed
+// and run, with fresh inputs. It compares every element and asks the simulator for
+// races. A program whose constants make it large is run in its first type only, at its
+// plain shape and on the fewest ranks. What a
+// build without cgo or for another system than Linux can't run is skipped.
+func Run(t *testing.T, p harness.Program) {
+	for i, ranks := range p.TestRanks() {
+		for j, typ := range p.Types {
+			for n, s := range p.TestShapes(typ, ranks) {
+				if p.Large(s, ranks) && i+j+n > 0 {
+					continue
+				}
+				t.Run(fmt.Sprintf("%d ranks, %s %s", ranks, s, typ), func(t *testing.T) {
+					for more := range seeds() {
+						seed := uint64(10*ranks + n + 100*more)
+						synctest.Test(t, func(t *testing.T) {
+							switch err := runShape(t.Context(), &p, s, ranks, seed); {
+							case sim.Missing() != nil &&
+								errors.Is(err, driver.ErrUnavailable):
+								t.Skip(err)
+							case err != nil:
+								t.Error(err)
+							}
+						})
+					}
+				})
+			}
+		}
+	}
+}
+
+// seeds of each shape: one, or where OVGEN_SOAK is set 50.
+func seeds() int {
+	if os.Getenv("OVGEN_SOAK") != "" {
+		return 50
+	}
+	return 1
+}
+
+// runShape returns what went wrong on any rank, and the races.
+func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks int, seed uint64) error {
+	meters := make([]*harness.Meter, ranks)
+	c := simtest.Config{Config: sim.Config{Devices: ranks, Seed: seed}, Change: func(c *group.Config) {
+		meters[c.Rank] = &harness.Meter{Driver: c.Driver}
+		c.Driver, c.Arena = meters[c.Rank], p.Arena(s, ranks)
+	}}
+	return simtest.Run(ctx, c, func(ctx context.Context, g *group.Group) error {
+		return harness.Check(ctx, g, meters[g.Rank()].Metered(p), s, uint32(seed))
+	})
+}

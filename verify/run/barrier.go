@@ -1,0 +1,91 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+)
+
+// barrier lets the ranks' streams start together by stream memory operations
+// between their arenas. It has two sets of words, used in turn: a rank that is
+// ahead posts the next barrier while another has yet to reset this one's words.
+// The gate is one more word, which this rank's host opens.
+type barrier struct {
+	r      *rank
+	words  int64 // offset in every arena: two sets of one word a rank, then the gate
+	turn   int
+	opener *device.Stream // on which the host opens the gate
+	met    *mailbox       // tells the host that the ranks have met
+	items  []driver.MemOp
+}
+
+func (r *rank) newBarrier() (*barrier, error) {
+	at, err := r.Arena().Words(2*r.Size() + 1)
+	if err != nil {
+		return nil, err
+	}
+	opener, err := device.NewStream(r.drv, driver.High)
+	if err != nil {
+		return nil, err
+	}
+	met, err := newMailbox(r.drv)
+	if err != nil {
+		return nil, errors.Join(err, opener.Close())
+	}
+	return &barrier{r: r, words: at, opener: opener, met: met}, nil
+}
+
+func (b *barrier) close() error {
+	b.r.Arena().FreeWords(b.words)
+	return errors.Join(b.met.close(), b.opener.Close())
+}
+
+// word that rank from posts in rank at's arena, in the set whose turn it is.
+func (b *barrier) word(at, from int) driver.Ptr {
+	return b.r.Arena().Base(at) + driver.Ptr(b.words+int64(4*(b.turn*b.r.Size()+from)))
+}
+
+func (b *barrier) gate() driver.Ptr {
+	return b.r.Arena().Base(b.r.Rank()) + driver.Ptr(b.words+int64(8*b.r.Size()))
+}
+
+// meet makes s wait until every rank's stream has come here, and then tell the host.
+func (b *barrier) meet(s driver.Stream) error {
+	me := b.r.Rank()
+	b.items = b.items[:0]
+	for i := 1; i < b.r.Size(); i++ {
+		b.items = append(b.items,
+			driver.MemOp{Kind: driver.Write, Value: 1, Address: b.word((me+i)%b.r.Size(), me)})
+	}
+	for i := 1; i < b.r.Size(); i++ {
+		own := b.word(me, (me+i)%b.r.Size())
+		b.items = append(b.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: own},
+			driver.MemOp{Kind: driver.Write, Address: own})
+	}
+	b.turn = 1 - b.turn
+	b.items = append(b.items, b.met.next())
+	if err := b.r.drv.StreamBatchMemOp(s, b.items); err != nil {
+		return fmt.Errorf("enqueue a barrier: %w", err)
+	}
+	return nil
+}
+
+// hold makes s wait for open.
+func (b *barrier) hold(s driver.Stream) error {
+	b.items = append(b.items[:0], driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: b.gate()},
+		driver.MemOp{Kind: driver.Write, Address: b.gate()})
+	if err := b.r.drv.StreamBatchMemOp(s, b.items); err != nil {
+		return fmt.Errorf("enqueue a gate: %w", err)
+	}
+	return nil
+}
+
+// open lets the stream that hold stopped go on.
+func (b *barrier) open() error {
+	if err := b.r.drv.MemsetD32Async(b.gate(), 1, 1, b.opener.Handle()); err != nil {
+		return fmt.Errorf("open the gate: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package run
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/verify/harness"
+)
+
+// warmUp is how many rounds are not counted.
+const warmUp = 3
+
+// sample is one measurement on one rank.
+type sample struct {
+	device float64 // ms from start to end on the stream
+	host   float64 // us the host spent to enqueue it
+}
+
+// series are the samples of one variant, a round each.
+type series struct {
+	variant variant
+	gated   bool
+	rounds  []sample
+}
+
+// bench measures every program in every type and shape and prints as it goes;
+// programs that were named together are measured together.
+func (r *rank) bench(ctx context.Context) error {
+	for _, programs := range r.o.together {
+		first := programs[0]
+		for _, typ := range r.o.typesOf(first) {
+			for _, s := range r.o.shapesOf(first, typ, r.onGPU()) {
+				if err := r.benchShape(ctx, programs, s); err != nil {
+					return fmt.Errorf("bench %s, %s %s: %w", first.Name, s, s.Type, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *rank) benchShape(ctx context.Context, programs []*harness.Program, s harness.Shape) (err error) {
+	l, err := r.newLab(ctx, programs, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.free(ctx)) }()
+	variants, err := l.variants(ctx)
+	if err != nil {
+		return err
+	}
+	var all []*series
+	for _, v := range variants {
+		all = append(all, &series{variant: v}, &series{variant: v, gated: true})
+	}
+	merged, err := l.measure(ctx, all)
+	if err != nil || r.Rank() != 0 {
+		return err
+	}
+	l.print(merged)
+	return nil
+}
+
+// measure makes the rounds of all series in turn and merges the ranks' times.
+func (l *lab) measure(ctx context.Context, all []*series) (merged []*series, err error) {
+	t, err := l.r.newTimer()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	for i := range warmUp + l.r.o.rounds {
+		for _, x := range all {
+			l.r.shown.show("%s %s %s: round %d of %d, %s", l.names(), l.Shape, l.Shape.Type, i+1,
+				warmUp+l.r.o.rounds, x.variant.name)
+			one, err := t.measure(x.variant.enqueue, x.gated)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", x.variant.name, err)
+			}
+			if i >= warmUp {
+				x.rounds = append(x.rounds, one)
+			}
+		}
+	}
+	l.r.shown.clear()
+	return l.merge(ctx, all)
+}
+
+// names of the programs that are measured together.
+func (l *lab) names() string {
+	var names []string
+	for _, p := range l.programs {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// timer measures what is enqueued on the caller's stream.
+type timer struct {
+	r          *rank
+	barrier    *barrier
+	start, end *device.Event
+}
+
+func (r *rank) newTimer() (t *timer, err error) {
+	t = &timer{r: r}
+	if t.barrier, err = r.newBarrier(); err != nil {
+		return nil, err
+	}
+	if t.start, err = device.NewEvent(r.drv, true); err != nil {
+		return nil, err
+	}
+	t.end, err = device.NewEvent(r.drv, true)
+	return t, err
+}
+
+func (t *timer) close() error {
+	return errors.Join(t.barrier.close(), t.start.Close(), t.end.Close())
+}
+
+// measure times one enqueue from the moment the ranks' streams have met. Ungated
+// the host begins to enqueue only then; gated everything is queued before.
+func (t *timer) measure(enqueue func(driver.Stream) error, gated bool) (x sample, err error) {
+	s := t.r.Caller
+	if gated {
+		err = t.barrier.hold(s.Handle())
+	}
+	if err = errors.Join(err, t.barrier.meet(s.Handle())); err != nil {
+		return x, err
+	}
+	if !gated {
+		if err := t.barrier.met.wait(t.r.Size(), t.r.Err); err != nil {
+			return x, err
+		}
+	}
+	if err := t.start.Record(s); err != nil {
+		return x, err
+	}
+	began := time.Now()
+	err = enqueue(s.Handle())
+	x.host = float64(time.Since(began)) / float64(time.Microsecond)
+	if err = errors.Join(err, t.end.Record(s)); err != nil {
+		return x, err
+	}
+	if gated {
+		if err := t.barrier.open(); err != nil {
+			return x, err
+		}
+	}
+	if err := t.synchronize(); err != nil {
+		return x, err
+	}
+	ms, err := t.end.Since(t.start)
+	x.device = float64(ms)
+	return x, err
+}
+
+func (t *timer) synchronize() error {
+	if err := t.r.Caller.Synchronize(); err != nil {
+		return err
+	}
+	return t.r.Err()
+}
+
+// merge gathers all ranks' samples: of each round the slowest rank's.
+func (l *lab) merge(ctx context.Context, all []*series) ([]*series, error) {
+	var mine []byte
+	for _, x := range all {
+		for _, one := range x.rounds {
+			mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(one.device))
+			mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(one.host))
+		}
+	}
+	blobs, err := l.r.Gather(ctx, fmt.Sprintf("times of %s %s %s", l.names(), l.Shape, l.Shape.Type), mine)
+	if err != nil {
+		return nil, err
+	}
+	for from, b := range blobs {
+		if len(b) != len(mine) {
+			return nil, fmt.Errorf("rank %d sent %d bytes of times, not %d "+
+				"(all ranks must run the same command)", from, len(b), len(mine))
+		}
+		next := func() float64 {
+			v := math.Float64frombits(binary.LittleEndian.Uint64(b))
+			b = b[8:]
+			return v
+		}
+		for _, x := range all {
+			for i := range x.rounds {
+				x.rounds[i].device = max(x.rounds[i].device, next())
+				x.rounds[i].host = max(x.rounds[i].host, next())
+			}
+		}
+	}
+	return all, nil
+}

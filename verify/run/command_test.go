@@ -1,0 +1,292 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ovgen/generated/programs"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/launch"
+	"ovgen/verify/harness"
+)
+
+// generated is a program of the catalogue.
+func generated(t *testing.T, name string) harness.Program {
+	t.Helper()
+	i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == name })
+	if i < 0 {
+		t.Fatalf("no program %s", name)
+	}
+	return programs.All[i]
+}
+
+func TestParse(t *testing.T) {
+	programs := []harness.Program{generated(t, "allgatherlinear"),
+		{Name: "other", Types: []driver.Type{driver.FP32}},
+		{Name: "even", Types: []driver.Type{driver.FP32}, Ranks: []int{2, 4}}}
+	for _, x := range []struct{ args, want string }{
+		{"", "usage"}, {"help", "help"}, {"verify -h", "help"}, {"run", `no command "run"`},
+		{"list", ""}, {"list -json", ""}, {"list all", "list takes no name"},
+		{"list -ranks 2", ""}, {"list -m 9", ""}, {"list -iters 2", "list has no flag -iters (verify, bench, tune)"},
+		{"verify all -o x", "verify has no flag -o (tune, trace)"},
+		{"bench all -delays", "bench has no flag -delays (verify)"},
+		{"trace allgatherlinear -json", "trace has no flag -json"},
+		{"trace allgatherlinear -iters 2", "trace has no flag -iters"},
+		{"tune all -nosteps", "tune has no flag -nosteps (bench)"},
+		{"trace allgatherlinear -shapes 8,8,8;16,8,8", "trace takes one shape, not 2"},
+		{"trace allgatherlinear -type bf16,fp32", "trace takes one type"},
+		{"trace other -type bf16", "trace other: it takes [fp32] only"},
+		{"verify other -type bf16", "-type bf16: no program that was named takes it"},
+		{"verify even -ranks 2", ""},
+		{"verify even -ranks 3", "even is proven for groups of 2, 4 ranks, not of 3"},
+		{"verify all -ranks 8", "not of 8"},
+		{"verify", "verify what? (all, allgatherlinear, other, even)"},
+		{"verify nosuch", `no program "nosuch"`},
+		{"verify all -m 8 -k 4 -n 4 other", ""}, {"verify -ranks 2 all", ""},
+		{"verify all -m 8", "K is 0, and allgatherlinear needs it to be positive"},
+		{"verify all -m -8 -k 4 -n 4", "M is -8, and"},
+		{"verify all -m 9 -k 4 -n 4", "M is 9, and must be a multiple of 4 for allgatherlinear on 4 ranks"},
+		{"verify other -m 9", ""},
+		{"bench all -shapes 8,8,8;16,8,8", ""}, {"bench all -shapes 8,8", `shape "8,8" is not m,k,n`},
+		{"bench all -shapes 8,x,8", `"x" is no number`},
+		{"bench all -type bf16,fp32", ""}, {"bench allgatherlinear,other other", ""},
+		{"bench other,nosuch", `no program "nosuch"`}, {"bench all -type fp8", `no type "fp8"`},
+		{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"},
+		{"verify all -extents N2=8", "no program that was named has an extent N2"},
+		{"verify all -extents K=8", `"K" is none of [N2 N3 F P] (m, k and n have flags of their own)`},
+		{"verify all -extents N2", `"N2" is not NAME=NUMBER`},
+		{"verify all -iters -1", "must be positive"},
+		{"verify all -nosuch", "verify: flag provided but not defined"},
+		{"verify all -timeout 0s", "must be positive"},
+	} {
+		o, err := parse(strings.Fields(x.args), programs)
+		switch {
+		case x.want == "" && err != nil:
+			t.Errorf("%s: %v", x.args, err)
+		case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)):
+			t.Errorf("%s: %v, want %q", x.args, err, x.want)
+		}
+		if x.args == "verify all -m 8 -k 4 -n 4 other" &&
+			(len(o.together) != 4 || len(o.programs) != 4 ||
+				o.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
+			t.Errorf("%s: %+v", x.args, o)
+		}
+	}
+	o := &options{command: "verify", types: []driver.Type{driver.BF16, driver.FP32}}
+	if got := o.typesOf(&programs[1]); len(got) != 1 || got[0] != driver.FP32 {
+		t.Errorf("a program of fp32 runs in %v", got)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, x := range []struct {
+		in   []float64
+		want float64
+	}{{[]float64{3}, 3}, {[]float64{1, 2}, 1.5}, {[]float64{1, 2, 9}, 2}} {
+		if got := median(x.in); got != x.want {
+			t.Errorf("median(%v) = %g", x.in, got)
+		}
+	}
+}
+
+// scratch is removed at the end.
+var scratch string
+
+// built is generated/run, built once.
+var built = sync.OnceValues(func() (string, error) {
+	run := filepath.Join(scratch, "run")
+	if out, err := exec.Command("go", "build", "-o", run, "ovgen/generated/run").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return run, nil
+})
+
+func TestMain(m *testing.M) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "ovgen"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(scratch)
+	os.Exit(status)
+}
+
+// marked lists the processes whose environment holds a text, and one's job.
+func marked(text string) (pids []int, job string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range all {
+		b, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(b, []byte(text)) {
+			continue
+		}
+		var pid int
+		fmt.Sscanf(path, "/proc/%d/", &pid)
+		pids = append(pids, pid)
+		if _, rest, found := bytes.Cut(b, []byte(launch.EnvJob+"=")); found {
+			end, _, _ := bytes.Cut(rest, []byte{0})
+			job = string(end)
+		}
+	}
+	return pids, job
+}
+
+// TestInterrupted sends SIGINT to a long verification: no process and no socket is left.
+func TestInterrupted(t *testing.T) {
+	run, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := fmt.Sprintf("OVGEN_TEST_MARK=%d-%d", os.Getpid(), time.Now().UnixNano())
+	c := exec.Command(run, "verify", "all", "-driver", "sim", "-ranks", "3", "-iters", "1000000")
+	c.Env = append(os.Environ(), mark)
+	var said bytes.Buffer
+	c.Stderr, c.Stdout = &said, &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	job := ""
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		pids, j := marked(mark)
+		if len(pids) == 4 {
+			job = j
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d processes came", len(pids))
+		}
+	}
+	time.Sleep(300 * time.Millisecond) // into the runs
+	began := time.Now()
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = c.Wait()
+	if took := time.Since(began); took > 5*time.Second || err == nil ||
+		!strings.Contains(said.String(), "interrupted") {
+		t.Errorf("ended after %v with %v: %s", took, err, &said)
+	}
+	if pids, _ := marked(mark); len(pids) > 0 {
+		t.Errorf("processes %v are left", pids)
+	}
+	sockets, err := os.ReadFile("/proc/net/unix")
+	if err != nil || job == "" || bytes.Contains(sockets, []byte(job)) {
+		t.Errorf("a socket of job %q is left: %v", job, err)
+	}
+}
+
+// TestCommands builds generated/run and runs it in processes.
+func TestCommands(t *testing.T) {
+	run, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		args   string
+		status int
+		want   []string
+	}{
+		{"list", 0,
+			[]string{"allgatherlinear ", "proven for D = 1..8", "130.0 MiB  128.0 MiB   A [DIDx(D), M/D, K]"}},
+		{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
+			[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
+				"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
+		{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0,
+			[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
+		{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
+			[]string{"bit-exact: 2 runs"}},
+		{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0,
+			[]string{"simulated: these times say nothing of a GPU's", "pure, gated",
+				"replayed, nosteps, gated"}},
+		{"bench allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8 -json", 0, []string{`"variant":"copies","gated":true`}},
+		{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0,
+			[]string{"allgatherlinear replayed, gated", "allgatherlinearkernels eager"}},
+		{"bench allgatherlinear -driver sim -ranks 2 -m 8192 -k 8192 -n 8192", 2,
+			[]string{"the simulator would take about", "-long to insist"}},
+		{"verify allgatherlinear -driver sim -ranks 2 -type bf16 -m 8192 -k 8192 -n 8192", 2,
+			[]string{"verify allgatherlinear, 8192,8192,8192 bf16: the simulator would take about"}},
+		{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40",
+			0, []string{"64,N2=24,N3=40", "bit-exact: 3 runs"}},
+		{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -extents N2=24,N3=40 -json", 0,
+			[]string{`"n":48,"n2":24,"n3":40,`}},
+		{"verify tensorparallelmlp -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 24 -extents F=96", 0,
+			[]string{"16,32,24,F=96"}},
+		{"bench allgatherqkv -driver sim -ranks 2 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40 -json", 0,
+			[]string{`"n":64,"n2":24,"n3":40,`}},
+		{"verify allgatherv -driver sim -ranks 2 -type bf16 -iters 1", 0,
+			[]string{"no rows", "one part", "bit-exact: 12 runs"}},
+		{"list -json", 0, []string{`{"program":"allgather","proof":"proven for D = `,
+			`"tensors":[{"name":"A","placement":"[DIDx(D), M/D, N]"}`}},
+		{"", 2, []string{"usage: run list"}},
+		{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2,
+			[]string{"allgatherlinear and allgathermatmul are not the same operation"}},
+		{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
+	} {
+		out, err := exec.Command(run, strings.Fields(x.args)...).CombinedOutput()
+		status := 0
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			status = exit.ExitCode()
+		}
+		if status != x.status {
+			t.Errorf("run %s: status %d, want %d\n%s", x.args, status, x.status, out)
+		}
+		if strings.Contains(string(out), "effic") {
+			t.Errorf("run %s: an efficiency of simulated times in\n%s", x.args, out)
+		}
+		for _, w := range x.want {
+			if !strings.Contains(string(out), w) {
+				t.Errorf("run %s: no %q in\n%s", x.args, w, out)
+			}
+		}
+	}
+	failed := exec.Command(run, "verify", "all", "-driver", "sim", "-ranks", "3")
+	failed.Env = append(failed.Environ(), "OVGEN_SIM_DEVICES=1")
+	if out, err := failed.CombinedOutput(); err == nil ||
+		strings.Count(string(out), "sim has 1 devices, 3 are needed") != 1 {
+		t.Errorf("trouble is not said once: %v\n%s", err, out)
+	}
+}
+
+// TestMpirun starts the ranks by Open MPI.
+func TestMpirun(t *testing.T) {
+	mpirun, err := exec.LookPath("mpirun")
+	if err != nil {
+		t.Skipf("no mpirun on this machine: %v", err)
+	}
+	run, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		args string
+		fine bool
+		once string
+	}{
+		{"verify allgatherlinear -driver sim -type bf16 -iters 1 -shapes 6,8,8", true,
+			"bit-exact: 3 runs on 3 ranks, driver sim"},
+		{"verify allgatherlinear -driver nosuch", false, `run: no driver "nosuch"`},
+	} {
+		args := append(strings.Fields("--allow-run-as-root --oversubscribe -n 3"), run)
+		out, err := exec.Command(mpirun, append(args, strings.Fields(x.args)...)...).CombinedOutput()
+		if (err == nil) != x.fine || strings.Count(string(out), x.once) != 1 {
+			t.Errorf("mpirun run %s: %v\n%s", x.args, err, out)
+		}
+	}
+	one := exec.Command(mpirun,
+		append(strings.Fields("--allow-run-as-root --oversubscribe -n 2"), run, "verify", "allgatherlinear",
+			"-driver", "sim")...)
+	one.Env = append(one.Environ(), "OVGEN_SIM_DEVICES=1")
+	if out, err := one.CombinedOutput(); err == nil ||
+		strings.Count(string(out), "sim has 1 devices, 2 are needed") != 1 {
+		t.Errorf("trouble is not said once: %v\n%s", err, out)
+	}
+}

@@ -1,0 +1,162 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+)
+
+// figure is what bench prints of one series.
+type figure struct {
+	Program string  `json:"program"`
+	Driver  string  `json:"driver"`
+	Type    string  `json:"type"`
+	M       int     `json:"m"`
+	K       int     `json:"k"`
+	N       int     `json:"n"`
+	N2      int     `json:"n2,omitempty"`
+	N3      int     `json:"n3,omitempty"`
+	F       int     `json:"f,omitempty"`
+	P       int     `json:"p,omitempty"`
+	Ranks   int     `json:"ranks"`
+	Variant string  `json:"variant"`
+	Gated   bool    `json:"gated"`
+	Median  float64 `json:"ms"` // of the slowest rank
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	// Rates of GPUs; those of the simulator would mean nothing.
+	TFLOPS     float64 `json:"tflops,omitempty"`     // of one rank
+	Total      float64 `json:"total,omitempty"`      // of all ranks
+	Efficiency float64 `json:"efficiency,omitempty"` // pure / whole, both gated or both not
+	Algorithm  float64 `json:"alg_gbs,omitempty"`    // of a bare communication: bytes of the whole / time
+	Bus        float64 `json:"bus_gbs,omitempty"`    // what passes a rank's link / time
+	Host       float64 `json:"host_us"`              // to enqueue it, median of the slowest rank
+	Rounds     int     `json:"rounds"`
+}
+
+// figures are those of all series, the pure products' first.
+func (l *lab) figures(all []*series) []figure {
+	pure := map[bool]float64{}
+	c, bare := l.collective(l.r.Size())
+	var list []figure
+	for _, x := range all {
+		device, host := x.sorted()
+		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(), M: l.Shape.M,
+			K: l.Shape.K, N: l.Shape.N,
+			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, P: l.Shape.P, Ranks: l.r.Size(),
+			Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
+			Max:  device[len(device)-1],
+			Host: median(host), Rounds: len(device)}
+		if x.variant.plan() {
+			f.Program = x.variant.program.Name
+		}
+		if x.variant.name == variantPure {
+			pure[x.gated] = f.Median
+		}
+		switch {
+		case f.Median <= 0 || x.variant.name == variantCopies || !l.r.onGPU():
+		case bare:
+			f.Algorithm = float64(c.bytes) / f.Median / 1e6
+			f.Bus = f.Algorithm * c.bus
+		default:
+			f.TFLOPS = l.flops() / f.Median / 1e9
+			f.Total = f.TFLOPS * float64(l.r.Size())
+			f.Efficiency = pure[x.gated] / f.Median
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// sorted are the times on the device and on the host, each in order.
+func (x *series) sorted() (device, host []float64) {
+	for _, one := range x.rounds {
+		device, host = append(device, one.device), append(host, one.host)
+	}
+	slices.Sort(device)
+	slices.Sort(host)
+	return device, host
+}
+
+// median of sorted values.
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// print shows one shape's figures, and for each program the better of eager and
+// replayed.
+func (l *lab) print(all []*series) {
+	list := l.figures(all)
+	if l.r.o.json {
+		for _, f := range list {
+			printJSON(f)
+		}
+		return
+	}
+	c, bare := l.collective(l.r.Size())
+	what, units := l.Shape.String(), fmt.Sprintf("%8s %8s %6s", "TFLOP/s", "total", "eff")
+	if bare {
+		what, units = fmt.Sprintf("%s of %d bytes", c.name, c.bytes), fmt.Sprintf("%8s %8s", "GB/s", "bus")
+	}
+	if !l.r.onGPU() {
+		units = ""
+	}
+	width := 24
+	for i, f := range list {
+		width = max(width, len(l.label(all[i].variant, f)))
+	}
+	fmt.Printf("\n%s %s %s, %d ranks: ms, median of the slowest rank over %d rounds\n", l.names(), what,
+		l.Shape.Type, l.r.Size(), list[0].Rounds)
+	fmt.Printf("%-*s %9s  %9s..%-9s %s %9s\n", width, "", "ms", "min", "max", units, "host us")
+	for i, f := range list {
+		fmt.Printf("%-*s %9.4f  %9.4f..%-9.4f %s %9.1f\n", width, l.label(all[i].variant, f), f.Median, f.Min,
+			f.Max, l.rates(f, bare), f.Host)
+	}
+	if !bare && l.r.onGPU() {
+		l.best(list)
+	}
+}
+
+// label of a row: its program too where there are several.
+func (l *lab) label(v variant, f figure) string {
+	name := f.Variant
+	if v.plan() && len(l.programs) > 1 {
+		name = f.Program + " " + name
+	}
+	if f.Gated {
+		name += ", gated"
+	}
+	return name
+}
+
+// rates of a row; none of the simulator's.
+func (l *lab) rates(f figure, bare bool) string {
+	switch {
+	case !l.r.onGPU():
+		return ""
+	case bare && f.Algorithm > 0:
+		return fmt.Sprintf("%8.1f %8.1f", f.Algorithm, f.Bus)
+	case bare:
+		return fmt.Sprintf("%8s %8s", "", "")
+	case f.TFLOPS > 0:
+		return fmt.Sprintf("%8.1f %8.1f %6.3f", f.TFLOPS, f.Total, f.Efficiency)
+	}
+	return fmt.Sprintf("%8s %8s %6s", "", "", "")
+}
+
+func (l *lab) best(list []figure) {
+	for _, p := range l.programs {
+		best := map[bool]float64{}
+		for _, f := range list {
+			if f.Program == p.Name && (f.Variant == variantEager || f.Variant == variantReplayed) {
+				best[f.Gated] = max(best[f.Gated], f.Efficiency)
+			}
+		}
+		name := ""
+		if len(l.programs) > 1 {
+			name = p.Name + ": "
+		}
+		fmt.Printf("%sefficiency, better of eager and replayed: %.3f, gated %.3f\n", name, best[false],
+			best[true])
+	}
+}

@@ -1,0 +1,144 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
+	"ovgen/verify/harness"
+)
+
+// Exit statuses of Main.
+const (
+	exitRight   = 0
+	exitWrong   = 1 // a result is wrong
+	exitTrouble = 2
+)
+
+// showProgress is set for the ranks where standard error is a terminal, which they
+// can't see themselves.
+const showProgress = "OVGEN_PROGRESS"
+
+// Main is generated/run: it reads the command line, starts the ranks or is one
+// of them, and returns the exit status: 0, 1 when a result is wrong, 2 for
+// trouble. code holds the kernels described in kernels.go.
+func Main(programs []harness.Program, code *driver.Code) int {
+	o, err := parse(os.Args[1:], programs)
+	if len(os.Args) < 2 {
+		if p, _ := launch.FindPlace(); p.Rank == 0 {
+			fmt.Fprint(os.Stderr, usage)
+		}
+		err = errors.New("no command")
+	}
+	switch {
+	case errors.Is(err, errHelp):
+		fmt.Print(usage)
+		return exitRight
+	case errors.Is(err, errUsage):
+		p, _ := launch.FindPlace()
+		launch.Report(os.Stderr, errors.New(strings.TrimSuffix(usage, "\n")), p.Rank == 0)
+		return exitTrouble
+	case err != nil:
+		p, _ := launch.FindPlace()
+		// The ranks of a launcher read the same line.
+		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0)
+		return exitTrouble
+	case o.command == "list":
+		o.list(os.Stdout)
+		return exitRight
+	case launch.IsRank():
+		return runRank(o, code)
+	}
+	return start(o)
+}
+
+// start starts the ranks, copies of this process, and waits for them.
+func start(o *options) int {
+	own := &listener{to: os.Stderr}
+	l := launch.Command{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
+	if _, err := unix.IoctlGetWinsize(int(os.Stderr.Fd()), unix.TIOCGWINSZ); err == nil {
+		l.Env = []string{showProgress + "=1"}
+	}
+	err := l.Run(context.Background())
+	var failed *launch.RankError
+	switch {
+	case err == nil:
+		return exitRight
+	case !errors.As(err, &failed):
+		fmt.Fprintf(os.Stderr, "run: %v\n", err)
+	case failed.Rank == 0 && failed.Status == fmt.Sprint("exit status ", exitWrong):
+		return exitWrong
+	case !own.failed: // rank 0 has said nothing yet
+		fmt.Fprintf(os.Stderr, "run: %v\n", failed)
+	}
+	return exitTrouble
+}
+
+// listener passes on rank 0's standard error and notes whether an error was said:
+// all ranks fail together, and one says enough.
+type listener struct {
+	to     io.Writer
+	failed bool
+}
+
+// Write passes on.
+func (l *listener) Write(p []byte) (int, error) {
+	l.failed = l.failed || bytes.Contains(p, []byte(complaint))
+	return l.to.Write(p)
+}
+
+// complaint begins each error that a rank prints.
+const complaint = "run: "
+
+// runRank is one rank, from joining to leaving.
+func runRank(o *options, code *driver.Code) int {
+	place, err := launch.FindPlace()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
+		return exitTrouble
+	}
+	right, err := work(context.Background(), o, code)
+	switch {
+	case err != nil:
+		err = fmt.Errorf(complaint+"%w", err)
+		if place.Launcher == "ovgen" { // it passes on one rank's words, whichever it is
+			fmt.Fprintln(os.Stderr, err)
+		} else {
+			launch.Report(os.Stderr, err, group.Reports(err, place.Rank))
+		}
+		return exitTrouble
+	case !right && place.Rank == 0:
+		return exitWrong // the others leave quietly: rank 0 has said it
+	}
+	return exitRight
+}
+
+func work(ctx context.Context, o *options, code *driver.Code) (right bool, err error) {
+	b, err := join(ctx, o, code)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, b.close(ctx)) }()
+	b.greet()
+	if err := b.affordable(); err != nil {
+		return false, err
+	}
+	switch o.command {
+	case "bench":
+		return true, b.bench(ctx)
+	case "tune":
+		return true, b.tune(ctx)
+	case "trace":
+		return true, b.trace(ctx)
+	}
+	return b.verify(ctx)
+}

@@ -1,0 +1,407 @@
+package run
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/launch"
+	"ovgen/runtime/plan"
+	"ovgen/schedule"
+	"ovgen/verify/harness"
+)
+
+const usage = `usage: run list [flags]
+       run verify NAME...|all [flags]
+       run tune NAME...|all [flags]
+       run trace NAME... [flags]
+       run bench NAME...|all [flags]      NAME,NAME: interleaved in one run, for programs
+                                          of one operation and equal placements
+
+  -ranks N       ranks to start (4); under torchrun, mpirun or srun there are as many as those start
+  -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
+                 spread; an MLP without F has n*ranks columns between its layers and k at
+                 the end; what a program has as a constant, or not at all, is left out
+  -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n; 0 for what is left out)
+  -extents LIST  other extents of every shape: "N2=1024,N3=1024" or "F=28672" or "P=512"
+  -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
+  -driver NAME   auto, cuda or sim (auto: GPUs where there are enough, else the simulator)
+  -seed N        of the inputs, delays and stragglers (1)
+  -timeout D     for joining, and for a run on its own (30s, more for large shapes in
+                 the simulator; with -long 1h)
+  -long          insist on what takes the simulator minutes
+  -json          one line of JSON for each row (verify, bench, tune, list)
+list: the programs, and the memory that a plan of one shape takes on a rank (-ranks, -m, -k,
+      -n, -extents, -type)
+verify:
+  -iters N       runs of each shape, eager and again replayed (5; on GPUs 50)
+  -delays        delay random operations on the device
+  -straggler     let a random rank come late to every run
+bench:
+  -iters N       measured rounds after 3 to warm up (16)
+  -nosteps       measure also without the step words that an abort reads
+tune: measures the schedules of each operation against each other
+  -iters N       as for bench
+  -o FILE        where the fastest of each shape are kept, for package tuned (tuning.json)
+trace: writes when each operation of a run was at work, for ui.perfetto.dev
+  -o FILE        (trace.json; of several programs NAME.trace.json)
+  -svg FILE      also a picture, the programs one below the other
+`
+
+// options are what the command line says.
+type options struct {
+	command   string
+	all       []harness.Program // that the binary holds
+	programs  []harness.Program
+	together  [][]*harness.Program // those of one name argument
+	ranks     int
+	shapes    []harness.Shape // without type; empty means the defaults
+	extents   harness.Shape   // those that every shape has in place of its own
+	types     []driver.Type
+	driver    string
+	iters     int
+	seed      uint32
+	json      bool
+	timeout   time.Duration
+	timed     bool // the timeout was asked for
+	delays    bool
+	straggler bool
+	rounds    int
+	nosteps   bool
+	long      bool
+	out, svg  string
+}
+
+var (
+	errHelp  = errors.New("help")
+	errUsage = errors.New("usage")
+)
+
+// commands that there are.
+var commands = []string{"list", "verify", "bench", "tune", "trace"}
+
+// readBy names the commands that read a flag; a flag that is not here is read by all but
+// list.
+var readBy = map[string][]string{
+	"ranks": commands, "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
+	"json": {"list", "verify", "bench", "tune"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
+	"straggler": {"verify"},
+	"nosteps":   {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
+}
+
+// unread names a flag that was given and that the command does not read.
+func (o *options) unread(f *flag.FlagSet) (err error) {
+	f.Visit(func(f *flag.Flag) {
+		readers, listed := readBy[f.Name]
+		if !listed {
+			readers = []string{"verify", "bench", "tune", "trace"}
+		}
+		if err == nil && !slices.Contains(readers, o.command) {
+			err = fmt.Errorf("%s has no flag -%s (%s)", o.command, f.Name, strings.Join(readers, ", "))
+		}
+	})
+	return err
+}
+
+// parse reads COMMAND [NAME] with flags anywhere behind the command.
+func parse(args []string, programs []harness.Program) (*options, error) {
+	if len(args) == 0 {
+		return nil, errUsage
+	}
+	if slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+		return nil, errHelp
+	}
+	o := &options{command: args[0], all: programs}
+	if !slices.Contains(commands, o.command) {
+		return nil, fmt.Errorf("no command %q (list, verify, bench, tune or trace)", o.command)
+	}
+	var t texts
+	f := o.flags(&t)
+	names, err := interleaved(f, args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return nil, errHelp
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.command, err)
+	}
+	if err := o.unread(f); err != nil {
+		return nil, err
+	}
+	o.settle(f, &t)
+	if err := errors.Join(o.choose(names, programs), o.check()); err != nil {
+		return nil, err
+	}
+	if err := o.unproven(); err != nil {
+		return nil, err
+	}
+	return o, errors.Join(o.chooseTypes(t.types), o.chooseShapes(t.one, t.shapes, t.extents))
+}
+
+// unproven refuses a program that was not proven for so many ranks, as their New would.
+func (o *options) unproven() error {
+	if o.command == "list" {
+		return nil
+	}
+	for _, p := range o.programs {
+		if len(p.Ranks) > 0 && !slices.Contains(p.Ranks, o.ranks) {
+			return &plan.RanksError{Program: p.Name, Proven: p.Ranks, Size: o.ranks}
+		}
+	}
+	return nil
+}
+
+// texts are flags that need more than the flag package.
+type texts struct {
+	one                    harness.Shape
+	shapes, types, extents string
+	seed                   uint
+}
+
+// flags of all commands.
+func (o *options) flags(t *texts) *flag.FlagSet {
+	f := flag.NewFlagSet("run "+o.command, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.IntVar(&o.ranks, "ranks", 4, "")
+	f.IntVar(&t.one.M, "m", 0, "")
+	f.IntVar(&t.one.K, "k", 0, "")
+	f.IntVar(&t.one.N, "n", 0, "")
+	f.StringVar(&t.shapes, "shapes", "", "")
+	f.StringVar(&t.extents, "extents", "", "")
+	f.StringVar(&t.types, "type", "", "")
+	f.StringVar(&o.driver, "driver", "", "")
+	f.IntVar(&o.iters, "iters", 0, "")
+	f.UintVar(&t.seed, "seed", 1, "")
+	f.BoolVar(&o.json, "json", false, "")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "")
+	f.BoolVar(&o.delays, "delays", false, "")
+	f.BoolVar(&o.straggler, "straggler", false, "")
+	f.BoolVar(&o.nosteps, "nosteps", false, "")
+	f.BoolVar(&o.long, "long", false, "")
+	f.StringVar(&o.out, "o", map[string]string{"tune": "tuning.json", "trace": "trace.json"}[o.command], "")
+	f.StringVar(&o.svg, "svg", "", "")
+	return f
+}
+
+// settle derives what follows from the flags and the environment.
+func (o *options) settle(f *flag.FlagSet, t *texts) {
+	if p, err := launch.FindPlace(); err == nil && launch.IsRank() { // of as many ranks as were started
+		o.ranks = p.Size
+	}
+	o.seed = uint32(t.seed)
+	if o.rounds = o.iters; o.rounds == 0 {
+		o.rounds = 16
+	}
+	f.Visit(func(f *flag.Flag) { o.timed = o.timed || f.Name == "timeout" })
+	if o.long && !o.timed {
+		o.timeout = time.Hour
+	}
+}
+
+// interleaved parses flags before and behind names.
+func interleaved(f *flag.FlagSet, args []string) (names []string, err error) {
+	for {
+		if err := f.Parse(args); err != nil {
+			return nil, err
+		}
+		if f.NArg() == 0 {
+			return names, nil
+		}
+		names = append(names, f.Arg(0))
+		args = f.Args()[1:]
+	}
+}
+
+func (o *options) choose(names []string, programs []harness.Program) error {
+	var known []string
+	for _, p := range programs {
+		known = append(known, p.Name)
+	}
+	if o.command == "list" {
+		if len(names) > 0 {
+			return fmt.Errorf("list takes no name")
+		}
+		o.programs = programs
+		return nil
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s what? (all, %s)", o.command, strings.Join(known, ", "))
+	}
+	for _, argument := range names {
+		if argument == "all" {
+			for i := range programs {
+				o.together = append(o.together, []*harness.Program{&programs[i]})
+			}
+			continue
+		}
+		var group []*harness.Program
+		for _, n := range strings.Split(argument, ",") {
+			i := slices.Index(known, n)
+			if i < 0 {
+				return fmt.Errorf("no program %q (all, %s)", n, strings.Join(known, ", "))
+			}
+			group = append(group, &programs[i])
+		}
+		o.together = append(o.together, group)
+	}
+	for _, group := range o.together {
+		for _, p := range group {
+			o.programs = append(o.programs, *p)
+		}
+	}
+	return nil
+}
+
+// chooseShapes reads the shapes and holds them against the programs. Those not asked for
+// are the defaults, which fit unless -extents changes them.
+func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
+	if one != (harness.Shape{}) {
+		o.shapes = append(o.shapes, one)
+	}
+	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ' ' }) {
+		s, err := parseShape(text)
+		if err != nil {
+			return err
+		}
+		o.shapes = append(o.shapes, s)
+	}
+	if err := o.chooseExtents(extents); err != nil {
+		return err
+	}
+	if o.command == "trace" && len(o.shapes) > 1 {
+		return fmt.Errorf("trace takes one shape, not %d", len(o.shapes))
+	}
+	switch o.command {
+	case "list": // says of each program whether the shape fits
+		return nil
+	case "tune":
+		return o.fitFamilies()
+	}
+	for i := range o.programs {
+		if err := o.fit(&o.programs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fitFamilies asks of each shape that one program of each operation takes it: tune leaves
+// the others out.
+func (o *options) fitFamilies() error {
+	for _, f := range families(o.programs) {
+		for _, s := range o.shapes {
+			if s = s.With(o.extents); len(fitting(f, s, o.ranks)) == 0 {
+				return f[0].Fits(s, o.ranks)
+			}
+		}
+	}
+	return nil
+}
+
+// fit holds the shapes of one program against what it takes.
+func (o *options) fit(p *harness.Program) error {
+	shapes := o.shapes
+	if len(shapes) == 0 && o.extents != (harness.Shape{}) {
+		for _, t := range p.Types {
+			shapes = append(shapes, p.VerifyShapes(t, o.ranks, false)...)
+		}
+	}
+	for _, s := range shapes {
+		if err := p.Fits(s.With(o.extents), o.ranks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chooseExtents reads "N2=1024,F=28672".
+func (o *options) chooseExtents(list string) error {
+	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+		name, value, _ := strings.Cut(text, "=")
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return fmt.Errorf("-extents %s: %q is not NAME=NUMBER, with a positive number", list, text)
+		}
+		e := schedule.Extent(name)
+		if !slices.Contains(harness.Symbols[3:], e) {
+			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list,
+				name, harness.Symbols[3:])
+		}
+		if !slices.ContainsFunc(o.programs, func(p harness.Program) bool { return p.Measures(e) }) {
+			return fmt.Errorf("-extents %s: no program that was named has an extent %s", list, e)
+		}
+		*o.extents.At(e) = n
+	}
+	return nil
+}
+
+func parseShape(text string) (s harness.Shape, err error) {
+	parts := strings.Split(text, ",")
+	if len(parts) != 3 {
+		return s, fmt.Errorf("shape %q is not m,k,n", text)
+	}
+	for i, to := range []*int{&s.M, &s.K, &s.N} {
+		if *to, err = strconv.Atoi(parts[i]); err != nil {
+			return s, fmt.Errorf("shape %q is not m,k,n: %q is no number", text, parts[i])
+		}
+	}
+	return s, nil
+}
+
+func (o *options) chooseTypes(list string) error {
+	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+		found := false
+		for _, t := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
+			if t.String() == text {
+				o.types, found = append(o.types, t), true
+			}
+		}
+		if !found {
+			return fmt.Errorf("no type %q (bf16, fp16 or fp32)", text)
+		}
+	}
+	taken := false
+	for _, p := range o.programs {
+		if len(o.typesOf(&p)) > 0 {
+			taken = true
+		} else if o.command == "trace" {
+			return fmt.Errorf("trace %s: it takes %v only", p.Name, p.Types)
+		}
+	}
+	if len(o.programs) > 0 && !taken {
+		return fmt.Errorf("-type %s: no program that was named takes it", list)
+	}
+	if o.command == "trace" && len(o.types) > 1 {
+		return fmt.Errorf("trace takes one type, not %d", len(o.types))
+	}
+	return nil
+}
+
+func (o *options) check() error {
+	switch {
+	case o.ranks < 1:
+		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
+	case o.iters < 0 || o.rounds < 1:
+		return fmt.Errorf("-iters must be positive")
+	case o.timeout <= 0:
+		return fmt.Errorf("-timeout %v: must be positive", o.timeout)
+	case !slices.Contains([]string{"", "auto", "cuda", "sim"}, o.driver):
+		return fmt.Errorf("no driver %q (auto, cuda or sim)", o.driver)
+	}
+	return nil
+}
+
+// typesOf are the types to run a program with.
+func (o *options) typesOf(p *harness.Program) []driver.Type {
+	want := o.types
+	if len(want) == 0 && o.command == "bench" {
+		want = p.Types[:1]
+	} else if len(want) == 0 {
+		want = p.Types
+	}
+	return slices.DeleteFunc(slices.Clone(want), func(t driver.Type) bool { return !slices.Contains(p.Types, t) })
+}

@@ -1,0 +1,160 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
+	"ovgen/verify/harness"
+	"ovgen/verify/inject"
+	"ovgen/verify/trace"
+)
+
+// rank is this process as one rank of a verify or a bench.
+type rank struct {
+	harness.Member
+	o      *options
+	drv    driver.Driver
+	filter *inject.Filter // around the driver, if asked for
+	tracer *trace.Driver  // likewise
+	shown  progress
+}
+
+// arenaSlack is room for what a plan stages beside A.
+const arenaSlack = 2 << 20
+
+func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
+	r := &rank{Member: harness.Member{Seed: o.seed}, o: o}
+	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launch.EnvDriver), "auto"), Timeout: o.timeout,
+		Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
+	if c.Backend == "sim" {
+		o.timeout += o.slowest() // every rank of a launch comes to the same
+		c.Timeout = o.timeout
+		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
+	}
+	switch {
+	case o.command == "trace":
+		c.Decorate = func(d driver.Driver) driver.Driver {
+			r.tracer = trace.New(d)
+			return r.tracer
+		}
+	case o.delays || o.nosteps:
+		c.Decorate = func(d driver.Driver) driver.Driver {
+			r.filter = inject.New(d)
+			return r.filter
+		}
+	}
+	var err error
+	if r.Group, err = group.Join(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := r.prepare(code); err != nil {
+		return nil, errors.Join(err, r.close(ctx))
+	}
+	return r, nil
+}
+
+func (r *rank) prepare(code *driver.Code) (err error) {
+	r.drv = r.Driver()
+	if r.Kernels, err = harness.LoadKernels(r.drv, code); err != nil {
+		return err
+	}
+	if r.Caller, err = device.NewStream(r.drv, driver.Low); err != nil {
+		return err
+	}
+	if r.Space, err = r.drv.MemAlloc(driver.WorkspaceBytes); err != nil {
+		return fmt.Errorf("allocate a workspace: %w", err)
+	}
+	if r.o.delays {
+		r.filter.Before = inject.Delay(r.Kernels.SpinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4,
+			100*time.Microsecond)
+	}
+	r.shown = progress{on: r.Rank() == 0, terminal: os.Getenv(showProgress) != ""}
+	return nil
+}
+
+// close leaves the group; it is bounded.
+func (r *rank) close(ctx context.Context) error {
+	r.shown.clear()
+	var errs []error
+	if r.Space != 0 {
+		errs = append(errs, r.drv.MemFree(r.Space))
+	}
+	if r.Caller != nil {
+		errs = append(errs, r.Caller.Close())
+	}
+	if r.Kernels != nil {
+		errs = append(errs, r.Kernels.Close())
+	}
+	if err := r.Group.Close(ctx); err != nil && r.Group.Err() == nil {
+		errs = append(errs, err) // an abort has been reported by what it ended
+	}
+	return errors.Join(errs...)
+}
+
+// onGPU says whether the ranks run on GPUs.
+func (r *rank) onGPU() bool { return r.drv.Name() == "cuda" }
+
+// greet says what runs where.
+func (r *rank) greet() {
+	if r.Rank() != 0 {
+		return
+	}
+	simulated := "simulated: these times say nothing of a GPU's"
+	if r.onGPU() || r.o.command == "verify" {
+		simulated = ""
+	}
+	if r.o.json {
+		if simulated != "" {
+			fmt.Fprintln(os.Stderr, simulated)
+		}
+		return
+	}
+	fmt.Printf("%d ranks on %s, driver %s\n", r.Size(), r.drv.Properties().Name, r.Choice())
+	if simulated != "" {
+		fmt.Println(simulated)
+	}
+	for _, p := range r.o.programs {
+		fmt.Printf("%s: %s\n", p.Name, p.Proof)
+	}
+}
+
+// progress is one line on a terminal for what takes more than two seconds, elsewhere a
+// line every half minute.
+type progress struct {
+	on, terminal bool
+	began, last  time.Time
+	drawn        bool
+}
+
+// show replaces the line.
+func (p *progress) show(format string, args ...any) {
+	now := time.Now()
+	if p.began.IsZero() {
+		p.began, p.last = now, now
+	}
+	switch {
+	case !p.on:
+	case p.terminal && now.Sub(p.began) >= 2*time.Second && now.Sub(p.last) >= 200*time.Millisecond:
+		p.last, p.drawn = now, true
+		fmt.Fprintf(os.Stderr, "\r\x1b[K"+format, args...)
+	case !p.terminal && now.Sub(p.last) >= 30*time.Second:
+		p.last = now
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
+	}
+}
+
+// clear takes the line away.
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(os.Stderr, "\r\x1b[K")
+	}
+	p.drawn = false
+}

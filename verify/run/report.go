@@ -1,0 +1,133 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"ovgen/verify/harness"
+)
+
+// row of the table: a program, a shape and a mode on all ranks.
+type row struct {
+	Program string              `json:"program"`
+	Proof   string              `json:"proof"`
+	Driver  string              `json:"driver"`
+	Type    string              `json:"type"`
+	M       int                 `json:"m"`
+	K       int                 `json:"k"`
+	N       int                 `json:"n"`
+	N2      int                 `json:"n2,omitempty"`
+	N3      int                 `json:"n3,omitempty"`
+	F       int                 `json:"f,omitempty"`
+	P       int                 `json:"p,omitempty"`
+	Counts  []int               `json:"counts,omitempty"` // of uneven parts
+	Parts   string              `json:"parts,omitempty"`  // of these, where they are not the usual ones
+	Ranks   int                 `json:"ranks"`
+	Mode    string              `json:"mode"`
+	Runs    int                 `json:"runs"`
+	Result  string              `json:"result"`
+	Wrong   []*harness.Mismatch `json:"wrong,omitempty"` // a rank each
+}
+
+// Results of a row.
+const (
+	bitExact    = "bit-exact"
+	withinBound = "within bound"
+	isWrong     = "WRONG"
+)
+
+// gather brings together what the ranks found.
+func (c *checker) gather(ctx context.Context, mode string, runs int, first *harness.Mismatch) (row, error) {
+	mine, err := json.Marshal(first)
+	if err != nil {
+		return row{}, err
+	}
+	all, err := c.r.Gather(ctx, fmt.Sprintf("results of %s %s %s %s", c.Program.Name, c.Shape, c.Shape.Type, mode),
+		mine)
+	if err != nil {
+		return row{}, err
+	}
+	w := row{Program: c.Program.Name, Proof: c.Program.Proof, Driver: c.r.drv.Name(), Type: c.Shape.Type.String(),
+		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, P: c.Shape.P,
+		Counts: c.Problem.Counts,
+		Ranks:  c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
+	if mode == modeReal {
+		w.Result = withinBound
+	}
+	for _, b := range all {
+		var m *harness.Mismatch
+		if err := json.Unmarshal(b, &m); err != nil {
+			return row{}, err
+		}
+		if m != nil {
+			w.Wrong, w.Result = append(w.Wrong, m), isWrong
+		}
+	}
+	return w, nil
+}
+
+// report prints the table on rank 0 and says whether all is right.
+func (r *rank) report(rows []row) (right bool) {
+	right = true
+	runs := 0
+	for _, w := range rows {
+		right = right && w.Result != isWrong
+		runs += w.Runs
+	}
+	if r.Rank() != 0 {
+		return right
+	}
+	if r.o.json {
+		for _, w := range rows {
+			printJSON(w)
+		}
+		return right
+	}
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "program\ttype\tm,k,n\tranks\tmode\truns\tresult")
+	for _, w := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.shape(), w.Ranks, w.Mode, w.Runs,
+			w.Result)
+	}
+	t.Flush()
+	for _, w := range rows {
+		for _, m := range w.Wrong {
+			fmt.Printf("%s %s %s %s: %s\n", w.Program, w.Type, w.shape(), w.Mode, m)
+		}
+	}
+	if right {
+		fmt.Printf("%s: %d runs on %d ranks, driver %s\n", bitExact, runs, r.Size(), r.drv.Name())
+	} else {
+		fmt.Printf("not %s, driver %s\n", bitExact, r.drv.Name())
+	}
+	return right
+}
+
+// shape is as Shape has it, and which parts are meant where they are not the usual ones.
+func (w *row) shape() string {
+	text := harness.Shape{M: w.M, K: w.K, N: w.N, N2: w.N2, N3: w.N3, F: w.F, P: w.P}.String()
+	if w.Parts != "" {
+		text += ", " + w.Parts
+	}
+	return text
+}
+
+// printJSON prints a value on one line.
+func printJSON(v any) { writeJSON(os.Stdout, v) }
+
+// writeJSON writes a value on one line.
+func writeJSON(to io.Writer, v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		fmt.Fprintf(os.Stderr, "run: %v\n", err)
+		return
+	}
+	to.Write(b.Bytes())
+}

@@ -1,0 +1,139 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+	"ovgen/verify/harness"
+	"ovgen/verify/timeline"
+	"ovgen/verify/trace"
+)
+
+// trace makes a few eager runs of each program and writes when each operation of the
+// last was at work on every rank. That run is queued before the ranks start, so that
+// the host's pace, slowed by the events, does not show.
+func (r *rank) trace(ctx context.Context) error {
+	var panels []timeline.Panel
+	for i := range r.o.programs {
+		p := &r.o.programs[i]
+		typ := r.o.typesOf(p)[0]
+		s := r.o.shapesOf(p, typ, r.onGPU())[0]
+		spans, err := r.traced(ctx, p, s)
+		if err != nil {
+			return fmt.Errorf("trace %s, %s %s: %w", p.Name, s, s.Type, err)
+		}
+		panels = append(panels,
+			timeline.Panel{Title: fmt.Sprintf("%s %s %s, %d ranks on %s", p.Name, s, s.Type, r.Size(),
+				r.drv.Properties().Name), Spans: spans})
+	}
+	if r.Rank() != 0 {
+		return nil
+	}
+	if r.o.svg != "" {
+		if err := toFile(r.o.svg, func(w io.Writer) error { return timeline.SVG(w, panels...) }); err != nil {
+			return err
+		}
+	}
+	for i, panel := range panels {
+		name := r.o.out
+		if len(panels) > 1 {
+			name = fmt.Sprintf("%s.%s", r.o.programs[i].Name, name)
+		}
+		if err := toFile(name,
+			func(w io.Writer) error { return timeline.Perfetto(w, panel.Spans) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toFile writes a file and says so.
+func toFile(name string, write func(io.Writer) error) (err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := write(f); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	fmt.Printf("written to %s\n", name)
+	return nil
+}
+
+// traced runs one program and gathers the spans of all ranks. Time zero is where
+// their streams have met.
+func (r *rank) traced(ctx context.Context, p *harness.Program, s harness.Shape) (spans []timeline.Span, err error) {
+	l, err := r.newLab(ctx, []*harness.Program{p}, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.free(ctx)) }()
+	t, err := r.newTimer()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	for range warmUp {
+		if _, err := t.measure(l.plans[0].Enqueue, false); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := t.measure(func(s driver.Stream) error {
+		if err := r.tracer.Start(s); err != nil {
+			return err
+		}
+		return l.plans[0].Enqueue(s)
+	}, true); err != nil {
+		return nil, err
+	}
+	mine, err := r.tracer.Stop(streamNames(base(l.plans[0])))
+	if err != nil {
+		return nil, err
+	}
+	trace.Name(mine, base(l.plans[0]).Steps())
+	return r.gatherSpans(ctx, mine)
+}
+
+// base is what a generated plan shares with the plans of all packages.
+func base(p harness.Plan) *plan.Plan { return p.(interface{ Base() *plan.Plan }).Base() }
+
+// streamNames resolves the plan's streams; the caller's stands for main.
+func streamNames(p *plan.Plan) func(driver.Stream) string {
+	names := p.Streams()
+	return func(s driver.Stream) string {
+		if name, ok := names[s]; ok {
+			return name
+		}
+		return "main"
+	}
+}
+
+func (r *rank) gatherSpans(ctx context.Context, mine []timeline.Span) ([]timeline.Span, error) {
+	for i := range mine {
+		mine[i].Rank = r.Rank()
+	}
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	blobs, err := r.Gather(ctx, "spans", text)
+	if err != nil {
+		return nil, err
+	}
+	var all []timeline.Span
+	for _, b := range blobs {
+		var some []timeline.Span
+		if err := json.Unmarshal(b, &some); err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}

@@ -1,0 +1,140 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"ovgen/runtime/plan"
+	"ovgen/schedule"
+	"ovgen/verify/harness"
+)
+
+// families are the programs that compute the same from the same buffers, by the
+// operation's name: that of the first. Those that are slow on purpose are left out.
+func families(programs []harness.Program) [][]*harness.Program {
+	var list []*harness.Program
+	for i := range programs {
+		if !programs[i].Slow {
+			list = append(list, &programs[i])
+		}
+	}
+	slices.SortFunc(list, func(a, b *harness.Program) int { return strings.Compare(a.Name, b.Name) })
+	return schedule.Families(list, func(p *harness.Program) schedule.Schedule {
+		return schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}
+	})
+}
+
+// fitting are the programs of a family that take a shape.
+func fitting(family []*harness.Program, s harness.Shape, ranks int) []*harness.Program {
+	return slices.DeleteFunc(slices.Clone(family), func(p *harness.Program) bool { return p.Fits(s, ranks) != nil })
+}
+
+// operation names what a program computes, as package tuned does: by the first of its
+// family among all programs of the binary, also where not all of them are measured.
+func (o *options) operation(p *harness.Program) string {
+	for _, f := range families(o.all) {
+		if slices.ContainsFunc(f, func(other *harness.Program) bool { return other.Name == p.Name }) {
+			return f[0].Name
+		}
+	}
+	return p.Name
+}
+
+// tune measures the schedules of each operation that was asked for against each
+// other and writes the fastest of each shape into the file.
+func (r *rank) tune(ctx context.Context) error {
+	table := &plan.Tuning{}
+	if have, err := plan.ReadTuning(r.o.out); err == nil {
+		table = have
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	const line = "%-22s %-38s %-30s %-9s %8v  %s\n"
+	if r.Rank() == 0 && !r.o.json {
+		fmt.Printf(line, "operation", "shape", "fastest", "mode", "ms", "ahead of")
+	}
+	for _, f := range families(r.o.programs) {
+		for _, typ := range r.o.typesOf(f[0]) {
+			for _, s := range r.o.shapesOf(f[0], typ, r.onGPU()) {
+				take := fitting(f, s, r.o.ranks)
+				if len(take) == 0 {
+					return f[0].Fits(s, r.o.ranks)
+				}
+				m, next, err := r.fastest(ctx, take, s)
+				if err != nil {
+					return fmt.Errorf("tune %s, %s %s: %w", f[0].Name, s, s.Type, err)
+				}
+				table.Put(m)
+				r.shown.clear()
+				switch {
+				case r.Rank() != 0:
+				case r.o.json:
+					printJSON(m)
+				default:
+					mode := variantEager
+					if m.Replayed {
+						mode = variantReplayed
+					}
+					fmt.Printf(line, m.Operation, m.Shape, m.Program, mode,
+						fmt.Sprintf("%.4f", m.Milliseconds), next)
+				}
+			}
+		}
+	}
+	r.shown.clear()
+	if r.Rank() != 0 {
+		return nil
+	}
+	if err := table.Write(r.o.out); err != nil {
+		return err
+	}
+	if !r.o.json {
+		fmt.Printf("written to %s\n", r.o.out)
+	}
+	return nil
+}
+
+// fastest measures a family at one shape; next says what came second.
+func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m plan.Measured, next string,
+	err error) {
+	l, err := r.newLab(ctx, programs, s)
+	if err != nil {
+		return m, "", err
+	}
+	defer func() { err = errors.Join(err, l.free(ctx)) }()
+	variants, err := l.variants(ctx)
+	if err != nil {
+		return m, "", err
+	}
+	var all []*series
+	for _, v := range variants {
+		if v.plan() {
+			all = append(all, &series{variant: v})
+		}
+	}
+	if all, err = l.measure(ctx, all); err != nil {
+		return m, "", err
+	}
+	list := l.figures(all)
+	slices.SortStableFunc(list, func(a, b figure) int {
+		if a.Median < b.Median {
+			return -1
+		}
+		return 1
+	})
+	best := list[0]
+	next = "nothing"
+	for _, f := range list[1:] {
+		if f.Program != best.Program {
+			next = fmt.Sprintf("%s by %.1f %%", f.Program, 100*(f.Median/best.Median-1))
+			break
+		}
+	}
+	return plan.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
+		Shape:   base(l.plans[0]).Shape(),
+		Program: best.Program, Replayed: best.Variant == variantReplayed, Milliseconds: best.Median}, next, nil
+}

@@ -1,0 +1,176 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ovgen/runtime/driver"
+	"ovgen/schedule"
+	"ovgen/verify/harness"
+	"ovgen/verify/reference"
+)
+
+// Ways to run a plan.
+const (
+	modeEager    = "eager"
+	modeReplayed = "replayed"
+	modeOwn      = "own stream" // Run of a program that can't be replayed
+	modeReal     = "real"
+)
+
+// verify runs every program in every type and shape, in each mode, and prints
+// the table; of one that fails, what came before it too.
+func (r *rank) verify(ctx context.Context) (right bool, err error) {
+	var rows []row
+	defer func() {
+		r.shown.clear()
+		if len(rows) > 0 {
+			right = r.report(rows) && err == nil
+		}
+	}()
+	for _, p := range r.o.programs {
+		for _, typ := range r.o.typesOf(&p) {
+			for _, s := range r.o.shapesOf(&p, typ, r.onGPU()) {
+				more, err := r.verifyShape(ctx, &p, s)
+				if err != nil {
+					return false, fmt.Errorf("verify %s, %s %s: %w", p.Name, s, s.Type, err)
+				}
+				rows = append(rows, more...)
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return false, errors.New("nothing to verify: no program takes these types")
+	}
+	return false, nil
+}
+
+// checker verifies one shape of one program.
+type checker struct {
+	*harness.Wanted
+	r    *rank
+	plan harness.Plan
+	turn int // of the replayed runs
+}
+
+func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Shape) (rows []row, err error) {
+	t, err := r.Tensors(p, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.Free()) }()
+	w, err := t.Wanted()
+	if err != nil {
+		return nil, err
+	}
+	plan, err := t.Plan(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.ClosePlan(ctx, plan)) }()
+	c := &checker{Wanted: w, r: r, plan: plan}
+	modes := []string{modeEager, modeReplayed}
+	if p.Eager {
+		modes[1] = modeOwn
+	}
+	if t.Small() && t.Problem.Op != schedule.Copy { // copies take reals anyway
+		modes = append(modes, modeReal)
+	}
+	for i, counts := range p.Patterns(t.Shape, r.Size()) {
+		if i > 0 {
+			if err := t.Recount(ctx, plan, counts.Counts); err != nil {
+				return nil, fmt.Errorf("%s: %w", counts.Name, err)
+			}
+		}
+		for _, mode := range modes {
+			one, err := c.mode(ctx, mode)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(mode+", "+counts.Name, ", "), err)
+			}
+			one.Parts = counts.Name
+			rows = append(rows, one)
+		}
+	}
+	return rows, nil
+}
+
+// mode makes the runs of one mode and gathers what each rank found.
+func (c *checker) mode(ctx context.Context, mode string) (row, error) {
+	runs := c.r.o.iters
+	switch {
+	case mode == modeReal:
+		runs = 1
+	case runs == 0 && c.r.onGPU():
+		runs = 50
+	case runs == 0:
+		runs = 5
+	}
+	var first *harness.Mismatch
+	for i := range runs {
+		c.r.shown.show("%s %s %s %s: run %d of %d", c.Program.Name, c.Shape, c.Shape.Type, mode, i+1, runs)
+		m, err := c.run(ctx, mode, uint32(i))
+		if err != nil {
+			return row{}, fmt.Errorf("run %d: %w", i+1, err)
+		}
+		if first == nil && m != nil {
+			m.Rank, m.Run, first = c.r.Rank(), i+1, m
+		}
+	}
+	return c.gather(ctx, mode, runs, first)
+}
+
+// run makes one run with fresh inputs and poisoned outputs and judges it.
+func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mismatch, error) {
+	if mode == modeReplayed || mode == modeOwn {
+		i += 1 << 20
+	}
+	s := c.r.Caller.Handle()
+	in := c.Inputs(i, mode == modeReal)
+	if err := errors.Join(c.Spoil(s), c.Fill(in, s), c.disturb(i, s)); err != nil {
+		return nil, err
+	}
+	if err := c.start(ctx, mode, s); err != nil {
+		return nil, err
+	}
+	if mode == modeReal {
+		return c.Near(in)
+	}
+	return c.Equal(in, s)
+}
+
+// start runs the plan once: behind what s holds, or, replayed, on its own. Of the
+// replayed runs every second is a Replay on s.
+func (c *checker) start(ctx context.Context, mode string, s driver.Stream) error {
+	if mode != modeReplayed && mode != modeOwn {
+		return c.plan.Enqueue(s)
+	}
+	if c.turn++; c.turn%2 == 0 && mode == modeReplayed {
+		return c.plan.Replay(s)
+	}
+	if err := c.r.drv.StreamSynchronize(s); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.r.o.timeout)
+	defer cancel()
+	return c.plan.Run(ctx)
+}
+
+// disturb makes this rank late, as the options ask.
+func (c *checker) disturb(run uint32, s driver.Stream) error {
+	chance := reference.Hash(c.r.o.seed, int64(run)<<8|0xff)
+	if c.r.o.straggler && int(chance%uint32(c.r.Size())) == c.r.Rank() {
+		if chance>>16&1 == 0 {
+			time.Sleep(2 * time.Millisecond) // the host is late, else the device
+		} else if err := c.r.Kernels.SpinFor(s, 2*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	if !c.r.o.delays {
+		return nil
+	}
+	own := reference.Hash(c.r.o.seed, int64(run)<<8|int64(c.r.Rank()))
+	return c.r.Kernels.SpinFor(s, time.Duration(own%200)*time.Microsecond)
+}

@@ -1,0 +1,196 @@
+package run
+
+import (
+	"errors"
+
+	"ovgen/runtime/driver"
+	"ovgen/schedule"
+	"ovgen/verify/reference"
+)
+
+// task is one product of what a rank has to compute: of gathered operands where
+// the ranks hold parts of what is contracted whole, of its own parts where the
+// ranks' products are partial.
+type task struct {
+	reference.Product
+	whole, chunk  driver.Product // chunk: of a rank's share of the rows
+	c, a, b, bias driver.Ptr
+}
+
+// addTasks makes the rank's products and what they need beside the plan's tensors.
+func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
+	made := map[string]driver.Ptr{}
+	for _, step := range l.Problem.Steps() {
+		p, ranks := step.Product, l.r.Size()
+		if step.C == reference.Hidden {
+			p.N /= ranks
+		}
+		if p.Parts > 1 && l.Problem.Reduces() {
+			p.K /= ranks
+		}
+		w := task{Product: p}
+		for _, x := range []struct {
+			to       *driver.Ptr
+			name     string
+			elements int
+		}{{&w.a, step.A, p.M * p.K}, {&w.b, step.B, p.K * p.N}, {&w.bias, step.Bias, p.N},
+			{&w.c, step.C, p.M * p.N}} {
+			if x.name == "" {
+				continue
+			}
+			at, err := l.operand(x.name, x.elements, made, in, s)
+			if err != nil {
+				return err
+			}
+			*x.to = at
+		}
+		var err, wrong error
+		w.whole, err = l.Product(p, w.bias != 0)
+		if p.M%ranks == 0 && !p.TransposedA {
+			p.M /= ranks
+			w.chunk, wrong = l.Product(p, w.bias != 0)
+		}
+		if err := errors.Join(err, wrong); err != nil {
+			return err
+		}
+		l.tasks = append(l.tasks, w)
+	}
+	return nil
+}
+
+// operand is the rank's part of a tensor where that is what is needed, else more
+// of it, made once and filled.
+func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in map[string]reference.Input,
+	s driver.Stream) (driver.Ptr, error) {
+	if l.Parts[name].Count == elements {
+		return l.At[name], nil
+	}
+	if made[name] != 0 {
+		return made[name], nil
+	}
+	at, err := l.Alloc(elements)
+	if err != nil {
+		return 0, err
+	}
+	made[name] = at
+	return at, l.r.Kernels.Make(at, l.Shape.Type, reference.Input{Seed: in[name].Seed, Real: true},
+		reference.Whole(elements), s)
+}
+
+// pure are the whole products.
+func (l *lab) pure(s driver.Stream) error {
+	for _, w := range l.tasks {
+		if err := l.r.drv.Matmul(w.whole, w.c, w.a, w.b, w.bias, l.r.Space, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunked says that all products can be cut by rows.
+func (l *lab) chunked() bool {
+	for _, w := range l.tasks {
+		if w.chunk == 0 {
+			return false
+		}
+	}
+	return len(l.tasks) > 0
+}
+
+// chunks are the products cut by rows, one after the other on one stream.
+func (l *lab) chunks(s driver.Stream) error {
+	for _, w := range l.tasks {
+		rows := w.M / l.r.Size()
+		for i := range l.r.Size() {
+			a, c := w.a+driver.Ptr(l.Bytes(i*rows*w.K)), w.c+driver.Ptr(l.Bytes(i*rows*w.N))
+			if err := l.r.drv.Matmul(w.chunk, c, a, w.b, w.bias, l.r.Space, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pulls are the bytes that a run gets from each peer at least: the peer's part of
+// what is gathered, and of partial results those of this rank's share, which an
+// all-reduce gathers again.
+func (l *lab) pulls() (bytes []int64) {
+	if l.Program.Bare() || l.r.Size() == 1 {
+		return nil
+	}
+	partial := l.Problem.Reduces()
+	for _, name := range []string{"A", "B"} {
+		at, _, sharded := l.Problem.Tensor(name).Sharded()
+		if sharded && (!partial || l.Problem.Op == schedule.MLP && name == "A" && at == 0) {
+			bytes = append(bytes, l.Bytes(l.Parts[name].Count))
+		}
+	}
+	if partial {
+		share := l.Bytes(l.Problem.Elements("C") / l.r.Size())
+		bytes = append(bytes, share)
+		if l.Parts["C"].Count == l.Problem.Elements("C") {
+			bytes = append(bytes, share)
+		}
+	}
+	return bytes
+}
+
+// copies are the pulls of a run, from what the peers staged.
+func (l *lab) copies(s driver.Stream) error {
+	me := l.r.Rank()
+	offset := l.staging - l.r.Arena().Base(me)
+	for _, n := range l.traffic {
+		for i := 1; i < l.r.Size(); i++ {
+			from := (me + i) % l.r.Size()
+			dst, src := l.pulled+driver.Ptr(int64(from)*n),
+				l.r.Arena().Base(from)+offset+driver.Ptr(int64(me)*n)
+			if err := l.r.drv.MemcpyDtoDAsync(dst, src, n, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flops are a rank's floating point operations.
+func (l *lab) flops() (n float64) {
+	for _, w := range l.tasks {
+		n += 2 * float64(w.M) * float64(w.N) * float64(w.K)
+	}
+	return n
+}
+
+// collective is what a bare communication moves, as nccl-tests count it: the bytes
+// of the whole on one rank, and how much of that passes a rank's link.
+type collective struct {
+	name  string
+	bytes int64
+	bus   float64
+}
+
+// collective of the program; false for one that also computes.
+func (l *lab) collective(ranks int) (collective, bool) {
+	a, c := l.Parts["A"], l.Parts["C"]
+	d := float64(ranks)
+	others := (d - 1) / d
+	axisA, _, sharded := l.Problem.Tensor("A").Sharded()
+	axisC, _, scattered := l.Problem.Tensor("C").Sharded()
+	whole := l.Bytes(l.Problem.Elements("C"))
+	switch {
+	case !l.Program.Bare():
+		return collective{}, false
+	case l.Problem.Op == schedule.Sum && scattered:
+		return collective{"reduce-scatter", l.Bytes(a.Count), others}, true
+	case l.Problem.Op == schedule.Sum:
+		return collective{"all-reduce", l.Bytes(a.Count), 2 * others}, true
+	case l.Problem.Tensor("A").Root && scattered:
+		return collective{"scatter", whole, others}, true
+	case l.Problem.Tensor("A").Root:
+		return collective{"broadcast", whole, 1}, true
+	case sharded && scattered && axisA != axisC:
+		return collective{"all-to-all", l.Bytes(a.Count), others}, true
+	case sharded && scattered:
+		return collective{"send and receive", l.Bytes(c.Count), 1}, true
+	}
+	return collective{"all-gather", whole, others}, true
+}
