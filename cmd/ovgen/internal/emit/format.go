@@ -70,7 +70,7 @@ func docf(format string, args ...any) jen.Code { return doc(fmt.Sprintf(format, 
 
 // wrap breaks the lines of each paragraph anew, but for preformatted ones.
 func wrap(text string) string {
-	const width = 77
+	const width = 97
 	var out []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		if strings.HasPrefix(paragraph, "\t") {
@@ -107,4 +107,9 @@ func comment(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// oneLine is a function whose body is one statement; a long one takes lines of its own.
+func oneLine(head *jen.Statement, body jen.Code) *jen.Statement {
+	return head.Op("{").Add(body).Op("}")
 }

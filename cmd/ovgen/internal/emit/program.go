@@ -27,7 +27,7 @@ func (u *unit) programFile() ([]byte, error) {
 	u.planType(f)
 	u.constructor(f)
 	f.Line()
-	f.Add(doc("issue enqueues one run: the host program of the package comment, node by node."))
+	f.Add(doc("issue enqueues one run: the host program of doc.go, node by node."))
 	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath,
 		"Queue")).Block(body...)
 	return render(f, path.Join(u.name, "program.go"))
