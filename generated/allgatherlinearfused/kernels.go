@@ -23,8 +23,8 @@ var table = kernels.Table{
 //go:embed allgatherlinearfused_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
 	Source:  "4db86cb345c6f603033e74b11f9fd62760846fdc14380f00cc421cd55e53e436",

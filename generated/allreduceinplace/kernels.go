@@ -24,8 +24,8 @@ var table = kernels.Table{
 //go:embed allreduceinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
 	Source:  "db875bb161c180b594906a3735bc80d7cbfc21d9fdc854c772f0b4c466cff28c",

@@ -21,8 +21,8 @@ var table = kernels.Table{
 //go:embed allreduceoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
 	Source:  "9363c0082aea4d5d72fac6bc276df2f6652a8de9226ad0fe0c288bab8bc7b702",

@@ -24,8 +24,8 @@ var table = kernels.Table{
 //go:embed allreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
 	Source:  "d3d2cf854e283234e9cf94f0fd3067d007d82f90f24c4768e58e098ed61021bd",

@@ -21,8 +21,8 @@ var table = kernels.Table{
 //go:embed linearallreduceoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
 	Source:  "85232244c7e4adcb12c77a3336bddf9c517838ace852fe49260ded0470a73963",

@@ -24,8 +24,8 @@ var table = kernels.Table{
 //go:embed linearallreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
 	Source:  "e12cfa492c25c0517b36a3d47f5881304ca50f3a508ba387b1160a8be8de373f",

@@ -21,8 +21,8 @@ var table = kernels.Table{
 //go:embed linearreducescatterinslot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
 	Source:  "de571a53cb9975dc6295c5145e5af14f5f746b841941aa32ccf5982d1d26fe1f",

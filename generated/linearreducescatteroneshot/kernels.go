@@ -21,8 +21,8 @@ var table = kernels.Table{
 //go:embed linearreducescatteroneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
 	Source:  "f7a78d4eb6ef102938035cf18b0298fba720b8f93233b409b842991485d243d0",

@@ -21,8 +21,8 @@ var table = kernels.Table{
 //go:embed reducescatterv_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "reducescatterv",
 	Source:  "41c365f9c36253d5b4f9a88ce4530ae96ed2ab0fc7a84124f5a4796f80c93469",

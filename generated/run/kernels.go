@@ -12,8 +12,8 @@ import (
 //go:embed run_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
 	Name:    "run",
 	Source:  "5fe5cbe408273afc71932d5915267ff2479e936b029715668a58a077747ca9e0",
