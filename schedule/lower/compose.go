@@ -31,7 +31,7 @@ var (
 )
 
 // every is the absent peer of a post or wait: all of them.
-var every = hostir.Expr{}
+var every = hostir.Every
 
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
