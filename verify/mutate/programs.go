@@ -121,6 +121,8 @@ func (m *maker) variants(n hostir.Node) []variant {
 		case hostir.Product:
 			flip(n, add)
 		}
+	default:
+		m.err = fmt.Errorf("no mutants are known of a %T", n)
 	}
 	return list
 }
