@@ -60,7 +60,8 @@ func (o *options) list(to io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Op, l.Shape, l.Type, memory, placements(&p))
 	}
 	w.Flush()
-	fmt.Fprintf(to, "arena and workspaces: what a plan of the shape takes on each of %d ranks, beside the caller's buffers;\n"+
+	fmt.Fprintf(to, "arena and workspaces: what a plan of the shape takes on each of %d ranks, "+
+		"beside the caller's buffers;\n"+
 		"the plans of a group share both where they can (-json: all amounts in bytes)\n", o.ranks)
 	for _, line := range refused {
 		fmt.Fprintln(to, line)
@@ -69,7 +70,8 @@ func (o *options) list(to io.Writer) {
 
 func (o *options) listed(p *harness.Program) listed {
 	s := o.listedShape(p)
-	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Op, Size: o.ranks, Shape: s.String(), Type: s.Type.String()}
+	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Op, Size: o.ranks, Shape: s.String(),
+		Type: s.Type.String()}
 	for _, t := range p.Types {
 		l.Types = append(l.Types, t.String())
 	}
