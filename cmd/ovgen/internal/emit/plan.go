@@ -162,8 +162,8 @@ func (u *unit) bind(f *jen.File) {
 		bound = append(bound, jen.Id("x").Dot(b.Name))
 	}
 	f.Line()
-	f.Add(doc("Bind sets the memory that runs work on, as plan.Plan's does: it is collective, and with the buffers " +
-		"of the last Bind it does nothing."))
+	f.Add(doc("Bind sets the memory that runs work on, as plan.Plan's does: it is collective where memory that peers " +
+		"use is new, and else sends nothing and waits for nothing."))
 	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Bind").Params(jen.Id("ctx").Qual("context", "Context"),
 		jen.Id("x").Id("Buffers")).Error().Block(
 		jen.Return(jen.Id("p").Dot("Plan").Dot(call).Call(bound...)))
