@@ -91,8 +91,9 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is
-// collective, and with the buffers of the last Bind it does nothing.
+// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
+// where memory that peers use is new, and else sends nothing and waits for
+// nothing.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
