@@ -34,7 +34,7 @@ func gradientShift(d *draft) error {
 			hostir.Set(copyRef, hostir.Chunk(here, from), hostir.View{Buffer: travels, Peer: from}),
 			hostir.After(mainRef, copyRef),
 			share(hostir.Chunk(here, from), from).Accumulated()), hostir.Post(copyRef, read, every).
-				Described(travels + " may be overwritten afterwards"),
+			Described(travels + " may be overwritten afterwards"),
 		hostir.Wait(copyRef, read, every),
 		join(copySet),
 	}
