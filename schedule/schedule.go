@@ -74,7 +74,7 @@ const (
 	Plain      SplitKind = "plain"  // memory only
 	DeviceX    SplitKind = "DIDx"   // the ranks of the mesh: a rank holds its part only
 	DeviceY    SplitKind = "DIDy"   // the hosts of the mesh
-	StreamAxis SplitKind = "Stream" // steps of the pipeline: a part is made at a time
+	StreamAxis SplitKind = "Stream" // steps: a part is made at a time
 )
 
 // DIDx shards an axis over n ranks.

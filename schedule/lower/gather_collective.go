@@ -53,7 +53,7 @@ func gatherCollective(d *draft) error {
 	return nil
 }
 
-// chunks is the loop over the steps of a collective pipeline.
+// chunks is the loop over the steps of the stream axis.
 func chunks(remark string, body ...hostir.Node) hostir.For {
 	l := hostir.Loop(stepIndex, hostir.Const(0), hostir.Var(chunksName), body...)
 	l.Remark = remark

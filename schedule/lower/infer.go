@@ -149,7 +149,7 @@ func (d *draft) tensors() error {
 	return nil
 }
 
-// chunked is the tensor with the name S for the chunks of a collective pipeline.
+// chunked is the tensor with the name S for a constant number of steps.
 func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 	t.Axes = slices.Clone(t.Axes)
 	for j, a := range t.Axes {
