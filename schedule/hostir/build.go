@@ -51,6 +51,9 @@ func Loop(index string, from, to Expr, body ...Node) For {
 	return For{Index: index, From: from, To: to, Body: body}
 }
 
+// Every is the absent peer of a post or a wait: all of them.
+var Every Expr
+
 // Post posts to a peer, or to every peer where that is absent.
 func Post(s StreamRef, semaphore string, to Expr) Step {
 	return Step{Stream: s, Post: []Word{{Semaphore: semaphore, Peer: to}}}

@@ -35,10 +35,12 @@ func TestExprTextIsGo(t *testing.T) {
 
 func drawExpr(t *rapid.T, depth int) hostir.Expr {
 	if depth == 0 || rapid.Bool().Draw(t, "leaf") {
-		return rapid.SampledFrom([]hostir.Expr{hostir.Rank, hostir.Size, hostir.Const(1), hostir.Const(2), hostir.Const(7), hostir.Var("i")}).Draw(t, "value")
+		return rapid.SampledFrom([]hostir.Expr{hostir.Rank, hostir.Size, hostir.Const(1), hostir.Const(2),
+			hostir.Const(7), hostir.Var("i")}).Draw(t, "value")
 	}
 	x, y := drawExpr(t, depth-1), drawExpr(t, depth-1)
-	op := rapid.SampledFrom([]func(x, y hostir.Expr) hostir.Expr{hostir.Add, hostir.Sub, hostir.Mul, hostir.Div, hostir.Mod}).Draw(t, "op")
+	op := rapid.SampledFrom([]func(x, y hostir.Expr) hostir.Expr{hostir.Add, hostir.Sub, hostir.Mul, hostir.Div,
+		hostir.Mod}).Draw(t, "op")
 	return op(x, y)
 }
 

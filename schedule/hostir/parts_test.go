@@ -22,7 +22,8 @@ var kinds = []hostir.Node{hostir.For{}, hostir.Let{}, hostir.If{}, hostir.Synchr
 // The list above is that of the package.
 func TestKinds(t *testing.T) {
 	var names, have []string
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	packages, err := parser.ParseDir(token.NewFileSet(), ".",
+		func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,10 +174,13 @@ func TestCheck(t *testing.T) {
 		{"nil in a loop", hostir.Loop("i", hostir.Rank, hostir.Size, nil), "nil"},
 		{"two posts", edit(post, func(n *hostir.Step) { n.Post = append(n.Post, n.Post[0]) }), "one post or one wait"},
 		{"unknown work", hostir.Step{Do: "more"}, `there is no work "more"`},
-		{"a copy of two", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.Reads = append(n.Reads, a) }), "a copy reads one view"},
+		{"a copy of two", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.Reads = append(n.Reads, a) }),
+			"a copy reads one view"},
 		{"a sum by nobody", edit(hostir.Reduce(s, c, a), func(n *hostir.Step) { n.By = "" }), "a kernel does it"},
-		{"signals by nobody", edit(hostir.Fuse("get", hostir.Set(s, c, a), post), func(n *hostir.Step) { n.By = "" }), "only a kernel signals around its work"},
-		{"a product of one", edit(product(hostir.Linear), func(n *hostir.Step) { n.Reads = n.Reads[:1] }), "two operands"},
+		{"signals by nobody", edit(hostir.Fuse("get", hostir.Set(s, c, a), post), func(n *hostir.Step) { n.By = "" }),
+			"only a kernel signals around its work"},
+		{"a product of one", edit(product(hostir.Linear), func(n *hostir.Step) { n.Reads = n.Reads[:1] }),
+			"two operands"},
 		{"GELU of a copy", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.Gelu = true }), "only products"},
 		{"a copy of each", hostir.Set(s, c, a.EachRank()), "only a sum"},
 		{"no arrow", product("mk,nk"), "no two operands and a result"},

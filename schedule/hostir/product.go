@@ -43,7 +43,8 @@ func ParseProduct(index string) (Form, error) {
 	if f.TransposedB {
 		inB = b[1]
 	}
-	if inA != inB || m == n || !strings.ContainsRune(a, rune(m)) || !strings.ContainsRune(b, rune(n)) || inA == m || inA == n {
+	if inA != inB || m == n || !strings.ContainsRune(a, rune(m)) || !strings.ContainsRune(b,
+		rune(n)) || inA == m || inA == n {
 		return wrong("the operands must share the index that the result lacks, and have one of its own each")
 	}
 	switch {

@@ -202,7 +202,10 @@ func (e Expr) ofRank() bool {
 
 // expr writes a sum: what is added first, the rank ahead of D, and the constant last.
 func (s sum) expr() Expr {
-	rank := slices.IndexFunc(s.terms, func(t term) bool { return t.factor > 0 && len(t.atoms) == 1 && t.atoms[0].Equal(Rank) })
+	rank := slices.IndexFunc(s.terms, func(t term) bool {
+		return t.factor > 0 && len(t.atoms) == 1 &&
+			t.atoms[0].Equal(Rank)
+	})
 	size := slices.IndexFunc(s.terms, func(t term) bool { return len(t.atoms) == 1 && t.atoms[0].Equal(Size) })
 	terms := slices.Clone(s.terms)
 	if size >= 0 && rank > size {

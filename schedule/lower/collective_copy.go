@@ -16,7 +16,8 @@ func gatherCopy(d *draft) error {
 		d.counted("A", hostir.Var(countRank))
 		d.counted("C", hostir.Var(countChunk))
 	}
-	return d.exchange(hostir.Whole("A"), func(from hostir.Expr) hostir.View { return hostir.View{Buffer: "A", Peer: from} })
+	return d.exchange(hostir.Whole("A"),
+		func(from hostir.Expr) hostir.View { return hostir.View{Buffer: "A", Peer: from} })
 }
 
 // allToAllCopy copies part r of every rank's A to its place in C.
@@ -35,7 +36,8 @@ func allToAllCopy(d *draft) error {
 		d.counted("A", hostir.Add(hostir.Mul(from, hostir.Size), to))
 		d.counted("C", hostir.Add(hostir.Mul(to, hostir.Size), from))
 	}
-	return d.exchange(hostir.Chunk("A", hostir.Rank), func(from hostir.Expr) hostir.View { return hostir.Remote("A", from, hostir.Rank) })
+	return d.exchange(hostir.Chunk("A", hostir.Rank),
+		func(from hostir.Expr) hostir.View { return hostir.Remote("A", from, hostir.Rank) })
 }
 
 // exchange copies a part of C from every rank, r+1 first, and the own one beside that.
@@ -48,8 +50,8 @@ func (d *draft) exchange(own hostir.View, of func(from hostir.Expr) hostir.View)
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(copyRef, ready, from),
 			hostir.Set(copyRef, hostir.Chunk("C", from), of(from))),
-		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), own),
-		hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
+		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), own), hostir.Post(copyRef, read, every).
+			Described("A may be overwritten afterwards"),
 		hostir.Wait(copyRef, read, every),
 		join(copySet),
 	}
@@ -76,8 +78,8 @@ func permuteCopy(d *draft) error {
 				hostir.Post(mainRef, ready, to),
 				hostir.Wait(mainRef, ready, from),
 				hostir.Set(mainRef, hostir.Whole("C"), hostir.View{Buffer: "A", Peer: from}),
-				hostir.Post(mainRef, read, from),
-				hostir.Wait(mainRef, read, to).Described("A may be overwritten afterwards"),
+				hostir.Post(mainRef, read, from), hostir.Wait(mainRef, read, to).
+					Described("A may be overwritten afterwards"),
 			}},
 	}
 	return nil
@@ -102,8 +104,8 @@ func broadcastCopy(d *draft) error {
 		hostir.If{X: hostir.Rank, Y: root,
 			Then: []hostir.Node{
 				hostir.Post(mainRef, ready, every),
-				hostir.Set(mainRef, hostir.Whole("C"), hostir.Whole("A")),
-				hostir.Wait(mainRef, read, every).Described("A may be overwritten afterwards"),
+				hostir.Set(mainRef, hostir.Whole("C"), hostir.Whole("A")), hostir.Wait(mainRef, read, every).
+					Described("A may be overwritten afterwards"),
 			},
 			Else: []hostir.Node{
 				hostir.Wait(mainRef, ready, root),

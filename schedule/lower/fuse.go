@@ -13,7 +13,8 @@ func fuse(d *draft) error {
 		return nil
 	}
 	if d.schedule.Transport.Copy != schedule.CopyKernel && between(d.program) {
-		return &schedule.FieldError{Path: "Transport.Steps", Msg: "only kernels can be fused, and ranks copy here", Hint: "set Copy to schedule.CopyKernel"}
+		return &schedule.FieldError{Path: "Transport.Steps", Msg: "only kernels can be fused, and ranks copy here",
+			Hint: "set Copy to schedule.CopyKernel"}
 	}
 	d.program.Body = fused(d.program.Body)
 	return nil

@@ -45,7 +45,8 @@ func gatherCollective(d *draft) error {
 		d.fork(set)
 		joined := hostir.After(mainRef, work)
 		joined.Origin = joinAt
-		started := hostir.Synchronize{Origin: forkAt, Streams: []hostir.StreamRef{work}, On: []hostir.StreamRef{mainRef}}
+		started := hostir.Synchronize{Origin: forkAt, Streams: []hostir.StreamRef{work},
+			On: []hostir.StreamRef{mainRef}}
 		d.add(chunks("start: its own loop", started),
 			chunks("", append(append(gathering(work), multiplying...), joined)...))
 	}

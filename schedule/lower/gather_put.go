@@ -13,8 +13,8 @@ func gatherPut(d *draft) error {
 		return err
 	}
 	s, from, to := d.shards(), hostir.Var("from"), hostir.Var("to")
-	d.semaphore(free, count(s.parts))
-	d.semaphore(arrived, count(s.parts))
+	d.semaphore(free, count(s.n))
+	d.semaphore(arrived, count(s.n))
 	set, work := s.streams(d, 1)
 	d.add(s.each(func(p hostir.Expr) hostir.Node {
 		return hostir.Post(mainRef, free, every).Member(p).Described("one batch, before the forks")

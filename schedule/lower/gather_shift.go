@@ -41,11 +41,12 @@ func gatherShift(d *draft) error {
 	if x.apart {
 		x.copies = copyRef
 	}
-	d.semaphore(ready, count(x.parts))
+	d.semaphore(ready, count(x.n))
 	d.semaphore(read, count(1))
 	if x.batched {
 		d.add(x.each(func(p hostir.Expr) hostir.Node {
-			return hostir.Post(mainRef, ready, every).Member(p).Described("one batch, before the forks").AskedBy("Pipeline.Signals")
+			return hostir.Post(mainRef, ready, every).Member(p).
+				Described("one batch, before the forks").AskedBy("Pipeline.Signals")
 		})...)
 	}
 	d.add(x.start()...)
@@ -115,12 +116,14 @@ func (x gathering) steps() []hostir.Node {
 // exchange pulls a part of a shard, or copies the own one where it goes with the others.
 func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 	nodes := []hostir.Node{
-		hostir.Share{Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "Streams.Handles"}, Buffers: []string{"A"}, To: to, From: from},
+		hostir.Share{Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "Streams.Handles"},
+			Buffers: []string{"A"}, To: to, From: from},
 		hostir.Wait(x.copies, ready, from).Member(x.part()),
 		hostir.Set(x.copies, hostir.Chunk(x.g, x.chunk(from)), hostir.View{Buffer: "A", Peer: from, Index: x.part()}),
 	}
 	if !x.batched {
-		nodes = slices.Insert(nodes, 1, hostir.Node(hostir.Post(x.copies, ready, to).Described("get: send first, then recv")))
+		nodes = slices.Insert(nodes, 1, hostir.Node(hostir.Post(x.copies, ready, to).
+			Described("get: send first, then recv")))
 	}
 	if !x.batched || x.fused {
 		nodes = append(nodes, hostir.Post(x.copies, read, from))
@@ -131,7 +134,8 @@ func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 	if x.inPlace {
 		return nodes
 	}
-	own := hostir.Set(x.copies, hostir.Chunk(x.g, from), hostir.Chunk("A", hostir.Const(0))).Described("i = 0: the own shard").AskedBy("Pipeline.OwnShard")
+	own := hostir.Set(x.copies, hostir.Chunk(x.g, from), hostir.Chunk("A", hostir.Const(0))).
+		Described("i = 0: the own shard").AskedBy("Pipeline.OwnShard")
 	return []hostir.Node{hostir.If{X: to, Y: hostir.Rank, Then: []hostir.Node{own}, Else: nodes}}
 }
 
@@ -143,14 +147,16 @@ func (x gathering) end() {
 		s = copyRef
 	}
 	if _, ok := x.draft.schedule.Tensor("Gathered"); ok && x.inPlace {
-		x.add(hostir.Set(s, x.shards.rows("Gathered", hostir.Rank), hostir.Whole("A")).Described("the caller gets all shards").AskedBy("Tensors"))
+		x.add(hostir.Set(s, x.shards.rows("Gathered", hostir.Rank), hostir.Whole("A")).
+			Described("the caller gets all shards").AskedBy("Tensors"))
 	}
 	if x.batched {
 		const remark, field = "A may be overwritten afterwards", "Pipeline.Signals"
 		if x.fused { // the kernels have posted
 			x.add(hostir.Wait(s, read, every).Described(remark).AskedBy(field))
 		} else {
-			x.add(hostir.Post(s, read, every).Described(remark).AskedBy(field), hostir.Wait(s, read, every).AskedBy(field))
+			x.add(hostir.Post(s, read, every).Described(remark).AskedBy(field),
+				hostir.Wait(s, read, every).AskedBy(field))
 		}
 	}
 	if x.apart {

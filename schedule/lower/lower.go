@@ -44,3 +44,6 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 	}
 	return d.program, nil
 }
+
+// add appends to the program.
+func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }

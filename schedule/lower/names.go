@@ -12,6 +12,10 @@ const (
 	chunksName = "S" // chunks of a collective pipeline
 	stepIndex  = "i"
 	gathered   = "Agathered"
+	free       = "free"    // the owner's slots may be written
+	arrived    = "arrived" // a partial result is in its slot
+	partial    = "partial" // partial results for their owners
+	slots      = "slots"   // partial results of this rank's rows, a slot for each rank
 	padded     = "Apadded"
 	ready      = "ready" // the owner's shard may be read
 	read       = "read"  // the reader is done with the owner's shard

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ovgen/schedule"
-	"ovgen/schedule/hostir"
 )
 
 // point is a family of programs: a communication, and how it is cut into steps.
@@ -116,29 +115,4 @@ func (e entry) shares(s schedule.Schedule) error {
 	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: "this pipeline does not work in place",
 		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce of Kind schedule.TwoShot"}
-}
-
-// product is the schedule's product of one operand with B, B2 or B3.
-func product(s schedule.Schedule, on hostir.StreamRef, c, a hostir.View, n string) hostir.Step {
-	if s.Op == schedule.Matmul {
-		return hostir.Multiply(on, hostir.Matmul, c, a, hostir.Whole("B"+n))
-	}
-	var bias []hostir.View
-	if _, ok := s.Tensor("Bias" + n); ok {
-		bias = []hostir.View{hostir.Whole("Bias" + n)}
-	}
-	return hostir.Multiply(on, hostir.Linear, c, a, hostir.Whole("B"+n), bias...)
-}
-
-// multiplied are the schedule's products of a view, on a stream: the part of C that c names,
-// and those of C2 and C3.
-func (d *draft) multiplied(on hostir.StreamRef, c, a hostir.View) []hostir.Node {
-	nodes := []hostir.Node{product(d.schedule, on, c, a, "")}
-	for _, n := range []string{"2", "3"} {
-		if _, ok := d.schedule.Tensor("B" + n); ok {
-			c.Buffer = "C" + n
-			nodes = append(nodes, product(d.schedule, on, c, a, n))
-		}
-	}
-	return nodes
 }

@@ -20,13 +20,6 @@ func (d *draft) reduceBuffers(stack string) error {
 	return nil
 }
 
-// stack declares memory for a part of every rank's rows, each like what this rank has
-// of t.
-func (d *draft) stack(name string, t schedule.Tensor) {
-	axes := append([]schedule.Axis{schedule.Dim(t.Axes[0].Extent, schedule.Stream(schedule.D))}, t.Axes[1:]...)
-	d.memory(name, part(t), axes...)
-}
-
 // rowsOf is the product of the rows of one rank.
 func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Step {
 	return d.multiply(s, dst, hostir.Chunk("A", rank))
@@ -34,7 +27,8 @@ func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) ho
 
 // ownRows is the product of this rank's rows, into its own slot.
 func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Step {
-	return d.rowsOf(s, hostir.Chunk(slots, hostir.Rank), hostir.Rank).Described("own rows " + when + "straight into their slot")
+	return d.rowsOf(s, hostir.Chunk(slots, hostir.Rank), hostir.Rank).
+		Described("own rows " + when + "straight into their slot")
 }
 
 // ownLast is the stream of each step's product, and that of the own rows behind them.
@@ -52,7 +46,8 @@ func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 func sumSlots() []hostir.Node {
 	return []hostir.Node{
 		hostir.Wait(mainRef, arrived, every),
-		hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).Described("once, in the order of ranks"),
+		hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
+			Described("once, in the order of ranks"),
 	}
 }
 
@@ -77,7 +72,8 @@ func reducePut(d *draft) error {
 	to := hostir.Var("to")
 	peer, freed := hostir.Bind("to", hostir.Ahead(step)), hostir.Wait(put, free, to)
 	multiply := d.rowsOf(work, hostir.Chunk(partial, to), to)
-	moved := []hostir.Node{hostir.Set(put, hostir.Remote(slots, to, hostir.Rank), hostir.Chunk(partial, to)), hostir.Post(put, arrived, to)}
+	moved := []hostir.Node{hostir.Set(put, hostir.Remote(slots, to, hostir.Rank), hostir.Chunk(partial, to)),
+		hostir.Post(put, arrived, to)}
 	exchange := append([]hostir.Node{peer, freed, multiply, hostir.After(put, work)}, moved...)
 	if d.schedule.Transport.Steps == schedule.Fused {
 		exchange = append([]hostir.Node{peer, multiply, hostir.After(put, work), freed}, moved...)
@@ -131,7 +127,8 @@ func reduceInSlot(d *draft) error {
 		d.add(sumSlots()...)
 		return nil
 	}
-	d.add(fork, d.ownRows(last, ""), steps(peer, hostir.Wait(work, free, to), multiply, hostir.Post(work, arrived, to)), join(set))
+	d.add(fork, d.ownRows(last, ""), steps(peer, hostir.Wait(work, free, to), multiply, hostir.Post(work, arrived, to)),
+		join(set))
 	d.add(sumSlots()...)
 	return nil
 }
@@ -163,10 +160,11 @@ func reduceGet(d *draft) error {
 			hostir.Wait(copyRef, ready, from),
 			hostir.Set(copyRef, hostir.Chunk(slots, from), hostir.Remote(staging, from, turn)),
 			hostir.Post(copyRef, read, from),
-			hostir.After(work, copyRef),
-			hostir.Wait(work, read, to).Described("the buffer is free again")),
+			hostir.After(work, copyRef), hostir.Wait(work, read, to).
+				Described("the buffer is free again")),
 		d.ownRows(mainRef, "last, "),
 		join(copySet, set),
-	}, hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).Described("once, in the order of ranks"))
+	}, hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
+		Described("once, in the order of ranks"))
 	return nil
 }

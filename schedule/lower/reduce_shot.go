@@ -22,8 +22,8 @@ func oneShot(d *draft) error {
 func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
 	return []hostir.Node{
 		hostir.Post(mainRef, ready, every).Described("peers may read " + of.Buffer),
-		hostir.Wait(mainRef, ready, every),
-		hostir.Reduce(mainRef, hostir.Whole("C"), of.EachRank()).Described(remark),
+		hostir.Wait(mainRef, ready, every), hostir.Reduce(mainRef, hostir.Whole("C"), of.EachRank()).
+			Described(remark),
 		hostir.Post(mainRef, read, every),
 		hostir.Wait(mainRef, read, every),
 	}
@@ -57,12 +57,14 @@ func twoShot(d *draft) error {
 	d.cut("C", schedule.D)
 	c := d.buffer("C").Tensor
 	d.rowsDivisible(1)
-	d.memory(reduced, part(c, schedule.D), append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
+	d.memory(reduced, part(c, schedule.D),
+		append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
 	d.semaphores(ready, summed, read)
 	d.add(
 		hostir.Post(mainRef, ready, every).Described("peers may read "+input),
 		hostir.Wait(mainRef, ready, every),
-		hostir.Reduce(mainRef, hostir.Whole(reduced), hostir.Remote(input, hostir.Var(hostir.RankIndex), hostir.Rank).EachRank()).Described("own rows, in the order of ranks"),
+		hostir.Reduce(mainRef, hostir.Whole(reduced), hostir.Remote(input, hostir.Var(hostir.RankIndex),
+			hostir.Rank).EachRank()).Described("own rows, in the order of ranks"),
 		hostir.Post(mainRef, summed, every))
 	from := hostir.Var("from")
 	d.add(

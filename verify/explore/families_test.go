@@ -49,19 +49,22 @@ func reduceScatter() *hostir.Program {
 		return hostir.Multiply(mainRef, hostir.Linear, c, hostir.Chunk("A", of), hostir.Whole("B"))
 	}
 	local := hostir.Div(hostir.Mul(m, k), d)
-	return &hostir.Program{Name: "ReduceScatter", Semaphores: exchange, Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.K, sharded...)}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K, sharded...)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.N)}}}},
-		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, local, hostir.Div(local, d)), buffer("B", hostir.Caller, hostir.Div(hostir.Mul(n, k), d), hostir.Div(hostir.Mul(n, k), d)),
-			buffer("C", hostir.Caller, shard, shard), buffer("partial", hostir.Plan, hostir.Mul(m, n), shard), buffer("slots", hostir.Plan, hostir.Mul(m, n), shard)},
+	return &hostir.Program{Name: "ReduceScatter", Semaphores: exchange,
+		Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.K, sharded...)}},
+			{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K, sharded...)}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.N)}}}},
+		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, local, hostir.Div(local, d)),
+			buffer("B", hostir.Caller, hostir.Div(hostir.Mul(n, k), d), hostir.Div(hostir.Mul(n, k), d)),
+			buffer("C", hostir.Caller, shard, shard),
+			buffer("partial", hostir.Plan, hostir.Mul(m, n), shard), buffer("slots", hostir.Plan, hostir.Mul(m, n), shard)},
 		Body: []hostir.Node{
-			hostir.Post(mainRef, "free", hostir.Expr{}),
+			hostir.Post(mainRef, "free", hostir.Every),
 			each(1, partial(hostir.Chunk("partial", to), to)),
 			mainFirst, puts,
 			partial(hostir.Chunk("slots", r), r),
 			copyFirst,
-			hostir.Wait(mainRef, "arrived", hostir.Expr{}),
+			hostir.Wait(mainRef, "arrived", hostir.Every),
 			sum}}
 }
 
@@ -69,12 +72,19 @@ func reduceScatter() *hostir.Program {
 // ranks' inputs, says so and waits again.
 func allReduce() *hostir.Program {
 	size := hostir.Mul(m, n)
-	return &hostir.Program{Name: "AllReduce", Semaphores: []hostir.Semaphore{{Name: "ready", Count: hostir.Const(2)}}, Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D, sharded...), schedule.Dim(schedule.M), schedule.Dim(schedule.N)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}}}},
+	return &hostir.Program{Name: "AllReduce", Semaphores: []hostir.Semaphore{{Name: "ready", Count: hostir.Const(2)}},
+		Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D, sharded...), schedule.Dim(schedule.M),
+				schedule.Dim(schedule.N)}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}}}},
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, size, size), buffer("C", hostir.Caller, size, size)},
 		Body: []hostir.Node{
-			hostir.Fuse("shot", hostir.Post(mainRef, "ready", hostir.Expr{}), hostir.Wait(mainRef, "ready", hostir.Expr{}), hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Whole("A").At(i).Over("i", hostir.Const(0), d)), hostir.Post(mainRef, "ready", hostir.Expr{}).Member(hostir.Const(1)), hostir.Wait(mainRef, "ready", hostir.Expr{}).Member(hostir.Const(1)))}}
+			hostir.Fuse("shot",
+				hostir.Post(mainRef, "ready", hostir.Every),
+				hostir.Wait(mainRef, "ready", hostir.Every),
+				hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Whole("A").At(i).Over("i", hostir.Const(0), d)),
+				hostir.Post(mainRef, "ready", hostir.Every).Member(hostir.Const(1)),
+				hostir.Wait(mainRef, "ready", hostir.Every).Member(hostir.Const(1)))}}
 }
 
 // weightGradient adds the products of shards of B, pulled from every rank.
@@ -82,22 +92,27 @@ func weightGradient() *hostir.Program {
 	size := hostir.Mul(m, k)
 	rows := hostir.Div(size, d)
 	grad := func(chunk hostir.Expr, more bool) hostir.Node {
-		g := hostir.Multiply(mainRef, hostir.Gradient, hostir.Whole("C"), hostir.Chunk("A", chunk), hostir.Chunk("Gathered", chunk))
+		g := hostir.Multiply(mainRef, hostir.Gradient, hostir.Whole("C"), hostir.Chunk("A", chunk),
+			hostir.Chunk("Gathered", chunk))
 		g.Accumulate = more
 		return g
 	}
-	return &hostir.Program{Name: "WeightGradient", Semaphores: []hostir.Semaphore{{Name: "ready"}, {Name: "read"}}, Schedule: schedule.Schedule{Op: schedule.Gradient, Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.K)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}}}},
-		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, hostir.Mul(m, n), shard), hostir.Buffer{Name: "B", Owner: hostir.Caller, Elements: rows, Chunk: rows, Shared: true},
-			buffer("C", hostir.Caller, hostir.Mul(n, k), hostir.Mul(n, k)), buffer("Gathered", hostir.Plan, size, rows)},
+	return &hostir.Program{Name: "WeightGradient", Semaphores: []hostir.Semaphore{{Name: "ready"}, {Name: "read"}},
+		Schedule: schedule.Schedule{Op: schedule.Gradient, Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}},
+			{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.K)}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}}}},
+		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, hostir.Mul(m, n), shard),
+			hostir.Buffer{Name: "B", Owner: hostir.Caller, Elements: rows, Chunk: rows, Shared: true},
+			buffer("C", hostir.Caller, hostir.Mul(n, k), hostir.Mul(n, k)),
+			buffer("Gathered", hostir.Plan, size, rows)},
 		Body: []hostir.Node{
-			hostir.Post(mainRef, "ready", hostir.Expr{}),
+			hostir.Post(mainRef, "ready", hostir.Every),
 			hostir.Set(mainRef, hostir.Chunk("Gathered", r), hostir.Chunk("B", hostir.Const(0))),
-			each(1, hostir.Wait(mainRef, "ready", to), hostir.Set(mainRef, hostir.Chunk("Gathered", to), hostir.Remote("B", to, hostir.Const(0)))),
-			hostir.Post(mainRef, "read", hostir.Expr{}),
-			hostir.Wait(mainRef, "read", hostir.Expr{}),
+			each(1, hostir.Wait(mainRef, "ready", to), hostir.Set(mainRef, hostir.Chunk("Gathered", to),
+				hostir.Remote("B", to, hostir.Const(0)))),
+			hostir.Post(mainRef, "read", hostir.Every),
+			hostir.Wait(mainRef, "read", hostir.Every),
 			grad(hostir.Const(0), false), each(1, grad(i, true))}}
 }
 
@@ -105,33 +120,39 @@ func weightGradient() *hostir.Program {
 func allToAll() *hostir.Program {
 	size := hostir.Mul(d, m)
 	dim := func(e schedule.Extent, s ...schedule.Split) schedule.Axis { return schedule.Dim(e, s...) }
-	return &hostir.Program{Name: "AllToAll", Semaphores: []hostir.Semaphore{{Name: "ready"}, {Name: "read"}}, Schedule: schedule.Schedule{Op: schedule.Copy, Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{dim(schedule.D, sharded...), dim(schedule.D), dim(schedule.M)}},
-		{Name: "C", Axes: []schedule.Axis{dim(schedule.D), dim(schedule.D, sharded...), dim(schedule.M)}}}},
+	return &hostir.Program{Name: "AllToAll", Semaphores: []hostir.Semaphore{{Name: "ready"}, {Name: "read"}},
+		Schedule: schedule.Schedule{Op: schedule.Copy, Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{dim(schedule.D, sharded...), dim(schedule.D), dim(schedule.M)}},
+			{Name: "C", Axes: []schedule.Axis{dim(schedule.D), dim(schedule.D, sharded...), dim(schedule.M)}}}},
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, size, m), buffer("C", hostir.Caller, size, m)},
 		Body: []hostir.Node{
-			hostir.Post(mainRef, "ready", hostir.Expr{}),
+			hostir.Post(mainRef, "ready", hostir.Every),
 			hostir.Set(mainRef, hostir.Chunk("C", r), hostir.Chunk("A", r)),
 			each(1, hostir.Wait(mainRef, "ready", to),
 				hostir.Set(mainRef, hostir.Chunk("C", to), hostir.Chunk("A", r).At(to))),
-			hostir.Post(mainRef, "read", hostir.Expr{}),
-			hostir.Wait(mainRef, "read", hostir.Expr{})}}
+			hostir.Post(mainRef, "read", hostir.Every),
+			hostir.Wait(mainRef, "read", hostir.Every)}}
 }
 
 // mlp is the layers on one rank's rows, with whole weights: GELU between them.
 func mlp() *hostir.Program {
 	f := hostir.Var("F")
 	rows := func(columns hostir.Expr) hostir.Expr { return hostir.Mul(hostir.Div(m, d), columns) }
-	hidden := hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("hidden"), hostir.Whole("A"), hostir.Whole("B"), hostir.Whole("Bias"))
+	hidden := hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("hidden"), hostir.Whole("A"), hostir.Whole("B"),
+		hostir.Whole("Bias"))
 	hidden.Gelu = true
 	return &hostir.Program{Name: "MLP", Schedule: schedule.Schedule{Op: schedule.MLP, Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.K)}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
+			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.K)}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.K)}},
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.F)}},
 		{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.F)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}},
-		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, rows(k), rows(k)), buffer("B", hostir.Caller, hostir.Mul(f, k), hostir.Mul(f, k)), buffer("Bias", hostir.Caller, f, f),
-			buffer("B2", hostir.Caller, hostir.Mul(n, f), hostir.Mul(n, f)), buffer("C", hostir.Caller, rows(n), rows(n)), buffer("hidden", hostir.Plan, rows(f), rows(f))},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M,
+			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}},
+		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, rows(k), rows(k)),
+			buffer("B", hostir.Caller, hostir.Mul(f, k), hostir.Mul(f, k)), buffer("Bias", hostir.Caller, f, f),
+			buffer("B2", hostir.Caller, hostir.Mul(n, f), hostir.Mul(n, f)), buffer("C", hostir.Caller, rows(n),
+				rows(n)), buffer("hidden", hostir.Plan, rows(f), rows(f))},
 		Body: []hostir.Node{
 			hidden,
 			hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("C"), hostir.Whole("hidden"), hostir.Whole("B2"))}}
@@ -155,7 +176,8 @@ func TestFamilies(t *testing.T) {
 		spoil   func(*hostir.Program)
 		broke   explore.Property
 	}{
-		{"a sum that lacks a term", reduceScatter(), change(hostir.Sum, func(s *hostir.Step) { s.Reads[0].Each.From = hostir.Const(1) }), explore.Contents},
+		{"a sum that lacks a term", reduceScatter(), change(hostir.Sum,
+			func(s *hostir.Step) { s.Reads[0].Each.From = hostir.Const(1) }), explore.Contents},
 		{"a sum in another order", reduceScatter(), change(hostir.Sum, func(s *hostir.Step) {
 			s.Reads[0] = slots(hostir.Mod(hostir.Add(i, hostir.Const(1)), d))
 		}), explore.Contents},
@@ -163,12 +185,17 @@ func TestFamilies(t *testing.T) {
 			last := len(p.Body) - 1
 			p.Body[last], p.Body[last-1] = p.Body[last-1], p.Body[last]
 		}, explore.NoRace},
-		{"a product ahead of its slot", reduceScatter(), func(p *hostir.Program) { p.Body[1], p.Body[3] = p.Body[3], p.Body[1] }, explore.NoRace},
+		{"a product ahead of its slot", reduceScatter(), func(p *hostir.Program) {
+			p.Body[1], p.Body[3] = p.Body[3],
+				p.Body[1]
+		}, explore.NoRace},
 		{"a kernel that does not wait", allReduce(), change(hostir.Sum, func(s *hostir.Step) {
 			s.Pre, s.Post = s.Pre[:1], append(s.Pre[1:], s.Post...)
 		}), explore.InRun},
-		{"a member that is not there", allReduce(), func(p *hostir.Program) { p.Semaphores = []hostir.Semaphore{{Name: "ready"}} }, explore.WellFormed},
-		{"a product that does not add", weightGradient(), change(hostir.Product, func(s *hostir.Step) { s.Accumulate = false }), explore.Contents},
+		{"a member that is not there", allReduce(),
+			func(p *hostir.Program) { p.Semaphores = []hostir.Semaphore{{Name: "ready"}} }, explore.WellFormed},
+		{"a product that does not add", weightGradient(), change(hostir.Product,
+			func(s *hostir.Step) { s.Accumulate = false }), explore.Contents},
 		{"a chunk of another rank", allToAll(), change(hostir.Copy, func(s *hostir.Step) {
 			if s.Remote() {
 				s.Reads[0].Index = to

@@ -31,7 +31,8 @@ func (m *maker) launch(s hostir.Step, whole func(...hostir.Node) []hostir.Node) 
 	}
 	for _, other := range m.others(s.Stream) {
 		list := slices.Clone(alone)
-		add("other stream", "the work on "+other.Set, slices.Insert(list, len(s.Pre), hostir.On(around(nil, nil), other))...)
+		add("other stream", "the work on "+other.Set, slices.Insert(list, len(s.Pre),
+			hostir.On(around(nil, nil), other))...)
 	}
 	for i, w := range words {
 		n := fmt.Sprintf("word %d, %s", i+1, w)
@@ -45,7 +46,8 @@ func (m *maker) launch(s hostir.Step, whole func(...hostir.Node) []hostir.Node) 
 		for j := range words {
 			if j != i { // past the work where that lies between
 				add("move", fmt.Sprintf("%s to %d", n, j+1), split(slices.Insert(slices.Clone(less), j, w), len(s.Pre)))
-				add("move", fmt.Sprintf("%s to %d by the work", n, j+1), split(slices.Insert(slices.Clone(less), j, w), fewer))
+				add("move", fmt.Sprintf("%s to %d by the work", n, j+1),
+					split(slices.Insert(slices.Clone(less), j, w), fewer))
 			}
 		}
 		for _, other := range m.others(s.Stream) {

@@ -59,7 +59,7 @@ func All(p *hostir.Program) ([]Mutant, error) {
 	}
 	m.programs()
 	m.operations()
-	return m.list, nil
+	return m.list, m.err
 }
 
 type maker struct {
@@ -68,6 +68,7 @@ type maker struct {
 	seen    map[[32]byte]bool
 	names   map[string]int
 	list    []Mutant
+	err     error
 }
 
 // add keeps a mutant whose operations are given by a function of the mesh size;

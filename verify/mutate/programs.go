@@ -39,7 +39,10 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 			m.node(v.kind, n, v.text, whole(with(body, i, v.node)))
 		}
 		if does && step.Fused() {
-			m.launch(step, func(list ...hostir.Node) []hostir.Node { return whole(slices.Concat(body[:i], list, body[i+1:])) })
+			m.launch(step, func(list ...hostir.Node) []hostir.Node {
+				return whole(slices.Concat(body[:i], list,
+					body[i+1:]))
+			})
 		}
 		if does && step.Do == hostir.Product {
 			m.node("in place", n, "", whole(slices.Concat(body[:i], inPlace(step), body[i+1:])))
@@ -118,6 +121,8 @@ func (m *maker) variants(n hostir.Node) []variant {
 		case hostir.Product:
 			flip(n, add)
 		}
+	default:
+		m.err = fmt.Errorf("no mutants are known of a %T", n)
 	}
 	return list
 }
@@ -228,12 +233,13 @@ func (m *maker) sharedWords() {
 	names := m.program.SemaphoreNames()
 	for i, keep := range names {
 		for _, drop := range names[i+1:] {
-			m.body("share a word", keep+" is "+drop+" too", hostir.Rewrite(m.program.Body, hostir.Parts{Word: func(w hostir.Word) hostir.Word {
-				if w.Semaphore == drop {
-					w.Semaphore = keep
-				}
-				return w
-			}}))
+			m.body("share a word", keep+" is "+drop+" too",
+				hostir.Rewrite(m.program.Body, hostir.Parts{Word: func(w hostir.Word) hostir.Word {
+					if w.Semaphore == drop {
+						w.Semaphore = keep
+					}
+					return w
+				}}))
 		}
 	}
 }
@@ -257,6 +263,7 @@ func (m *maker) slots() {
 			}
 			return v
 		}
-		m.body("reuse a buffer early", "one slice of "+b.Name+" for all steps", hostir.Rewrite(m.program.Body, hostir.Parts{View: one}))
+		m.body("reuse a buffer early", "one slice of "+b.Name+" for all steps",
+			hostir.Rewrite(m.program.Body, hostir.Parts{View: one}))
 	}
 }

@@ -62,7 +62,8 @@ func TestCatalog(t *testing.T) {
 // A rank alone, and one more run than is needed.
 func TestSizes(t *testing.T) {
 	for _, c := range catalog.All() {
-		r, err := prove.Schedule(t.Context(), program(t, c.Name, c.Schedule), prove.Options{Ranks: []int{1, 9}, Runs: 3})
+		r, err := prove.Schedule(t.Context(), program(t, c.Name, c.Schedule),
+			prove.Options{Ranks: []int{1, 9}, Runs: 3})
 		if err != nil || r.Sizes[0].Ranks != 1 || r.Sizes[1].Runs != 3 || !r.Replay() {
 			t.Errorf("%s: %v: %v", c.Name, r, err)
 		}
@@ -100,7 +101,8 @@ func TestEveryChoice(t *testing.T) {
 						unordered := signals == schedule.InStep && copies == schedule.WithStep && start == schedule.Hoisted && compute != 1
 						for _, size := range r.Sizes {
 							if safe := size.Captured == nil; safe != (!unordered || size.Ranks == 2) {
-								t.Errorf("%v %v: D = %d: safe when captured: %t", s.Pipeline, s.Streams, size.Ranks, safe)
+								t.Errorf("%v %v: D = %d: safe when captured: %t", s.Pipeline, s.Streams, size.Ranks,
+									safe)
 							}
 						}
 					}

@@ -69,9 +69,11 @@ func semaphores(names ...string) (list []hostir.Semaphore) {
 var (
 	byD       = schedule.DIDx(schedule.D)
 	gathering = []schedule.Tensor{tensor("A", schedule.Dim(schedule.M, byD), schedule.Dim(schedule.K)),
-		tensor("B", schedule.Dim(schedule.N), schedule.Dim(schedule.K)), tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}
+		tensor("B", schedule.Dim(schedule.N), schedule.Dim(schedule.K)), tensor("C", schedule.Dim(schedule.M),
+			schedule.Dim(schedule.N))}
 	scattering = []schedule.Tensor{tensor("A", schedule.Dim(schedule.M), schedule.Dim(schedule.K, byD)),
-		tensor("B", schedule.Dim(schedule.N), schedule.Dim(schedule.K, byD)), tensor("C", schedule.Dim(schedule.M, byD), schedule.Dim(schedule.N))}
+		tensor("B", schedule.Dim(schedule.N), schedule.Dim(schedule.K, byD)), tensor("C", schedule.Dim(schedule.M, byD),
+			schedule.Dim(schedule.N))}
 	summing = tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M), schedule.Dim(schedule.N))
 )
 
@@ -84,25 +86,34 @@ func ask(extents ...schedule.Extent) (list []hostir.Divide) {
 
 // gatherPut puts each shard into the peers' memory and multiplies what arrives.
 func gatherPut() *hostir.Program {
-	return &hostir.Program{Name: "GatherPut", Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: gathering}, Checks: ask("M"),
-		Buffers:    []hostir.Buffer{callers("A", false, rowsA, rowsA), callers("B", false, weight, weight), callers("C", false, hostir.Mul(m, n), rowsC), plans("G", hostir.Mul(m, k), rowsA)},
+	return &hostir.Program{Name: "GatherPut", Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: gathering},
+		Checks: ask("M"),
+		Buffers: []hostir.Buffer{callers("A", false, rowsA, rowsA), callers("B", false, weight, weight),
+			callers("C", false, hostir.Mul(m, n), rowsC), plans("G", hostir.Mul(m, k), rowsA)},
 		Semaphores: semaphores("free", "arrived"),
-		Body: []hostir.Node{post(onMain, "free"), hostir.After(onCopy, onMain), hostir.After(onWork, onMain), linear(onMain, hostir.Chunk("C", r), hostir.Whole("A")),
+		Body: []hostir.Node{post(onMain, "free"), hostir.After(onCopy, onMain), hostir.After(onWork, onMain),
+			linear(onMain, hostir.Chunk("C", r), hostir.Whole("A")),
 			loop(one, d,
-				wait(onCopy, "free", next), hostir.Set(onCopy, hostir.Chunk("G", r).At(next), hostir.Whole("A")), post(onCopy, "arrived", next),
-				hostir.After(onWork, onCopy), wait(onWork, "arrived", from), linear(onWork, hostir.Chunk("C", from), hostir.Chunk("G", from))),
+				wait(onCopy, "free", next), hostir.Set(onCopy, hostir.Chunk("G", r).At(next),
+					hostir.Whole("A")), post(onCopy, "arrived", next),
+				hostir.After(onWork, onCopy), wait(onWork, "arrived", from), linear(onWork, hostir.Chunk("C", from),
+					hostir.Chunk("G", from))),
 			hostir.After(onMain, onWork), hostir.After(onMain, onCopy)}}
 }
 
 // scatterPut puts partial results into slots at their owners, which sum them.
 func scatterPut() *hostir.Program {
-	return &hostir.Program{Name: "ScatterPut", Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: scattering}, Checks: ask("M", "K"),
-		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA), callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
+	return &hostir.Program{Name: "ScatterPut", Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: scattering},
+		Checks: ask("M", "K"),
+		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA),
+			callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
 			plans("partial", hostir.Mul(m, n), rowsC), plans("slots", hostir.Mul(m, n), rowsC)},
 		Semaphores: semaphores("free", "arrived"),
 		Body: []hostir.Node{post(onMain, "free"), hostir.After(onCopy, onMain),
-			loop(one, d, linear(onMain, hostir.Chunk("partial", next), hostir.Chunk("A", next)), hostir.After(onCopy, onMain),
-				wait(onCopy, "free", next), hostir.Set(onCopy, hostir.Chunk("slots", r).At(next), hostir.Chunk("partial", next)), post(onCopy, "arrived", next)),
+			loop(one, d, linear(onMain, hostir.Chunk("partial", next), hostir.Chunk("A", next)),
+				hostir.After(onCopy, onMain),
+				wait(onCopy, "free", next), hostir.Set(onCopy, hostir.Chunk("slots", r).At(next),
+					hostir.Chunk("partial", next)), post(onCopy, "arrived", next)),
 			linear(onMain, hostir.Chunk("slots", r), hostir.Chunk("A", r)), hostir.After(onMain, onCopy),
 			wait(onMain, "arrived"), sumOf(hostir.Whole("C"), hostir.Chunk("slots", hostir.Var("q")))}}
 }
@@ -116,48 +127,65 @@ func scatterRing() *hostir.Program {
 	add := func(c, a hostir.View) hostir.Step { return linear(onMain, c, a).Accumulated() }
 	before := hostir.Sub(i, one)
 	return &hostir.Program{Name: "ScatterRing", Checks: ask("M", "K"),
-		Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: scattering, Pipeline: schedule.Pipeline{Reduction: schedule.InProduct}},
-		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA), callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
+		Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: scattering,
+			Pipeline: schedule.Pipeline{Reduction: schedule.InProduct}},
+		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA),
+			callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
 			plans("ring", hostir.Mul(m, n), rowsC)},
 		Semaphores: []hostir.Semaphore{{Name: "ready", Count: d}, {Name: "read"}},
-		Body: []hostir.Node{linear(onMain, hostir.Chunk("ring", zero), hostir.Chunk("A", left)), post(onMain, "ready", right, zero),
-			loop(one, last, wait(onMain, "ready", left, before), hostir.Set(onMain, hostir.Chunk("ring", i), hostir.Chunk("ring", before).At(left)),
+		Body: []hostir.Node{linear(onMain, hostir.Chunk("ring", zero), hostir.Chunk("A", left)),
+			post(onMain, "ready", right, zero),
+			loop(one, last, wait(onMain, "ready", left, before),
+				hostir.Set(onMain, hostir.Chunk("ring", i), hostir.Chunk("ring", before).At(left)),
 				add(hostir.Chunk("ring", i), hostir.Chunk("A", turn)), post(onMain, "ready", right, i)),
-			loop(last, d, wait(onMain, "ready", left, before), hostir.Set(onMain, hostir.Whole("C"), hostir.Chunk("ring", before).At(left)), add(hostir.Whole("C"), hostir.Chunk("A", r))),
+			loop(last, d, wait(onMain, "ready", left, before),
+				hostir.Set(onMain, hostir.Whole("C"), hostir.Chunk("ring", before).At(left)), add(hostir.Whole("C"),
+					hostir.Chunk("A", r))),
 			post(onMain, "read", left), wait(onMain, "read", right)}}
 }
 
 // oneShot lets each rank sum all ranks' A, by one kernel.
 func oneShot() *hostir.Program {
 	whole := hostir.Mul(m, n)
-	return &hostir.Program{Name: "OneShot", Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}},
+	return &hostir.Program{Name: "OneShot", Schedule: schedule.Schedule{Op: schedule.Sum,
+		Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}},
 		Buffers:    []hostir.Buffer{callers("A", true, whole, whole), callers("C", false, whole, whole)},
 		Semaphores: semaphores("ready", "read"),
-		Body:       []hostir.Node{hostir.Fuse("shot", post(onMain, "ready"), wait(onMain, "ready"), sumOf(hostir.Whole("C"), hostir.Whole("A").At(hostir.Var("q"))), post(onMain, "read"), wait(onMain, "read"))}}
+		Body: []hostir.Node{hostir.Fuse("shot", post(onMain, "ready"), wait(onMain, "ready"),
+			sumOf(hostir.Whole("C"), hostir.Whole("A").At(hostir.Var("q"))), post(onMain, "read"), wait(onMain,
+				"read"))}}
 }
 
 // twoShot lets each rank sum its part of all ranks' A and copies the others' sums.
 func twoShot() *hostir.Program {
 	whole := hostir.Mul(m, n)
-	return &hostir.Program{Name: "TwoShot", Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}}, Checks: ask("M"),
-		Buffers:    []hostir.Buffer{callers("A", true, whole, rowsC), callers("C", false, whole, rowsC), plans("sum", rowsC, rowsC)},
+	return &hostir.Program{Name: "TwoShot", Schedule: schedule.Schedule{Op: schedule.Sum,
+		Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M),
+			schedule.Dim(schedule.N))}}, Checks: ask("M"),
+		Buffers: []hostir.Buffer{callers("A", true, whole, rowsC), callers("C", false, whole, rowsC),
+			plans("sum", rowsC, rowsC)},
 		Semaphores: semaphores("ready", "summed", "read"),
 		Body: []hostir.Node{
-			hostir.Fuse("shot", post(onMain, "ready"), wait(onMain, "ready"), sumOf(hostir.Whole("sum"), hostir.Chunk("A", r).At(hostir.Var("q"))), post(onMain, "summed")),
+			hostir.Fuse("shot", post(onMain, "ready"), wait(onMain, "ready"),
+				sumOf(hostir.Whole("sum"), hostir.Chunk("A", r).At(hostir.Var("q"))), post(onMain, "summed")),
 			hostir.Set(onMain, hostir.Chunk("C", r), hostir.Whole("sum")),
-			loop(one, d, hostir.Fuse("get", wait(onMain, "summed", next), hostir.Set(onMain, hostir.Chunk("C", next), hostir.Whole("sum").At(next)))),
+			loop(one, d, hostir.Fuse("get", wait(onMain, "summed", next),
+				hostir.Set(onMain, hostir.Chunk("C", next), hostir.Whole("sum").At(next)))),
 			post(onMain, "read"), wait(onMain, "read")}}
 }
 
 // allToAll copies part r of every rank's A.
 func allToAll() *hostir.Program {
 	return &hostir.Program{Name: "AllToAll",
-		Schedule: schedule.Schedule{Op: schedule.Copy, Tensors: []schedule.Tensor{tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.D), schedule.Dim(schedule.M)),
-			tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M))}},
+		Schedule: schedule.Schedule{Op: schedule.Copy,
+			Tensors: []schedule.Tensor{tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.D),
+				schedule.Dim(schedule.M)),
+				tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M))}},
 		Buffers:    []hostir.Buffer{callers("A", true, hostir.Mul(d, m), m), callers("C", false, hostir.Mul(d, m), m)},
 		Semaphores: semaphores("ready", "read"),
 		Body: []hostir.Node{post(onMain, "ready"), hostir.Set(onMain, hostir.Chunk("C", r), hostir.Chunk("A", r)),
-			loop(one, d, wait(onMain, "ready", next), hostir.Set(onMain, hostir.Chunk("C", next), hostir.Chunk("A", r).At(next))),
+			loop(one, d, wait(onMain, "ready", next), hostir.Set(onMain, hostir.Chunk("C", next),
+				hostir.Chunk("A", r).At(next))),
 			post(onMain, "read"), wait(onMain, "read")}}
 }
 
@@ -184,7 +212,8 @@ func words(f func(*hostir.Word)) func(*hostir.Program) {
 func without(name string) func(*hostir.Program) {
 	return func(p *hostir.Program) {
 		p.Body = hostir.Without(p.Body, name)
-		p.Semaphores = slices.DeleteFunc(slices.Clone(p.Semaphores), func(s hostir.Semaphore) bool { return s.Name == name })
+		p.Semaphores = slices.DeleteFunc(slices.Clone(p.Semaphores),
+			func(s hostir.Semaphore) bool { return s.Name == name })
 	}
 }
 
@@ -206,11 +235,13 @@ func TestFamilies(t *testing.T) {
 		{gatherPut, 1, []mutant{
 			{"nobody says that the memory is free", without("free"), prove.Reset},
 			{"multiplied without arrival", without("arrived"), prove.Reset},
-			{"put into the wrong place", change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
+			{"put into the wrong place", change(hostir.Copy,
+				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
 			{"put beside the product", func(p *hostir.Program) {
 				p.Body[4].(hostir.For).Body[5] = linear(onMain, hostir.Chunk("C", from), hostir.Chunk("G", from))
 			}, prove.Race},
-			{"multiplied with the wrong rows", change(hostir.Product, func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Contents},
+			{"multiplied with the wrong rows", change(hostir.Product,
+				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Contents},
 			{"waits ahead of the own put", func(p *hostir.Program) {
 				l := p.Body[4].(hostir.For)
 				l.Body = append(append([]hostir.Node{}, l.Body[4:]...), l.Body[:3]...)
@@ -224,27 +255,34 @@ func TestFamilies(t *testing.T) {
 			{"one rank's partial twice", change(hostir.Sum, func(n *hostir.Step) {
 				n.Reads = append(n.Reads, hostir.Chunk("slots", zero))
 			}), prove.Contents},
-			{"one rank's partial missing", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Each.From = one }), prove.Contents},
+			{"one rank's partial missing", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Each.From = one }),
+				prove.Contents},
 			{"summed in another order on each rank", change(hostir.Sum, func(n *hostir.Step) {
 				n.Reads[0].Index = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 			}), prove.Contents},
-			{"slot of another rank", change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
-			{"partial of another owner", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = r }), prove.Contents},
-			{"put straight into the owner's result", change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Buffer, n.Writes[0].Index = "C", hostir.Expr{} }), prove.Bounds},
+			{"slot of another rank", change(hostir.Copy,
+				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
+			{"partial of another owner", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = r }),
+				prove.Contents},
+			{"put straight into the owner's result", change(hostir.Copy,
+				func(n *hostir.Step) { n.Writes[0].Buffer, n.Writes[0].Index = "C", hostir.Expr{} }), prove.Bounds},
 			{"own rows not made", change(hostir.Product, func(n *hostir.Step) {
 				if n.Reads[0].Index.Equal(r) {
 					n.Writes[0].Buffer = "partial"
 				}
 			}), prove.Contents},
-			{"accumulated where nothing is", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = true }), prove.Contents},
+			{"accumulated where nothing is", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = true }),
+				prove.Contents},
 			{"copied beside the product", func(p *hostir.Program) {
 				l := p.Body[2].(hostir.For)
 				l.Body = append(append([]hostir.Node{}, l.Body[:1]...), l.Body[2:]...)
 				p.Body[2] = l
 			}, prove.Race},
 			{"half a chunk", func(p *hostir.Program) { p.Buffers[2].Chunk = hostir.Add(rowsC, one) }, prove.Shapes},
-			{"a chunk that the shape chooses", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = hostir.Mod(m, d) }), prove.Shapes},
-			{"a number of terms that the shape chooses", change(hostir.Sum, func(x *hostir.Step) { x.Reads[0].Each.To = n }), prove.Shapes},
+			{"a chunk that the shape chooses", change(hostir.Copy,
+				func(n *hostir.Step) { n.Reads[0].Index = hostir.Mod(m, d) }), prove.Shapes},
+			{"a number of terms that the shape chooses", change(hostir.Sum,
+				func(x *hostir.Step) { x.Reads[0].Each.To = n }), prove.Shapes},
 		}},
 		{scatterRing, 2, []mutant{
 			{"no acknowledgement", without("read"), prove.Reset},
@@ -261,21 +299,26 @@ func TestFamilies(t *testing.T) {
 					n.Index = hostir.Add(n.Index, d)
 				}
 			}), prove.Signals},
-			{"a sum that is not taken over", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = false }), prove.Contents},
-			{"rows of another owner", change(hostir.Product, func(n *hostir.Step) { n.Reads[0].Index = plusOne(n.Reads[0].Index) }), prove.Contents},
-			{"the first sum twice", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+			{"a sum that is not taken over", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = false }),
+				prove.Contents},
+			{"rows of another owner", change(hostir.Product,
+				func(n *hostir.Step) { n.Reads[0].Index = plusOne(n.Reads[0].Index) }), prove.Contents},
+			{"the first sum twice", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = zero }),
+				prove.Contents},
 		}},
 		{oneShot, 1, []mutant{
 			{"read before it is ready", without("ready"), prove.Reset},
 			{"no acknowledgement", without("read"), prove.Reset},
-			{"its own input from each rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Peer = r }), prove.Contents},
+			{"its own input from each rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Peer = r }),
+				prove.Contents},
 			{"in an order of its own", change(hostir.Sum, func(n *hostir.Step) {
 				n.Reads[0].Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 			}), prove.Contents},
 			{"posted ahead of the sum", change(hostir.Sum, func(n *hostir.Step) {
 				n.Pre, n.Post = append(n.Pre, n.Post[0]), n.Post[1:]
 			}), prove.Window},
-			{"waits for what comes behind", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }), prove.Deadlock},
+			{"waits for what comes behind", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
+				prove.Deadlock},
 		}},
 		{twoShot, 1, []mutant{
 			{"copied before it is summed", without("summed"), prove.Race},
@@ -292,10 +335,12 @@ func TestFamilies(t *testing.T) {
 					}
 				})(p)
 			}, prove.Bounds},
-			{"part of another rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+			{"part of another rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }),
+				prove.Contents},
 		}},
 		{allToAll, 1, []mutant{
-			{"the whole of one rank", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = n.Writes[0].Index }), prove.Contents},
+			{"the whole of one rank", change(hostir.Copy,
+				func(n *hostir.Step) { n.Reads[0].Index = n.Writes[0].Index }), prove.Contents},
 			{"read before it is ready", without("ready"), prove.Reset},
 			{"no acknowledgement", without("read"), prove.Reset},
 			{"one part twice", change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Contents},

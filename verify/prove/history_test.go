@@ -68,7 +68,8 @@ func TestNoAcknowledgement(t *testing.T) {
 	p.Semaphores = p.Semaphores[:1]
 	p.Body = hostir.Without(p.Body, "read")
 	c := refuted(t, p, 2)
-	says(t, c, prove.Reset, "copy, step 5, run 1: reset ready[1]@0", "main, step 1, run 2: post ready[1]@0 = 1 (Pipeline.Signals)")
+	says(t, c, prove.Reset, "copy, step 5, run 1: reset ready[1]@0",
+		"main, step 1, run 2: post ready[1]@0 = 1 (Pipeline.Signals)")
 	if !strings.Contains(c.Suggestion, "acknowledge") {
 		t.Error(c.Suggestion)
 	}
@@ -83,11 +84,12 @@ func TestAcknowledgedTooEarly(t *testing.T) {
 			return nil
 		}
 		if n.Do == hostir.Copy {
-			return []hostir.Node{hostir.Post(n.Stream, "read", hostir.Expr{}), n}
+			return []hostir.Node{hostir.Post(n.Stream, "read", hostir.Every), n}
 		}
 		return []hostir.Node{n}
 	})
-	says(t, refuted(t, p, 2), prove.Window, "rank 0, copy, step 7, run 1: copy A@1", "rank 1, main, run 1: end of the run")
+	says(t, refuted(t, p, 2), prove.Window, "rank 0, copy, step 7, run 1: copy A@1",
+		"rank 1, main, run 1: end of the run")
 }
 
 // One word for the steps of two streams: each stream's wait may take the other's post.
@@ -129,5 +131,6 @@ func TestMovedWithinTheRun(t *testing.T) {
 			w.Peer = hostir.Behind(hostir.Var("i"))
 		}
 	})(p)
-	says(t, refuted(t, p, 3), prove.Window, "rank 0, main, run 1: start of the run", "rank 2, copy, step 7, run 1: copy A@0")
+	says(t, refuted(t, p, 3), prove.Window, "rank 0, main, run 1: start of the run",
+		"rank 2, copy, step 7, run 1: copy A@0")
 }

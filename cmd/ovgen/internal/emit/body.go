@@ -241,12 +241,7 @@ func (b *body) local(name string) string {
 func rename(list []hostir.Node) map[string]string {
 	taken := map[string]bool{}
 	hostir.Walk(list, func(n hostir.Node) {
-		switch n := n.(type) {
-		case hostir.For:
-			taken[n.Index] = true
-		case hostir.Let:
-			taken[n.Name] = true
-		}
+		hostir.Exprs(n, func(_ string, e hostir.Expr) { e.Vars(func(name string) { taken[name] = true }) })
 	})
 	names := map[string]string{}
 	for name, free := range map[string][]string{"p": {"part", "piece"}, "q": {"j", "k", "l", "t"}} {

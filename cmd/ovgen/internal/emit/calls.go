@@ -95,7 +95,8 @@ func (b *body) share(n hostir.Share) (code []jen.Code) {
 		return nil // with all ranks: Bind has done it
 	}
 	for _, buffer := range n.Buffers {
-		code = append(code, jen.Id("q").Dot("Share").Call(jen.Id("p").Dot(unexported(buffer)), b.expr(n.To), b.expr(n.From)))
+		code = append(code, jen.Id("q").Dot("Share").Call(jen.Id("p").Dot(unexported(buffer)), b.expr(n.To),
+			b.expr(n.From)))
 	}
 	return code
 }

@@ -25,14 +25,15 @@ func wholesale() Input {
 	remote := own
 	remote.Peer = from
 	return Input{Doc: "Wholesale is a test.", Program: small("Wholesale",
-		byKernel(hostir.Post(mainRef, "ready", hostir.Expr{})),
+		byKernel(hostir.Post(mainRef, "ready", hostir.Every)),
 		loop(neighbour,
 			kernel("get", ready, hostir.Set(mainRef, gathered, remote), read),
-			kernel("put", hostir.Set(mainRef, hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, own), read)),
-		byKernel(hostir.Wait(mainRef, "read", hostir.Expr{})),
+			kernel("put", hostir.Set(mainRef, hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, own),
+				read)),
+		byKernel(hostir.Wait(mainRef, "read", hostir.Every)),
 		byKernel(hostir.Set(mainRef, hostir.Chunk("Agathered", hostir.Rank), own)),
 		sum,
-		kernel("shot", hostir.Wait(mainRef, "read", hostir.Expr{}), sum))}
+		kernel("shot", hostir.Wait(mainRef, "read", hostir.Every), sum))}
 }
 
 func TestKernelsFile(t *testing.T) {

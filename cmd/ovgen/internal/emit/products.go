@@ -105,7 +105,8 @@ func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	for _, e := range []hostir.Expr{g.m, g.k} {
 		e.Vars(func(name string) {
 			if !known[name] && err == nil {
-				err = fmt.Errorf("the extents of a product into %s depend on %s: they must be known before a run", c.Buffer, name)
+				err = fmt.Errorf("the extents of a product into %s depend on %s: they must be known before a run",
+					c.Buffer, name)
 			}
 		})
 	}
