@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
@@ -26,46 +27,40 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "ec6810c75b27fabaaf98eaaa92172273cd030d0918aba90101b9f145ff50dcfb",
+	Hash:     "4bf91b147d507b3c947d667288f0411148dfd1c9cfcfd4f543dd8926817967cb",
 	Proof:    "proven for D = 1..8, stamp af1dbcb0183d6511",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduce, the same on all
-// ranks. K is counted over all ranks, of which each has a part. M and N are of
-// each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduce, the same on all ranks. K is counted over
+// all ranks, of which each has a part. M and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a LinearAllReduce of one shape on this rank. Its methods, which are
-// those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a LinearAllReduce of one shape on this rank. Its methods, which are those of plan.Plan
+// but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -78,24 +73,22 @@ type Plan struct {
 	copy, gather                     *plan.Stream
 	work                             []*plan.Stream
 	gemm                             *plan.Product
-	kernels                          kernels
+	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that is being enqueued
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is
-// collective, and with the buffers of the last Bind it does nothing.
+// Bind sets the memory that runs work on: see plan.Plan.Bind.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -121,13 +114,12 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gather = b.Stream("gather", driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -163,7 +155,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		for k := range d {
 			p.terms = append(p.terms, p.slots.At(int64(2*k+j)*p.chunkC))
 		}
-		p.kernels.reduce(q, p.gather, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
+		p.kernels.Reduce(q, p.gather, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
 		q.Post(p.gather, p.summed[j])
 		q.Set(p.gather, p.c.At(int64(2*r+j)*p.chunkC), p.reduced.At(int64(j)*p.chunkC), p.chunkC)
 

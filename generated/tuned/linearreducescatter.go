@@ -18,14 +18,14 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// LinearReduceScatter is the operation of package linearreducescatter, by the
-// schedule that a tuning has chosen.
+// LinearReduceScatter is the operation of package linearreducescatter, by the schedule that a
+// tuning has chosen.
 type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
 
-// NewLinearReduceScatter makes a plan by the fastest schedule that t has
-// measured at s, or else at the nearest shape whose fastest schedule accepts s.
-// Where t has none, or is nil, the first schedule below that accepts s makes
-// it. NewLinearReduceScatter is collective, and all ranks need the same tuning.
+// NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at
+// the nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first
+// schedule below that accepts s makes it. NewLinearReduceScatter is collective, and all ranks need
+// the same tuning.
 func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s linearreducescatter.Shape) (*LinearReduceScatter, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
 }

@@ -47,7 +47,7 @@ func TestNewRefuses(t *testing.T) {
 			}
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "load kernels of ring: the PTX of ring was compiled from another .cu or .h (generate the package again: ovgen gen)", func(r int, err error) bool {
+		}, "load kernels of ring: the PTX of ring was compiled from another .cu (generate the package again: ovgen gen)", func(r int, err error) bool {
 			if r != odd {
 				return errors.As(err, new(*RankError))
 			}

@@ -79,7 +79,7 @@ func (b *body) copy(n hostir.Step) jen.Code {
 // call is a call of the queue, or of the kernel that does the same.
 func (b *body) call(name string, kernel bool, args []jen.Code) jen.Code {
 	if kernel {
-		return b.kernel(unexported(name), args...)
+		return b.kernel(kernelCalls[name], args...)
 	}
 	return jen.Id("q").Dot(name).Call(args...)
 }
@@ -123,7 +123,7 @@ func (b *body) product(n hostir.Step) jen.Code {
 func (b *body) sum(n hostir.Step) []jen.Code {
 	code, terms := b.terms(n.Reads)
 	args := []jen.Code{b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
-	return append(code, b.kernel(n.By, append(args, terms...)...))
+	return append(code, b.kernel(exported(n.By), append(args, terms...)...))
 }
 
 // terms are the arguments of a sum; those over an index are collected by a loop ahead
@@ -161,91 +161,62 @@ func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	return before, []jen.Code{field().Op("...")}
 }
 
-// What a kernel does in one launch, in this order: each once, and all but the work only
-// where there is something to signal.
-const (
-	opens = iota
-	waits
-	work
-	posts
-	closes
-	places
-)
+// kernelCalls name the kernel that does what a call of the queue does.
+var kernelCalls = map[string]string{"Post": "Post", "Wait": "Wait", "Set": "Copy"}
 
-// launch is one kernel that signals around a copy or a sum.
+// launch is one kernel that signals around a copy or a sum: it posts, waits, works, posts and
+// waits, each at most once. A sum signals every peer; a copy waits for one before it and posts to
+// one after it, or to every peer.
 func (b *body) launch(n hostir.Step) []jen.Code {
-	args := b.unsignalled(n.By)
-	place := func(w hostir.Word, post, wait int) bool {
-		at := post
-		if w.Wait {
-			at = wait
-		}
-		if args[at] == nil || args[at][0] != nil {
-			return false
-		}
-		args[at] = b.around(n.By, b.semaphore(w), w.Peer)
-		return true
-	}
-	for at, list := range [][]hostir.Word{n.Pre, n.Post} {
-		for i, w := range list {
-			post, wait := opens, waits
-			if at == 1 {
-				post, wait = posts, closes
-			}
-			if i > 0 && !w.Wait || !place(w, post, wait) {
-				b.fail("kernel %s can't do %q there: it does a wait, a copy and a post, or a post, a wait, a sum, a post and a wait", n.By, w)
-				return nil
-			}
-		}
-	}
-	var before, terms []jen.Code
 	dst := n.Writes[0]
-	switch {
-	case n.Do == hostir.Copy && n.By != shotKernel:
-		args[work] = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
-	case n.Do == hostir.Sum && n.By == shotKernel:
+	var before, work, terms []jen.Code
+	if n.Do == hostir.Sum {
 		before, terms = b.terms(n.Reads)
-		args[work] = []jen.Code{b.address(dst), b.bytes(dst)}
-	default:
-		b.fail("kernel %s does no %s", n.By, n.Do)
+		work = append([]jen.Code{b.address(dst), b.bytes(dst)}, terms...)
+	} else {
+		work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
+	}
+	signals := b.signals(n)
+	if b.err != nil {
 		return nil
 	}
-	none := b.around(n.By, jen.Nil(), hostir.Expr{})
-	call := []jen.Code{b.stream(n.Stream)}
-	for _, list := range append(args[:], terms) {
-		if len(list) > 0 && list[0] == nil {
-			list = none
+	args := append([]jen.Code{b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
+	return append(before, b.kernel(exported(n.By), args...))
+}
+
+// signals are the fields of a launch's plan.Signals.
+func (b *body) signals(n hostir.Step) []jen.Code {
+	var fields, ranks []jen.Code
+	taken := map[string]bool{}
+	for _, at := range []struct {
+		words      []hostir.Word
+		post, wait string
+	}{{n.Pre, "PrePost", "PreWait"}, {n.Post, "PostPost", "PostWait"}} {
+		for i, w := range at.words {
+			name, sums := at.post, n.Do == hostir.Sum
+			if w.Wait {
+				name = at.wait
+			}
+			rank := map[string]string{"PreWait": "From", "PostPost": "To"}[name]
+			switch {
+			case taken[name], i > 0 && !w.Wait, !sums && rank == "":
+				b.fail("kernel %s can't do %q there: it does a wait, a copy and a post, or a post, a wait, a sum, "+
+					"a post and a wait", n.By, w)
+				return nil
+			case sums && !w.Peer.IsZero():
+				b.fail("kernel %s signals every peer, not one of them", n.By)
+				return nil
+			case !sums && w.Peer.IsZero():
+				ranks = append(ranks, set(rank, jen.Qual(planPath, "EveryPeer")))
+			case !sums:
+				ranks = append(ranks, set(rank, b.expr(w.Peer)))
+			}
+			taken[name] = true
+			fields = append(fields, set(name, b.semaphore(w)))
 		}
-		call = append(call, list...)
 	}
-	return append(before, b.kernel(n.By, call...))
+	return append(fields, ranks...)
 }
-
-// unsignalled are the arguments of a kernel that signals nothing: nil where it can't, and of
-// one nil where it may.
-func (b *body) unsignalled(kernel string) (args [places][]jen.Code) {
-	args[waits], args[posts] = []jen.Code{nil}, []jen.Code{nil}
-	if kernel == shotKernel {
-		args[opens], args[closes] = []jen.Code{nil}, []jen.Code{nil}
-	}
-	return args
-}
-
-// around are the arguments for one signal of a kernel: shot's are to every peer.
-func (b *body) around(kernel string, semaphore jen.Code, peer hostir.Expr) []jen.Code {
-	switch {
-	case kernel != shotKernel && peer.IsZero():
-		return []jen.Code{semaphore, jen.Lit(every)}
-	case kernel != shotKernel:
-		return []jen.Code{semaphore, b.expr(peer)}
-	case !peer.IsZero():
-		b.fail("kernel %s signals every peer, not one of them", kernel)
-	}
-	return []jen.Code{semaphore}
-}
-
-// every is the peer of a launch that stands for all.
-const every = -1
 
 // address is where a view starts.
 func (b *body) address(v hostir.View) jen.Code {

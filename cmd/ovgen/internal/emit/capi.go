@@ -19,7 +19,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	if err := checkLibrary(opt); err != nil {
 		return err
 	}
-	header, err := templates.Render(libraryData(units), "c.h.tmpl")
+	header, err := templates.Render(templates.Part{Template: "c.h.tmpl", Data: libraryData(units)})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (u *unit) docFile() ([]byte, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", wrap("Package "+u.purpose()))
 	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(describe(u.program)))
-	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number\nof ranks:\n\n")
+	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number of ranks:\n\n")
 	text.WriteString(indented(hostir.Print(u.program)))
 	text.WriteString("\n" + wrap(u.carriers()) + "\n")
 	text.WriteString("\nProof: " + u.proof() + ".\n")
@@ -91,6 +91,7 @@ func describe(p *hostir.Program) string {
 		fmt.Fprintf(&b, "\n  %-4s %s%s", t.Name, t, where)
 	}
 	b.WriteString("\n")
+	line := ""
 	for _, c := range lower.Read(p) {
 		switch {
 		case c.Field == "Streams.Compute" && c.Value == "":
@@ -98,10 +99,22 @@ func describe(p *hostir.Program) string {
 		case c.Field == "Pipeline.Parts" && c.Value == "":
 			c.Value = "1"
 		}
-		fmt.Fprintf(&b, "%-16s %s\n", labels[c.Field], c.Value)
+		choice := labels[c.Field] + ": " + c.Value
+		if line != "" && len(line)+len(choice) > describeWidth {
+			b.WriteString(line + ";\n")
+			line = ""
+		}
+		if line != "" {
+			line += "; "
+		}
+		line += choice
 	}
+	b.WriteString(line + "\n")
 	return b.String()
 }
+
+// describeWidth is how wide the lines are that list choices.
+const describeWidth = 90
 
 // indented is text as a preformatted block of a Go comment.
 func indented(text string) string {

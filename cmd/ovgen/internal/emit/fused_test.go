@@ -4,11 +4,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/cost"
 )
@@ -38,7 +38,7 @@ func wholesale() Input {
 
 func TestKernelsFile(t *testing.T) {
 	files := packages(t, wholesale())
-	for _, name := range []string{"kernels.go", "wholesale.h"} {
+	for _, name := range []string{"kernels.go", "wholesale.cu"} {
 		golden := filepath.Join("testdata", "wholesale", name+".golden")
 		got := files[path.Join("wholesale", name)]
 		if *update {
@@ -54,8 +54,9 @@ func TestKernelsFile(t *testing.T) {
 	}
 }
 
-// TestKinds: a kernel that waits, works and posts stands for its parts.
-func TestKinds(t *testing.T) {
+// TestTable: a kernel that waits, works and posts stands for its parts, and is made for what its
+// launches signal and add up.
+func TestTable(t *testing.T) {
 	all := wholesale().Program.Body
 	pick := func(nodes ...int) (list []hostir.Node) {
 		for _, n := range nodes {
@@ -63,20 +64,35 @@ func TestKinds(t *testing.T) {
 		}
 		return list
 	}
+	const each, one = kernels.EachPeer, kernels.One
+	var (
+		wait   = kernels.Kernel{Kind: kernels.Wait, PreWait: each}
+		post   = kernels.Kernel{Kind: kernels.Post, PostPost: each}
+		plain  = kernels.Kernel{Kind: kernels.Copy}
+		reduce = kernels.Kernel{Kind: kernels.Reduce, Terms: 2}
+		get    = kernels.Kernel{Kind: kernels.Get, PreWait: one, PostPost: one}
+		put    = kernels.Kernel{Kind: kernels.Put, PostPost: one}
+		shot   = kernels.Kernel{Kind: kernels.Shot, PreWait: each, Terms: 2}
+		second = kernels.Kernel{Kind: kernels.Get, Number: 2, PreWait: one}
+	)
+	early := all[1].(hostir.For).Body[1].(hostir.Step)
+	early.Post = nil
 	for _, c := range []struct {
 		body []hostir.Node
-		want []string
+		want []kernels.Kernel
 	}{
-		{all, allKinds},
-		{pick(0), []string{postKernel}},
-		{pick(1), []string{getKernel, putKernel}},
-		{pick(4), []string{reduceKernel}},
-		{pick(5), []string{shotKernel}},
-		{nil, []string{}},
+		{all, []kernels.Kernel{wait, post, plain, reduce, get, put, shot}},
+		{pick(0), []kernels.Kernel{post}},
+		{pick(1), []kernels.Kernel{get, put}},
+		{append(pick(1), early), []kernels.Kernel{get, second, put}},
+		{pick(4), []kernels.Kernel{reduce}},
+		{pick(5), []kernels.Kernel{shot}},
+		{nil, nil},
 	} {
 		u := &unit{program: small("Kinds", c.body...)}
-		if got := u.kinds(); !slices.Equal(got, c.want) {
-			t.Errorf("kernels %v, want %v", got, c.want)
+		got, err := u.table()
+		if diff := cmp.Diff(c.want, got.Kernels); diff != "" || err != nil {
+			t.Errorf("kernels (-want +got), error %v:\n%s", err, diff)
 		}
 	}
 }
@@ -89,13 +105,11 @@ func TestBlocksAreThoseOfTheModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		blocks := map[string]int{}
-		for _, x := range most {
-			for _, kind := range x.kinds {
-				blocks[kind] = x.blocks
-			}
+		for kind, n := range kernels.Blocks {
+			blocks[string(kind)] = int(n)
 		}
 		if diff := cmp.Diff(blocks, m.Blocks); diff != "" {
-			t.Errorf("%s (-emitted +model):\n%s", name, diff)
+			t.Errorf("%s (-launched +model):\n%s", name, diff)
 		}
 	}
 }

@@ -2,9 +2,12 @@ package emit
 
 import (
 	"reflect"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
 	"ovgen/schedule"
 )
 
@@ -31,6 +34,16 @@ func minimal(s schedule.Schedule) schedule.Schedule {
 // literal is a value in Go: structs without their zero fields, elements of lists without their
 // type. A list of structs that hold lists has a line for each.
 func literal(v reflect.Value) *jen.Statement {
+	switch x := v.Interface().(type) {
+	case driver.Type:
+		return jen.Qual(driverPath, strings.ToUpper(x.String()))
+	case kernels.Kind:
+		return jen.Qual(kernelsPath, exported(string(x)))
+	case kernels.Words:
+		if x == kernels.EachPeer {
+			return jen.Qual(kernelsPath, "EachPeer")
+		}
+	}
 	switch v.Kind() {
 	case reflect.Interface:
 		return literal(v.Elem())
@@ -42,6 +55,7 @@ func literal(v reflect.Value) *jen.Statement {
 		return jen.Index().Add(named(v.Type().Elem())).Add(elements(v))
 	case reflect.String:
 		return jen.Lit(v.String())
+
 	case reflect.Bool:
 		return jen.Lit(v.Bool())
 	}
@@ -76,7 +90,7 @@ func elements(v reflect.Value) *jen.Statement {
 			continue
 		}
 		list[i] = fieldsOf(v.Index(i), inLine)
-		if v.Type().Elem() == reflect.TypeFor[schedule.Tensor]() {
+		if e := v.Type().Elem(); e == reflect.TypeFor[schedule.Tensor]() || e == reflect.TypeFor[kernels.Kernel]() {
 			layout = lineByLine
 		}
 	}

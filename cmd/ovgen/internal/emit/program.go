@@ -27,7 +27,7 @@ func (u *unit) programFile() ([]byte, error) {
 	u.planType(f)
 	u.constructor(f)
 	f.Line()
-	f.Add(doc("issue enqueues one run: the host program of the package comment, node by node."))
+	f.Add(doc("issue enqueues one run: the host program of doc.go, node by node."))
 	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath,
 		"Queue")).Block(body...)
 	return render(f, path.Join(u.name, "program.go"))
@@ -80,7 +80,7 @@ func (u *unit) programFields() []jen.Code {
 func (u *unit) hash() string {
 	texts := [][]byte{[]byte(hostir.Print(u.program)), []byte(u.proof())}
 	if u.device {
-		texts = append(texts, u.code.header.Bytes, u.code.source.Bytes)
+		texts = append(texts, u.code.source.Bytes)
 	}
 	return driver.Digest(texts...)
 }
