@@ -85,7 +85,7 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on: see plan.Plan.Bind.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.C)
 }

@@ -49,6 +49,10 @@ func (c Config) resolve() (Config, error) {
 	if c.Arena < leastArena {
 		errs = append(errs, fmt.Errorf("an arena of %d bytes (at least %d)", c.Arena, leastArena))
 	}
+	if c.Graphs < 0 {
+		errs = append(errs, fmt.Errorf("Config.Graphs is %d (leave it 0 for the default, %d)", c.Graphs, DefaultGraphs))
+	}
+	c.Graphs = cmp.Or(c.Graphs, DefaultGraphs)
 	errs = append(errs, c.bound())
 	if _, err := driver.Lookup(c.Backend); err != nil && c.Driver == nil && c.Backend != auto {
 		errs = append(errs, err)

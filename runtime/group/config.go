@@ -39,6 +39,9 @@ type Config struct {
 	// 65536 at least. ArenaBytes computes what plans need, and plan.Memory what each
 	// of them does.
 	Arena int64
+	// Graphs is how many graphs of its own each plan keeps, for the bindings that Replay or Run used
+	// last; 0 means DefaultGraphs. A model's layers that share a plan need one each.
+	Graphs int
 	// Timeout is the default of the three bounds that follow; 0 means
 	// DefaultTimeout. A negative bound is refused.
 	Timeout time.Duration
@@ -62,4 +65,5 @@ type Config struct {
 const (
 	DefaultArena   = 256 << 20
 	DefaultTimeout = 30 * time.Second
+	DefaultGraphs  = 128
 )

@@ -60,6 +60,9 @@ func (g *Group) NVLink(rank int) bool { return g.links[rank] }
 // CallTimeout is Config.CallTimeout: the bound of collective calls.
 func (g *Group) CallTimeout() time.Duration { return g.config.CallTimeout }
 
+// Graphs is Config.Graphs: how many graphs of its own each plan keeps.
+func (g *Group) Graphs() int { return g.config.Graphs }
+
 // Arena is this rank's device memory that every peer maps, and theirs.
 func (g *Group) Arena() *Arena { return g.arena }
 

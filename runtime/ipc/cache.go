@@ -45,7 +45,7 @@ type key struct {
 // New makes the cache of one rank.
 func New(d driver.Driver, rank int) *Cache {
 	c := &Cache{driver: d, rank: rank, exports: map[identity]*exported{}, imports: map[key]*imported{}}
-	c.guarded = &guarded{d, c}
+	c.guarded = &guarded{Driver: d, cache: c}
 	return c
 }
 

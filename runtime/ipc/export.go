@@ -100,27 +100,3 @@ func (e *Export) Close() error {
 	}
 	return nil
 }
-
-// guarded is a driver that refuses to free what peers may have open.
-type guarded struct {
-	driver.Driver
-	cache *Cache
-}
-
-// Driver is the cache's driver, except that MemFree of an allocation that peers
-// may have open is refused; the error wraps ErrInUse.
-func (c *Cache) Driver() driver.Driver { return c.guarded }
-
-// MemFree frees p unless it is exported.
-func (g *guarded) MemFree(p driver.Ptr) error {
-	g.cache.mu.Lock()
-	inUse := false
-	for id := range g.cache.exports {
-		inUse = inUse || id.base == p
-	}
-	g.cache.mu.Unlock()
-	if inUse {
-		return fmt.Errorf("free %#x: %w", p, ErrInUse)
-	}
-	return g.Driver.MemFree(p)
-}

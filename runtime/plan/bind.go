@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/ipc"
 )
@@ -20,109 +19,169 @@ type binding struct {
 	id uint64
 }
 
-// target is what a Bind is to make of the plan. Nothing of it is the plan's until all
-// ranks have accepted theirs.
+// target is what a Bind is to make of the plan. Nothing of it is the plan's until this rank has
+// accepted it, and all ranks have where Bind is collective.
 type target struct {
 	memory []binding // by buffer of the caller; zero where this rank has nothing of it
 	chunks *chunking // of uneven buffers
 }
 
-// Bind gives the plan its buffers, in the order of their declarations. It does
-// nothing when all are the memory of the plan's last Bind; otherwise it is
-// collective: it waits for the runs in flight, exchanges what the peers do not
-// have, and captures the plan's graph. The caller owns the memory and keeps it until
-// another Bind has replaced it, or Close has returned on all ranks.
+// Bind gives the plan its buffers, in the order of their declarations. It is collective where memory
+// that peers use, or a count, is not that of the plan's last collective Bind, as in the first one: it
+// waits for the runs in flight, exchanges what the peers do not have, and captures the plan's graph.
+//
+// Where only memory changes that no peer uses (weights, bias, most outputs), Bind is local: it sends
+// nothing, waits for nothing and changes what this rank enqueues next. Runs in flight, and graphs that a
+// caller has captured, go on with the memory that they were enqueued with, which the caller keeps for
+// them. It asks CUDA nothing about memory of the group's Driver, and makes no allocation. The first
+// Replay or Run with addresses that the plan has no graph for captures one, behind the runs in flight;
+// the plan keeps the graphs of the bindings used last, Config.Graphs of them.
+//
+// Memory that peers use is new for all ranks or for none: where only some of them bind it anew, the
+// call ends by its ctx or Config.CallTimeout and aborts the group, with the rank and the buffers.
+// The caller owns the memory and keeps it until the runs with it have drained, and what peers use
+// until another Bind has replaced it, or Close has returned, on all ranks.
 //
 // Addresses are multiples of 16 bytes. Memory that peers read must be memory that CUDA
-// IPC can export. A buffer that runs write must overlap no other buffer, nor the plan's
-// own memory; two that runs only read may be one. After an error, which all ranks get,
-// the plan is not bound: ErrBusy, ErrClosed, *DisagreementError, *RankError for what
-// another rank found, or *group.AbortError.
+// IPC can export. A buffer that runs write must overlap no other buffer, no peer's, nor the plan's
+// own memory; two that runs only read may be one. After an error the plan is not bound. All ranks get
+// that of a collective Bind, and this rank alone that of a local one: ErrBusy, ErrClosed,
+// *DisagreementError, *RankError for what another rank found, or *group.AbortError.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }
 
 // BindCounts is Bind of a program with uneven parts, which the counts give their
-// sizes; other counts are another Bind.
+// sizes; other counts are another collective Bind.
 func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("bind %s: %w", p, err)
 	}
 	defer p.leave()
-	to := &target{}
+	to := &p.next
+	to.chunks = nil // as of counts that are refused
+	for i, f := range p.bindable {
+		to.memory[i] = binding{f.At(0), f.id}
+	}
 	wrong := p.count(to, counts)
 	if wrong == nil { // the sizes are known
 		wrong = p.inspect(to, addr)
 	}
-	changed := p.changed(to)
-	if wrong == nil && p.bound && len(changed) == 0 && to.chunks == p.chunks {
+	same, local := p.changes(to)
+	if wrong == nil && same && p.bound {
 		return nil
 	}
 	p.bound = false
 	if wrong == nil {
 		wrong = p.disjoint(to)
 	}
-	if err := p.rebind(ctx, to, changed, wrong); err != nil {
-		return fmt.Errorf("bind %s: %w", p, err)
+	if local {
+		wrong = p.bindLocal(to, wrong)
+	} else {
+		wrong = p.rebind(ctx, to, wrong)
+	}
+	if wrong != nil {
+		return fmt.Errorf("bind %s: %w", p, wrong)
 	}
 	p.bound = true
+	return nil
+}
+
+// changes says whether all memory is that of the last Bind, and whether all that peers know of is:
+// then this rank binds alone.
+func (p *Plan) changes(to *target) (same, local bool) {
+	same = to.chunks == p.chunks
+	local = same && p.met
+	for i, f := range p.bindable {
+		if (binding{f.At(0), f.id}) != to.memory[i] {
+			same, local = false, local && !f.shared
+		}
+	}
+	return same, local
+}
+
+// bindLocal takes memory that no peer uses.
+func (p *Plan) bindLocal(to *target, wrong error) error {
+	if wrong == nil {
+		wrong = p.apart(to)
+	}
+	if wrong != nil {
+		return wrong
+	}
+	for i, f := range p.bindable {
+		f.at[p.rank], f.id = to.memory[i].at, to.memory[i].id
+	}
 	return nil
 }
 
 // inspect looks at the memory that the plan is to be bound to.
 func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	if len(addr) != len(p.bindable) {
+		for i, at := range addr[:min(len(addr), len(p.bindable))] { // which tell whether the peers bind anew
+			if at != to.memory[i].at {
+				to.memory[i] = binding{at: at}
+			}
+		}
 		return fmt.Errorf("%d addresses for %d buffers", len(addr), len(p.bindable))
 	}
-	to.memory = make([]binding, len(p.bindable))
 	var errs []error
 	for i, f := range p.bindable {
 		bytes := to.chunks.size(f, p.Rank())
-		to.memory[i].at = addr[i]
+		to.memory[i] = binding{at: addr[i]}
 		if bytes == 0 { // by the address the rank knows that the peers bind anew
 			continue
 		}
-		a, err := p.examine(f, addr[i], bytes)
+		id, err := p.examine(f, addr[i], bytes)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
 		}
-		to.memory[i].id = a.BufferID
+		to.memory[i].id = id
 	}
 	return errors.Join(errs...)
 }
 
-func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (driver.PointerAttributes, error) {
+// examine returns what tells the memory at an address from other memory there. Of memory that the
+// group's driver allocated it knows without a call; of other memory it asks CUDA.
+func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (id uint64, err error) {
 	if at == 0 {
-		return driver.PointerAttributes{}, errors.New("no address (the program uses this buffer)")
+		return 0, errors.New("no address (the program uses this buffer)")
 	}
 	if at%alignment != 0 {
-		return driver.PointerAttributes{}, fmt.Errorf("address %#x is not a multiple of %d", at, alignment)
+		return 0, fmt.Errorf("address %#x is not a multiple of %d", at, alignment)
+	}
+	if a, ok := p.group.Imports().Allocated(at); ok {
+		return a.ID, room(at, a.Base, a.Bytes, bytes)
 	}
 	a, err := p.driver.PointerGetAttributes(at)
 	if err != nil {
-		return a, fmt.Errorf("look at %#x: %w", at, err)
+		return 0, fmt.Errorf("look at %#x: %w", at, err)
 	}
 	if !a.LegacyIpcCapable {
 		if !a.Device && !f.shared { // Export says it of shared ones
-			return a, fmt.Errorf("%#x is not device memory", at)
+			return a.BufferID, fmt.Errorf("%#x is not device memory", at)
 		}
-		return a, nil // one buffer may span several mappings
+		return a.BufferID, nil // one buffer may span several mappings
 	}
 	base, size, err := p.driver.MemGetAddressRange(at)
 	if err != nil {
-		return a, fmt.Errorf("look at %#x: %w", at, err)
+		return a.BufferID, fmt.Errorf("look at %#x: %w", at, err)
 	}
+	return a.BufferID, room(at, base, size, bytes)
+}
+
+// room refuses an address behind which its allocation has less than the bytes wanted.
+func room(at, base driver.Ptr, size, bytes int64) error {
 	if have := size - int64(at-base); have < bytes {
-		return a, fmt.Errorf("%d bytes wanted, and the allocation of %#x has %d from there", bytes, at, have)
+		return fmt.Errorf("%d bytes wanted, and the allocation of %#x has %d from there", bytes, at, have)
 	}
-	return a, nil
+	return nil
 }
 
 // changed names the buffers whose memory is not that of the last Bind.
 func (p *Plan) changed(to *target) []string {
 	var names []string
 	for i, f := range p.bindable {
-		if to.memory != nil && (binding{f.At(0), f.id}) != to.memory[i] {
+		if (binding{f.At(0), f.id}) != to.memory[i] {
 			names = append(names, f.name)
 		}
 	}
@@ -131,13 +190,14 @@ func (p *Plan) changed(to *target) []string {
 
 // rebind exchanges, captures, and gives up the memory of the Bind before: its
 // imports first, then, when all ranks have closed theirs, its exports.
-func (p *Plan) rebind(ctx context.Context, to *target, changed []string, wrong error) error {
+func (p *Plan) rebind(ctx context.Context, to *target, wrong error) error {
+	p.met = false
 	if err := p.drain(ctx); err != nil {
 		return err
 	}
 	what := fmt.Sprintf("bind %s", p)
 	detail := ""
-	if len(changed) > 0 {
+	if changed := p.changed(to); len(changed) > 0 {
 		detail = fmt.Sprintf("; rank %d has new memory for %s", p.Rank(), strings.Join(changed, ", "))
 	}
 	if err := p.agreeOnCounts(ctx, what+" counts", to, wrong); err != nil {
@@ -157,13 +217,17 @@ func (p *Plan) rebind(ctx context.Context, to *target, changed []string, wrong e
 		err = p.adopt(to, imports)
 	}
 	if err == nil {
-		err = p.capture()
+		err = p.apart(to)
+	}
+	if err == nil && !p.program.Eager {
+		_, err = p.capture()
 	}
 	err = errors.Join(err, ipc.CloseImports(p.imports))
 	p.imports = imports
 	_, err = p.agree(ctx, what+" ready", nil, err)
 	_ = closeExports(p.exports, true)
 	p.exports = exports
+	p.met = err == nil
 	return err
 }
 
@@ -202,6 +266,9 @@ func closeExports(exports []*ipc.Export, freed bool) error {
 // adopt takes the new places of chunks and the new addresses, own and peers'.
 func (p *Plan) adopt(to *target, imports [][]*ipc.Import) error {
 	p.forget()
+	if err := p.graphs.drop(); err != nil { // they hold the peers' old addresses
+		return err
+	}
 	p.chunks = to.chunks
 	p.chunks.adopt()
 	next := make([]int, p.Size()) // in each rank's list
@@ -225,27 +292,4 @@ func (p *Plan) adopt(to *target, imports [][]*ipc.Import) error {
 		}
 	}
 	return nil
-}
-
-// capture makes the plan's own graph.
-func (p *Plan) capture() error {
-	if err := p.dropGraph(); err != nil || p.program.Eager {
-		return err
-	}
-	g, err := device.Capture(p.driver, p.main.own, func() error {
-		p.queue.start(p.main.own)
-		p.issue(&p.queue)
-		return p.queue.err
-	})
-	p.graph = g
-	return err
-}
-
-func (p *Plan) dropGraph() error {
-	if p.graph == nil {
-		return nil
-	}
-	err := p.graph.Close()
-	p.graph = nil
-	return err
 }

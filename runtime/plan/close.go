@@ -46,7 +46,7 @@ func (p *Plan) shut(ctx context.Context) error {
 	if failed != nil && p.ran {
 		_ = p.group.Wait(&p.run) // the abort lets it drain; its error is failed
 	}
-	err := errors.Join(p.dropGraph(), ipc.CloseImports(p.imports))
+	err := errors.Join(p.graphs.drop(), ipc.CloseImports(p.imports))
 	if failed == nil {
 		if _, failed = p.agree(ctx, fmt.Sprintf("close %s", p), nil, nil); failed != nil && !errors.As(failed, new(*group.AbortError)) {
 			p.group.Abort(failed) // a peer is elsewhere and still has this rank's memory

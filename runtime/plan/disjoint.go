@@ -15,36 +15,58 @@ type stretch struct {
 	to      driver.Ptr // behind the last byte
 }
 
-func (s stretch) overlaps(o stretch) bool { return s.from < o.to && o.from < s.to }
+// overlaps is false of an empty stretch.
+func (s stretch) overlaps(o stretch) bool { return max(s.from, o.from) < min(s.to, o.to) }
 
 // String is "C at [0x1000, 0x1400)".
 func (s stretch) String() string { return fmt.Sprintf("%s at [%#x, %#x)", s.name, s.from, s.to) }
+
+// of is the memory that a Bind gives this rank's buffer; empty where the rank has nothing of it.
+func (to *target) of(i int, f *Buffer) stretch {
+	at := to.memory[i].at
+	return stretch{f.name, f.written, at, at + driver.Ptr(to.chunks.size(f, f.rank))}
+}
 
 // disjoint refuses memory that a run writes under one name and uses under another: two
 // buffers of the caller, one of them written, or one of the caller and an arena. What is
 // proven of a program takes different names for different memory.
 func (p *Plan) disjoint(to *target) error {
 	var errs []error
-	var seen []stretch
 	for i, f := range p.bindable {
-		bytes := to.chunks.size(f, p.Rank())
-		if bytes == 0 {
-			continue
-		}
-		at := to.memory[i].at
-		one := stretch{f.name, f.written, at, at + driver.Ptr(bytes)}
-		for _, other := range seen {
-			if (one.written || other.written) && one.overlaps(other) {
+		one := to.of(i, f)
+		for j, g := range p.bindable[:i] {
+			if other := to.of(j, g); (one.written || other.written) && one.overlaps(other) {
 				errs = append(errs, overlap(other, one))
 			}
 		}
-		seen = append(seen, one)
 		for r := range p.Size() {
 			base := p.group.Arena().Base(r)
 			if arena := (stretch{from: base, to: base + driver.Ptr(p.group.Arena().Bytes())}); one.overlaps(arena) {
 				arena.name = fmt.Sprintf("the arena of rank %d", r)
 				errs = append(errs, fmt.Errorf("%s overlaps %s, which the plans of the group own (bind memory of its own)",
 					one, arena))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// apart refuses memory of this rank that is also a buffer of a peer, as mapped here, if runs write
+// either. It needs the peers' addresses: those of a collective Bind that is done but for this.
+func (p *Plan) apart(to *target) error {
+	var errs []error
+	for i, f := range p.bindable {
+		one := to.of(i, f)
+		for _, g := range p.bindable {
+			if !g.shared || !f.written && !g.written {
+				continue
+			}
+			for _, r := range p.peers {
+				other := stretch{g.name, g.written, g.at[r], g.at[r] + driver.Ptr(g.size(r))}
+				if other.from != 0 && one.overlaps(other) {
+					other.name = fmt.Sprintf("%s of rank %d", g.name, r)
+					errs = append(errs, overlap(other, one))
+				}
 			}
 		}
 	}

@@ -21,6 +21,10 @@ import (
 func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error) {
 	p := b.plan
 	p.issue = issue
+	p.next.memory = make([]binding, len(p.bindable))
+	p.graphs.most = p.group.Graphs()
+	// A program of which no peer uses the caller's memory has nothing to tell them at its first Bind.
+	p.met = p.counts == 0 && !slices.ContainsFunc(p.bindable, func(f *Buffer) bool { return f.shared })
 	err := p.group.Alive()
 	if err == nil {
 		p.id, err = p.group.Register(p)

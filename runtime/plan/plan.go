@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/ipc"
@@ -44,9 +43,11 @@ type Plan struct {
 	closed   bool          // the rest is guarded by turn
 	closeErr error
 	bound    bool
+	met      bool   // the peers know this rank's shared memory and counts, and this rank theirs
+	next     target // of a Bind; kept, so that a local one makes no allocation
 	exports  []*ipc.Export
 	imports  [][]*ipc.Import
-	graph    *device.Graph
+	graphs   graphs
 	queue    Queue
 	run      group.Run // the last one enqueued outside of captures
 	ran      bool
@@ -110,8 +111,9 @@ func (p *Plan) leave() { <-p.turn }
 
 // Enqueue issues one run behind what the caller enqueued on its stream; what the
 // caller enqueues there next runs after it. The host does not wait. The stream
-// may be captured into a graph of the caller, which is dead after Bind or Close
-// of this plan and after the group's Done. The graph keeps the priorities of the
+// may be captured into a graph of the caller, which is dead after Close of this plan, after the
+// group's Done, and after a Bind of memory that peers use or of other counts. A local Bind leaves it
+// alive, with the memory that it was captured with. The graph keeps the priorities of the
 // plan's streams if it is instantiated to
 // (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). Every rank of the group enqueues its own run.
 //
@@ -151,8 +153,10 @@ func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
 	return p.end(&run, p.queue.err)
 }
 
-// Replay is Enqueue by one launch of the graph that Bind captured: the host spends a few
-// microseconds, however many the ranks. Its kernels have the priorities of the plan's streams, not
+// Replay is Enqueue by one launch of the plan's own graph of these buffers: the host spends a few
+// microseconds, however many the ranks. Bind captures the graph where it is collective; after a local
+// one, the first Replay with buffers that the plan keeps no graph of waits for the runs in flight and
+// captures it. Its kernels have the priorities of the plan's streams, not
 // that of s. The stream must not be in capture. A program that must not be captured has no graph:
 // ErrEager.
 func (p *Plan) Replay(s driver.Stream) error {
@@ -196,14 +200,18 @@ func (p *Plan) replay(ctx context.Context, s driver.Stream) error {
 	if !p.bound {
 		return ErrNotBound
 	}
+	graph, err := p.ownGraph(ctx, s)
+	if err != nil {
+		return err
+	}
 	run, err := p.group.Begin(ctx, p.id, s)
 	if err != nil {
 		return err
 	}
 	if run.Capturing() {
-		return p.end(&run, errors.New("the stream is being captured (use Enqueue)"))
+		return p.end(&run, errCapturing)
 	}
-	return p.end(&run, p.graph.Launch(s))
+	return p.end(&run, graph.Launch(s))
 }
 
 // end closes the run. If issuing it failed, peers may wait for what is missing,

@@ -98,6 +98,7 @@ func (p *Plan) share(ctx context.Context, s driver.Stream) error {
 	q.dry, q.shares.passing, q.shares.ctx = false, false, nil
 	_, err := p.agree(ctx, fmt.Sprintf("run %s: shared", p), nil, q.shares.err)
 	q.shares.done = err == nil
+	p.met = p.met && err == nil // all ranks fail, and meet in the Bind that puts it right
 	return err
 }
 

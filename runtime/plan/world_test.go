@@ -32,6 +32,12 @@ const timeout = 3 * time.Second
 // not nil, decorates each rank's driver.
 func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.Driver, f func(w *world)) {
 	t.Helper()
+	inWorldOf(t, n, c, wrap, 0, f)
+}
+
+// inWorldOf is inWorld of a group whose plans keep that many graphs.
+func inWorldOf(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.Driver, graphs int, f func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c.Devices = n
 		node := simtest.NewNode(c)
@@ -43,6 +49,7 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 		w := &world{T: t}
 		for r := range ranks {
 			w.raw, ranks[r].Timeout = append(w.raw, ranks[r].Driver), timeout
+			ranks[r].Graphs = graphs
 			if wrap != nil {
 				ranks[r].Driver = wrap(ranks[r].Driver)
 			}
@@ -104,6 +111,7 @@ type toy struct {
 	driver         driver.Driver
 	loop           bool           // handles of a are exchanged in the loop
 	A, B, Bias, C  *device.Buffer // what the caller owns
+	other          layer          // of a test that binds two by turns
 }
 
 const rows, inner, columns = 4, 8, 16

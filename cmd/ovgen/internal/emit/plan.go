@@ -160,7 +160,7 @@ func (u *unit) bind(f *jen.File) {
 		bound = append(bound, jen.Id("x").Dot(b.Name))
 	}
 	f.Line()
-	f.Add(doc("Bind sets the memory that runs work on: see plan.Plan.Bind."))
+	f.Add(doc("Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective."))
 	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Bind").Params(jen.Id("ctx").Qual("context", "Context"),
 		jen.Id("x").Id("Buffers")).Error().Block(
 		jen.Return(jen.Id("p").Dot("Plan").Dot(call).Call(bound...)))

@@ -1,0 +1,105 @@
+package ipc
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+
+	"ovgen/runtime/driver"
+)
+
+// Allocation is memory that the cache's Driver allocated and has not freed.
+type Allocation struct {
+	Base  driver.Ptr
+	Bytes int64
+	// ID tells it from every other allocation of the rank, also where an address is used again. It is
+	// never a BufferID of CUDA's.
+	ID uint64
+}
+
+func (a Allocation) end() driver.Ptr { return a.Base + driver.Ptr(a.Bytes) }
+
+// ours marks the ids that the cache gives, which CUDA does not use: it counts from 1.
+const ours = 1 << 63
+
+// allocations are sorted by address.
+type allocations struct {
+	mu   sync.Mutex
+	last uint64
+	list []Allocation
+}
+
+// after is where the first allocation with a base above p is in the list.
+func (a *allocations) after(p driver.Ptr) int {
+	return sort.Search(len(a.list), func(i int) bool { return a.list[i].Base > p })
+}
+
+func (a *allocations) add(base driver.Ptr, bytes int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last++
+	made := Allocation{base, bytes, ours | a.last}
+	from, to := a.after(base), a.after(base+driver.Ptr(bytes)-1)
+	if from > 0 && base < a.list[from-1].end() {
+		from--
+	}
+	a.list = slices.Replace(a.list, from, to, made) // what it replaces was freed behind the cache's back
+}
+
+func (a *allocations) remove(base driver.Ptr) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if i := a.after(base); i > 0 && a.list[i-1].Base == base {
+		a.list = slices.Delete(a.list, i-1, i)
+	}
+}
+
+func (a *allocations) find(p driver.Ptr) (Allocation, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := a.after(p)
+	if i == 0 || p >= a.list[i-1].end() {
+		return Allocation{}, false
+	}
+	return a.list[i-1], true
+}
+
+// Allocated finds the allocation that p lies in, without asking the driver; ok is false of memory that
+// was allocated elsewhere.
+func (c *Cache) Allocated(p driver.Ptr) (a Allocation, ok bool) { return c.guarded.live.find(p) }
+
+// guarded is a driver that refuses to free what peers may have open, and remembers what it allocated.
+type guarded struct {
+	driver.Driver
+	cache *Cache
+	live  allocations
+}
+
+// Driver is the cache's driver, except that MemFree of an allocation that peers may have open is
+// refused; the error wraps ErrInUse. Memory that it allocated must be freed by it.
+func (c *Cache) Driver() driver.Driver { return c.guarded }
+
+// MemAlloc allocates and remembers.
+func (g *guarded) MemAlloc(bytes int64) (driver.Ptr, error) {
+	p, err := g.Driver.MemAlloc(bytes)
+	if err == nil {
+		g.live.add(p, bytes)
+	}
+	return p, err
+}
+
+// MemFree frees p unless it is exported.
+func (g *guarded) MemFree(p driver.Ptr) error {
+	g.cache.mu.Lock()
+	inUse := false
+	for id := range g.cache.exports {
+		inUse = inUse || id.base == p
+	}
+	g.cache.mu.Unlock()
+	if inUse {
+		return fmt.Errorf("free %#x: %w", p, ErrInUse)
+	}
+	g.live.remove(p) // ahead of the free, behind which the address may be another allocation's
+	return g.Driver.MemFree(p)
+}
