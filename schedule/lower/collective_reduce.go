@@ -28,7 +28,7 @@ func scatterSum(d *draft) error {
 			hostir.Chunk(slots, q).Over(hostir.RankIndex, hostir.Const(0), hostir.Rank),
 			hostir.Chunk("A", hostir.Rank),
 			hostir.Chunk(slots, q).Over(hostir.RankIndex, hostir.Add(hostir.Rank, one), hostir.Size)).
-				Described("once, in the order of ranks"),
+			Described("once, in the order of ranks"),
 	}
 	return nil
 }
