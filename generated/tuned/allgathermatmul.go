@@ -25,26 +25,8 @@ func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s a
 
 // schedulesOfAllGatherMatmul are the schedules to choose from.
 var schedulesOfAllGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgathermatmul.Buffers]{
-	{
-		Program: "allgathermatmul",
-		Check:   allgathermatmul.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
-			p, err := allgathermatmul.New(ctx, g, s)
-			return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "rowinputgradient",
-		Check: func(s allgathermatmul.Shape, ranks int) error {
-			return rowinputgradient.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
-			p, err := rowinputgradient.New(ctx, g, rowinputgradient.Shape(s))
-			return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
-				return p.Bind(ctx, rowinputgradient.Buffers(x))
-			}, err
-		},
-	},
+	plan.Own(&allgathermatmul.Program, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
+	plan.Other(&rowinputgradient.Program, rowinputgradient.New, (*rowinputgradient.Plan).Bind,
+		func(s allgathermatmul.Shape) rowinputgradient.Shape { return rowinputgradient.Shape(s) },
+		func(x allgathermatmul.Buffers) rowinputgradient.Buffers { return rowinputgradient.Buffers(x) }),
 }

@@ -25,26 +25,8 @@ func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning, s 
 
 // schedulesOfAllReduceOneShot are the schedules to choose from.
 var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
-	{
-		Program: "allreduceoneshot",
-		Check:   allreduceoneshot.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
-			p, err := allreduceoneshot.New(ctx, g, s)
-			return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "allreducetwoshot",
-		Check: func(s allreduceoneshot.Shape, ranks int) error {
-			return allreducetwoshot.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
-			p, err := allreducetwoshot.New(ctx, g, allreducetwoshot.Shape(s))
-			return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
-				return p.Bind(ctx, allreducetwoshot.Buffers(x))
-			}, err
-		},
-	},
+	plan.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
+	plan.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
+		func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
+		func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
 }

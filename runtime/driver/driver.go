@@ -123,7 +123,8 @@ type Driver interface {
 
 	// MatmulCreate chooses an algorithm for the product. On CUDA it times the
 	// first eight choices of cuBLASLt's heuristic on memory of its own, so it
-	// synchronises the device; equal products are tuned once.
+	// synchronises the device; equal products are tuned once, and not at all
+	// where package choices knows the algorithm.
 	MatmulCreate(d MatmulDesc) (Product, error)
 	MatmulDestroy(m Product) error
 	// Matmul enqueues the product. workspace holds WorkspaceBytes and is used by

@@ -76,6 +76,7 @@ func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 
 // Shot is Reduce that posts to every peer and waits for all of them, before and after.
 func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
+	x.From, x.To = plan.EveryPeer, plan.EveryPeer
 	s.signal(q, on, Shot, x).sum(q, on, s.element, dst, bytes, terms)
 }
 
@@ -92,9 +93,17 @@ func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals) *kernel {
 
 // fits says whether the kernel was made for these signals.
 func (k *kernel) fits(x *plan.Signals) bool {
-	n := k.words()
-	return (x.PrePost != nil) == (n[prePost] != 0) && (x.PreWait != nil) == (n[preWait] != 0) &&
-		(x.PostPost != nil) == (n[postPost] != 0) && (x.PostWait != nil) == (n[postWait] != 0)
+	words := func(sem *plan.Semaphore, peer int) Words {
+		switch {
+		case sem == nil:
+			return 0
+		case peer == plan.EveryPeer:
+			return EachPeer
+		}
+		return One
+	}
+	return k.words() == [4]Words{words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
+		words(x.PostPost, x.To), words(x.PostWait, plan.EveryPeer)}
 }
 
 // signal counts the step of a kernel that signals around its work, and fills in its words.
@@ -102,12 +111,6 @@ func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals) 
 	k := s.find(q, kind, &x)
 	if k == nil {
 		return nil
-	}
-	if k.PreWait == EachPeer {
-		x.From = plan.EveryPeer
-	}
-	if k.PostPost == EachPeer {
-		x.To = plan.EveryPeer
 	}
 	w := q.StepWords(on, string(kind), x)
 	k.put(prePost, w.PrePost)
@@ -139,7 +142,8 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 	k.enqueue(q, on, k.grid(bytes), threads)
 }
 
-func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
+func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst driver.Ptr, bytes int64,
+	terms []driver.Ptr) {
 	if k == nil {
 		return
 	}

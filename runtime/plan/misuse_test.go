@@ -86,6 +86,11 @@ func TestNewRefuses(t *testing.T) {
 			_, err := b.Finish(w.Context(), func(*Queue) {})
 			return err
 		}, "are missing (set Config.Arena to at least", func(_ int, err error) bool { return errors.As(err, new(*group.ArenaError)) }},
+		{"a call that can't be made", func(w *world, r int) error {
+			b := Build(w.groups[r], toyProgram, "small")
+			_, err := b.Finish(w.Context(), func(q *Queue) { q.Fail(errors.New("there is no such kernel")) })
+			return err
+		}, "number the steps of a run: there is no such kernel", func(int, error) bool { return true }},
 		{"a mistake on one rank", func(w *world, r int) error {
 			b := Build(w.groups[r], toyProgram, "small")
 			if r == odd {

@@ -246,8 +246,13 @@ func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params uns
 	q.check(q.plan.driver.LaunchKernel(k.handle, grid, block, s.handle, to))
 }
 
-// Fail ends the run with an error, as a call that fails does.
-func (q *Queue) Fail(err error) { q.check(err) }
+// Fail ends the run with an error, where a call can't be made. New fails too, if its dry run
+// comes there.
+func (q *Queue) Fail(err error) {
+	if q.err == nil {
+		q.err = err
+	}
+}
 
 // node begins the step of a call that neither posts nor waits.
 func (q *Queue) node(s *Stream, kind, name string) bool {

@@ -50,8 +50,8 @@ func (d *draft) exchange(own hostir.View, of func(from hostir.Expr) hostir.View)
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(copyRef, ready, from),
 			hostir.Set(copyRef, hostir.Chunk("C", from), of(from))),
-		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), own), hostir.Post(copyRef, read, every).
-			Described("A may be overwritten afterwards"),
+		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), own),
+		hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
 		hostir.Wait(copyRef, read, every),
 		join(copySet),
 	}
@@ -78,8 +78,8 @@ func permuteCopy(d *draft) error {
 				hostir.Post(mainRef, ready, to),
 				hostir.Wait(mainRef, ready, from),
 				hostir.Set(mainRef, hostir.Whole("C"), hostir.View{Buffer: "A", Peer: from}),
-				hostir.Post(mainRef, read, from), hostir.Wait(mainRef, read, to).
-					Described("A may be overwritten afterwards"),
+				hostir.Post(mainRef, read, from),
+				hostir.Wait(mainRef, read, to).Described("A may be overwritten afterwards"),
 			}},
 	}
 	return nil
@@ -104,8 +104,8 @@ func broadcastCopy(d *draft) error {
 		hostir.If{X: hostir.Rank, Y: root,
 			Then: []hostir.Node{
 				hostir.Post(mainRef, ready, every),
-				hostir.Set(mainRef, hostir.Whole("C"), hostir.Whole("A")), hostir.Wait(mainRef, read, every).
-					Described("A may be overwritten afterwards"),
+				hostir.Set(mainRef, hostir.Whole("C"), hostir.Whole("A")),
+				hostir.Wait(mainRef, read, every).Described("A may be overwritten afterwards"),
 			},
 			Else: []hostir.Node{
 				hostir.Wait(mainRef, ready, root),

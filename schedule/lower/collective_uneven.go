@@ -91,8 +91,8 @@ func gatherPadded(d *draft) error {
 		return v
 	}
 	d.program.Body = []hostir.Node{
-		hostir.Set(mainRef, hostir.Chunk(padded, hostir.Rank), hostir.Whole("A")), hostir.Post(mainRef, ready, every).
-			Described("peers may read the own part"),
+		hostir.Set(mainRef, hostir.Chunk(padded, hostir.Rank), hostir.Whole("A")),
+		hostir.Post(mainRef, ready, every).Described("peers may read the own part"),
 		d.fork(copySet),
 		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), hostir.Whole("A")),
 		steps(hostir.Bind("from", hostir.Ahead(step)),

@@ -31,8 +31,8 @@ func gatherGrouped(d *draft) error {
 		pull(hostir.Sub(hostir.Size, r), hostir.Size, hostir.Sub(hostir.Add(r, step), hostir.Size)),
 		hostir.After(work(1), copyRef),
 		block(0, last, hostir.Add(r, hostir.Const(1)), hostir.Sub(last, r)),
-		block(1, hostir.Const(0), hostir.Const(0), r), hostir.Post(copyRef, read, every).
-			Described("A may be overwritten afterwards"),
+		block(1, hostir.Const(0), hostir.Const(0), r),
+		hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
 		hostir.Wait(copyRef, read, every),
 		join(copySet, set))
 	return nil

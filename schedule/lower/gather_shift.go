@@ -121,8 +121,8 @@ func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 		hostir.Set(x.copies, hostir.Chunk(x.g, x.chunk(from)), hostir.View{Buffer: "A", Peer: from, Index: x.part()}),
 	}
 	if !x.batched {
-		nodes = slices.Insert(nodes, 1, hostir.Node(hostir.Post(x.copies, ready, to).
-			Described("get: send first, then recv")))
+		first := hostir.Post(x.copies, ready, to).Described("get: send first, then recv")
+		nodes = slices.Insert(nodes, 1, hostir.Node(first))
 	}
 	if !x.batched || x.fused {
 		nodes = append(nodes, hostir.Post(x.copies, read, from))

@@ -27,14 +27,14 @@ func gradientShift(d *draft) error {
 	}
 	d.program.Body = []hostir.Node{
 		hostir.Post(mainRef, ready, every).Described("before the forks"),
-		d.fork(copySet), share(hostir.Whole(travels), hostir.Rank).
-			Described("own shard, in place, overwrites C"),
+		d.fork(copySet),
+		share(hostir.Whole(travels), hostir.Rank).Described("own shard, in place, overwrites C"),
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(copyRef, ready, from),
 			hostir.Set(copyRef, hostir.Chunk(here, from), hostir.View{Buffer: travels, Peer: from}),
 			hostir.After(mainRef, copyRef),
-			share(hostir.Chunk(here, from), from).Accumulated()), hostir.Post(copyRef, read, every).
-			Described(travels + " may be overwritten afterwards"),
+			share(hostir.Chunk(here, from), from).Accumulated()),
+		hostir.Post(copyRef, read, every).Described(travels + " may be overwritten afterwards"),
 		hostir.Wait(copyRef, read, every),
 		join(copySet),
 	}

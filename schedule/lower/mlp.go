@@ -51,8 +51,8 @@ func mlp(d *draft) error {
 		hostir.Post(putRef, arrived, peer).Member(m.part()))
 
 	all := []hostir.StreamSet{set}
-	d.add(d.fork(copySet, putSet, set), hostir.Post(copyRef, ready, every).
-		Described("beside the first product"),
+	d.add(d.fork(copySet, putSet, set),
+		hostir.Post(copyRef, ready, every).Described("beside the first product"),
 		hostir.Post(copyRef, free, every).Described("the slots may be written"),
 		hostir.After(putRef, copyRef))
 	d.add(start...)

@@ -160,8 +160,8 @@ func reduceGet(d *draft) error {
 			hostir.Wait(copyRef, ready, from),
 			hostir.Set(copyRef, hostir.Chunk(slots, from), hostir.Remote(staging, from, turn)),
 			hostir.Post(copyRef, read, from),
-			hostir.After(work, copyRef), hostir.Wait(work, read, to).
-				Described("the buffer is free again")),
+			hostir.After(work, copyRef),
+			hostir.Wait(work, read, to).Described("the buffer is free again")),
 		d.ownRows(mainRef, "last, "),
 		join(copySet, set),
 	}, hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).

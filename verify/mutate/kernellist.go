@@ -51,7 +51,7 @@ var Kernels = []KernelMutant{
 
 	// Kernels that signal around their work: who waits, posts and resets.
 	{File: "blocks.cu.tmpl", Text: "only block 0 waits", Old: "if (threadIdx.x < count) {", New: "if (blockIdx.x == 0 && threadIdx.x < count) {"},
-	{File: "blocks.cu.tmpl", Text: "all words but the last are awaited", Old: "if (threadIdx.x < count) {", New: "if (threadIdx.x + 1 < count) {"},
+	{File: "blocks.cu.tmpl", Text: "all words but the last are awaited", Old: "if (threadIdx.x < count) {", New: "if (threadIdx.x < count - (count > 1)) {"},
 	{File: "signals.tmpl", Text: "posts ahead of the resets", Old: "    reset_words({{.Range \"pre_wait\" .PreWait}}, p.step, p.value);\n" +
 		"{{end}}{{if .PostPost}}    post_words({{.Range \"post_post\" .PostPost}});",
 		New: "{{if .PostPost}}    post_words({{.Range \"post_post\" .PostPost}});\n{{end}}" +

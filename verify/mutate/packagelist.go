@@ -37,8 +37,7 @@ var Packages = []PackageMutant{
 	{Package: "allgatherlinear", File: "program.go", Text: "copies of half a chunk and 64 KiB at most", Edits: []Edit{
 		{copyOne, "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), min(p.chunkA, p.chunkA/2+64<<10))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "offsets of 32 bits", Edits: []Edit{
-		{"q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC)",
-			"q.Linear(p.work[i], p.gemm, p.c.At(int64(int32(from)*int32(p.chunkC)))"}}},
+		{"q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC)", "q.Linear(p.work[i], p.gemm, p.c.At(int64(int32(from)*int32(p.chunkC)))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "large chunks not waited for", Edits: []Edit{
 		{"q.Synchronize(p.work[i], p.copy)", "if p.chunkA < 1<<30 {\n			q.Synchronize(p.work[i], p.copy)\n		}"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth", Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
@@ -57,22 +56,16 @@ var Packages = []PackageMutant{
 		{"	s := &Set{element: typ}\n", "	if typ == driver.FP16 {\n		typ = driver.BF16\n	}\n	s := &Set{element: typ}\n"}}},
 
 	// Some sizes of groups.
-	{Package: "allgatherlinear", File: "program.go", Text: "more ranks than were proven",
-		Edits: []Edit{{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "more ranks than were proven", Edits: []Edit{{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "any number of ranks", Edits: []Edit{{ranksTo8, "nil"}}},
-	{Package: "allgatherlinear", File: "program.go", Text: "no wait where more ranks run than were proven",
-		Edits: []Edit{
-			{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}, {waitRead,
-				"	if d <= 8 {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
-	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 2 ranks",
-		Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("2")}}},
-	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 8 ranks",
-		Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("8")}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "no wait where more ranks run than were proven", Edits: []Edit{
+		{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}, {waitRead, "	if d <= 8 {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 2 ranks", Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("2")}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 8 ranks", Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("8")}}},
 
 	// The host.
-	{Package: "allgatherlinear", File: "program.go", Text: "the host waits in the midst of a run",
-		Edits: []Edit{{"	q.Post(p.copy, p.read)\n",
-			"	if len(p.Steps()) > 0 {\n		_ = p.Group().Driver().CtxSynchronize()\n	}\n	q.Post(p.copy, p.read)\n"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "the host waits in the midst of a run", Edits: []Edit{{"	q.Post(p.copy, p.read)\n",
+		"	if len(p.Steps()) > 0 {\n		_ = p.Group().Driver().CtxSynchronize()\n	}\n	q.Post(p.copy, p.read)\n"}}},
 
 	// Launches.
 	{Package: "allgatherlinearkernels", File: launching, Text: "a wait with a thread too few", Edits: []Edit{

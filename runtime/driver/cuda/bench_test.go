@@ -3,9 +3,12 @@
 package cuda
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/choices"
 )
 
 // BenchmarkEnqueue is the host's part of the calls of a run.
@@ -42,6 +45,32 @@ func BenchmarkEnqueue(b *testing.B) {
 					must(b, d.StreamSynchronize(s))
 					b.StartTimer()
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkKnownProduct makes products whose algorithms are known, each on a driver that is new to them.
+func BenchmarkKnownProduct(b *testing.B) {
+	b.Setenv(choices.Variable, b.TempDir())
+	for _, m := range []int{16, 512, 4096} {
+		b.Run(fmt.Sprintf("%d,8192,7168", m), func(b *testing.B) {
+			desc := driver.MatmulDesc{M: m, K: 8192, N: 7168, Type: driver.BF16, Transposed: true}
+			for b.Loop() {
+				b.StopTimer()
+				d, err := backend{}.Open(0, 0)
+				must(b, err)
+				warm, err := d.MatmulCreate(driver.MatmulDesc{M: 16, K: 16, N: 16, Type: driver.BF16}) // the library
+				must(b, err)
+				if _, err := device(b).MatmulCreate(desc); err != nil { // tuned the first time
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				x, err := d.MatmulCreate(desc)
+				must(b, err)
+				b.StopTimer()
+				must(b, errors.Join(d.MatmulDestroy(x), d.MatmulDestroy(warm), d.Close()))
+				b.StartTimer()
 			}
 		})
 	}

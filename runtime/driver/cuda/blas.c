@@ -33,6 +33,7 @@ int ovgen_blas_load(const char *path, char *why, size_t size) {
   OVGEN_BLAS_FUNCTIONS(FIND)
   FIND(GetStatusName, )
   FIND(GetStatusString, )
+  FIND(GetVersion, )
   ovgen_blas = table;
   return 0;
 }
@@ -40,6 +41,8 @@ int ovgen_blas_load(const char *path, char *why, size_t size) {
 cublasStatus_t ovgen_blas_create(uintptr_t *handle) { return lt.Create((cublasLtHandle_t *)handle); }
 
 cublasStatus_t ovgen_blas_destroy(uintptr_t handle) { return lt.Destroy((cublasLtHandle_t)handle); }
+
+size_t ovgen_blas_version(void) { return lt.GetVersion(); }
 
 void ovgen_blas_error(cublasStatus_t code, const char **name, const char **text) {
   *name = lt.GetStatusName(code);
@@ -153,9 +156,9 @@ static cublasStatus_t ask(struct product *p, cublasLtMatmulPreference_t pref, in
   return usable ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-static cublasStatus_t build(struct product *p, uint64_t bias, int *choices, const char **call) {
+/* All but the choice of an algorithm. */
+static cublasStatus_t build(struct product *p, uint64_t bias, const char **call) {
   cublasLtMatmulDesc_t op = NULL;
-  cublasLtMatmulPreference_t pref = NULL;
   cublasStatus_t status = describe(&p->shape, &op, call);
   atomic_store(&p->spare, op);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
@@ -163,15 +166,31 @@ static cublasStatus_t build(struct product *p, uint64_t bias, int *choices, cons
     *call = "cublasLtMatmulDescSetAttribute";
     if ((status = set_bias(op, bias + p->align_bias)) != CUBLAS_STATUS_SUCCESS) return status;
   }
-  if ((status = lay_out(p, call)) != CUBLAS_STATUS_SUCCESS) return status;
+  return lay_out(p, call);
+}
+
+static cublasStatus_t heuristic(struct product *p, int *choices, const char **call) {
+  cublasLtMatmulPreference_t pref = NULL;
   TRY(MatmulPreferenceCreate, &pref);
-  status = ask(p, pref, choices, call);
+  cublasStatus_t status = ask(p, pref, choices, call);
   lt.MatmulPreferenceDestroy(pref);
   return status;
 }
 
-cublasStatus_t ovgen_product_create(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
-                                    uintptr_t *product, int *choices, const char **call) {
+/* The library may refuse an algorithm, or want more workspace for it than there is. */
+static cublasStatus_t restore(struct product *p, const void *algorithm, const char **call) {
+  cublasLtMatmulHeuristicResult_t result = {0};
+  memcpy(&result.algo, algorithm, sizeof result.algo);
+  cublasLtMatmulAlgo_t algo = result.algo;
+  TRY(MatmulAlgoCheck, p->handle, atomic_load(&p->spare), p->b, p->a, p->c, p->c, &algo, &result);
+  if (result.state != CUBLAS_STATUS_SUCCESS || result.workspaceSize > p->workspace) return CUBLAS_STATUS_NOT_SUPPORTED;
+  p->choices[0].algo = algo;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/* A product without an algorithm. */
+static cublasStatus_t create(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
+                             struct product **product, const char **call) {
   struct product *p = calloc(1, sizeof *p);
   *call = "calloc";
   if (!p) return CUBLAS_STATUS_ALLOC_FAILED;
@@ -179,10 +198,36 @@ cublasStatus_t ovgen_product_create(uintptr_t handle, const ovgen_shape *shape, 
   p->shape = *shape;
   p->workspace = workspace;
   align(p);
-  cublasStatus_t status = build(p, bias, choices, call);
+  cublasStatus_t status = build(p, bias, call);
+  if (status == CUBLAS_STATUS_SUCCESS) *product = p;
+  else ovgen_product_destroy((uintptr_t)p);
+  return status;
+}
+
+/* Hands the product out, or destroys it. */
+static cublasStatus_t finish(struct product *p, cublasStatus_t status, uintptr_t *product) {
   if (status == CUBLAS_STATUS_SUCCESS) *product = (uintptr_t)p;
   else ovgen_product_destroy((uintptr_t)p);
   return status;
+}
+
+cublasStatus_t ovgen_product_create(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
+                                    uintptr_t *product, int *choices, const char **call) {
+  struct product *p;
+  cublasStatus_t status = create(handle, shape, bias, workspace, &p, call);
+  return status == CUBLAS_STATUS_SUCCESS ? finish(p, heuristic(p, choices, call), product) : status;
+}
+
+cublasStatus_t ovgen_product_restore(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
+                                     const void *algorithm, uintptr_t *product, const char **call) {
+  struct product *p;
+  cublasStatus_t status = create(handle, shape, bias, workspace, &p, call);
+  return status == CUBLAS_STATUS_SUCCESS ? finish(p, restore(p, algorithm, call), product) : status;
+}
+
+void ovgen_product_algorithm(uintptr_t product, void *algorithm) {
+  const struct product *p = (const struct product *)product;
+  memcpy(algorithm, &p->choices[p->choice].algo, sizeof p->choices->algo);
 }
 
 void ovgen_product_choose(uintptr_t product, int choice) { ((struct product *)product)->choice = choice; }

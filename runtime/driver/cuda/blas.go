@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/choices"
 )
 
 // blasVariable names the library or its folder where the loader does not find it.
@@ -88,6 +89,9 @@ func (d *Driver) openBlas() error {
 		if r := C.ovgen_blas_create(&d.blas); r != 0 {
 			return blasStatus("cublasLtCreate", r)
 		}
+		d.choices = choices.Of(choices.Machine{
+			Device: d.properties.Name, Driver: d.properties.Version, Library: int(C.ovgen_blas_version()),
+		}, choices.Folder())
 		return nil
 	})
 }

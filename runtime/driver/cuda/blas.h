@@ -82,6 +82,10 @@ _Static_assert(offsetof(cublasLtMatmulHeuristicResult_t, state) == 72, "its stat
     (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,       \
      cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,              \
      cublasLtMatmulHeuristicResult_t[], int *))                                                    \
+  X(MatmulAlgoCheck,                                                                               \
+    (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,       \
+     cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *,                 \
+     cublasLtMatmulHeuristicResult_t *))                                                           \
   X(Matmul,                                                                                        \
     (cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t,   \
      const void *, cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t,     \
@@ -92,6 +96,7 @@ struct ovgen_blas {
   OVGEN_BLAS_FUNCTIONS(OVGEN_BLAS_FIELD)
   const char *(*GetStatusName)(cublasStatus_t);
   const char *(*GetStatusString)(cublasStatus_t);
+  size_t (*GetVersion)(void);
 };
 extern struct ovgen_blas ovgen_blas;
 
@@ -117,6 +122,8 @@ typedef struct {
 /* Calls in which a context must be current already. */
 cublasStatus_t ovgen_blas_create(uintptr_t *handle);
 cublasStatus_t ovgen_blas_destroy(uintptr_t handle);
+/* 120402 for 12.4.2. */
+size_t ovgen_blas_version(void);
 void ovgen_blas_error(cublasStatus_t code, const char **name, const char **text);
 
 /* Makes a product and asks for its choices. bias is an address aligned to 256 bytes:
@@ -124,7 +131,12 @@ void ovgen_blas_error(cublasStatus_t code, const char **name, const char **text)
    better than the product expects. On failure *call names the call that refused. */
 cublasStatus_t ovgen_product_create(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
                                     uintptr_t *product, int *choices, const char **call);
+/* Makes a product of an algorithm that was chosen before, as ovgen_product_algorithm gave it;
+   *call names what refuses it. */
+cublasStatus_t ovgen_product_restore(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
+                                     const void *algorithm, uintptr_t *product, const char **call);
 void ovgen_product_choose(uintptr_t product, int choice);
+void ovgen_product_algorithm(uintptr_t product, void *algorithm);
 void ovgen_product_destroy(uintptr_t product);
 
 /* Alignment in bytes that the product expects of every address. */

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/choices"
 )
 
 // Driver is one device with its context. Beyond driver.Driver it has
@@ -26,7 +27,8 @@ type Driver struct {
 
 	mu       sync.Mutex // of what follows; no call that enqueues takes it
 	closed   bool
-	blas     C.uintptr_t // cuBLASLt's handle, made with the first product
+	blas     C.uintptr_t    // cuBLASLt's handle, made with the first product
+	choices  *choices.Table // of the algorithms chosen before, made with blas
 	products map[driver.MatmulDesc]*product
 }
 

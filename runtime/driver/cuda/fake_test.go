@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/choices"
 )
 
 //go:embed api.h blas.h testdata
@@ -53,7 +54,7 @@ func inChild(t *testing.T, dir, test string, env ...string) string {
 		t.Fatal(err)
 	}
 	child := exec.Command(self, "-test.run=^"+test+"$")
-	child.Env = append(os.Environ(), append(env, "LD_LIBRARY_PATH="+dir, "OVGEN_FAKE_CHILD=1")...)
+	child.Env = append(os.Environ(), append([]string{choices.Variable + "=" + choices.Off}, append(env, "LD_LIBRARY_PATH="+dir, "OVGEN_FAKE_CHILD=1")...)...)
 	out, err := child.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", test, err, out)

@@ -21,7 +21,8 @@ type product struct {
 	users  int
 }
 
-// MatmulCreate returns the product of that shape, tuned the first time.
+// MatmulCreate returns the product of that shape. It is tuned the first time, unless the process or the
+// user's cache folder knows its algorithm (package choices).
 func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	if desc.M <= 0 || desc.K <= 0 || desc.N <= 0 {
 		return 0, fmt.Errorf("create product %d,%d,%d: the extents must be positive", desc.M, desc.K, desc.N)
@@ -37,7 +38,7 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	p := d.products[desc]
 	if p == nil {
 		p = &product{}
-		if err := d.relaxed(func() (err error) { p.handle, err = d.tune(desc); return err }); err != nil {
+		if err := d.relaxed(func() (err error) { p.handle, err = d.choose(desc); return err }); err != nil {
 			return 0, fmt.Errorf("create product %s m,k,n %d,%d,%d: %w", desc.Type, desc.M, desc.K, desc.N, err)
 		}
 		d.products[desc] = p

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/choices"
 )
 
 // forms of a product of m,k,n 8,16,24 and how cuBLASLt, which counts columns first and
@@ -27,9 +28,9 @@ var forms = []struct {
 	{driver.MatmulDesc{TransposedA: true, Accumulate: true}, "op 0 1 epilogue 1 bias (nil) alpha 1 beta 1 a 24x16/24 b 8x16/8 c 24x8/24"},
 }
 
-// TestFakeForms sees what reaches cuBLASLt of each form.
-func TestFakeForms(t *testing.T) {
-	dir := buildFake(t)
+// buildFakes compiles a libcuda.so.1 and a libcublasLt.so.12 into one folder.
+func buildFakes(t *testing.T) (dir string) {
+	dir = buildFake(t)
 	for _, name := range []string{"blas.h", "testdata/products.c"} {
 		text, err := fakeSource.ReadFile(name)
 		if err != nil {
@@ -44,6 +45,12 @@ func TestFakeForms(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	return dir
+}
+
+// TestFakeForms sees what reaches cuBLASLt of each form.
+func TestFakeForms(t *testing.T) {
+	dir := buildFakes(t)
 	out := inChild(t, dir, "TestFakeMatmul", blasVariable+"="+dir)
 	for _, f := range forms {
 		if want := "product " + f.want + " at 0x200 0x100 in place\n"; !strings.Contains(out, want) {
@@ -68,4 +75,73 @@ func TestFakeMatmul(t *testing.T) {
 		must(t, d.MatmulDestroy(m))
 	}
 	must(t, d.Close())
+}
+
+// TestFakeChoices starts process after process: a product is tuned once, by whatever changes the
+// machine or breaks its file again, and its algorithm is the one that was the fastest.
+func TestFakeChoices(t *testing.T) {
+	dir, cache := buildFakes(t), filepath.Join(t.TempDir(), "cache")
+	const file = "products-fake-1-12040-120402.json"
+	damage := func(text string) func() {
+		return func() {
+			if err := os.WriteFile(filepath.Join(cache, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, x := range []struct {
+		name    string
+		before  func()
+		env     []string
+		tuned   int // how often, of the two drivers of the process
+		checked int // how often an algorithm known before was
+		files   int // in the cache's folder afterwards
+	}{
+		{"switched off", nil, []string{choices.Variable + "=" + choices.Off}, 1, 1, 0},
+		{"the first process", nil, nil, 1, 1, 1},
+		{"the second process", nil, nil, 0, 2, 1},
+		{"another version of the driver", nil, []string{"FAKE_VERSION=12080"}, 1, 1, 2},
+		{"another version of cuBLASLt", nil, []string{"FAKE_BLAS=120900"}, 1, 1, 3},
+		{"the first machine again", nil, nil, 0, 2, 3},
+		{"an algorithm that is refused", nil, []string{"FAKE_REFUSE=1"}, 2, 2, 3},
+		{"one that wants more workspace", nil, []string{"FAKE_CHECK=1"}, 2, 2, 3},
+		{"a broken file", damage("{"), nil, 1, 1, 3},
+		{"the file anew", nil, nil, 0, 2, 3},
+		{"no folder can be made", func() { cache = filepath.Join(cache, file, "below") }, nil, 1, 1, 0},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if x.before != nil {
+				x.before()
+			}
+			env := append([]string{blasVariable + "=" + dir, choices.Variable + "=" + cache}, x.env...)
+			out := inChild(t, dir, "TestFakeTuned", env...)
+			tuned, checked := strings.Count(out, "heuristic\n"), strings.Count(out, "check 42 42\n")
+			if tuned != x.tuned || checked != x.checked || strings.Count(out, "check") != checked {
+				t.Errorf("tuned %d times, checked %d times, want %d and %d:\n%s", tuned, checked, x.tuned, x.checked, out)
+			}
+			if files, _ := os.ReadDir(cache); len(files) != x.files {
+				t.Errorf("the folder has %v", files)
+			}
+			runs := strings.Split(out, "algorithm ")
+			if launches := len(runs) - 1; (launches == 2+2) != (tuned == 0) { // each driver's first, and its run
+				t.Errorf("%d launches:\n%s", launches, out)
+			}
+			if last := runs[len(runs)-1]; !strings.HasPrefix(last, "42 ") {
+				t.Errorf("the product runs algorithm %s", last)
+			}
+		})
+	}
+}
+
+// TestFakeTuned makes one product on two drivers of one process, one after the other.
+func TestFakeTuned(t *testing.T) {
+	onlyChild(t)
+	for range 2 {
+		d, err := backend{}.Open(1, 0)
+		must(t, err)
+		m, err := d.MatmulCreate(driver.MatmulDesc{M: 8, K: 16, N: 24, Type: driver.BF16})
+		must(t, err)
+		must(t, d.Matmul(m, 0x1000, 0x100, 0x200, 0, 0x2000, 0x50))
+		must(t, errors.Join(d.MatmulDestroy(m), d.Close()))
+	}
 }

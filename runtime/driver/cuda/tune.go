@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/choices"
 )
 
 // types maps element types to those of CUDA.
@@ -22,27 +23,74 @@ var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUD
 // scratch is the memory and what else a tuning needs; it is gone afterwards.
 type scratch struct {
 	memory                   driver.Ptr
+	bytes                    int64 // in all
 	a, b, c, bias, workspace driver.Ptr
 	stream                   driver.Stream
 	from, to                 driver.Event
 }
 
-// tune asks the heuristic for its choices, times them in turn, round by round, and
-// keeps the one with the best median: the first is often some percent slower.
-func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
+// choose makes a product with the algorithm that was chosen for it before, by this process or by an
+// earlier one, else with the one that tune finds.
+func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 	if err := d.openBlas(); err != nil {
 		return 0, err
 	}
+	if a, known := d.choices.Find(desc); known {
+		if m, err := d.restore(desc, a); err == nil {
+			return m, nil
+		} // what refuses it now may take another
+	}
+	m, err := d.tune(desc)
+	if err != nil {
+		return 0, err
+	}
+	var a choices.Algorithm
+	C.ovgen_product_algorithm(C.uintptr_t(m), unsafe.Pointer(&a))
+	// A file that can't be written costs later processes the tuning, and this one nothing.
+	_ = d.choices.Keep(desc, a)
+	return m, nil
+}
+
+// restore makes the product of an algorithm and runs it once: CUDA loads a kernel at its first launch,
+// and that may synchronise the device.
+func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.Product, err error) {
 	x, err := d.newScratch(desc)
 	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
 	if err != nil {
 		return 0, err
 	}
-	m, choices, err := d.ask(desc, x.bias)
+	shape := shapeOf(desc)
+	var made C.uintptr_t
+	var call *C.char
+	r := C.ovgen_product_restore(d.blas, &shape, C.uint64_t(x.bias), driver.WorkspaceBytes, unsafe.Pointer(&a), &made, &call)
+	if r != 0 {
+		return 0, blasStatus(C.GoString(call), r)
+	}
+	m = driver.Product(made)
+	err = d.Matmul(m, x.c, x.a, x.b, x.bias, x.workspace, x.stream)
+	if err = errors.Join(err, d.StreamSynchronize(x.stream)); err != nil {
+		C.ovgen_product_destroy(made)
+		return 0, err
+	}
+	return m, nil
+}
+
+// tune asks the heuristic for its choices, times them in turn, round by round, and
+// keeps the one with the best median: the first is often some percent slower.
+func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
+	x, err := d.newScratch(desc)
+	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
 	if err != nil {
 		return 0, err
 	}
-	best, err := d.fastest(m, choices, x)
+	if err := d.fill(x.memory, x.bytes, desc.Type, x.stream); err != nil {
+		return 0, err
+	}
+	m, count, err := d.ask(desc, x.bias)
+	if err != nil {
+		return 0, err
+	}
+	best, err := d.fastest(m, count, x)
 	if err != nil {
 		C.ovgen_product_destroy(C.uintptr_t(m))
 		return 0, err
@@ -51,18 +99,22 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	return m, nil
 }
 
-// ask makes the product with the heuristic's choices.
-func (d *Driver) ask(desc driver.MatmulDesc, bias driver.Ptr) (driver.Product, int, error) {
-	shape := C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
+func shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
+	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
 		transposed: flag(desc.Transposed), transposed_a: flag(desc.TransposedA), bias: flag(desc.Bias),
 		gelu: flag(desc.Gelu), accumulate: flag(desc.Accumulate)}
+}
+
+// ask makes the product with the heuristic's choices.
+func (d *Driver) ask(desc driver.MatmulDesc, bias driver.Ptr) (driver.Product, int, error) {
+	shape := shapeOf(desc)
 	var m C.uintptr_t
-	var choices C.int
+	var count C.int
 	var call *C.char
-	if r := C.ovgen_product_create(d.blas, &shape, C.uint64_t(bias), driver.WorkspaceBytes, &m, &choices, &call); r != 0 {
+	if r := C.ovgen_product_create(d.blas, &shape, C.uint64_t(bias), driver.WorkspaceBytes, &m, &count, &call); r != 0 {
 		return 0, 0, blasStatus(C.GoString(call), r)
 	}
-	return driver.Product(m), int(choices), nil
+	return driver.Product(m), int(count), nil
 }
 
 func flag(b bool) C.int {
@@ -73,12 +125,12 @@ func flag(b bool) C.int {
 }
 
 // fastest returns the choice with the least median time.
-func (d *Driver) fastest(m driver.Product, choices int, x *scratch) (int, error) {
-	times := make([][]float32, choices)
-	repeat := make([]int, choices)
+func (d *Driver) fastest(m driver.Product, count int, x *scratch) (int, error) {
+	times := make([][]float32, count)
+	repeat := make([]int, count)
 	var round float32 // milliseconds that one round takes
 	var failed error
-	for i := range choices {
+	for i := range count {
 		_, err := d.time(m, i, 1, x) // loads the kernel
 		var ms float32
 		if err == nil {
@@ -142,9 +194,7 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 	return ms / float32(n), err
 }
 
-// newScratch takes one allocation for all operands and fills it with numbers of
-// ordinary size: zeros draw less power and would flatter. A product that adds to C
-// finds numbers there too; whatever they grow into is freed with the rest.
+// newScratch takes one allocation for all operands.
 func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
 	x := &scratch{}
 	m, k, n, size := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size()
@@ -156,6 +206,7 @@ func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
 	}
 	x.a, x.b, x.c, x.bias = piece(m*k*size), piece(k*n*size), piece(m*n*size), piece(n*size+16)
 	x.workspace = piece(driver.WorkspaceBytes)
+	x.bytes = total
 	var err error
 	if x.memory, err = d.MemAlloc(total); err != nil {
 		return x, err
@@ -172,10 +223,11 @@ func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
 	if x.to, err = d.EventCreate(true); err != nil {
 		return x, err
 	}
-	return x, d.fill(x.memory, total, desc.Type, x.stream)
+	return x, nil
 }
 
-// fill writes a block of pseudo-random numbers between 1/128 and 1, of both signs,
+// fill writes numbers of ordinary size, since zeros draw less power and would flatter. A product that
+// adds to C finds numbers there too; whatever they grow into is freed with the rest. It writes a block of pseudo-random numbers between 1/128 and 1, of both signs,
 // and doubles it until the memory is full.
 func (d *Driver) fill(p driver.Ptr, bytes int64, t driver.Type, s driver.Stream) error {
 	block := make([]uint32, min(bytes/4, 1<<18))

@@ -33,7 +33,6 @@ func (u *unit) table() (kernels.Table, error) {
 			return
 		}
 		o := &t.Kernels[i]
-		o.PreWait, o.PostPost = min(o.PreWait, k.PreWait), min(o.PostPost, k.PostPost) // EachPeer is below 1
 		o.Varies = o.Varies || k.Varies || o.Terms != k.Terms
 		o.Terms = max(o.Terms, k.Terms)
 	}
@@ -47,7 +46,9 @@ func (u *unit) table() (kernels.Table, error) {
 		}
 		add(u.kernelOf(s))
 	})
-	slices.SortStableFunc(t.Kernels, func(a, b kernels.Kernel) int { return slices.Index(kinds, a.Kind) - slices.Index(kinds, b.Kind) })
+	slices.SortStableFunc(t.Kernels, func(a, b kernels.Kernel) int {
+		return slices.Index(kinds, a.Kind) - slices.Index(kinds, b.Kind)
+	})
 	for i := range t.Kernels {
 		if i > 0 && t.Kernels[i-1].Kind == t.Kernels[i].Kind {
 			t.Kernels[i].Number = max(t.Kernels[i-1].Number, 1) + 1
@@ -68,10 +69,9 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 	return s.Do == hostir.Copy && slices.Contains(kinds, kind)
 }
 
-// signalsAlike says whether two kernels post and await at the same places.
+// signalsAlike says whether two kernels post and await as many words at the same places.
 func signalsAlike(a, b kernels.Kernel) bool {
-	return (a.PrePost != 0) == (b.PrePost != 0) && (a.PreWait != 0) == (b.PreWait != 0) &&
-		(a.PostPost != 0) == (b.PostPost != 0) && (a.PostWait != 0) == (b.PostWait != 0)
+	return a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost && a.PostWait == b.PostWait
 }
 
 // kernelOf is the kernel of a step. Posts and waits alone serve any number of peers.

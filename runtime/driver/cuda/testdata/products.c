@@ -41,11 +41,25 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, cons
   return 0;
 }
 
+size_t cublasLtGetVersion(void) { return getenv("FAKE_BLAS") ? (size_t)atoi(getenv("FAKE_BLAS")) : 120402; }
+
+/* Three algorithms, of which the second is the fastest. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(void *h, void *op, void *a, void *b, void *c, void *d, void *pref, int asked,
                                               cublasLtMatmulHeuristicResult_t *results, int *found) {
   (void)h, (void)op, (void)a, (void)b, (void)c, (void)d, (void)pref, (void)asked;
-  memset(results, 0, sizeof *results);
-  return *found = 1, 0;
+  memset(results, 0, 3 * sizeof *results);
+  for (int i = 0; i < 3; i++) results[i].algo.data[0] = results[i].algo.data[7] = 41 + (uint64_t)i;
+  dprintf(2, "heuristic\n");
+  return *found = 3, 0;
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(void *h, void *op, void *a, void *b, void *c, void *d, const cublasLtMatmulAlgo_t *algo,
+                                       cublasLtMatmulHeuristicResult_t *result) {
+  (void)h, (void)op, (void)a, (void)b, (void)c, (void)d;
+  dprintf(2, "check %llu %llu\n", (unsigned long long)algo->data[0], (unsigned long long)algo->data[7]);
+  memset(result, 0, sizeof *result);
+  if (getenv("FAKE_CHECK")) result->workspaceSize = (size_t)1 << 40;
+  return getenv("FAKE_REFUSE") ? CUBLAS_STATUS_NOT_SUPPORTED : 0;
 }
 
 static void say(const char *name, const struct layout *l) {
@@ -56,7 +70,10 @@ cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, 
                               const void *b, const struct layout *lb, const float *beta, const void *c,
                               const struct layout *lc, void *d, const struct layout *ld, const void *algo,
                               void *workspace, size_t bytes, void *stream) {
-  (void)h, (void)algo, (void)workspace, (void)bytes, (void)stream;
+  (void)h, (void)workspace, (void)bytes, (void)stream;
+  unsigned long long which = ((const cublasLtMatmulAlgo_t *)algo)->data[0];
+  setenv("FAKE_MS", which == 42 ? "0.1" : "0.2", 1); /* the clock of the fake libcuda */
+  dprintf(2, "algorithm %llu ", which);
   dprintf(2, "product op %d %d epilogue %d bias %p alpha %g beta %g", op->transa, op->transb, op->epilogue, op->bias, *alpha, *beta);
   say("a", la), say("b", lb), say("c", lc);
   dprintf(2, " at %p %p %s\n", a, b, c == d && lc == ld ? "in place" : "elsewhere");

@@ -1,0 +1,98 @@
+package choices
+
+import (
+	"maps"
+	"sync"
+
+	"ovgen/runtime/driver"
+)
+
+// Machine is what an algorithm was measured on.
+type Machine struct {
+	Device  string `json:"device"`  // "NVIDIA H200"
+	Driver  int    `json:"driver"`  // 12040 for 12.4
+	Library int    `json:"library"` // of cuBLASLt: 120402 for 12.4.2
+}
+
+// Algorithm is one of the library's, as it stores it: cublasLtMatmulAlgo_t.
+type Algorithm [64]byte
+
+// Table has the algorithms of a machine by product. Its methods may be called from any goroutine.
+type Table struct {
+	machine Machine
+	folder  string // empty where there is no file
+	mu      sync.Mutex
+	read    bool // the file has been
+	known   map[driver.MatmulDesc]Algorithm
+}
+
+// tables of this process.
+var tables struct {
+	sync.Mutex
+	of map[place]*Table
+}
+
+type place struct {
+	machine Machine
+	folder  string
+}
+
+// Of is the process's table of a machine with its file in a folder, as Folder names it; an empty folder
+// is a table without a file.
+func Of(m Machine, folder string) *Table {
+	tables.Lock()
+	defer tables.Unlock()
+	at := place{m, folder}
+	t := tables.of[at]
+	if t == nil {
+		t = New(m, folder)
+		if tables.of == nil {
+			tables.of = map[place]*Table{}
+		}
+		tables.of[at] = t
+	}
+	return t
+}
+
+// New is a table of its own, which has read nothing yet.
+func New(m Machine, folder string) *Table {
+	return &Table{machine: m, folder: folder, known: map[driver.MatmulDesc]Algorithm{}}
+}
+
+// Find returns the algorithm of a product, if one was kept by this process or is in the file. The file
+// is read once.
+func (t *Table) Find(d driver.MatmulDesc) (Algorithm, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.read && t.folder != "" {
+		t.merge()
+	}
+	a, ok := t.known[d]
+	return a, ok
+}
+
+// Keep remembers the algorithm of a product and writes the file, with what other processes have written
+// since. The process remembers also where the error says that the file could not be written.
+func (t *Table) Keep(d driver.MatmulDesc, a Algorithm) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known[d] = a
+	if t.folder == "" {
+		return nil
+	}
+	t.merge()
+	return t.write()
+}
+
+// merge adds what the file has and the process does not. A file that is none, or another machine's, is
+// as none: the next Keep replaces it.
+func (t *Table) merge() {
+	t.read = true
+	there, err := read(t.path(), t.machine)
+	if err != nil {
+		return
+	}
+	mine := t.known
+	t.known = there
+	maps.Copy(t.known, mine)
+}
