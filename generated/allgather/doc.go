@@ -5,10 +5,10 @@
 //
 // The schedule:
 //
-//	copy
+//	C = copy(A)
 //	  A    [DIDx(D), M/D, N]
 //	  C    [M, N]
-//	pipeline: point-to-point; copies by: copy engine; signals by: stream memory operation
+//	A by Pull: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -25,5 +25,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no
 // device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 918dfffa8bd9c49b.
+// Proof: proven for D = 1..8, stamp 4cf770949be8c375.
 package allgather

@@ -14,18 +14,20 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "copy",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgather",
-	Hash:    "1c2a5fb59c325078a177eec6d0da6923ad7556923e96582a208a3a417aec48ea",
-	Proof:   "proven for D = 1..8, stamp 918dfffa8bd9c49b",
+	Hash:    "aca181024a2c1a4fcab4b848b4539b9677c4c965faf62def2b7b4b2b4a37dad3",
+	Proof:   "proven for D = 1..8, stamp 4cf770949be8c375",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -14,7 +14,6 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -23,13 +22,18 @@ var Schedule = schedule.Schedule{
 		{Name: "C2", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N2"}}},
 		{Name: "Gathered", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "K"}}},
 	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+		{Out: "C2", In: []string{"A", "B2"}, Index: "mk,nk->mn"},
+		{Out: "Gathered", In: []string{"A"}, Index: "...->..."},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "7cdd20af8f9a68ade72f37086b2ef06421a03087f42858072b1ab5b80ca25235",
-	Proof:   "proven for D = 1..8, stamp 145113327e9eb75a",
+	Hash:    "e46403fe424a7095d3555d81a04525c3f7e2b1aff4017e87378e79347607e575",
+	Proof:   "proven for D = 1..8, stamp 84749177c0a2837f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

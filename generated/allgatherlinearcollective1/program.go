@@ -20,21 +20,23 @@ const streams = 4
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "plain", Count: "1"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "1"}, {Kind: "plain", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Streams: schedule.Streams{Compute: 4, Copy: "with step"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Collective{Streams: 4, WithStep: true}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "b6352f39e18b7cb99954a3b2dfa0b7bb5264b60d2b761b11c5d073bfd5e49d3b",
-	Proof:   "proven for D = 1..8, stamp 331048da34073f7f",
+	Hash:    "0fba856b100594ed6c1ba81de487868f422c91f114ff58ddaff46ea757250002",
+	Proof:   "proven for D = 1..8, stamp db2dae94aef3865f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},

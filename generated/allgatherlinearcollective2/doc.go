@@ -5,13 +5,12 @@
 //
 // The schedule:
 //
-//	linear
+//	C = linear(A, B), bias(Bias)
 //	  A    [2, DIDx(D), M/(2*D), K]
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(2), D, M/(2*D), N]
-//	chunks: 2; compute streams: 4; copy stream: with step; copies by: copy engine;
-//	signals by: stream memory operation
+//	A by Collective: Streams 4, WithStep yes, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -34,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no
 // device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 9963ccb236b79157.
+// Proof: proven for D = 1..8, stamp 68a1e51e70457df9.
 package allgatherlinearcollective2

@@ -20,21 +20,23 @@ const streams = 4
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "2"}, {Kind: "plain", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Streams: schedule.Streams{Compute: 4, Copy: "with step"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Collective{Streams: 4, WithStep: true}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective2",
-	Hash:    "767dc6f3789d6b8e27c79b7b5bfe6a133ff66e0af3f768d88b8bee5a25b7402e",
-	Proof:   "proven for D = 1..8, stamp 9963ccb236b79157",
+	Hash:    "9d8d2bbead2aff148ef8cce51e4a1f701a7dc1289d3a259cb42a2f02cc1f0e9a",
+	Proof:   "proven for D = 1..8, stamp 68a1e51e70457df9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

@@ -7,13 +7,12 @@
 //
 // The schedule:
 //
-//	linear
+//	C = linear(A, B), bias(Bias)
 //	  A    [8, DIDx(D), M/(8*D), K]
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(8), D, M/(8*D), N]
-//	chunks: 8; compute streams: 4; copy stream: with step; copies by: copy engine;
-//	signals by: stream memory operation
+//	A by Collective: Streams 4, WithStep yes, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -36,5 +35,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no
 // device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 1041c063e97384c5.
+// Proof: proven for D = 1..8, stamp 0c37191310a3b441.
 package allgatherlinearcollective8

@@ -20,21 +20,23 @@ const streams = 4
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "8"}, {Kind: "plain", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Streams: schedule.Streams{Compute: 4, Copy: "with step"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Collective{Streams: 4, WithStep: true}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective8",
-	Hash:    "9d1f5d6158a2f758dd53347e78785801cfd382ee8c14f79e3c2fb0e859126281",
-	Proof:   "proven for D = 1..8, stamp 1041c063e97384c5",
+	Hash:    "3c6ad7b74546fe694a621f36d914114126040b3582d833fb1caf31fbf6cb2197",
+	Proof:   "proven for D = 1..8, stamp 0c37191310a3b441",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}},

@@ -14,21 +14,23 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Streams: schedule.Streams{Handles: "in loop"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Naive{HandlesInLoop: true}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearhandlesinloop",
-	Hash:    "7580dd1d1821a7499aa4e609468d3a1bbc72f882f8f7adeb71c98947ccd425a3",
-	Proof:   "proven for D = 1..8, stamp c377188f9b72fc8e, eager only: it exchanges handles in the loop",
+	Hash:    "fc990fc437952f80ecaf1d1fde8c8203e74ed5142826470974a8e5acbca65990",
+	Proof:   "proven for D = 1..8, stamp e6de51861c460641, eager only: it exchanges handles in the loop",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Eager:   true,
 	Extents: []string{"M", "K", "N"},

@@ -7,15 +7,12 @@
 //
 // The schedule:
 //
-//	linear
+//	C = linear(A, B), bias(Bias)
 //	  A    [DIDx(D), M/D, K]
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	pipeline: point-to-point; order: shift; protocol: get; products: per shard;
-//	own shard: in place; signals: batched; launches: separate; parts of a shard: 1;
-//	compute streams: one for each step; copy stream: apart; start: hoisted; handles: hoisted;
-//	copies by: kernel; signals by: kernel
+//	A by Pull: Parts 1, Streams one for each step, WithStep no, By kernels
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -36,5 +33,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in
 // allgatherlinearkernels.cu.
 //
-// Proof: proven for D = 1..8, stamp a95b32e755968bc4.
+// Proof: proven for D = 1..8, stamp d429eeb1b2b55b03.
 package allgatherlinearkernels

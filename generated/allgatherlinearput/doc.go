@@ -9,15 +9,12 @@
 //
 // The schedule:
 //
-//	linear
+//	C = linear(A, B), bias(Bias)
 //	  A    [DIDx(D), M/D, K]
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	pipeline: point-to-point; order: shift; protocol: put; products: per shard;
-//	own shard: in place; signals: batched; launches: separate; parts of a shard: 1;
-//	compute streams: one for each step; copy stream: apart; start: hoisted; handles: hoisted;
-//	copies by: copy engine; signals by: stream memory operation
+//	A by Push: Parts 1, Streams one for each step, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -37,5 +34,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no
 // device code in this package.
 //
-// Proof: proven for D = 1..8, stamp b72a90cde48d2690.
+// Proof: proven for D = 1..8, stamp b8d89c88b874ca14.
 package allgatherlinearput

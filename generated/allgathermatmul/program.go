@@ -14,19 +14,21 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "matmul",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "K"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,kn->mn"},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathermatmul",
-	Hash:    "f81d53914880e4e5ebbfc412d5c606c66514958e7c90eb87ebb92423edc8e703",
-	Proof:   "proven for D = 1..8, stamp 35476e1ae44ffdb2",
+	Hash:    "db34098f6b33849629600ff0efa88f6ca918bfb13ec15eff160d5fae4faa6167",
+	Proof:   "proven for D = 1..8, stamp b0c8f24049b49c61",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -7,7 +7,9 @@
 //
 // The schedule:
 //
-//	linear
+//	C = linear(A, B)
+//	C2 = linear(A, B2)
+//	C3 = linear(A, B3)
 //	  A    [DIDx(D), M/D, K]
 //	  B    [N, K]
 //	  B2   [N2, K]
@@ -15,10 +17,7 @@
 //	  C    [Stream(D), M/D, N]
 //	  C2   [Stream(D), M/D, N2]
 //	  C3   [Stream(D), M/D, N3]
-//	pipeline: point-to-point; order: shift; protocol: get; products: per shard;
-//	own shard: in place; signals: batched; launches: separate; parts of a shard: 1;
-//	compute streams: one for each step; copy stream: apart; start: hoisted; handles: hoisted;
-//	copies by: copy engine; signals by: stream memory operation
+//	A by Pull: Parts 1, Streams one for each step, WithStep no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -41,5 +40,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no
 // device code in this package.
 //
-// Proof: proven for D = 1..8, stamp a1a6fc661c0302d6.
+// Proof: proven for D = 1..8, stamp 30f274df1d1bf521.
 package allgatherqkv

@@ -14,7 +14,6 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -24,13 +23,18 @@ var Schedule = schedule.Schedule{
 		{Name: "C2", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N2"}}},
 		{Name: "C3", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N3"}}},
 	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+		{Out: "C2", In: []string{"A", "B2"}, Index: "mk,nk->mn"},
+		{Out: "C3", In: []string{"A", "B3"}, Index: "mk,nk->mn"},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkv",
-	Hash:    "326bf39c9da0bbe8de987bce0d3892b82f5a3c8fe00ce51ed846e243c89c8a66",
-	Proof:   "proven for D = 1..8, stamp a1a6fc661c0302d6",
+	Hash:    "8da694541ad438389ef8d2949aa8a44e07fb46354a3f7f60a9e75c6689ee97a0",
+	Proof:   "proven for D = 1..8, stamp 30f274df1d1bf521",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

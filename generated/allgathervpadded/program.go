@@ -14,19 +14,21 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "copy",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Pipeline: schedule.Pipeline{Kind: "padded"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "...->..."},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Padded{}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathervpadded",
-	Hash:    "9fc2127ba6df25ba096119630268b52d137ac68ccb2d551da9dec4c4f192a4ed",
-	Proof:   "proven for D = 1..8, stamp 40ec3f6ea944ddf0",
+	Hash:    "b4925f37d88c0ee7d9ab7baae386cab02c23b2d6427da42a99b267011623bbfd",
+	Proof:   "proven for D = 1..8, stamp 98569481176e0d08",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -6,10 +6,10 @@
 //
 // The schedule:
 //
-//	sum
+//	C = sum(A)
 //	  A    [DIDx(D), M, N]
 //	  C    [M, N]
-//	pipeline: one-shot; launches: fused; signals by: kernel
+//	C by Shot: Signals one kernel
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -22,5 +22,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels
 // are in allreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 1126da2f28c5fd72.
+// Proof: proven for D = 1..8, stamp dc81a60e4685b0d3.
 package allreduceoneshot

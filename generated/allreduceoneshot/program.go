@@ -15,20 +15,21 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "sum",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Pipeline:  schedule.Pipeline{Kind: "one-shot"},
-	Transport: schedule.Transport{Signal: "kernel", Steps: "fused"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "d...->..."},
+	},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.Shot{}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceoneshot",
-	Hash:     "e2b01f8859d1fab4ffd9cf029a7b8b685f0d897bfd8a412feec9e93fb6cbb030",
-	Proof:    "proven for D = 1..8, stamp 1126da2f28c5fd72",
+	Hash:     "6c7f32e633b85e507a4fd4fb58656a32acbfdc8cbf2f45de632548332f4215e6",
+	Proof:    "proven for D = 1..8, stamp dc81a60e4685b0d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -6,10 +6,10 @@
 //
 // The schedule:
 //
-//	sum
+//	C = sum(A)
 //	  A    [DIDx(D), M, N]
 //	  C    [M, N]
-//	pipeline: two-shot; launches: fused; copies by: kernel; signals by: kernel
+//	C by TwoShot: By one kernel
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels
 // are in allreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 17f67121c5432032.
+// Proof: proven for D = 1..8, stamp 1290407647d4bf41.
 package allreducetwoshot

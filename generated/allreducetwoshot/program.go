@@ -15,19 +15,20 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "sum",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Transport: schedule.Transport{Copy: "kernel", Signal: "kernel", Steps: "fused"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "d...->..."},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "1a535dcdf88a7de93fcb9dd62fd13385ead42f8bf100fb7876528380bea0d549",
-	Proof:    "proven for D = 1..8, stamp 17f67121c5432032",
+	Hash:     "d3474cfd0234cad312d2d070ac758f9c47d6c255da30ade032073fe016f27442",
+	Proof:    "proven for D = 1..8, stamp 1290407647d4bf41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -14,18 +14,20 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "copy",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "D"}, {Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "alltoall",
-	Hash:    "feb5b45a815e14473c0e2724d613a3ba4a27c39752898d7319c537118622c60e",
-	Proof:   "proven for D = 1..8, stamp 46b5cfee30b37c10",
+	Hash:    "8999f0f5e1da618e8a22da021b608f634c0a4cb04fbbde3d93ebf79a6c06faf0",
+	Proof:   "proven for D = 1..8, stamp 9cbe06f0214664b2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -14,18 +14,20 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "copy",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "D"}, {Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "M"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "alltoallv",
-	Hash:    "dfe947a9a8cc07f3bf9118afeab655be82c525eddadc8b08c6c0b37be140cfd1",
-	Proof:   "proven for D = 1..8, stamp 5dc94b6f697d7403",
+	Hash:    "3dd18953eaf3193d716ebf64f8d4ef1f9ecc2eefbf8b082b88c5654e7eefc889",
+	Proof:   "proven for D = 1..8, stamp 8576015abca35058",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -14,19 +14,21 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "gradient",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mn,mk->nk"},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "a6067cc4f5ba53bc55e65bfb72845158b0c1a3352d4e909aa7f1ab3ef6bd7d9b",
-	Proof:   "proven for D = 1..8, stamp d8a4d7c2e2382569",
+	Hash:    "82950121181764a73bee52669f43a1f2266856c2f47c6840c11d4fa98a98fee0",
+	Proof:   "proven for D = 1..8, stamp e35c850870a956aa",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -9,13 +9,11 @@
 //
 // The schedule:
 //
-//	linear
+//	C = linear(A, B)
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [M, N]
-//	pipeline: point-to-point; priority: falling; parts of a shard: 2;
-//	compute streams: one for each step; copies by: copy engine;
-//	signals by: stream memory operation
+//	C by Slots: Parts 2, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -44,5 +42,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made
 // by kernels. The kernels are in linearallreduce.cu.
 //
-// Proof: proven for D = 1..8, stamp af1dbcb0183d6511.
+// Proof: proven for D = 1..8, stamp 8786faaceca3c714.
 package linearallreduce

@@ -15,21 +15,22 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Pipeline:  schedule.Pipeline{Kind: "one-shot"},
-	Transport: schedule.Transport{Signal: "kernel", Steps: "fused"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+	},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.Shot{}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "1884f4d589c833b103da1dcfeba66207a8a30e2104bece71d8b063a9a12c1acd",
-	Proof:    "proven for D = 1..8, stamp c0e0729d3667bd40",
+	Hash:     "7acfb8879de7404fd63eb142590ac861a934a462799d069d5ad352130f230642",
+	Proof:    "proven for D = 1..8, stamp 8da2cb4f6ee78cb2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

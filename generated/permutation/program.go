@@ -14,18 +14,20 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "copy",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Shift: 1}}}, {Extent: "N"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "permutation",
-	Hash:    "6f78a4ec19b2148a0b0032a477525725d69278860fc434b46101e7c69ef7dfb6",
-	Proof:   "proven for D = 1..8, stamp 2879e401cfeb72f1",
+	Hash:    "35d3add53e9a0b8cd3a5c293f74d44404a8a65084b052dba7f7ded01740332dc",
+	Proof:   "proven for D = 1..8, stamp 6d3772a22f9a4dae",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,18 +15,20 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "sum",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "d...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "983907f16daf601abecb1229101e37eb5dbc99fdbf74e018f16d183f4d0a1c0b",
-	Proof:    "proven for D = 1..8, stamp 70b99fc4365f818a",
+	Hash:     "a3a83ceddcbb03c1334a37b3fb06c4bf0b650ac7dc5b83637c3fb1d088305fb5",
+	Proof:    "proven for D = 1..8, stamp 6de7df3ae337cb54",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -15,18 +15,20 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "sum",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "d...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "3cf72815a24a82b0f5a14e5311daf4f7ef3c1c05660861c76b36c38f5fe6dc41",
-	Proof:    "proven for D = 1..8, stamp 9785b0ec1789ce53",
+	Hash:     "a60c07f9e2505a45fee96b66670c200d58045af7655b1da9f710ded4b97d5a7a",
+	Proof:    "proven for D = 1..8, stamp 707948c89cd49774",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

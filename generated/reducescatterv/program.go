@@ -15,19 +15,20 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "sum",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "N"}}},
 	},
-	Transport: schedule.Transport{Signal: "kernel", Steps: "fused"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "d...->..."},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "f1917a215844fbb98cca441cc4f7cfa72aa36fb360f5d641028ee11aafdee2c7",
-	Proof:    "proven for D = 1..8, stamp e771f8b12c1c0aeb",
+	Hash:     "7aa35b0789b80162092e31b1ca71f35c8d0b94622b4f0aab6ce8c8069f5e2b6d",
+	Proof:    "proven for D = 1..8, stamp 3747a83d1001c3b8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

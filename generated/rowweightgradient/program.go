@@ -14,19 +14,21 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "gradient",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mn,mk->nk"},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "a171f6da359e1a8753c9d9531ff1092c2b67e5fce70df967ea5f8de1949feacb",
-	Proof:   "proven for D = 1..8, stamp 06be5e0f777976e4",
+	Hash:    "e11a50083f04ebc5e122ef596989c823342fafea7cc7688fcfdf9142388fef4c",
+	Proof:   "proven for D = 1..8, stamp a44402b8abfc6d55",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

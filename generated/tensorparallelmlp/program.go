@@ -15,7 +15,6 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "mlp",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -23,13 +22,17 @@ var Schedule = schedule.Schedule{
 		{Name: "B2", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 	},
+	Ops: []schedule.Op{
+		{Out: "H", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}, {Do: "gelu"}}},
+		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn"},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "4fbe2d06dda51541c91c13726ce66aca520412a9be8c0aa4115768eae9600499",
-	Proof:    "proven for D = 1..8, stamp 94f82dc1bfd40384",
+	Hash:     "7f3b2bb1931bc31cf38a99a3ab19994923a40fb9db0cd50ddbca33f4f5da6c71",
+	Proof:    "proven for D = 1..8, stamp d3385ca5cba8722a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -18,7 +18,6 @@ const chunks = 2
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "mlp",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -26,13 +25,17 @@ var Schedule = schedule.Schedule{
 		{Name: "B2", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 	},
+	Ops: []schedule.Op{
+		{Out: "H", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}, {Do: "gelu"}}},
+		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn"},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "80c89c78144b473de8339fa4fcf394454ddb97ef76d08581d15d18ab1be4a851",
-	Proof:    "proven for D = 1..8, stamp 91242e827b9cfd5f",
+	Hash:     "4fc239c173572342de334213422d926a47e89a86fede09db66cf4848e53fe1c2",
+	Proof:    "proven for D = 1..8, stamp 614406eadd83deb1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -12,6 +12,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
 )
 
@@ -57,34 +58,25 @@ func enqueued(p *hostir.Program) string {
 	return b.String()
 }
 
-// No two programs of the catalog, and none of it and the same schedule with other choices,
-// print the same and enqueue different operations.
+// No two programs of the catalog, done in each way with each of its options, print the same
+// and enqueue different operations.
 func TestPrintIsFaithful(t *testing.T) {
 	var f faithful
-	lowered := func(s schedule.Schedule) {
+	lowered := func(s schedule.Schedule) *hostir.Program {
 		p, err := lower.Lower("X", s)
 		if err != nil {
-			return // schedule refused
+			return nil // schedule refused
 		}
 		if wrong := f.see(p); wrong != "" {
 			t.Error(wrong)
 		}
+		return p
 	}
 	for _, n := range catalog.All() {
-		for _, compute := range []int{0, 2, 3} {
-			for _, kernel := range []bool{false, true} {
-				for _, parts := range []int{0, 2, 3} {
-					s := n.Schedule
-					if compute > 0 {
-						s.Streams.Compute = compute
-					}
-					if kernel {
-						s.Transport.Signal = schedule.SignalKernel
-					}
-					if parts > 0 {
-						s.Pipeline.Parts = parts
-					}
-					lowered(s)
+		for _, m := range lowered(n.Schedule).Schedule.Moves {
+			for _, way := range append(schedule.Ways(), m.Way) {
+				for _, w := range scheduletest.With(way) {
+					lowered(scheduletest.By(n.Schedule, m.Of, w))
 				}
 			}
 		}

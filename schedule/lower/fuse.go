@@ -1,20 +1,13 @@
 package lower
 
-import (
-	"ovgen/schedule"
-	"ovgen/schedule/hostir"
-)
+import "ovgen/schedule/hostir"
 
 // fuse makes one launch of the steps that follow each other on one stream around a copy
 // between ranks (a wait, the copy, a post) or around a sum (a post, a wait, the sum, a post
 // and a wait, all of every peer), as far as they are there.
 func fuse(d *draft) error {
-	if d.schedule.Transport.Steps != schedule.Fused {
+	if !d.with.fused {
 		return nil
-	}
-	if d.schedule.Transport.Copy != schedule.CopyKernel && between(d.program) {
-		return &schedule.FieldError{Path: "Transport.Steps", Msg: "only kernels can be fused, and ranks copy here",
-			Hint: "set Copy to schedule.CopyKernel"}
 	}
 	d.program.Body = fused(d.program.Body)
 	return nil
@@ -29,7 +22,7 @@ func fused(nodes []hostir.Node) []hostir.Node {
 			for _, s := range nodes[:n] {
 				steps = append(steps, s.(hostir.Step))
 			}
-			out = append(out, hostir.Fuse(kernel, steps...).AskedBy("Transport.Steps"))
+			out = append(out, hostir.Fuse(kernel, steps...).AskedBy("By"))
 			nodes = nodes[n:]
 			continue
 		}

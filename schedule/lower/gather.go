@@ -15,8 +15,8 @@ func (d *draft) gatherTensors() (string, error) {
 	if err := d.tensors(); err != nil {
 		return "", err
 	}
-	parts := max(d.schedule.Pipeline.Parts, 1)
-	if d.schedule.Pipeline.Direction == schedule.Both {
+	parts := max(d.with.parts, 1)
+	if d.with.direction == schedule.Both {
 		parts = 2
 	}
 	name := "Gathered"
@@ -69,7 +69,7 @@ func chunkOf(t schedule.Tensor, parts int) hostir.Expr {
 // shards is how shards are cut into the steps of a loop.
 type shards struct{ parts }
 
-func (d *draft) shards() shards { return shards{parts{int64(max(d.schedule.Pipeline.Parts, 1)), "p"}} }
+func (d *draft) shards() shards { return shards{parts{int64(max(d.with.parts, 1)), "p"}} }
 
 // turn is the shard that a step takes a part of, counted from the own one.
 func (s shards) turn() hostir.Expr { return hostir.Div(step, hostir.Const(s.n)) }
@@ -88,7 +88,7 @@ func (s shards) loop(first int64, body ...hostir.Node) hostir.For {
 // taken in turn.
 func (s shards) streams(d *draft, first int64) (hostir.StreamSet, hostir.StreamRef) {
 	set := workStreams(d)
-	if d.schedule.Streams.Compute == 0 {
+	if d.with.compute == 0 {
 		l := s.loop(first)
 		set.First, set.Count = l.From, l.To
 	}

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -17,7 +16,7 @@ func gatherCollective(d *draft) error {
 	d.semaphore(ready, count(1))
 	d.semaphore(read, count(1))
 	set, work := workStreams(d), poolRef(d)
-	if d.schedule.Streams.Compute == 0 {
+	if d.with.compute == 0 {
 		set.First, set.Count = hostir.Const(0), hostir.Var(chunksName)
 	}
 	d.add(hostir.Post(mainRef, ready, every), hostir.Wait(mainRef, ready, every))
@@ -31,12 +30,12 @@ func gatherCollective(d *draft) error {
 		}
 		from := hostir.Ahead(hostir.Var(hostir.RankIndex))
 		return []hostir.Node{
-			hostir.Set(s, of(hostir.Rank), hostir.Chunk("A", step)).AskedBy("Pipeline.Kind"),
+			hostir.Set(s, of(hostir.Rank), hostir.Chunk("A", step)).AskedBy("Moves"),
 			hostir.Loop(hostir.RankIndex, one, hostir.Size,
-				hostir.Set(s, of(from), hostir.Remote("A", from, step)).AskedBy("Pipeline.Kind"))}
+				hostir.Set(s, of(from), hostir.Remote("A", from, step)).AskedBy("Moves"))}
 	}
 	multiplying := d.multiplied(work, all("C"), all(g))
-	if d.schedule.Streams.Copy == schedule.Apart {
+	if !d.with.withStep {
 		d.add(d.fork(copySet, set),
 			chunks("", append(gathering(copyRef), hostir.After(work, copyRef))...),
 			chunks("", multiplying...),
@@ -54,7 +53,7 @@ func gatherCollective(d *draft) error {
 	return nil
 }
 
-// chunks is the loop over the steps of a collective pipeline.
+// chunks is the loop over the steps of the stream axis.
 func chunks(remark string, body ...hostir.Node) hostir.For {
 	l := hostir.Loop(stepIndex, hostir.Const(0), hostir.Var(chunksName), body...)
 	l.Remark = remark

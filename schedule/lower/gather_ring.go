@@ -29,7 +29,7 @@ func (d *draft) lanes() []lane {
 		return []hostir.Node{hostir.Bind(got, hostir.Ahead(step)),
 			hostir.Bind(had, hostir.Ahead(hostir.Sub(step, one)))}
 	}
-	switch d.schedule.Pipeline.Direction {
+	switch d.with.direction {
 	case schedule.Backward:
 		backward.lets = append([]hostir.Node{hostir.Bind("to", prev), hostir.Bind("from", next)},
 			ahead("got", "had")...)
@@ -145,7 +145,7 @@ func gatherRing(d *draft) error {
 	d.add(withPeers(r.each(func(l lane) []hostir.Node {
 		return []hostir.Node{hostir.Post(mainRef, ready, l.next).Member(l.chunk(hostir.Const(1)))}
 	})...))
-	if d.schedule.Streams.Copy == schedule.Apart {
+	if !d.with.withStep {
 		d.add(d.fork(copySet, r.set))
 		d.add(d.ownShard(r.rows())...)
 		d.add(r.steps(r.pull(copyRef, copyRef), hostir.After(r.work, copyRef)), r.steps(r.multiply()...),

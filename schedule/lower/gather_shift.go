@@ -3,7 +3,6 @@ package lower
 import (
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -29,10 +28,10 @@ func gatherShift(d *draft) error {
 		return err
 	}
 	d.share("A")
-	c := d.schedule
-	x := gathering{draft: d, shards: d.shards(), g: g, inPlace: c.Pipeline.OwnShard == schedule.InPlace,
-		batched: c.Pipeline.Signals == schedule.Batched, apart: c.Streams.Copy == schedule.Apart,
-		hoisted: c.Streams.Start == schedule.Hoisted, fused: c.Transport.Steps == schedule.Fused}
+	c := d.with
+	x := gathering{draft: d, shards: d.shards(), g: g, inPlace: !c.copied,
+		batched: !c.inStep, apart: !c.withStep,
+		hoisted: !c.startInLoop, fused: c.fused}
 	if x.inPlace {
 		x.first = 1
 	}
@@ -46,7 +45,7 @@ func gatherShift(d *draft) error {
 	if x.batched {
 		d.add(x.each(func(p hostir.Expr) hostir.Node {
 			return hostir.Post(mainRef, ready, every).Member(p).
-				Described("one batch, before the forks").AskedBy("Pipeline.Signals")
+				Described("one batch, before the forks").AskedBy("Moves")
 		})...)
 	}
 	d.add(x.start()...)
@@ -71,7 +70,7 @@ func (x gathering) start() []hostir.Node {
 	// Pulls by kernels get multiprocessors in their turn: ahead of the products, they held up
 	// the small ones that they are for.
 	copies := copySet
-	copies.High = d.schedule.Transport.Copy == schedule.CopyEngine
+	copies.High = !d.with.copies
 	fork := d.fork(copies, x.set)
 	if !x.hoisted {
 		fork.Streams = fork.Streams[:1]
@@ -104,7 +103,7 @@ func (x gathering) steps() []hostir.Node {
 		join.Origin = joinAt
 		products = append(products, join)
 	case !x.apart:
-		join.Field = "Streams"
+		join.Field = "Moves"
 		products = append(products, join)
 	}
 	if x.hoisted && (x.apart || x.batched) {
@@ -116,7 +115,7 @@ func (x gathering) steps() []hostir.Node {
 // exchange pulls a part of a shard, or copies the own one where it goes with the others.
 func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 	nodes := []hostir.Node{
-		hostir.Share{Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "Streams.Handles"},
+		hostir.Share{Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"},
 			Buffers: []string{"A"}, To: to, From: from},
 		hostir.Wait(x.copies, ready, from).Member(x.part()),
 		hostir.Set(x.copies, hostir.Chunk(x.g, x.chunk(from)), hostir.View{Buffer: "A", Peer: from, Index: x.part()}),
@@ -135,7 +134,7 @@ func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 		return nodes
 	}
 	own := hostir.Set(x.copies, hostir.Chunk(x.g, from), hostir.Chunk("A", hostir.Const(0))).
-		Described("i = 0: the own shard").AskedBy("Pipeline.OwnShard")
+		Described("i = 0: the own shard").AskedBy("Moves")
 	return []hostir.Node{hostir.If{X: to, Y: hostir.Rank, Then: []hostir.Node{own}, Else: nodes}}
 }
 
@@ -151,7 +150,7 @@ func (x gathering) end() {
 			Described("the caller gets all shards").AskedBy("Tensors"))
 	}
 	if x.batched {
-		const remark, field = "A may be overwritten afterwards", "Pipeline.Signals"
+		const remark, field = "A may be overwritten afterwards", "Moves"
 		if x.fused { // the kernels have posted
 			x.add(hostir.Wait(s, read, every).Described(remark).AskedBy(field))
 		} else {

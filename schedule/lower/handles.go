@@ -1,14 +1,13 @@
 package lower
 
 import (
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
 // handles moves the exchange of IPC handles out of the program: what peers read of the
 // caller's memory, and the arena, which has all else, are shared once, ahead of the first run.
 func handles(d *draft) error {
-	if d.schedule.Streams.Handles != schedule.Hoisted {
+	if d.with.handlesInLoop {
 		return nil
 	}
 	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
@@ -24,6 +23,6 @@ func handles(d *draft) error {
 		}
 	}
 	d.program.Setup = append(d.program.Setup,
-		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: "Streams.Handles"}, Buffers: append(shared, "arena")})
+		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: "HandlesInLoop"}, Buffers: append(shared, "arena")})
 	return nil
 }

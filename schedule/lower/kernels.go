@@ -1,15 +1,12 @@
 package lower
 
-import (
-	"ovgen/schedule"
-	"ovgen/schedule/hostir"
-)
+import "ovgen/schedule/hostir"
 
 // kernels gives the posts, waits and copies that emitted kernels carry out their kernel.
 // Copies within a rank's own memory stay with the copy engine.
 func kernels(d *draft) error {
-	copies := d.schedule.Transport.Copy == schedule.CopyKernel
-	words := d.schedule.Transport.Signal == schedule.SignalKernel
+	copies := d.with.copies
+	words := d.with.signals
 	d.program.Body = hostir.MapSteps(d.program.Body, func(s hostir.Step) []hostir.Node {
 		w, signals := s.Signal()
 		switch {
@@ -22,8 +19,5 @@ func kernels(d *draft) error {
 		}
 		return []hostir.Node{s}
 	})
-	if copies && !between(d.program) {
-		return &schedule.FieldError{Path: "Transport.Copy", Msg: "no rank copies from or to another one here", Hint: "leave it out"}
-	}
 	return nil
 }

@@ -62,7 +62,7 @@ func mlp(d *draft) error {
 		steps(peerIs,
 			d.firstLayer(work, m.rows(hidden, peer), m.rows(gathered, peer)),
 			secondLayer(work, m.rows(partial, peer), m.rows(hidden, peer))),
-		hostir.Synchronize{Origin: hostir.Origin{Field: "Pipeline.Own"}, Streams: []hostir.StreamRef{mainRef}, On: refs(all)},
+		hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"}, Streams: []hostir.StreamRef{mainRef}, On: refs(all)},
 		secondLayer(mainRef, m.rows(slots, hostir.Rank), m.rows(hidden, hostir.Rank)).
 			Described("own rows last, straight into their slot"),
 		steps(puts...),
@@ -77,10 +77,10 @@ func mlp(d *draft) error {
 	return nil
 }
 
-// firstLayer is GELU of the product with B, its bias added.
+// firstLayer is the product with B, its bias added, and GELU of that where it is asked for.
 func (d *draft) firstLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
-	n := product(d.schedule, s, dst, a, "")
-	n.Gelu = true
+	n := d.product(s, dst, a, "")
+	n.Gelu = d.form.gelu
 	return n
 }
 
@@ -106,7 +106,7 @@ func (d *draft) mlpBuffer(name string, columns schedule.Axis) {
 type inBatches struct{ parts }
 
 func (d *draft) inBatches() inBatches {
-	return inBatches{parts{int64(max(d.schedule.Pipeline.Chunks, 1)), "s"}}
+	return inBatches{parts{int64(max(d.chunks, 1)), "s"}}
 }
 
 // chunk indexes what has all ranks' rows of each batch, batch by batch.

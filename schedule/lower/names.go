@@ -9,7 +9,7 @@ import (
 
 // Names that programs use.
 const (
-	chunksName = "S" // chunks of a collective pipeline
+	chunksName = "S" // steps of the stream axis where they are a constant
 	stepIndex  = "i"
 	gathered   = "Agathered"
 	free       = "free"    // the owner's slots may be written

@@ -12,11 +12,11 @@ func origins(d *draft) error {
 	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
 		switch x := n.(type) {
 		case hostir.Step:
-			field := map[hostir.Work]string{hostir.Product: "Op", hostir.Sum: "Pipeline.Reduction"}[x.Do]
-			x.Field = cmp.Or(x.Field, field, "Pipeline")
+			field := map[hostir.Work]string{hostir.Product: "Ops", hostir.Sum: "Moves"}[x.Do]
+			x.Field = cmp.Or(x.Field, field, "Moves")
 			n = x
 		case hostir.Synchronize:
-			x.Field = cmp.Or(x.Field, "Streams.Copy")
+			x.Field = cmp.Or(x.Field, "WithStep")
 			n = x
 		}
 		return []hostir.Node{n}

@@ -19,7 +19,7 @@ func allReduceShift(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	p := parts{int64(max(d.schedule.Pipeline.Parts, 1)), "j"}
+	p := parts{int64(max(d.with.parts, 1)), "j"}
 	cut := []schedule.Extent{schedule.D}
 	if p.n > 1 {
 		cut = append(cut, decimal(int(p.n)))

@@ -72,7 +72,7 @@ func reduceRingKernel(d *draft) error {
 	set, work := workStreams(d), poolRef(d)
 	last := work
 	last.Index = final
-	if d.schedule.Streams.Compute > 0 {
+	if d.with.compute > 0 {
 		last.Index = hostir.Mod(final, hostir.Var(poolName))
 	}
 	plus := func(dst hostir.View, i hostir.Expr) hostir.Node {

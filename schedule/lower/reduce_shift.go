@@ -36,7 +36,7 @@ func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Step {
 // and with equal priority share the device instead.
 func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 	set, work = workStreams(d), poolRef(d)
-	if d.schedule.Streams.Compute == 0 {
+	if d.with.compute == 0 {
 		set.First, set.Count = one, hostir.Add(hostir.Size, one)
 	}
 	return set, work, hostir.StreamAt(set.Name, poolIndex(d, hostir.Size))
@@ -75,7 +75,7 @@ func reducePut(d *draft) error {
 	moved := []hostir.Node{hostir.Set(put, hostir.Remote(slots, to, hostir.Rank), hostir.Chunk(partial, to)),
 		hostir.Post(put, arrived, to)}
 	exchange := append([]hostir.Node{peer, freed, multiply, hostir.After(put, work)}, moved...)
-	if d.schedule.Transport.Steps == schedule.Fused {
+	if d.with.fused {
 		exchange = append([]hostir.Node{peer, multiply, hostir.After(put, work), freed}, moved...)
 	}
 	d.add(d.forkedAround(said, set, copies)...)
@@ -112,7 +112,7 @@ func reduceInSlot(d *draft) error {
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
 	said, fork := hostir.Post(mainRef, free, every).Described("the slots may be written"), d.fork(set)
-	if d.schedule.Streams.Compute == 0 {
+	if d.with.compute == 0 {
 		own := fork
 		own.Streams = []hostir.StreamRef{last}
 		fork.Streams = []hostir.StreamRef{{Set: set.Name, From: set.First, To: hostir.Size}}
@@ -121,7 +121,7 @@ func reduceInSlot(d *draft) error {
 	d.add(said)
 	to := hostir.Var("to")
 	peer, multiply := hostir.Bind("to", hostir.Ahead(step)), d.rowsOf(work, hostir.Remote(slots, to, hostir.Rank), to)
-	if d.schedule.Transport.Steps == schedule.Fused {
+	if d.with.fused {
 		d.add(hostir.Wait(mainRef, free, every), fork, d.ownRows(last, ""), steps(peer, multiply), join(set))
 		d.add(hostir.Post(mainRef, arrived, every))
 		d.add(sumSlots()...)
@@ -144,7 +144,7 @@ func reduceGet(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
-	buffers := d.schedule.Streams.Compute
+	buffers := d.with.compute
 	c := d.buffer("C").Tensor
 	axes := append([]schedule.Axis{schedule.Dim(decimal(buffers))}, c.Axes...)
 	d.memory(staging, part(c), axes...)

@@ -81,7 +81,7 @@ func twoShot(d *draft) error {
 // of A's and B's columns here, which it enqueues.
 func (d *draft) shotInput(parts ...schedule.Extent) string {
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
-	if d.schedule.Op == schedule.Sum {
+	if d.form.kind == summedUp {
 		d.share("A")
 		d.cut("A", parts...)
 		return "A"

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -15,11 +14,11 @@ var (
 // workStreams are the compute streams: one a step, or a number taken in turn.
 func workStreams(d *draft) hostir.StreamSet {
 	set := hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Size}
-	set.Falling = d.schedule.Streams.Priority == schedule.Falling
-	if n := d.schedule.Streams.Compute; n > 0 {
+	set.Falling = d.with.falling
+	if n := d.with.compute; n > 0 {
 		d.program.Constants[poolName] = int64(n)
 		set.Count = hostir.Var(poolName)
-	} else if d.schedule.Pipeline.OwnShard == schedule.InPlace {
+	} else if !d.with.copied {
 		set.First = hostir.Const(1)
 	}
 	return set
@@ -32,7 +31,7 @@ func poolRef(d *draft) hostir.StreamRef {
 
 // poolIndex is the number of a step's compute stream.
 func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
-	if d.schedule.Streams.Compute > 0 {
+	if d.with.compute > 0 {
 		return hostir.Mod(step, hostir.Var(poolName))
 	}
 	return step
@@ -40,8 +39,8 @@ func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
 
 // Where forks and joins come from.
 var (
-	forkAt = hostir.Origin{Field: "Streams.Start"}
-	joinAt = hostir.Origin{Remark: "join", Field: "Streams"}
+	forkAt = hostir.Origin{Field: "StartInLoop"}
+	joinAt = hostir.Origin{Remark: "join", Field: "Moves"}
 )
 
 // fork declares streams and makes them wait for the caller's.

@@ -5,6 +5,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/explore"
 )
 
@@ -50,10 +51,10 @@ func reduceScatter() *hostir.Program {
 	}
 	local := hostir.Div(hostir.Mul(m, k), d)
 	return &hostir.Program{Name: "ReduceScatter", Semaphores: exchange,
-		Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: []schedule.Tensor{
+		Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: []schedule.Tensor{
 			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.K, sharded...)}},
 			{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K, sharded...)}},
-			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.N)}}}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.N)}}}}),
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, local, hostir.Div(local, d)),
 			buffer("B", hostir.Caller, hostir.Div(hostir.Mul(n, k), d), hostir.Div(hostir.Mul(n, k), d)),
 			buffer("C", hostir.Caller, shard, shard),
@@ -73,10 +74,10 @@ func reduceScatter() *hostir.Program {
 func allReduce() *hostir.Program {
 	size := hostir.Mul(m, n)
 	return &hostir.Program{Name: "AllReduce", Semaphores: []hostir.Semaphore{{Name: "ready", Count: hostir.Const(2)}},
-		Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{
+		Schedule: scheduletest.Usual("sum", schedule.Schedule{Tensors: []schedule.Tensor{
 			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D, sharded...), schedule.Dim(schedule.M),
 				schedule.Dim(schedule.N)}},
-			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}}}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}}}}),
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, size, size), buffer("C", hostir.Caller, size, size)},
 		Body: []hostir.Node{
 			hostir.Fuse("shot",
@@ -98,10 +99,10 @@ func weightGradient() *hostir.Program {
 		return g
 	}
 	return &hostir.Program{Name: "WeightGradient", Semaphores: []hostir.Semaphore{{Name: "ready"}, {Name: "read"}},
-		Schedule: schedule.Schedule{Op: schedule.Gradient, Tensors: []schedule.Tensor{
+		Schedule: scheduletest.Usual("gradient", schedule.Schedule{Tensors: []schedule.Tensor{
 			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}},
 			{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.M, sharded...), schedule.Dim(schedule.K)}},
-			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}}}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}}}}),
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, hostir.Mul(m, n), shard),
 			hostir.Buffer{Name: "B", Owner: hostir.Caller, Elements: rows, Chunk: rows, Shared: true},
 			buffer("C", hostir.Caller, hostir.Mul(n, k), hostir.Mul(n, k)),
@@ -121,9 +122,9 @@ func allToAll() *hostir.Program {
 	size := hostir.Mul(d, m)
 	dim := func(e schedule.Extent, s ...schedule.Split) schedule.Axis { return schedule.Dim(e, s...) }
 	return &hostir.Program{Name: "AllToAll", Semaphores: []hostir.Semaphore{{Name: "ready"}, {Name: "read"}},
-		Schedule: schedule.Schedule{Op: schedule.Copy, Tensors: []schedule.Tensor{
+		Schedule: scheduletest.Usual("copy", schedule.Schedule{Tensors: []schedule.Tensor{
 			{Name: "A", Axes: []schedule.Axis{dim(schedule.D, sharded...), dim(schedule.D), dim(schedule.M)}},
-			{Name: "C", Axes: []schedule.Axis{dim(schedule.D), dim(schedule.D, sharded...), dim(schedule.M)}}}},
+			{Name: "C", Axes: []schedule.Axis{dim(schedule.D), dim(schedule.D, sharded...), dim(schedule.M)}}}}),
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, size, m), buffer("C", hostir.Caller, size, m)},
 		Body: []hostir.Node{
 			hostir.Post(mainRef, "ready", hostir.Every),
@@ -141,14 +142,14 @@ func mlp() *hostir.Program {
 	hidden := hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("hidden"), hostir.Whole("A"), hostir.Whole("B"),
 		hostir.Whole("Bias"))
 	hidden.Gelu = true
-	return &hostir.Program{Name: "MLP", Schedule: schedule.Schedule{Op: schedule.MLP, Tensors: []schedule.Tensor{
+	return &hostir.Program{Name: "MLP", Schedule: scheduletest.Usual("mlp", schedule.Schedule{Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
 			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.K)}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.K)}},
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.F)}},
 		{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.F)}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M,
-			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}},
+			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}}),
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, rows(k), rows(k)),
 			buffer("B", hostir.Caller, hostir.Mul(f, k), hostir.Mul(f, k)), buffer("Bias", hostir.Caller, f, f),
 			buffer("B2", hostir.Caller, hostir.Mul(n, f), hostir.Mul(n, f)), buffer("C", hostir.Caller, rows(n),

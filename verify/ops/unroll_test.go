@@ -22,8 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // fp32: two rows a rank.
 func TestUnroll(t *testing.T) {
 	nvfuser := catalog.AllGatherLinear
-	nvfuser.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
-	nvfuser.Streams = schedule.Streams{Compute: 2, Copy: schedule.WithStep, Handles: schedule.InLoop}
+	nvfuser.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true, WithStep: true, Streams: 2}}}
 	for name, s := range map[string]schedule.Schedule{
 		"allgathermatmul": catalog.AllGatherMatmul,
 		"kernels":         catalog.AllGatherLinearKernels,

@@ -9,6 +9,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
 )
 
@@ -85,27 +86,22 @@ func TestRack(t *testing.T) {
 // Every choice that is lowered is proven; signals in the step with a stream each for
 // the steps are, from three ranks on, not serial-safe when captured.
 func TestEveryChoice(t *testing.T) {
-	for _, own := range []schedule.OwnShard{schedule.InPlace, schedule.Copied} {
-		for _, signals := range []schedule.Signals{schedule.Batched, schedule.InStep} {
-			for _, copies := range []schedule.CopyStream{schedule.Apart, schedule.WithStep} {
-				for _, start := range []schedule.Placement{schedule.Hoisted, schedule.InLoop} {
-					for _, compute := range []int{0, 1, 3} {
-						s := catalog.AllGatherLinear
-						s.Pipeline.OwnShard, s.Pipeline.Signals = own, signals
-						s.Streams = schedule.Streams{Compute: compute, Copy: copies, Start: start}
-						r, err := prove.Schedule(t.Context(), program(t, "X", s), prove.Options{Ranks: []int{2, 3, 5}})
-						if err != nil {
-							t.Errorf("%v %v: %v", s.Pipeline, s.Streams, err)
-							continue
-						}
-						unordered := signals == schedule.InStep && copies == schedule.WithStep && start == schedule.Hoisted && compute != 1
-						for _, size := range r.Sizes {
-							if safe := size.Captured == nil; safe != (!unordered || size.Ranks == 2) {
-								t.Errorf("%v %v: D = %d: safe when captured: %t", s.Pipeline, s.Streams, size.Ranks,
-									safe)
-							}
-						}
-					}
+	for i := range 1 << 4 {
+		for _, streams := range []int{0, 1, 3} {
+			w := schedule.Naive{Copied: i&1 != 0, SignalsInStep: i&2 != 0, WithStep: i&4 != 0, StartInLoop: i&8 != 0, Streams: streams}
+			way := schedule.Way(w)
+			if !w.Copied && !w.SignalsInStep && !w.StartInLoop {
+				way = schedule.Pull{WithStep: w.WithStep, Streams: streams}
+			}
+			r, err := prove.Schedule(t.Context(), program(t, "X", scheduletest.By(catalog.AllGatherLinear, "A", way)), prove.Options{Ranks: []int{2, 3, 5}})
+			if err != nil {
+				t.Errorf("%+v: %v", w, err)
+				continue
+			}
+			unordered := w.SignalsInStep && w.WithStep && !w.StartInLoop && streams != 1
+			for _, size := range r.Sizes {
+				if safe := size.Captured == nil; safe != (!unordered || size.Ranks == 2) {
+					t.Errorf("%+v: D = %d: safe when captured: %t", w, size.Ranks, safe)
 				}
 			}
 		}

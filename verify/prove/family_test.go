@@ -6,6 +6,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
 )
 
@@ -86,7 +87,7 @@ func ask(extents ...schedule.Extent) (list []hostir.Divide) {
 
 // gatherPut puts each shard into the peers' memory and multiplies what arrives.
 func gatherPut() *hostir.Program {
-	return &hostir.Program{Name: "GatherPut", Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: gathering},
+	return &hostir.Program{Name: "GatherPut", Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: gathering}),
 		Checks: ask("M"),
 		Buffers: []hostir.Buffer{callers("A", false, rowsA, rowsA), callers("B", false, weight, weight),
 			callers("C", false, hostir.Mul(m, n), rowsC), plans("G", hostir.Mul(m, k), rowsA)},
@@ -103,7 +104,7 @@ func gatherPut() *hostir.Program {
 
 // scatterPut puts partial results into slots at their owners, which sum them.
 func scatterPut() *hostir.Program {
-	return &hostir.Program{Name: "ScatterPut", Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: scattering},
+	return &hostir.Program{Name: "ScatterPut", Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: scattering}),
 		Checks: ask("M", "K"),
 		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA),
 			callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
@@ -127,8 +128,8 @@ func scatterRing() *hostir.Program {
 	add := func(c, a hostir.View) hostir.Step { return linear(onMain, c, a).Accumulated() }
 	before := hostir.Sub(i, one)
 	return &hostir.Program{Name: "ScatterRing", Checks: ask("M", "K"),
-		Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: scattering,
-			Pipeline: schedule.Pipeline{Reduction: schedule.InProduct}},
+		Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: scattering,
+			Moves: []schedule.Move{{Of: "C", Way: schedule.RingAccumulate{}}}}),
 		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA),
 			callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
 			plans("ring", hostir.Mul(m, n), rowsC)},
@@ -147,8 +148,7 @@ func scatterRing() *hostir.Program {
 // oneShot lets each rank sum all ranks' A, by one kernel.
 func oneShot() *hostir.Program {
 	whole := hostir.Mul(m, n)
-	return &hostir.Program{Name: "OneShot", Schedule: schedule.Schedule{Op: schedule.Sum,
-		Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}},
+	return &hostir.Program{Name: "OneShot", Schedule: scheduletest.Usual("sum", schedule.Schedule{Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}}),
 		Buffers:    []hostir.Buffer{callers("A", true, whole, whole), callers("C", false, whole, whole)},
 		Semaphores: semaphores("ready", "read"),
 		Body: []hostir.Node{hostir.Fuse("shot", post(onMain, "ready"), wait(onMain, "ready"),
@@ -159,9 +159,8 @@ func oneShot() *hostir.Program {
 // twoShot lets each rank sum its part of all ranks' A and copies the others' sums.
 func twoShot() *hostir.Program {
 	whole := hostir.Mul(m, n)
-	return &hostir.Program{Name: "TwoShot", Schedule: schedule.Schedule{Op: schedule.Sum,
-		Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M),
-			schedule.Dim(schedule.N))}}, Checks: ask("M"),
+	return &hostir.Program{Name: "TwoShot", Schedule: scheduletest.Usual("sum", schedule.Schedule{Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M),
+		schedule.Dim(schedule.N))}}), Checks: ask("M"),
 		Buffers: []hostir.Buffer{callers("A", true, whole, rowsC), callers("C", false, whole, rowsC),
 			plans("sum", rowsC, rowsC)},
 		Semaphores: semaphores("ready", "summed", "read"),
@@ -177,10 +176,9 @@ func twoShot() *hostir.Program {
 // allToAll copies part r of every rank's A.
 func allToAll() *hostir.Program {
 	return &hostir.Program{Name: "AllToAll",
-		Schedule: schedule.Schedule{Op: schedule.Copy,
-			Tensors: []schedule.Tensor{tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.D),
-				schedule.Dim(schedule.M)),
-				tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M))}},
+		Schedule: scheduletest.Usual("copy", schedule.Schedule{Tensors: []schedule.Tensor{tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.D),
+			schedule.Dim(schedule.M)),
+			tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M))}}),
 		Buffers:    []hostir.Buffer{callers("A", true, hostir.Mul(d, m), m), callers("C", false, hostir.Mul(d, m), m)},
 		Semaphores: semaphores("ready", "read"),
 		Body: []hostir.Node{post(onMain, "ready"), hostir.Set(onMain, hostir.Chunk("C", r), hostir.Chunk("A", r)),

@@ -14,8 +14,7 @@ import (
 // nvfuser is the schedule that nvFuser runs: signals in the step, four streams in turn.
 func nvfuser(t *testing.T) *hostir.Program {
 	s := catalog.AllGatherLinear
-	s.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
-	s.Streams = schedule.Streams{Compute: 4, Copy: schedule.WithStep, Handles: schedule.InLoop}
+	s.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true, WithStep: true, Streams: 4}}}
 	return program(t, "nvFuser", s)
 }
 
@@ -69,7 +68,7 @@ func TestNoAcknowledgement(t *testing.T) {
 	p.Body = hostir.Without(p.Body, "read")
 	c := refuted(t, p, 2)
 	says(t, c, prove.Reset, "copy, step 5, run 1: reset ready[1]@0",
-		"main, step 1, run 2: post ready[1]@0 = 1 (Pipeline.Signals)")
+		"main, step 1, run 2: post ready[1]@0 = 1 (Moves)")
 	if !strings.Contains(c.Suggestion, "acknowledge") {
 		t.Error(c.Suggestion)
 	}

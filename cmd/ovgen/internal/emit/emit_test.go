@@ -20,6 +20,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -34,35 +35,27 @@ func (f fake) Compile(name string, source []byte, headers map[string][]byte, opt
 }
 
 func linear() schedule.Schedule {
-	return schedule.Schedule{Op: schedule.Linear, Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)),
-			schedule.Dim(schedule.K)}},
+	return scheduletest.Usual("linear", schedule.Schedule{Tensors: []schedule.Tensor{
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}},
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)),
-			schedule.Dim(schedule.N)}},
-	}}
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}},
+	}})
 }
 
 // matmul has a constant K and two types.
 func matmul() schedule.Schedule {
 	s := linear()
-	s.Op = schedule.Matmul
 	s.Types = []schedule.Type{schedule.FP16, schedule.FP32}
 	s.Tensors = []schedule.Tensor{s.Tensors[0], s.Tensors[1], s.Tensors[3]}
 	s.Tensors[0].Axes = []schedule.Axis{s.Tensors[0].Axes[0], schedule.Dim("128")}
 	s.Tensors[1].Axes = []schedule.Axis{schedule.Dim("128"), schedule.Dim(schedule.N)}
-	return s
+	return scheduletest.Usual("matmul", s)
 }
 
 // inTurn takes every choice that is not the default and can be emitted.
 func inTurn() schedule.Schedule {
-	s := linear()
-	s.Pipeline.OwnShard = schedule.Copied
-	s.Pipeline.Signals = schedule.InStep
-	s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Signal: schedule.SignalKernel}
-	s.Streams = schedule.Streams{Compute: 3, Copy: schedule.WithStep}
-	return s
+	return scheduletest.By(linear(), "A", schedule.Naive{Copied: true, SignalsInStep: true, Streams: 3, WithStep: true, By: schedule.Kernels})
 }
 
 func program(t *testing.T, name string, s schedule.Schedule) Input {

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -9,26 +10,23 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 )
 
-// minimal is a schedule without the choices that are what they would be if it did not make them.
-func minimal(s schedule.Schedule) schedule.Schedule {
-	said := s
-	drop := func(field reflect.Value) {
-		choice := reflect.New(field.Type()).Elem()
-		choice.Set(field)
-		if field.SetZero(); !reflect.DeepEqual(said.WithDefaults(), s) {
-			field.Set(choice)
+// minimal is a program's schedule without what it would have if the schedule left it open.
+func minimal(p *hostir.Program) schedule.Schedule {
+	s := p.Schedule
+	s.Moves = nil
+	for _, m := range lower.Read(p) {
+		if !m.Open {
+			s.Moves = append(s.Moves, m.Move)
 		}
 	}
-	all := reflect.ValueOf(&said).Elem()
-	for _, name := range []string{"Pipeline", "Transport", "Streams"} {
-		for i := range all.FieldByName(name).NumField() {
-			drop(all.FieldByName(name).Field(i))
-		}
+	if s.Types = nil; !slices.Equal(s.WithDefaults().Types, p.Schedule.Types) {
+		s.Types = p.Schedule.Types
 	}
-	drop(all.FieldByName("Types"))
-	return said
+	return s
 }
 
 // literal is a value in Go: structs without their zero fields, elements of lists without their
@@ -90,7 +88,8 @@ func elements(v reflect.Value) *jen.Statement {
 			continue
 		}
 		list[i] = fieldsOf(v.Index(i), inLine)
-		if e := v.Type().Elem(); e == reflect.TypeFor[schedule.Tensor]() || e == reflect.TypeFor[kernels.Kernel]() {
+		switch v.Type().Elem() {
+		case reflect.TypeFor[schedule.Tensor](), reflect.TypeFor[schedule.Op](), reflect.TypeFor[kernels.Kernel]():
 			layout = lineByLine
 		}
 	}
