@@ -114,7 +114,7 @@ func parsePage(t *testing.T, text string) []step {
 	return steps
 }
 
-// mark stands ahead of what each step prints.
+// mark stands before what each step prints.
 const mark = "\x01\n"
 
 // script runs the steps. Commands may fail: what they print tells.

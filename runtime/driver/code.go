@@ -16,7 +16,7 @@ type Code struct {
 	// Source is the Digest of the package's .cu, which PTX must have been
 	// compiled from; empty for code that was not generated, which nothing is held against.
 	Source  string
-	PTX     []byte // behind its head; null-terminated is not needed
+	PTX     []byte // after its head; null-terminated is not needed
 	Kernels []Kernel
 	// Host is the package's C function that returns the table of its kernels compiled for
 	// the host, for the engine of a simulator (templates/host.cc.tmpl); nil without cgo.
@@ -88,7 +88,7 @@ func ReadHead(file []byte) (h Head) {
 	}
 }
 
-// Digest is the SHA-256 of texts one behind the other, in hexadecimal.
+// Digest is the SHA-256 of texts one after the other, in hexadecimal.
 func Digest(texts ...[]byte) string {
 	sum := sha256.New()
 	for _, t := range texts {

@@ -70,7 +70,7 @@ type Driver interface {
 	IpcCloseMemHandle(p Ptr) error
 
 	// MemcpyHtoD returns when the bytes are in the device's memory, for every stream to
-	// see: it waits for the legacy stream behind cuMemcpyHtoD, which does not promise that.
+	// see: it waits for the legacy stream after cuMemcpyHtoD, which does not promise that.
 	MemcpyHtoD(dst Ptr, src []byte) error
 	MemcpyDtoH(dst []byte, src Ptr) error
 	// MemcpyDtoDAsync enqueues a copy by the copy engine. Either side may be
@@ -161,7 +161,7 @@ const (
 	// WaitEqual blocks the stream until the word equals the value
 	// (CU_STREAM_MEM_OP_WAIT_VALUE_32, EQ).
 	WaitEqual MemOpKind = iota
-	// Write stores the value behind a system-wide fence
+	// Write stores the value after a system-wide fence
 	// (CU_STREAM_MEM_OP_WRITE_VALUE_32, default flags).
 	Write
 )
@@ -218,9 +218,9 @@ type Kernel struct {
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its
-	// blocks count themselves, its posts and waits ahead of the work, reads, writes, the
-	// count word again, resets of the words awaited, the step word, its posts behind
-	// the work, its waits behind these, their resets and the step word.
+	// blocks count themselves, its posts and waits before the work, reads, writes, the
+	// count word again, resets of the words awaited, the step word, its posts after
+	// the work, its waits after these, their resets and the step word.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
 

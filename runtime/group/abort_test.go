@@ -198,7 +198,7 @@ func TestAbortAnywhere(t *testing.T) {
 	}
 }
 
-// TestAbortReleasesTheHost queues so many runs behind a blocked wait that the
+// TestAbortReleasesTheHost queues so many runs after a blocked wait that the
 // enqueueing goroutine itself is blocked in the driver.
 func TestAbortReleasesTheHost(t *testing.T) {
 	inWorld(t, sim.Config{Devices: 2, NoRaces: true}, func(w *world) {

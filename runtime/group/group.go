@@ -94,7 +94,7 @@ func (g *Group) failure() error {
 	return g.abort.failure()
 }
 
-// aborted is failure with the whole story for the first caller; for those behind it
+// aborted is failure with the whole story for the first caller; for those after it
 // an error that only refers to it.
 func (g *Group) aborted() error {
 	err := g.failure()

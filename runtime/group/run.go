@@ -101,7 +101,7 @@ func (g *Group) Wait(r *Run) error {
 	return g.aborted()
 }
 
-// open orders main behind everything the group has run.
+// open orders main after everything the group has run.
 func (g *Group) open(r *Run) (err error) {
 	if r.capturing, err = g.drv.StreamIsCapturing(r.main); err != nil {
 		return err

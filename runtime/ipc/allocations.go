@@ -100,6 +100,6 @@ func (g *guarded) MemFree(p driver.Ptr) error {
 	if inUse {
 		return fmt.Errorf("free %#x: %w", p, ErrInUse)
 	}
-	g.live.remove(p) // ahead of the free, behind which the address may be another allocation's
+	g.live.remove(p) // before the free, after which the address may be another allocation's
 	return g.Driver.MemFree(p)
 }

@@ -72,7 +72,7 @@ func (p *pool) take(c *claim) {
 		i--
 	}
 	p.waiting = slices.Insert(p.waiting, i, c)
-	p.after(0, p.grant) // behind others of this moment
+	p.after(0, p.grant) // after others of this moment
 }
 
 func (c *claim) before(o *claim) bool {

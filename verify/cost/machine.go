@@ -49,8 +49,8 @@ type Tile struct {
 
 // Latencies of operations on the device.
 type Latencies struct {
-	Launch  float64 // of a kernel at the start, or behind an event
-	Next    float64 // of a kernel behind a kernel of its stream
+	Launch  float64 // of a kernel at the start, or after an event
+	Next    float64 // of a kernel after a kernel of its stream
 	Copy    float64 // of a copy, besides what its curve says
 	Batch   float64 // of a batch of stream memory operations
 	Write   float64 // of a word in it

@@ -245,7 +245,7 @@ func (h HostTimes) enqueued(list []ops.Op, c Case) []float64 {
 	return times
 }
 
-// of is what enqueueing an operation takes behind another.
+// of is what enqueueing an operation takes after another.
 func (h HostTimes) of(o, last ops.Op) float64 {
 	switch {
 	case o.Kind == ops.Record || o.Kind == ops.WaitEvent:

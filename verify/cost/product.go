@@ -53,7 +53,7 @@ func (p product) flop() float64 { return 2 * p.rows * p.inner * p.columns }
 type cut struct {
 	blocks, units int
 	each          float64
-	after         float64 // behind the last unit
+	after         float64 // after the last unit
 }
 
 // time on an idle GPU.

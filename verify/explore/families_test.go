@@ -182,11 +182,11 @@ func TestFamilies(t *testing.T) {
 		{"a sum in another order", reduceScatter(), change(hostir.Sum, func(s *hostir.Step) {
 			s.Reads[0] = slots(hostir.Mod(hostir.Add(i, hostir.Const(1)), d))
 		}), explore.Contents},
-		{"a sum ahead of the slots", reduceScatter(), func(p *hostir.Program) {
+		{"a sum before the slots", reduceScatter(), func(p *hostir.Program) {
 			last := len(p.Body) - 1
 			p.Body[last], p.Body[last-1] = p.Body[last-1], p.Body[last]
 		}, explore.NoRace},
-		{"a product ahead of its slot", reduceScatter(), func(p *hostir.Program) {
+		{"a product before its slot", reduceScatter(), func(p *hostir.Program) {
 			p.Body[1], p.Body[3] = p.Body[3],
 				p.Body[1]
 		}, explore.NoRace},

@@ -48,7 +48,7 @@ func program(wrong func(driver.Driver, driver.Ptr, driver.Stream) error) *Progra
 		}})
 }
 
-// TestCheck changes one element behind each run, or leaves one unwritten.
+// TestCheck changes one element after each run, or leaves one unwritten.
 func TestCheck(t *testing.T) {
 	for _, x := range []struct {
 		name  string

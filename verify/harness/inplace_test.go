@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/group"
 )
 
-// besides is a plan behind whose runs an element of another rank's rows of A is changed.
+// besides is a plan after whose runs an element of another rank's rows of A is changed.
 type besides struct {
 	Plan
 	group *group.Group

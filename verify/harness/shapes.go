@@ -26,7 +26,7 @@ func (s *Shape) At(e schedule.Extent) *int {
 		schedule.N3: &s.N3, schedule.F: &s.F, schedule.P: &s.P}[e]
 }
 
-// String is "m,k,n", with ",N2=1024" and so on behind it where they are known.
+// String is "m,k,n", with ",N2=1024" and so on after it where they are known.
 func (s Shape) String() string {
 	text := fmt.Sprintf("%d,%d,%d", s.M, s.K, s.N)
 	for _, e := range Symbols[3:] {

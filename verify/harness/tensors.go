@@ -59,7 +59,7 @@ func (t *Tensors) within() {
 	}
 }
 
-// offset is how many elements of the tensor that another lies within are ahead of it.
+// offset is how many elements of the tensor that another lies within are before it.
 func (t *Tensors) offset(inner Tensor) int {
 	if place, _ := inner.PlaceWithin(t.Problem.Tensor(inner.Within)); place == schedule.PartOf {
 		return t.Member.Rank() * t.Parts[inner.Name].Count
@@ -67,7 +67,7 @@ func (t *Tensors) offset(inner Tensor) int {
 	return 0
 }
 
-// stretch is elements of a rank's part, from one to ahead of another.
+// stretch is elements of a rank's part, from one to before another.
 type stretch struct{ from, to int }
 
 // kept are the elements of an operand that a run leaves as they are: none of one that lies
@@ -205,7 +205,7 @@ func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 // poison is a NaN in every type.
 const poison = 0xffffffff
 
-// Spoil enqueues, ahead of Fill, the poisoning of all that a run has to write: the results, and
+// Spoil enqueues, before Fill, the poisoning of all that a run has to write: the results, and
 // what the plans of the group stage in this rank's arena. What only rank 0 has is
 // poisoned on the others.
 func (t *Tensors) Spoil(s driver.Stream) error {

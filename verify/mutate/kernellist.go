@@ -10,31 +10,31 @@ var Kernels = []KernelMutant{
 	{File: "ptx.cu.tmpl", Text: "a load that the compiler may move", Old: `: "=r"(value) : "l"(word) : "memory");`, New: `: "=r"(value) : "l"(word));`},
 	{File: "ptx.cu.tmpl", Text: "a post that releases to its own GPU only", Old: "st.release.sys", New: "st.release.gpu"},
 	{File: "ptx.cu.tmpl", Text: "a post that releases to its own block only", Old: "st.release.sys", New: "st.release.cta"},
-	{File: "ptx.cu.tmpl", Text: "a post behind a fence that its own GPU alone sees", Old: "st.relaxed.sys", New: "st.relaxed.gpu"},
+	{File: "ptx.cu.tmpl", Text: "a post after a fence that its own GPU alone sees", Old: "st.relaxed.sys", New: "st.relaxed.gpu"},
 	{File: "words.cu.tmpl", Text: "a wait that looks once", Old: "while (load_acquire", New: "if (load_acquire"},
 	{File: "words.cu.tmpl", Text: "a wait for 0", Old: "!= 1u", New: "!= 0u"},
 
 	// Post and wait.
 	{File: "post.cu.tmpl", Text: "neither fence nor release", Old: "__threadfence_system();\n    store_release", New: "store_relaxed"},
-	{File: "post.cu.tmpl", Text: "the fence behind a relaxed post",
+	{File: "post.cu.tmpl", Text: "the fence after a relaxed post",
 		Old: "__threadfence_system();\n    store_release(p.words[threadIdx.x], 1u);",
 		New: "store_relaxed(p.words[threadIdx.x], 1u);\n    __threadfence_system();"},
-	{File: "post.cu.tmpl", Text: "no fence ahead of the release", Old: "__threadfence_system();\n    ", New: "",
+	{File: "post.cu.tmpl", Text: "no fence before the release", Old: "__threadfence_system();\n    ", New: "",
 		Right: "a release at the scope of the system orders as the fence does"},
 	{File: "post.cu.tmpl", Text: "all words but the last", Old: "threadIdx.x < p.count", New: "threadIdx.x + 1 < p.count"},
 	{File: "wait.cu.tmpl", Text: "no wait", Old: "await_word(p.words[threadIdx.x]);", New: ""},
 	{File: "wait.cu.tmpl", Text: "all words but the last", Old: "threadIdx.x < p.count", New: "threadIdx.x + 1 < p.count"},
 	{File: "wait.cu.tmpl", Text: "no reset", Old: "store_relaxed(p.words[threadIdx.x], 0u);", New: ""},
-	{File: "wait.cu.tmpl", Text: "the reset ahead of the wait",
+	{File: "wait.cu.tmpl", Text: "the reset before the wait",
 		Old: "await_word(p.words[threadIdx.x]);\n    store_relaxed(p.words[threadIdx.x], 0u);",
 		New: "store_relaxed(p.words[threadIdx.x], 0u);\n    await_word(p.words[threadIdx.x]);"},
 	{File: "wait.cu.tmpl", Text: "the step noted before all threads have waited", Old: "__syncthreads();", New: ""},
 
 	// Kernels that signal around their work: order and scope.
-	{File: "blocks.cu.tmpl", Text: "no fence ahead of posts", Old: "__threadfence_system();", New: ""},
-	{File: "blocks.cu.tmpl", Text: "a fence for the GPU ahead of posts", Old: "__threadfence_system();", New: "__threadfence();"},
-	{File: "blocks.cu.tmpl", Text: "a fence for the block ahead of posts", Old: "__threadfence_system();", New: "__threadfence_block();"},
-	{File: "signals.tmpl", Text: "the fence ahead of the resets", Old: "    reset_words({{.Range \"pre_wait\" .PreWait}}, p.step, p.value);\n" +
+	{File: "blocks.cu.tmpl", Text: "no fence before posts", Old: "__threadfence_system();", New: ""},
+	{File: "blocks.cu.tmpl", Text: "a fence for the GPU before posts", Old: "__threadfence_system();", New: "__threadfence();"},
+	{File: "blocks.cu.tmpl", Text: "a fence for the block before posts", Old: "__threadfence_system();", New: "__threadfence_block();"},
+	{File: "signals.tmpl", Text: "the fence before the resets", Old: "    reset_words({{.Range \"pre_wait\" .PreWait}}, p.step, p.value);\n" +
 		"{{end}}{{if .PostPost}}    post_words({{.Range \"post_post\" .PostPost}});",
 		New: "    __threadfence_system();\n    reset_words({{.Range \"pre_wait\" .PreWait}}, p.step, p.value);\n" +
 			"{{end}}{{if .PostPost}}    for (unsigned i = 0; i < {{if .EachPeer}}p.peers{{else}}1{{end}}; i++) {\n" +
@@ -52,11 +52,11 @@ var Kernels = []KernelMutant{
 	// Kernels that signal around their work: who waits, posts and resets.
 	{File: "blocks.cu.tmpl", Text: "only block 0 waits", Old: "if (threadIdx.x < count) {", New: "if (blockIdx.x == 0 && threadIdx.x < count) {"},
 	{File: "blocks.cu.tmpl", Text: "all words but the last are awaited", Old: "if (threadIdx.x < count) {", New: "if (threadIdx.x < count - (count > 1)) {"},
-	{File: "signals.tmpl", Text: "posts ahead of the resets", Old: "    reset_words({{.Range \"pre_wait\" .PreWait}}, p.step, p.value);\n" +
+	{File: "signals.tmpl", Text: "posts before the resets", Old: "    reset_words({{.Range \"pre_wait\" .PreWait}}, p.step, p.value);\n" +
 		"{{end}}{{if .PostPost}}    post_words({{.Range \"post_post\" .PostPost}});",
 		New: "{{if .PostPost}}    post_words({{.Range \"post_post\" .PostPost}});\n{{end}}" +
 			"    reset_words({{.Range \"pre_wait\" .PreWait}}, p.step, p.value);\n{{end}}{{if false}}"},
-	{File: "signals.tmpl", Text: "resets behind the closing wait",
+	{File: "signals.tmpl", Text: "resets after the closing wait",
 		Old: "    reset_words({{.Range \"post_wait\" .PostWait}}, p.step, p.value);\n",
 		New: "    reset_words({{.Range \"post_wait\" .PostWait}}, p.step, p.value);\n    reset_words({{.Range \"pre_wait\" .PreWait}}, p.step, p.value);\n"},
 	{File: "signals.tmpl", Text: "what closes is not reset", Old: "    reset_words({{.Range \"post_wait\" .PostWait}}, p.step, p.value);\n", New: ""},
@@ -73,12 +73,12 @@ var Kernels = []KernelMutant{
 	{File: "signals.tmpl", Text: "a ticket at the start though nothing opens", Old: "{{if .PrePost}}2{{else}}1{{end}}", New: "{{if .PrePost}}2{{else}}2{{end}}"},
 	{File: "blocks.cu.tmpl", Text: "one ticket too many", Old: "times * gridDim.x - 1", New: "times * gridDim.x"},
 	{File: "signals.tmpl", Text: "who opens does not wait", Old: "    post_words({{.Range \"pre_post\" .PrePost}});\n", New: "    post_words({{.Range \"pre_post\" .PrePost}});\n    return;\n"},
-	{File: "signals.tmpl", Text: "the wait ahead of opening", Old: "{{if .PrePost}}  if (first_block", New: "{{if .PrePost}}  block_await({{.Range \"pre_wait\" .PreWait}});\n  if (first_block"},
+	{File: "signals.tmpl", Text: "the wait before opening", Old: "{{if .PrePost}}  if (first_block", New: "{{if .PrePost}}  block_await({{.Range \"pre_wait\" .PreWait}});\n  if (first_block"},
 	{File: "signals.tmpl", Text: "one closing word alone is awaited", Old: "i < p.peers; i++) {\n      await_word(p.post_wait[i]);", New: "i < p.peers && i < 1; i++) {\n      await_word(p.post_wait[i]);"},
-	{File: "sums.cu.tmpl", Text: "the work ahead of the wait",
+	{File: "sums.cu.tmpl", Text: "the work before the wait",
 		Old: "{{template \"before\" .}}  sum<E>(p.dst, p.terms, {{if .Varies}}p.n{{else}}{{.Terms}}{{end}}, p.count);\n",
 		New: "  sum<E>(p.dst, p.terms, {{if .Varies}}p.n{{else}}{{.Terms}}{{end}}, p.count);\n{{template \"before\" .}}"},
-	{File: "copies.cu.tmpl", Text: "the post ahead of the work",
+	{File: "copies.cu.tmpl", Text: "the post before the work",
 		Old: "  copy_bytes(p.dst, p.src, p.bytes);\n{{template \"after\" .}}", New: "{{template \"after\" .}}  copy_bytes(p.dst, p.src, p.bytes);\n"},
 	{File: "copies.cu.tmpl", Text: "no wait", Old: "{{template \"before\" .}}", New: ""},
 

@@ -131,7 +131,7 @@ func TestNamed(t *testing.T) {
 		{"a wait resolved by a moved index", "shift an index", "copy: Wait ready[from] peer", mutate.Caught},
 		{"a workspace of two streams", "share a workspace", "workspace[main]", mutate.Caught},
 		{"one semaphore for two purposes", "share a word", "ready is read too", mutate.Caught},
-		{"copies start behind the first product", "move", "copy, work[1..D-1]: Synchronize(main) from place 2 to 3", mutate.Warned},
+		{"copies start after the first product", "move", "copy, work[1..D-1]: Synchronize(main) from place 2 to 3", mutate.Warned},
 		{"a fork that an event makes needless", "drop a fork", "copy, work[1..D-1]: Synchronize(main) of work", mutate.Safe},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -223,9 +223,9 @@ func flip(n hostir.Step, add adder) {
 
 // inPlace copies a product's operand to where its result goes, and multiplies there.
 func inPlace(n hostir.Step) []hostir.Node {
-	ahead := hostir.Set(n.Stream, n.Writes[0], n.Reads[0])
+	early := hostir.Set(n.Stream, n.Writes[0], n.Reads[0])
 	n.Reads = append([]hostir.View{n.Writes[0]}, n.Reads[1:]...)
-	return []hostir.Node{ahead, n}
+	return []hostir.Node{early, n}
 }
 
 // sharedWords uses one semaphore for two.

@@ -2,9 +2,9 @@ package prove
 
 import "fmt"
 
-// drains: an abort sets every word of the plan to 1 again and again, so every wait must
-// be for 1. Then no wait holds a stream, and what is left is ordered by streams and
-// events alone, which have no circle.
+// drains: an abort sets every word of the plan to 1 again and again, so every wait must be
+// for 1. Then no wait holds a stream, and only streams and events order the rest; their
+// edges have no circle.
 func (p *proof) drains() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {

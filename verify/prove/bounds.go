@@ -8,11 +8,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// bounds: every use lies inside a buffer that the model declares, on a rank that
-// exists; peers use of a caller's memory only what is shared; a stream's own memory
-// is used by its rank. No operation writes what it reads, since parts of it are written
-// while others still read: but for a product that adds to its result, and a sum into one
-// of its terms.
+// bounds: every use lies inside a buffer that the model declares, on a rank that exists;
+// peers use only shared memory of a caller; only its own rank uses a stream's memory. No
+// operation writes memory that it reads, since some of its parts write while others still
+// read. Two exceptions: a product that adds to its result, and a sum into one of its terms.
 func (p *proof) bounds() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
@@ -37,20 +36,20 @@ func (p *proof) bounds() *Counterexample {
 	return nil
 }
 
-// inPlace says that an operation may write, by its use j, what use i of it reads: what a
-// product adds to, and a term of a sum, of which each element is read ahead of the one
-// that it becomes.
+// inPlace reports whether an operation may write, by its use j, the memory that its use i
+// reads: the result that a product adds to, or a term of a sum, whose every element is read
+// before it is overwritten.
 func inPlace(o ops.Op, i, j int) bool {
 	u, v := o.Uses[i], o.Uses[j]
 	return accumulated(o, i, j) || o.Kind == ops.Sum && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
 }
 
-// addend is the last use that a product reads: what it adds to, where it accumulates.
+// addend is the last use that a product reads: the result it adds to, where it accumulates.
 func addend(o ops.Op) int {
 	return slices.IndexFunc(o.Uses, func(u ops.Use) bool { return u.Write }) - 1
 }
 
-// accumulated says that an operation's use i is what it adds to, and j the result.
+// accumulated reports whether an operation's use i is the addend, and j the result.
 func accumulated(o ops.Op, i, j int) bool {
 	return o.Kind == ops.Product && o.Accumulate && i == addend(o) && i > 1 && j == i+1 &&
 		o.Uses[i].At == o.Uses[j].At && o.Uses[i].Bytes == o.Uses[j].Bytes

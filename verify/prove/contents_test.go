@@ -49,7 +49,7 @@ func TestContents(t *testing.T) {
 		{name: "a chunk missing", ranks: both, edit: func(l [][]ops.Op) { l[0] = append(l[0][:7:7], l[0][8:]...) }, want: prove.Contents,
 			text: []string{"chunk 2 of C@0 holds what nothing in this run has written"}},
 		{name: "gathered after the product", ranks: both, edit: func(l [][]ops.Op) { l[0][4], l[0][7] = l[0][7], l[0][4] }, want: prove.Window},
-		{name: "multiplied ahead of the gather", ranks: both, edit: func(l [][]ops.Op) { l[0] = append(append(l[0][:1:1], l[0][7]), append(l[0][1:7:7], l[0][8])...) },
+		{name: "multiplied before the gather", ranks: both, edit: func(l [][]ops.Op) { l[0] = append(append(l[0][:1:1], l[0][7]), append(l[0][1:7:7], l[0][8])...) },
 			want: prove.Contents, text: []string{"nothing in this run has written", "missing: a write of the chunk"}},
 		{name: "half of the shard", ranks: both, edit: func(l [][]ops.Op) { l[0][4].Uses[0].Bytes, l[0][4].Uses[1].Bytes = 4, 4 }, want: prove.Contents},
 		{name: "rows swapped", ranks: both, want: prove.Contents, text: []string{"chunk 2 of C@0"},
@@ -108,7 +108,7 @@ func TestContentsReduced(t *testing.T) {
 	for _, c := range []listCase{
 		{name: "in order", ranks: []string{first, second}},
 		{name: "in another order", ranks: []string{first, put("0", "0:8", "A[8:16] + S[8:16]")}, want: prove.Contents,
-			text: []string{"chunk 0 of C@1 is (A@1[2] + A@0[2]), where one sum in the order of ranks is promised"}},
+			text: []string{"chunk 0 of C@1 is (A@1[2] + A@0[2]), but the schedule promises one sum in the order of ranks"}},
 		{name: "one term twice", ranks: []string{put("1", "8:16", "A[0:8] + S[8:16] + S[8:16]"), second}, want: prove.Contents,
 			text: []string{"chunk 0 of C@0 has more than once A@1[0]"}},
 		{name: "one term missing", ranks: []string{put("1", "8:16", "A[0:8] + A[8:16]"), second}, want: prove.Contents,

@@ -10,9 +10,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Dot writes what happens in one run of a program on d ranks, and what is before what,
-// as a graphviz graph: a cluster for each rank, a column for each stream, events
-// dashed, posts to the waits they end in red.
+// Dot writes the nodes of one run of a program on d ranks, and their order, as a graphviz
+// graph: a cluster for each rank, a column for each stream, events dashed, edges from posts
+// to waits in red.
 func Dot(w io.Writer, p *hostir.Program, d int) error {
 	m, lists, err := Unroll(p, d)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *proof) dotEdges(out io.Writer) {
 	}
 }
 
-// dotLabel is a few lines: stream and step, then what is done.
+// dotLabel is a few lines: stream and step, then the operation.
 func (p *proof) dotLabel(o *ops.Op) string {
 	lines := []string{o.Stream}
 	if o.Step > 0 {

@@ -240,7 +240,7 @@ func TestFamilies(t *testing.T) {
 			}, prove.Race},
 			{"multiplied with the wrong rows", change(hostir.Product,
 				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Contents},
-			{"waits ahead of the own put", func(p *hostir.Program) {
+			{"waits before the own put", func(p *hostir.Program) {
 				l := p.Body[4].(hostir.For)
 				l.Body = append(append([]hostir.Node{}, l.Body[4:]...), l.Body[:3]...)
 				p.Body[4] = l
@@ -312,10 +312,10 @@ func TestFamilies(t *testing.T) {
 			{"in an order of its own", change(hostir.Sum, func(n *hostir.Step) {
 				n.Reads[0].Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 			}), prove.Contents},
-			{"posted ahead of the sum", change(hostir.Sum, func(n *hostir.Step) {
+			{"posted before the sum", change(hostir.Sum, func(n *hostir.Step) {
 				n.Pre, n.Post = append(n.Pre, n.Post[0]), n.Post[1:]
 			}), prove.Window},
-			{"waits for what comes behind", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
+			{"waits for what comes after", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
 				prove.Deadlock},
 		}},
 		{twoShot, 1, []mutant{

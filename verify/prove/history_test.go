@@ -61,7 +61,7 @@ func TestNvFuser(t *testing.T) {
 }
 
 // PyTorch (issue 137171): memory was used again before all peers had read it, for want
-// of a barrier behind the reads.
+// of a barrier after the reads.
 func TestNoAcknowledgement(t *testing.T) {
 	p := program(t, "NoAcknowledgement", catalog.AllGatherLinear)
 	p.Semaphores = p.Semaphores[:1]
@@ -74,7 +74,7 @@ func TestNoAcknowledgement(t *testing.T) {
 	}
 }
 
-// The same with the acknowledgement ahead of the copy: words alternate, and still a
+// The same with the acknowledgement before the copy: words alternate, and still a
 // rank may return to its caller while a peer reads A.
 func TestAcknowledgedTooEarly(t *testing.T) {
 	p := program(t, "AcknowledgedTooEarly", catalog.AllGatherLinear)

@@ -2,8 +2,8 @@ package prove
 
 import "fmt"
 
-// balance: a word is posted and awaited equally often in a run, and by one rank. It is
-// awaited by the rank that has it, says signals.
+// balance: a word is posted and awaited equally often in a run, and by one rank. The rank
+// that owns it awaits it: signals checks that.
 func (p *proof) balance() *Counterexample {
 	type count struct{ posts, waits, post, wait int32 }
 	counts := make([]count, len(p.words))
@@ -35,7 +35,7 @@ func (p *proof) balance() *Counterexample {
 	return nil
 }
 
-// lacks is a counterexample of one operation and one that is not there.
+// lacks is a counterexample of one operation and a missing one.
 func (p *proof) lacks(is Property, n int32, problem, missing, do string) *Counterexample {
 	c := p.against(is, n, -1, problem, do)
 	c.Missing = missing
@@ -61,7 +61,7 @@ func (p *proof) matching() *Counterexample {
 	return nil
 }
 
-// turn checks that what happened to a word at i was its turn.
+// turn checks that event i of a word follows post, wait, reset, in that order.
 func (p *proof) turn(seen []int32, i int) *Counterexample {
 	n := seen[i]
 	name := p.wordName(p.words[p.id[n]])
@@ -72,10 +72,10 @@ func (p *proof) turn(seen []int32, i int) *Counterexample {
 	switch {
 	case p.isPost(n) && last >= 0 && p.isPost(last):
 		return p.against(Reset, last, n, fmt.Sprintf("%s is posted again before a wait has taken the post before: one post is lost", name),
-			"wait for the peer's acknowledgement ahead of the second post, or give the two a word each")
+			"wait for the peer's acknowledgement before the second post, or give the two a word each")
 	case p.isPost(n) && last >= 0 && p.isWait(last):
 		return p.against(Reset, last, n, fmt.Sprintf("%s is posted between a wait and its reset: the reset wipes the post out", name),
-			"wait for the peer's acknowledgement ahead of the post")
+			"wait for the peer's acknowledgement before the post")
 	case p.isWait(n) && (last < 0 || !p.isPost(last)):
 		return p.against(Matching, last, n, fmt.Sprintf("two waits for %s pass on one post", name), "give the two a semaphore each")
 	}

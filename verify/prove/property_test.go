@@ -80,7 +80,7 @@ func TestProperties(t *testing.T) {
 			edit: func(l [][]ops.Op) { l[0][1], l[0][2] = l[0][2], l[0][1] }},
 
 		{name: "beyond the end", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].Bytes = 9 }), want: prove.Bounds, text: []string{"A has 8 bytes"}},
-		{name: "ahead of the start", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Offset = -1 }), want: prove.Bounds},
+		{name: "before the start", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Offset = -1 }), want: prove.Bounds},
 		{name: "no such buffer", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Buffer = "Q" }), want: prove.Bounds},
 		{name: "no such rank", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Rank = 3 }), want: prove.Bounds},
 		{name: "not shared", ranks: []string{"main S[0:4] = B@1", "main S[0:4] = B"}, want: prove.Bounds, text: []string{"not shared"}},
@@ -200,12 +200,12 @@ func TestWords(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	for _, c := range []listCase{
-		{name: "read ahead of the owner's start", want: prove.Window, text: []string{"before that rank has started"}, ranks: []string{
+		{name: "read before the owner's start", want: prove.Window, text: []string{"before that rank has started"}, ranks: []string{
 			"main wait read 1", "main S[0:8] = A@0; main post read 0; main wait x 0"},
 			edit: func(l [][]ops.Op) {
 				l[0] = append(l[0][:2:2], append(parse(t, "main post x 1")[0][1:2], l[0][2:]...)...)
 			}},
-		{name: "acknowledged ahead of the copy", want: prove.Window, text: []string{"may end its run", "Post read"}, ranks: []string{
+		{name: "acknowledged before the copy", want: prove.Window, text: []string{"may end its run", "Post read"}, ranks: []string{
 			"main post ready 1; main wait read 1", "main wait ready 0; main post read 0; main S[0:8] = A@0"}},
 		{name: "acknowledged beside the copy", want: prove.Window, ranks: []string{
 			"main post ready 1; main wait read 1", "main wait ready 0; a < main; a S[0:8] = A@0; main post read 0; main < a"}},
@@ -220,13 +220,13 @@ func TestMemory(t *testing.T) {
 			edit: func(l [][]ops.Op) { l[0][3].Uses[3].At.Buffer = "workspace[main]" }},
 		{name: "shared count word", want: prove.Race, text: []string{"count[main]@0"}, ranks: []string{
 			"a < main; a S[0:4] = A[0:4]; main S[4:8] = A[4:8]; main < a"}, edit: counting(3, 4)},
-		{name: "shared count word, one behind the other", ranks: []string{
+		{name: "shared count word, one after the other", ranks: []string{
 			"main S[4:8] = A[4:8]; a < main; a S[0:4] = A[0:4]; main < a"}, edit: counting(1, 4)},
 		{name: "shared count word, one while the other waits", want: prove.Race, text: []string{"count[main]@0"}, ranks: []string{
 			"a < main; a post! x 0; a wait! y 0; main wait! x 0; main S[0:4] = A[0:4]; main post! y 0; a S[4:8] = A[4:8]; main < a"}, edit: counting(3, 4, 6, 8)},
 		{name: "a put beside a read", want: prove.Race, text: []string{"S@0"}, ranks: []string{
 			"main post ready 1; main C[0:8] = S[0:8]; main wait read 1", "main wait ready 0; main S@0[0:8] = A; main post read 0"}},
-		{name: "a put ahead of a read", ranks: []string{
+		{name: "a put before a read", ranks: []string{
 			"main post ready 1; main wait read 1; main C[0:8] = S[0:8]", "main wait ready 0; main S@0[0:8] = A; main post read 0"}},
 		{name: "two puts", want: prove.Race, ranks: []string{
 			"main post ready 1 2; main wait read 1 2",

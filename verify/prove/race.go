@@ -23,7 +23,7 @@ type memory struct {
 }
 
 // races: two uses of common bytes of which one writes are ordered. The caller and the
-// group's other plans write all of a rank's memory ahead of and behind each run; New
+// group's other plans write all of a rank's memory before and after each run; New
 // and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are
 // those of one rank in different runs.
 func (p *proof) races() *Counterexample {
@@ -65,14 +65,14 @@ type region struct {
 	list []access
 }
 
-// memories gathers what is done to each rank's memory, in a fixed order.
+// memories gathers the accesses to each rank's memory, in a fixed order.
 func (p *proof) memories() []region {
 	var all []region
 	number := map[memory]int{}
 	for n := range p.nodes {
 		for _, u := range p.used(int32(n)) {
 			if end(u) == u.At.Offset {
-				continue // of an uneven part that is nothing
+				continue // of an empty uneven part
 			}
 			m := memory{u.At.Rank, u.At.Buffer}
 			i, ok := number[m]
@@ -97,7 +97,7 @@ func (p *proof) memories() []region {
 	return all
 }
 
-// conflicts lists the pairs of accesses that must be ordered and are not so trivially.
+// conflicts lists the pairs of accesses that must be ordered and are not trivially so.
 func (p *proof) conflicts(m region) []pair {
 	return slices.DeleteFunc(m.overlaps(), func(x pair) bool { return p.trivial(x.from, x.to) })
 }
@@ -118,7 +118,7 @@ func (m region) overlaps() (pairs []pair) {
 	return pairs
 }
 
-// trivial says that two nodes are ordered by one stream or by bracket.
+// trivial reports whether one stream or bracket orders two nodes.
 func (p *proof) trivial(a, b int32) bool {
 	x, y := p.nodes[a], p.nodes[b]
 	if x.kind > caller || y.kind > caller {
@@ -160,5 +160,5 @@ func (p *proof) orderHint(w pair) string {
 	if x.rank == y.rank {
 		return "make the later one's stream wait for the earlier one's (Synchronize), or give the two memory of their own"
 	}
-	return "let one rank post behind its use and the other wait for that ahead of its own"
+	return "let one rank post after its use and the other wait for that before its own"
 }

@@ -24,7 +24,7 @@ func TestSerialBranches(t *testing.T) {
 		{"post enqueued first", []string{
 			"a < main; b < main; b post x 1; a wait x 1; main < a; main < b; main post y 1; main wait y 1",
 			"a < main; b < main; b post x 0; a wait x 0; main < a; main < b; main post y 0; main wait y 0"}, true, false},
-		{"post ahead of the fork", []string{
+		{"post before the fork", []string{
 			"main post x 1; a < main; a wait x 1; main < a; main post y 1; main wait y 1",
 			"main post x 0; a < main; a wait x 0; main < a; main post y 0; main wait y 0"}, true, true},
 		{"one of them posts first", []string{

@@ -10,10 +10,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Unroll is the model and the operations of all ranks for a mesh size, at a small
-// shape. It refuses, with a *Counterexample of Shapes, a program of which a proof at
-// one shape would not be a proof at all. Of a program with uneven parts it is the one
-// with equal counts.
+// Unroll is the model and the operations of all ranks for a mesh size, at a small shape. It
+// refuses, with a *Counterexample of Shapes, a program whose proof at one shape would not
+// hold at others. A program with uneven parts is unrolled with equal counts.
 func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if d < 1 {
 		return Model{}, nil, fmt.Errorf("prove %s: %d ranks", p.Name, d)
@@ -65,7 +64,7 @@ func compare(p *hostir.Program, m Model, lists [][]ops.Op, n Model, other [][]op
 	return nil
 }
 
-// sizes are extents: of rows, of what is contracted, of columns, and of the columns
+// sizes are extents: of rows, of the contracted axis, of columns, and of the columns
 // between two layers.
 type sizes struct{ m, k, n, f int64 }
 
@@ -165,12 +164,12 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	return wrong
 }
 
-// ofShape are the symbols that a program's steps must not depend on.
+// ofShape are the symbols on which a program's steps must not depend.
 var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
 
-// samples are counts to prove a program with uneven parts for: equal ones, growing
-// ones, one that is nothing, and all in one part. Without uneven parts there is one
-// sample of no counts.
+// samples are counts to prove a program with uneven parts for: equal ones, growing ones,
+// one that is zero, and all in one part. Without uneven parts there is one sample of no
+// counts.
 func samples(p *hostir.Program, d int) [][]int64 {
 	n := counts(p, d)
 	if n == 0 {

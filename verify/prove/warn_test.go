@@ -49,7 +49,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Copies that are forked behind the own shard's product wait for it.
+// Copies that are forked after the own shard's product wait for it.
 func TestForkedTooLate(t *testing.T) {
 	s := scheduletest.By(catalog.AllGatherLinear, "A", schedule.Pull{WithStep: true})
 	p := program(t, "ForkedTooLate", s)
@@ -60,7 +60,7 @@ func TestForkedTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := report.Sizes[0].Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "fork ahead of it") {
+	if w := report.Sizes[0].Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "fork before it") {
 		t.Errorf("warnings %v", w)
 	}
 }

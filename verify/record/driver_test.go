@@ -112,7 +112,7 @@ func TestCallsThatAreNoOperation(t *testing.T) {
 	}
 }
 
-// midst makes a call with a copy ahead of it and one behind.
+// midst makes a call with a copy before it and one after.
 func midst(call func(d *Driver) error) func(*Driver) error {
 	return func(d *Driver) error {
 		return errors.Join(d.MemcpyDtoDAsync(4112, 4096, 8, 7), call(d), d.MemcpyDtoDAsync(4112, 4096, 8, 7))

@@ -44,7 +44,7 @@ func (l *launch) check(k kind) error {
 	words := 0
 	for _, t := range l.touches {
 		if t.Kind == driver.TouchRead {
-			break // what comes behind the work is done by one thread
+			break // what comes after the work is done by one thread
 		}
 		if k.waits && t.Kind == driver.TouchWait || k.posts && t.Kind == driver.TouchPost {
 			words++
@@ -63,8 +63,8 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// operations is what one kernel does: posts and waits ahead of its work, the work, posts
-// and waits behind it, the waits with their resets. A kernel that does no work is one
+// operations is what one kernel does: posts and waits before its work, the work, posts
+// and waits after it, the waits with their resets. A kernel that does no work is one
 // operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	name, _, _ := strings.Cut(l.kernel.Name, "_") // what follows is the element type of a sum
@@ -90,11 +90,11 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.sum {
 		work.Kind = ops.Sum
 	}
-	var ahead, behind wait
+	var opening, closing wait
 	for _, t := range l.touches {
-		post, waits := &opens, &ahead
+		post, waits := &opens, &opening
 		if worked {
-			post, waits = &posts, &behind
+			post, waits = &posts, &closing
 		}
 		if t.Bytes == 0 { // part of the work on nothing: its address may be none
 			worked = true
@@ -116,14 +116,14 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 			err = n.word(&waits.words, t.At, t.Value, false)
 		case t.Kind == driver.TouchPost:
 			err = n.word(post, t.At, t.Value, true)
-		case isStep(at) && len(behind.words.Words) > 0:
-			err = n.word(&behind.notes, t.At, t.Value, true)
+		case isStep(at) && len(closing.words.Words) > 0:
+			err = n.word(&closing.notes, t.At, t.Value, true)
 		case isStep(at):
-			err = n.word(&ahead.notes, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && behind.awaits(at):
-			err = n.word(&behind.resets, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && ahead.awaits(at):
-			err = n.word(&ahead.resets, t.At, t.Value, true)
+			err = n.word(&opening.notes, t.At, t.Value, true)
+		case t.Kind == driver.TouchWrite && closing.awaits(at):
+			err = n.word(&closing.resets, t.At, t.Value, true)
+		case t.Kind == driver.TouchWrite && opening.awaits(at):
+			err = n.word(&opening.resets, t.At, t.Value, true)
 		case k.sum && t.Type != n.Type:
 			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
 		default:
@@ -136,8 +136,8 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	before, after := o, o
 	var errs [2]error
 	before.Count = opens.Count
-	before.Words, errs[0] = ahead.list()
-	after.Words, errs[1] = behind.list()
+	before.Words, errs[0] = opening.list()
+	after.Words, errs[1] = closing.list()
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
 func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 	var list []ops.Op
 	events := map[driver.Event]int{} // recorded so far
-	waited := 0                      // operations ahead of the host's first wait in their midst
+	waited := 0                      // operations before the host's first wait in their midst
 	for _, c := range calls {
 		if c.waits {
 			waited = cmp.Or(waited, len(list))
@@ -65,8 +65,8 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 		list = append(list, o)
 	}
 	if waited > 0 && len(list) > waited {
-		// A peer's wait may need what this rank would enqueue behind its own.
-		return nil, fmt.Errorf("operation %d: the host waits for the device ahead of it, in the midst of a run", waited)
+		// A peer's wait may need what this rank would enqueue after its own.
+		return nil, fmt.Errorf("operation %d: the host waits for the device before it, in the midst of a run", waited)
 	}
 	return normalise(list), nil
 }

@@ -120,7 +120,7 @@ func TestPartsCover(t *testing.T) {
 			last := -1
 			for _, i := range indices(p) {
 				if i <= last {
-					t.Fatalf("%s: rank %d holds %d behind %d", tensor, rank, i, last)
+					t.Fatalf("%s: rank %d holds %d after %d", tensor, rank, i, last)
 				}
 				last = i
 				held[i]++

@@ -109,7 +109,7 @@ func (o *options) unread(f *flag.FlagSet) (err error) {
 	return err
 }
 
-// parse reads COMMAND [NAME] with flags anywhere behind the command.
+// parse reads COMMAND [NAME] with flags anywhere after the command.
 func parse(args []string, programs []harness.Program) (*options, error) {
 	if len(args) == 0 {
 		return nil, errUsage
@@ -202,7 +202,7 @@ func (o *options) settle(f *flag.FlagSet, t *texts) {
 	}
 }
 
-// interleaved parses flags before and behind names.
+// interleaved parses flags before and after names.
 func interleaved(f *flag.FlagSet, args []string) (names []string, err error) {
 	for {
 		if err := f.Parse(args); err != nil {

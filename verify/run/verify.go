@@ -140,7 +140,7 @@ func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mism
 	return c.Equal(in, s)
 }
 
-// start runs the plan once: behind what s holds, or, replayed, on its own. Of the
+// start runs the plan once: after what s holds, or, replayed, on its own. Of the
 // replayed runs every second is a Replay on s.
 func (c *checker) start(ctx context.Context, mode string, s driver.Stream) error {
 	if mode != modeReplayed && mode != modeOwn {

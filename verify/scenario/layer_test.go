@@ -55,7 +55,7 @@ func (l *layer) bind(ctx context.Context, a driver.Ptr) error {
 	return l.Bind(ctx, allgatherlinear.Buffers{A: a, B: l.b.Ptr(), Bias: l.bias.Ptr(), C: l.c.Ptr()})
 }
 
-// free closes the plan and then its memory, also behind an abort.
+// free closes the plan and then its memory, also after an abort.
 func (l *layer) free(ctx context.Context) error {
 	err := l.Close(ctx)
 	if l.g.Err() != nil {

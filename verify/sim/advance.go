@@ -10,9 +10,9 @@ func (w *World) advance(o *op) {
 	if w.cfg.Trace != nil {
 		w.cfg.Trace(Moment{Op: o.who(), Step: o.step, At: w.now()})
 	}
-	ahead := true
+	moved := true
 	if o.started {
-		ahead = w.perform(o)
+		moved = w.perform(o)
 	} else {
 		w.begin(o)
 	}
@@ -20,7 +20,7 @@ func (w *World) advance(o *op) {
 		w.changed.Broadcast()
 		return
 	}
-	if !ahead {
+	if !moved {
 		return
 	}
 	if o.step++; o.step == o.steps {
@@ -68,7 +68,7 @@ func (w *World) begin(o *op) {
 	o.length = w.cost(o)
 }
 
-// follow orders the operation behind what its stream, the host or its
+// follow orders the operation after what its stream, the host or its
 // predecessors in a graph have done.
 func (w *World) follow(o *op) {
 	if w.cfg.NoRaces {

@@ -23,7 +23,7 @@ type Config struct {
 	// FreeCalls lets MemAlloc, MemFree, IpcOpenMemHandle, IpcCloseMemHandle,
 	// GraphInstantiate, ModuleLoadData and MatmulCreate return while the device
 	// is busy. Without it they wait until the device is idle, as CUDA's may, so
-	// a program that calls one behind a blocked wait hangs here for certain.
+	// a program that calls one after a blocked wait hangs here for certain.
 	FreeCalls bool
 	// NoRaces leaves the race detector out.
 	NoRaces bool

@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/sim"
 )
 
-// capture records what f enqueues behind main and instantiates it.
+// capture records what f enqueues after main and instantiates it.
 func (r *rank) capture(f func()) driver.GraphExec {
 	r.t.Helper()
 	must(r.t, r.StreamBeginCapture(r.main))
@@ -205,7 +205,7 @@ func TestQueueDepthOfGraphs(t *testing.T) {
 		}()
 		settle()
 		if launched != 17 {
-			t.Errorf("%d launches were taken behind a blocked wait, want 17", launched)
+			t.Errorf("%d launches were taken after a blocked wait, want 17", launched)
 		}
 		must(t, r.MemsetD32Async(r.words, 1, 1, r.copy))
 		settle()

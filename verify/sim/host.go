@@ -36,7 +36,7 @@ func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed u
 }
 
 // resume runs a launch until it is finished; until all its threads wait, the first of
-// them for the word to be that value; or until it pauses behind having written the word.
+// them for the word to be that value; or until it pauses after having written the word.
 func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) (state int) {
 	return int(C.engine_resume(launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))))
 }

@@ -171,7 +171,7 @@ func (w *World) kernelReady(o *op) bool {
 const (
 	finished = iota
 	waits    // all its threads do
-	paused   // behind a write to a word
+	paused   // after a write to a word
 )
 
 // resumeKernel runs a launch until it is finished, until all its threads wait, or until

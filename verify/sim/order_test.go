@@ -233,7 +233,7 @@ func TestDelay(t *testing.T) {
 		p[1].pull(p[1].main)
 		must(t, p[1].CtxSynchronize())
 		if d := time.Since(began); d > 100*time.Microsecond {
-			t.Errorf("rank 1 was done after %v, behind rank 0's slow copy", d)
+			t.Errorf("rank 1 was done after %v: it waited for the slow copy of rank 0", d)
 		}
 		must(t, p[0].CtxSynchronize())
 		if d := time.Since(began); d < time.Second || d > time.Second+time.Millisecond {
@@ -248,7 +248,7 @@ func settle() {
 	synctest.Wait()
 }
 
-// TestQueueDepth: the host blocks behind a blocked stream; another thread's
+// TestQueueDepth: a host that enqueues on a blocked stream blocks; another thread's
 // memset still gets through and releases it.
 func TestQueueDepth(t *testing.T) {
 	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
@@ -263,7 +263,7 @@ func TestQueueDepth(t *testing.T) {
 		}()
 		settle()
 		if enqueued != 1024-2 {
-			t.Errorf("%d operations were enqueued behind a blocked wait, want 1022", enqueued)
+			t.Errorf("%d operations were enqueued after a blocked wait, want 1022", enqueued)
 		}
 		must(t, r.MemsetD32Async(r.words, 1, 1, r.copy))
 		settle()
@@ -311,7 +311,7 @@ func TestSyncingCalls(t *testing.T) {
 			}()
 			settle()
 			if done != free {
-				t.Errorf("FreeCalls %v: MemAlloc returned %v behind a blocked stream", free, done)
+				t.Errorf("FreeCalls %v: MemAlloc returned %v while a stream was blocked", free, done)
 			}
 			r.post(r.copy, r.words)
 			settle()

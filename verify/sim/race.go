@@ -17,7 +17,7 @@ type Race struct {
 	Owner                     int   // rank of the memory
 	Allocation                int   // of that rank, from 1
 	From, To                  int64 // bytes of the allocation
-	LostPost                  bool  // Second posts, and nothing orders it behind the wait for the post before
+	LostPost                  bool  // Second posts, and nothing orders it after the wait for the post before
 }
 
 // String is one line for a person.

@@ -180,7 +180,7 @@ func (c *Context) StreamIsCapturing(h driver.Stream) (bool, error) {
 	return s.capture != nil, nil
 }
 
-// enqueue puts a task at the end of a stream, or into its capture. Behind a
+// enqueue puts a task at the end of a stream, or into its capture. After a
 // full stream the caller blocks. The world is locked.
 func (c *Context) enqueue(call string, h driver.Stream, t *task, weight int) (*op, error) {
 	s := c.streams[h]

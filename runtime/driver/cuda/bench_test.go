@@ -108,7 +108,7 @@ func multiply(b *testing.B, d *Driver, desc driver.MatmulDesc) {
 	x, err := d.newScratch(desc)
 	must(b, err)
 	b.ResetTimer()
-	for range b.N { // not b.Loop, which would stop the clock ahead of the wait
+	for range b.N { // not b.Loop, which would stop the clock before the wait
 		must(b, d.Matmul(m, x.c, x.a, x.b, x.bias, x.workspace, x.stream))
 	}
 	must(b, d.StreamSynchronize(x.stream))

@@ -286,7 +286,7 @@ func readAnswer(k kind, f *fields, size int) (a answer, err error) {
 }
 
 // Gather returns every rank's blob, by rank, when all ranks have come with the
-// same key, which says what this rank is doing; a detail behind "; " is quoted in
+// same key, which says what this rank is doing; a detail after "; " is quoted in
 // errors and need not be the same. The error is a *MismatchError
 // where keys differ, and the job goes on; a *MissingError where a rank did not
 // come in time or gave up, a *GoneError, or wraps ctx's: then it does not, and

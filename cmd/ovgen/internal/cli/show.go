@@ -28,7 +28,7 @@ body, each with its type as "node", expressions and streams as text.
 With -cost it predicts instead, from the operations of all ranks and a small model of
 the machine, how long a run of that shape takes, how much of the communication no
 product hides and what limits it, and draws the streams of one rank over time. The
-time is the device's, behind work that is already queued. Below it says what device memory
+time is the device's, after work that is already queued. Below it says what device memory
 a plan of that shape takes; -json prints the figures as data. With -timeline it draws the
 streams of all ranks as SVG.`,
 	draws: true, json: true,

@@ -12,7 +12,7 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// Words behind help that ask for the table of what is lowered: for a screen, and as the page
+// Words after help that ask for the table of what is lowered: for a screen, and as the page
 // docs/schedules.md.
 const (
 	waysTopic      = "ways"
