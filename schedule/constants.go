@@ -1,27 +1,102 @@
 package schedule
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
-// Constants are the values of the operation's symbols where the placements have a
-// constant in their place: a schedule whose weight is [3584, K] has 3584 for N. A
-// symbol that some tensor has as a constant and another as itself has the constant.
+// Constants are the values of symbols in whose place the schedule has a constant: a schedule
+// whose weight is [3584, K] has 3584 for N. An extent that no tensor has a symbol for is
+// called by its letter in the operation that names it first, or F where it lies between two
+// operations; N2 and N3 are those of a further product.
 func (s Schedule) Constants() map[Extent]int64 {
 	values := map[Extent]int64{}
-	see := func(symbol, e Extent) {
-		if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
-			values[symbol] = n
+	for _, t := range s.Tensors {
+		for _, a := range t.Axes {
+			for _, o := range a.Outer {
+				if n, ok := o.Most.value(); ok {
+					values[P] = n
+				}
+			}
 		}
 	}
-	for _, t := range s.Tensors {
-		symbols := s.Op.Extents(t)
-		for i, a := range t.Axes {
-			if i < len(symbols) {
-				see(symbols[i], a.Extent)
-			}
-			for _, o := range a.Outer {
-				see(P, o.Most)
+	for e, d := range s.Symbols() {
+		for _, at := range d {
+			if n, ok := at.value(); ok {
+				values[e] = n
 			}
 		}
 	}
 	return values
 }
+
+// Symbols are the extents that the operations have, each with what the tensors' axes say
+// of it: itself or a constant.
+func (s Schedule) Symbols() map[Extent][]Extent {
+	list := s.dimensions()
+	names := make([]Extent, len(list))
+	taken := []Extent{D}
+	for i, d := range list {
+		for _, at := range d.axes {
+			if e := s.extent(at); names[i] == "" && e.symbol() {
+				names[i] = e
+				taken = append(taken, e)
+			}
+		}
+	}
+	symbols := map[Extent][]Extent{}
+	for i, d := range list {
+		if names[i] == "" && d.letter != ranksLetter {
+			names[i] = s.called(d, taken)
+			taken = append(taken, names[i])
+		}
+		if names[i] == "" || names[i] == D {
+			continue
+		}
+		for _, at := range d.axes {
+			if e := s.extent(at); e != "" {
+				symbols[names[i]] = append(symbols[names[i]], e)
+			}
+		}
+	}
+	return symbols
+}
+
+// called is a name for an extent that has only constants.
+func (s Schedule) called(d *dimension, taken []Extent) Extent {
+	likely := []Extent{M, N, K, N2, N3, F, P}
+	if d.letter >= 'a' {
+		likely = append([]Extent{Extent(strings.ToUpper(string(d.letter))), N2, N3}, likely...)
+	}
+	if d.between {
+		likely = append([]Extent{F}, likely...)
+	}
+	for _, e := range likely {
+		if e.valid() && !slices.Contains(taken, e) {
+			return e
+		}
+	}
+	return ""
+}
+
+// extent is what a tensor's axis says; empty of a tensor that is not declared.
+func (s Schedule) extent(at axisAt) Extent {
+	t, ok := s.Tensor(at.tensor)
+	if !ok || at.i >= len(t.Axes) {
+		return ""
+	}
+	return t.Axes[at.i].Extent
+}
+
+// value is that of a constant.
+func (e Extent) value() (int64, bool) {
+	if !e.constant() {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(e), 10, 64)
+	return n, err == nil
+}
+
+// symbol says that the extent is bound at run time.
+func (e Extent) symbol() bool { return e.valid() && !e.constant() }

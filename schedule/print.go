@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,11 +16,6 @@ func (s Schedule) Tensor(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
-// Result says that the operation makes the tensor, and does not read it.
-func (t Tensor) Result() bool {
-	return t.Name == "C" || t.Name == "C2" || t.Name == "C3" || t.Name == "Gathered"
-}
-
 // String writes the placement as papers do: [DIDx(D), M/D, K]; behind it, what the tensor
 // lies within.
 func (t Tensor) String() string {
@@ -28,6 +24,9 @@ func (t Tensor) String() string {
 		parts = append(parts, a.parts()...)
 	}
 	text := "[" + strings.Join(parts, ", ") + "]"
+	if t.Type != "" {
+		text = string(t.Type) + " " + text
+	}
 	if t.Within != "" {
 		text += " within " + t.Within
 	}
@@ -80,19 +79,9 @@ func (t Tensor) Sharded() (axis, split int, ok bool) { return t.find(DeviceX) }
 // steps, and whether there is one.
 func (t Tensor) Streamed() (axis, split int, ok bool) { return t.find(StreamAxis) }
 
-// Reduces says that the ranks hold partial results: that an axis which is not one of
-// the result is spread over the mesh.
-func (s Schedule) Reduces() bool {
-	a, _ := s.Tensor("A")
-	axis, _, sharded := a.Sharded()
-	switch s.Op {
-	case Matmul, Linear:
-		return sharded && axis == 1
-	case Sum, MLP:
-		return true
-	}
-	return false
-}
+// Reduces says that the ranks hold partial results: that an axis which an operation sums
+// over is spread over the mesh.
+func (s Schedule) Reduces() bool { return slices.ContainsFunc(s.Ops, s.Partial) }
 
 func (t Tensor) find(kind SplitKind) (axis, split int, ok bool) {
 	for i, a := range t.Axes {

@@ -1,50 +1,26 @@
 package schedule
 
-// Schedule says what is computed, how its tensors are placed on the mesh and how
-// the work is cut. The mesh is one-dimensional: D ranks, a GPU each.
+// Schedule says what is computed, how its tensors are placed on the mesh and how they travel.
 type Schedule struct {
-	// Op is the operation each rank has to complete.
-	Op Op
-	// Tensors of the operation: A, B, C, and Bias for a linear layer that has one.
+	// Mesh of the ranks; nil is one axis, DIDx, of D ranks that reach each other's memory.
+	Mesh []MeshAxis
+	// Tensors of the caller: what the operations read, and the results that leave them.
 	Tensors []Tensor
-	// Pipeline is the order in which shards travel and are multiplied.
-	Pipeline Pipeline
-	// Transport is what moves the bytes and what signals their arrival.
-	Transport Transport
-	// Streams is how the steps are spread over streams.
-	Streams Streams
+	// Ops are the operations, in order: a later one may read what an earlier one made.
+	Ops []Op
+	// Moves are how the communications that the placements need are done; those left out are
+	// done in the fastest known way.
+	Moves []Move
 	// Types the package accepts; empty means BF16, FP16 and FP32.
 	Types []Type
 }
 
-// Op is an operation on the tensors of a schedule.
-type Op string
-
-// Operations. Matmul and Linear may have a second and a third product of the same
-// A: tensors B2, Bias2, C2 with extent N2, and B3, Bias3, C3 with N3.
-const (
-	Matmul   Op = "matmul"   // C [M,N] = A [M,K] * B [K,N]
-	Linear   Op = "linear"   // C [M,N] = A [M,K] * B [N,K]ᵀ, plus Bias [N] to each row if declared
-	Gradient Op = "gradient" // C [N,K] = A [M,N]ᵀ * B [M,K]: of a weight, from the gradient A of its layer's output and the layer's input B
-	MLP      Op = "mlp"      // C [M,N] = GELU(A [M,K] * B [F,K]ᵀ + Bias [F]) * B2 [N,F]ᵀ
-	Copy     Op = "copy"     // C = A, placed otherwise: [M,N], or for an all-to-all [D,D,M]
-	Sum      Op = "sum"      // C [M,N] = the sum of A [D,M,N] over its first axis, of which each rank has one
-)
-
-// Type is an element type; sums are kept in fp32.
-type Type string
-
-// Element types.
-const (
-	BF16 Type = "bf16"
-	FP16 Type = "fp16"
-	FP32 Type = "fp32"
-)
-
 // Tensor is a named operand or result and where its parts are.
 type Tensor struct {
-	Name string // A, B, Bias or C; B2, Bias2, C2, ... of further products; Gathered
+	Name string // as the operations call it: a capital, then letters and digits
 	Axes []Axis // outermost first, row-major
+	// Type is the tensor's own element type; empty is the one that the plan is made for.
+	Type Type
 	// Root says that only rank 0 has the tensor.
 	Root bool
 	// Within names the tensor whose memory holds this one as well, so that the operation
@@ -97,7 +73,8 @@ type SplitKind string
 const (
 	Plain      SplitKind = "plain"  // memory only
 	DeviceX    SplitKind = "DIDx"   // the ranks of the mesh: a rank holds its part only
-	StreamAxis SplitKind = "Stream" // steps of the pipeline: a part is made at a time
+	DeviceY    SplitKind = "DIDy"   // the hosts of the mesh
+	StreamAxis SplitKind = "Stream" // steps: a part is made at a time
 )
 
 // DIDx shards an axis over n ranks.
@@ -108,3 +85,6 @@ func Stream(n Extent) Split { return Split{Kind: StreamAxis, Count: n} }
 
 // Dim is an axis of extent e behind the given splits.
 func Dim(e Extent, outer ...Split) Axis { return Axis{Extent: e, Outer: outer} }
+
+// DIDy shards an axis over n hosts.
+func DIDy(n Extent) Split { return Split{Kind: DeviceY, Count: n} }

@@ -8,7 +8,12 @@ import "strings"
 // among them.
 func (s Schedule) Signature() string {
 	var b strings.Builder
-	b.WriteString(string(s.Op))
+	for i, o := range s.Ops {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(o.String())
+	}
 	for _, t := range s.Tensors {
 		b.WriteString(" " + t.Name + t.held().String())
 		if t.Root {
@@ -37,13 +42,18 @@ func Families[T any](list []T, of func(T) Schedule) [][]T {
 // SlowOnPurpose says that the schedule makes a choice whose only use is to show what
 // it costs: it is never one that a tuning may take.
 func (s Schedule) SlowOnPurpose() bool {
-	return s.Streams.Start == InLoop || s.Streams.Handles == InLoop
+	for _, m := range s.Moves {
+		if n, ok := m.Way.(Naive); ok && (n.StartInLoop || n.HandlesInLoop) {
+			return true
+		}
+	}
+	return false
 }
 
 // held is the tensor without the splits that leave each rank's part as it is: steps,
 // and whatever lies within a rank's part.
 func (t Tensor) held() Tensor {
-	h := Tensor{Name: t.Name, Within: t.Within}
+	h := Tensor{Name: t.Name, Type: t.Type, Within: t.Within}
 	for _, a := range t.Axes {
 		last := -1
 		for j, s := range a.Outer {

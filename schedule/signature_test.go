@@ -8,7 +8,7 @@ import (
 
 func TestSignature(t *testing.T) {
 	with := func(a, c s.Axis) string {
-		return s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{
+		return s.Schedule{Ops: []s.Op{s.Matmul("C", "A", "B")}, Tensors: []s.Tensor{
 			{Name: "A", Axes: []s.Axis{a, s.Dim(s.K)}}, {Name: "C", Axes: []s.Axis{c, s.Dim(s.N)}}}}.Signature()
 	}
 	gathered := with(s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.M, s.Stream(s.D)))

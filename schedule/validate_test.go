@@ -7,6 +7,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
 )
 
 func TestCatalogIsValid(t *testing.T) {
@@ -26,9 +27,15 @@ func TestValidate(t *testing.T) {
 	b := schedule.Tensor{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.K), schedule.Dim(schedule.N)}}
 	c := schedule.Tensor{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}}
 	with := func(f func(*schedule.Schedule)) schedule.Schedule {
-		s := schedule.Schedule{Op: schedule.Matmul, Tensors: []schedule.Tensor{a, b, c}}
+		s := scheduletest.Of("matmul", a, b, c)
 		f(&s)
 		return s
+	}
+	op := func(f func(*schedule.Op)) schedule.Schedule {
+		return with(func(s *schedule.Schedule) { f(&s.Ops[0]) })
+	}
+	way := func(w schedule.Way) schedule.Schedule {
+		return with(func(s *schedule.Schedule) { s.Moves = []schedule.Move{{Of: "A", Way: w}} })
 	}
 	tests := []struct {
 		name  string
@@ -36,8 +43,33 @@ func TestValidate(t *testing.T) {
 		paths []string
 	}{
 		{"good", with(func(*schedule.Schedule) {}), nil},
-		{"empty", schedule.Schedule{}, []string{"Op"}},
-		{"unknown operation", with(func(s *schedule.Schedule) { s.Op = "convolution" }), []string{"Op"}},
+		{"empty", schedule.Schedule{}, []string{"Ops"}},
+		{"no index", op(func(o *schedule.Op) { o.Index = "mkn" }), []string{"Ops[0].Index"}},
+		{"an index of other operands", op(func(o *schedule.Op) { o.Index = "mk->mk" }), []string{"Ops[0].Index"}},
+		{"an axis twice", op(func(o *schedule.Op) { o.Index = "mm,mn->mn" }), []string{"Ops[0].Index"}},
+		{"an axis of nothing", op(func(o *schedule.Op) { o.Index = "mk,kn->mx" }), []string{"Ops[0].Index"}},
+		{"capitals", op(func(o *schedule.Op) { o.Index = "MK,KN->MN" }), []string{"Ops[0].Index"}},
+		{"made of nothing", op(func(o *schedule.Op) { o.In[1] = "W" }), []string{"Tensors[1].Name", "Tensors"}},
+		{"made of itself", op(func(o *schedule.Op) { o.In[0] = "C" }), []string{"Ops[0].In[0]", "Tensors[0].Name", "Tensors[1].Axes[1].Extent", "Tensors[2].Axes[1].Extent"}},
+		{"a result that nobody gets", op(func(o *schedule.Op) { o.Out = "X" }), []string{"Tensors[2].Name", "Tensors"}},
+		{"no result", op(func(o *schedule.Op) { o.Out = "" }), []string{"Ops[0].Out", "Tensors[2].Name"}},
+		{"made twice", with(func(s *schedule.Schedule) { s.Ops = append(s.Ops, s.Ops[0]) }), []string{"Ops[1].Out"}},
+		{"an unknown function", op(func(o *schedule.Op) { o.Then = []schedule.Func{{Do: "sine"}} }), []string{"Ops[0].Then[0].Do"}},
+		{"a bias of nothing", op(func(o *schedule.Op) { o.Then = []schedule.Func{{Do: schedule.AddBias}} }), []string{"Ops[0].Then[0].In"}},
+		{"a bias of two axes", op(func(o *schedule.Op) { o.Then = []schedule.Func{schedule.Bias("B")} }), []string{"Tensors[1].Axes[1].Extent", "Tensors[2].Axes[1].Extent"}},
+		{"a name of no package", with(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{a, b, {Name: "c", Axes: c.Axes}}
+			s.Ops = []schedule.Op{schedule.Matmul("c", "A", "B")}
+		}), []string{"Tensors[2].Name"}},
+		{"hosts", with(func(s *schedule.Schedule) {
+			s.Mesh = []schedule.MeshAxis{{Name: schedule.DeviceX, Link: schedule.NVLink}, {Name: schedule.DeviceY, Link: schedule.Network}}
+			s.Tensors[0].Axes = []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDy("2")), schedule.Dim(schedule.K)}
+		}), []string{"Mesh[1].Name", "Tensors[0].Axes[0].Outer[0].Kind"}},
+		{"meshes", with(func(s *schedule.Schedule) {
+			s.Mesh = []schedule.MeshAxis{{Name: schedule.DeviceX, Link: schedule.Network}, {Name: schedule.DeviceX}, {Name: "DIDz", Link: "rope"}}
+		}), []string{"Mesh[0].Link", "Mesh[1].Name", "Mesh[2].Link", "Mesh[2].Name"}},
+		{"an element type of one tensor", with(func(s *schedule.Schedule) { s.Tensors[0].Type, s.Tensors[1].Type = schedule.FP16, "fp3" }),
+			[]string{"Tensors[0].Type", "Tensors[1].Type"}},
 		{"tensor missing", with(func(s *schedule.Schedule) { s.Tensors = s.Tensors[:2] }), []string{"Tensors"}},
 		{"tensor twice", with(func(s *schedule.Schedule) { s.Tensors = append(s.Tensors, a) }), []string{"Tensors[3].Name"}},
 		{"bias of a matmul", with(func(s *schedule.Schedule) {
@@ -62,15 +94,14 @@ func TestValidate(t *testing.T) {
 				schedule.Dim(schedule.M, schedule.DIDx("2"), schedule.DIDx(schedule.D)),
 				schedule.Dim(schedule.K, schedule.Split{Kind: "Vectorize", Count: "4"}, schedule.Stream("x"))}}, b, c}
 		}), []string{"Tensors[0].Axes[0].Outer[0].Count", "Tensors[0].Axes[1].Outer[0].Kind", "Tensors[0].Axes[1].Outer[1].Count", "Tensors[0].Axes"}},
-		{"choices, all at once", with(func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{Kind: "p2p", Order: "random", Chunks: 3}
-			s.Transport.Copy = "tma"
-			s.Streams = schedule.Streams{Compute: -1, Priority: "rising", Start: "late"}
+		{"options, all at once", with(func(s *schedule.Schedule) {
+			s.Moves = []schedule.Move{{Of: "A", Way: schedule.Pull{Parts: 65, Streams: -1, By: "carrier pigeon"}}, {Of: "A", Way: schedule.Ring{Direction: "up"}},
+				{Way: schedule.Shot{Signals: "smoke"}}, {Of: "X"}}
 			s.Types = []schedule.Type{schedule.BF16, "fp8"}
-		}), []string{"Pipeline.Kind", "Pipeline.Order", "Transport.Copy", "Streams.Priority", "Streams.Start", "Types[1]", "Pipeline.Chunks", "Streams.Compute"}},
-		{"second result missing", with(func(s *schedule.Schedule) {
-			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.K), schedule.Dim(schedule.N2)}})
-		}), []string{"Tensors"}},
+		}), []string{"Moves[0].Way.Parts", "Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Of", "Moves[1].Way.Direction",
+			"Moves[2].Of", "Moves[2].Way.Signals", "Moves[3].Of", "Types[1]"}},
+		{"a pointer to a way", way(&schedule.Pull{}), []string{"Moves[0].Way"}},
+		{"a way left open", way(nil), nil},
 		{"uneven steps", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{a, b, {Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.StreamAxis, Count: schedule.D, Uneven: true}), schedule.Dim(schedule.N)}}}
 		}), []string{"Tensors[2].Axes[0].Outer[0].Uneven"}},
@@ -88,32 +119,15 @@ func TestValidate(t *testing.T) {
 		{"within each other", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{{Name: "A", Axes: a.Axes, Within: "C"}, b, {Name: "C", Axes: c.Axes, Within: "A"}}
 		}), []string{"Tensors[0].Within", "Tensors[2].Within"}},
-		{"fused without kernels", with(func(s *schedule.Schedule) {
-			s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Steps: schedule.Fused}
-		}), []string{"Transport.Steps"}},
-		{"order among streams taken in turn", with(func(s *schedule.Schedule) {
-			s.Streams = schedule.Streams{Compute: 2, Priority: schedule.Falling}
-		}), []string{"Streams.Priority"}},
-		{"direction of a shift", with(func(s *schedule.Schedule) { s.Pipeline.Direction = schedule.Both }), []string{"Pipeline.Direction"}},
-		{"parts of a ring", with(func(s *schedule.Schedule) { s.Pipeline = schedule.Pipeline{Order: schedule.Ring, Parts: 2} }), []string{"Pipeline.Parts"}},
-		{"parts of groups", with(func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{Products: schedule.Grouped, Parts: 2}
-		}), []string{"Pipeline.Parts"}},
-		{"parts below none", with(func(s *schedule.Schedule) { s.Pipeline.Parts = -1 }), []string{"Pipeline.Parts"}},
-		{"ring of collectives", with(func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{Kind: schedule.Collective, Chunks: 2, Order: schedule.Ring}
-		}), []string{"Pipeline.Order"}},
-		{"collective without chunks", with(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Collective }), []string{"Pipeline.Kind"}},
-		{"fewer chunks than none", with(func(s *schedule.Schedule) { s.Pipeline.Kind, s.Pipeline.Chunks = schedule.Collective, -1 }), []string{"Pipeline.Chunks"}},
 		{"a type twice", with(func(s *schedule.Schedule) { s.Types = []schedule.Type{schedule.BF16, "", schedule.BF16} }), []string{"Types[1]", "Types[2]"}},
 		{"constants that disagree", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{
 				{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim("4096")}},
 				{Name: "B", Axes: []schedule.Axis{schedule.Dim("8192"), schedule.Dim("512")}}, c}
 		}), []string{"Tensors[1].Axes[0].Extent", "Tensors[2].Axes[1].Extent"}},
-		{"a constant number of ranks", schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{
+		{"a constant number of ranks", scheduletest.Of("sum", []schedule.Tensor{
 			{Name: "A", Axes: []schedule.Axis{schedule.Dim("4", schedule.DIDx(schedule.D)), schedule.Dim(schedule.M), schedule.Dim(schedule.N)}},
-			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}}}}, []string{"Tensors[0].Axes[0].Extent"}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}}}...), []string{"Tensors[0].Axes[0].Extent"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

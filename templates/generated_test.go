@@ -1,18 +1,17 @@
 package templates
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// What the other tests here run is what packages have: behind the head comment, the .cu of
-// every package that is checked in is a row of the texts that they compile, but for its name.
+// What the other tests here run is what packages have: after the head comment, the .cu of every
+// package that is checked in is a row of the texts that they compile.
 func TestGeneratedText(t *testing.T) {
-	d, _, sources := transport()
-	run := sections(t, d, sources)
-	checks, _, checked := checking()
+	run, checked := sections(t, transport()), sections(t, checking())
 	files, err := filepath.Glob("../generated/*/*.cu")
 	if err != nil {
 		t.Fatal(err)
@@ -23,65 +22,83 @@ func TestGeneratedText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, known := strings.TrimSuffix(filepath.Base(file), ".cu"), run
-		if name == checks.Package {
-			known = sections(t, checks, checked)
+		known := run
+		if strings.TrimSuffix(filepath.Base(file), ".cu") == checking().name {
+			known = checked
 		}
-		if wrong := unlike(string(text), name, known, used); wrong != "" {
+		if wrong := unlike(string(text), known, used); wrong != "" {
 			t.Errorf("%s: no test runs this:\n%s", file, wrong)
 		}
 	}
-	for _, s := range append(run, sections(t, checks, checked)...) {
-		if !used[s.template] {
-			t.Errorf("no package has what %s says, or none was looked at", s.template)
+	for _, s := range append(run, checked...) {
+		if !used[s.name] {
+			t.Errorf("no package has what %s says, or none was looked at", s.name)
 		}
 	}
 }
 
 // What is no section, stands twice or in another order is told.
 func TestUnlike(t *testing.T) {
-	known := []section{{"a.cu.tmpl", "void check_a() {}\n"}, {"b.cu.tmpl", "void check_b() {}\n"}}
-	const head = "// About.\n#include \"p.h\"\n"
+	known := []section{{"a", "void a() {}\n"}, {"b", "void b() {}\n"}}
+	const head = "// About.\n" + preamble
 	for _, c := range []struct{ text, want string }{
-		{head + "void p_a() {}\nvoid p_b() {}\n", ""},
-		{head + "void p_b() {}\n", ""},
-		{head + "void p_b() {}\nvoid p_a() {}\n", "void check_a() {}\n"},
-		{head + "void p_a() {}\nvoid p_a() {}\n", "void check_a() {}\n"},
-		{head + "void p_a() { }\n", "void check_a() { }\n"},
-		{"void p_a() {}\n", "a .cu that does not include p.h"},
+		{head + "void a() {}\nvoid b() {}\n", ""},
+		{head + "void b() {}\n", ""},
+		{head + "void b() {}\nvoid a() {}\n", "void a() {}\n"},
+		{head + "void a() {}\nvoid a() {}\n", "void a() {}\n"},
+		{head + "void a() { }\n", "void a() { }\n"},
+		{"void a() {}\n", "a .cu without " + preamble},
 	} {
-		if got := unlike(c.text, "p", known, map[string]bool{}); got != c.want {
+		if got := unlike(c.text, known, map[string]bool{}); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
 		}
 	}
 }
 
-// section is what a template rendered to, in a package named check.
-type section struct{ template, text string }
+// preamble ends the head of every .cu.
+const preamble = "#define DEVICE static __device__ __forceinline__\ntypedef unsigned long long u64;\n"
 
-// sections are the parts of a .cu behind its head.
-func sections(t *testing.T, d Device, sources []string) (parts []section) {
+// section is a part of a .cu: what a template rendered to, or a paragraph of one that leaves out
+// what a package has no use for.
+type section struct{ name, text string }
+
+// sections are the parts of a .cu after its head. The second kernel of a kind has the name of the
+// first, as in a package that has no other.
+func sections(t *testing.T, c code) (parts []section) {
 	t.Helper()
-	for _, source := range sources[1:] {
-		text, err := Render(d, source)
+	for _, p := range c.parts[1:] {
+		rendered, err := Render(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts = append(parts, section{source, strings.ReplaceAll(string(text.Bytes), d.Package+"_", "check_")})
+		text := string(rendered.Bytes)
+		if k, ok := p.Data.(Kernel); ok {
+			parts = append(parts, section{k.Name, strings.ReplaceAll(text, k.Name, string(k.Kind))})
+			continue
+		}
+		paragraphs := strings.Split(strings.TrimSuffix(text, "\n"), "\n\n")
+		if p.Template != "ptx.cu.tmpl" && p.Template != "blocks.cu.tmpl" {
+			paragraphs = []string{strings.TrimSuffix(text, "\n")}
+		}
+		for i, x := range paragraphs {
+			if i > 0 {
+				x = "\n" + x
+			}
+			parts = append(parts, section{fmt.Sprintf("%s, paragraph %d", p.Template, i+1), x + "\n"})
+		}
 	}
 	return parts
 }
 
-// unlike returns what follows in a package's .cu behind the sections that it starts with.
-func unlike(text, name string, known []section, used map[string]bool) string {
-	_, rest, found := strings.Cut(text, "#include \""+name+".h\"\n")
+// unlike returns what follows in a package's .cu after the sections that it starts with.
+func unlike(text string, known []section, used map[string]bool) string {
+	_, rest, found := strings.Cut(text, preamble)
 	if !found {
-		return "a .cu that does not include " + name + ".h"
+		return "a .cu without " + preamble
 	}
-	rest = strings.ReplaceAll(rest, name+"_", "check_")
 	for _, s := range known {
 		if after, ok := strings.CutPrefix(rest, s.text); ok {
-			rest, used[s.template] = after, true
+			rest, used[s.name] = after, true
 		}
 	}
 	return rest

@@ -14,8 +14,7 @@ import (
 // threads of other blocks start while the first one waits, and other ranks go on behind
 // every write of a word.
 func TestTurns(t *testing.T) {
-	d, headers, sources := transport()
-	if out := build(t, d, headers, sources, "interleave"); out != "" {
+	if out := build(t, transport(), "interleave"); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
@@ -26,9 +25,8 @@ func TestThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}
-	d, headers, sources := transport()
-	dir := rendered(t, d, headers, sources)
-	source, err := os.ReadFile(filepath.Join(dir, d.Package+".cu"))
+	dir := transport().write(t)
+	source, err := os.ReadFile(filepath.Join(dir, "check.cu"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +34,7 @@ func TestThreads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, d.Package+"_host.cu"), []byte(host), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "check_host.cu"), []byte(host), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	needSanitizer(t, dir)

@@ -4,53 +4,11 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"strings"
 	"text/template"
 )
 
 //go:embed *.tmpl
 var files embed.FS
-
-// Device is what the templates of device code are rendered with.
-type Device struct {
-	Package string   // prefix of all names in C
-	From    string   // what the code was generated from: "schedule AllGatherLinear"
-	About   []string // lines of the .cu's head comment
-	Kernels []Kernel
-	Source  string // sha256 of the .cu in hexadecimal, for the shim
-}
-
-// Kernel is one kernel of a package.
-type Kernel struct {
-	Name   string // in PTX
-	Params string // its parameter struct, in the header
-	File   string // template of its code, without ".cu.tmpl"
-}
-
-// Uses says whether a kernel of the package comes from the named template.
-func (d Device) Uses(file string) bool {
-	for _, k := range d.Kernels {
-		if k.File == file {
-			return true
-		}
-	}
-	return false
-}
-
-// Guard is the prefix of the package's macros.
-func (d Device) Guard() string { return strings.ToUpper(d.Package) }
-
-// Peers and Terms are how many a launch signals, and how many it adds up.
-const (
-	Peers = 32
-	Terms = 64
-)
-
-// Peers is the constant of that name, for templates.
-func (Device) Peers() int { return Peers }
-
-// Terms is the constant of that name, for templates.
-func (Device) Terms() int { return Terms }
 
 // Section says that a template's output starts at a line of the text.
 type Section struct {
@@ -75,27 +33,39 @@ func (t Text) At(line int) string {
 	return name
 }
 
+// Part is a template with what it is rendered with.
+type Part struct {
+	Template string
+	Data     any
+}
+
 // Render executes templates one after another into one text.
-func Render(data any, names ...string) (Text, error) {
+func Render(parts ...Part) (Text, error) {
 	var text Text
-	for _, name := range names {
-		source, err := files.ReadFile(name)
+	for _, p := range parts {
+		source, err := files.ReadFile(p.Template)
 		if err != nil {
-			return Text{}, fmt.Errorf("open template %s: %w", name, err)
+			return Text{}, fmt.Errorf("open template %s: %w", p.Template, err)
 		}
-		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")), Template: name})
-		out, err := execute(name, string(source), data)
+		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")), Template: p.Template})
+		out, err := execute(p.Template, string(source), p.Data)
 		text.Bytes = append(text.Bytes, out...)
 		if err != nil {
-			return Text{}, fmt.Errorf("template %s, line %d of its text: %w", name, 1+bytes.Count(out, []byte("\n")), err)
+			return Text{}, fmt.Errorf("template %s, line %d of its text: %w", p.Template, 1+bytes.Count(out, []byte("\n")), err)
 		}
 	}
 	return text, nil
 }
 
+// shared holds what templates of kernels have in common.
+const shared = "signals.tmpl"
+
 // execute returns what was written also when it fails.
 func execute(name, source string, data any) ([]byte, error) {
-	t, err := template.New(name).Option("missingkey=error").Funcs(functions()).Parse(source)
+	t, err := template.New(shared).Option("missingkey=error").Funcs(functions()).ParseFS(files, shared)
+	if err == nil {
+		t, err = t.New(name).Parse(source)
+	}
 	if err != nil {
 		return nil, err
 	}

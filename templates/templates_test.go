@@ -12,21 +12,31 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
 )
 
 // engine is the folder of the engine that runs kernels in the simulator.
 const engine = "../verify/sim"
 
-// build renders a package, compiles testdata/NAME.cc over its kernels and the engine, runs that and
+// build renders device code, compiles testdata/NAME.cc over it and the engine, runs that and
 // returns what it printed.
-func build(t *testing.T, d Device, headers, sources []string, main string) string {
+func build(t *testing.T, c code, main string) string {
 	t.Helper()
-	program := compile(t, rendered(t, d, headers, sources), main, "-O2")
+	program := compile(t, c.write(t), main, "-O2")
 	out, err := run(t, program)
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, out)
 	}
 	return out
+}
+
+// code is device code of a package.
+type code struct {
+	name  string
+	parts []Part
+	host  Host
 }
 
 // run runs a program, which a mistake in a kernel may keep from ending.
@@ -39,12 +49,12 @@ func run(t *testing.T, program string, args ...string) (string, error) {
 	return string(out), errors.Join(err, context.Cause(ctx))
 }
 
-// rendered is a folder with the package's device code.
-func rendered(t *testing.T, d Device, headers, sources []string) string {
+// write writes the code to a folder.
+func (c code) write(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for file, names := range map[string][]string{d.Package + ".h": headers, d.Package + ".cu": sources, d.Package + "_host.cc": {"host.cc.tmpl"}} {
-		text, err := Render(d, names...)
+	for file, parts := range map[string][]Part{c.name + ".cu": c.parts, c.name + "_host.cc": {{"host.cc.tmpl", c.host}}} {
+		text, err := Render(parts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,37 +86,43 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 	return program
 }
 
-// transport is a package with every kernel of the transports.
-func transport() (d Device, headers, sources []string) {
-	d = Device{Package: "check", From: "a test", About: []string{"Kernels."}}
-	headers = []string{"head.h.tmpl", "peers.h.tmpl", "fused.h.tmpl", "sum.h.tmpl"}
-	sources = []string{"head.cu.tmpl", "words.cu.tmpl", "fused.cu.tmpl", "bytes.cu.tmpl", "sum.cu.tmpl"}
-	for _, k := range []string{"wait", "post", "copy", "reduce", "get", "put", "shot"} {
-		d.Kernels = append(d.Kernels, Kernel{Name: "check_" + k, Params: "check_" + k})
-		headers, sources = append(headers, k+".h.tmpl"), append(sources, k+".cu.tmpl")
-	}
-	return d, append(headers, "foot.h.tmpl"), sources
+// transport has every kernel of the transports, as packages have them: for 8 ranks and all types.
+func transport() code {
+	const each, one = kernels.EachPeer, kernels.One
+	d := Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
+		Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: []kernels.Kernel{
+			{Kind: kernels.Wait, PreWait: each},
+			{Kind: kernels.Post, PostPost: each},
+			{Kind: kernels.Copy},
+			{Kind: kernels.Reduce, Terms: 8, Varies: true},
+			{Kind: kernels.Reduce, Number: 2, Terms: 2},
+			{Kind: kernels.Get, PreWait: one, PostPost: one},
+			{Kind: kernels.Get, Number: 2, PreWait: one},
+			{Kind: kernels.Put, PreWait: one, PostPost: one},
+			{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
+			{Kind: kernels.Shot, Number: 2, PrePost: each, PreWait: each, Terms: 8, Varies: true},
+			{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true},
+			{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
+		}}}
+	return code{"check", d.Source(), Host{Package: "check", From: d.From, Words: d.Words(), Kernels: d.Host()}}
 }
 
-// checking is a package with the kernels that fill, compare and spin.
-func checking() (d Device, headers, sources []string) {
-	d = Device{Package: "run", From: "a test", About: []string{"Kernels."}, Kernels: []Kernel{
-		{Name: "fill", Params: "run_fill"}, {Name: "compare", Params: "run_compare"}, {Name: "spin", Params: "run_spin"}}}
-	return d, []string{"head.h.tmpl", "check.h.tmpl", "foot.h.tmpl"}, []string{"head.cu.tmpl", "clock.cu.tmpl", "check.cu.tmpl"}
+// checking has the kernels that fill, compare and spin.
+func checking() code {
+	d := Device{From: "a test", About: []string{"Kernels."}}
+	return code{"run", CheckSource(d), Host{Package: "run", From: d.From, Kernels: Checks}}
 }
 
 func TestTransportKernels(t *testing.T) {
-	d, headers, sources := transport()
 	for _, main := range []string{"shim", "fused"} {
-		if out := build(t, d, headers, sources, main); out != "" {
+		if out := build(t, transport(), main); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
 		}
 	}
 }
 
 func TestCheckKernels(t *testing.T) {
-	d, headers, sources := checking()
-	out := build(t, d, headers, sources, "check")
+	out := build(t, checking(), "check")
 	lines := strings.Split(out, "\n")
 	if want := filled(3, 5, 12, 1<<23) + "42"; lines[0] != want {
 		t.Errorf("fill:\n got %s\nwant %s", lines[0], want)
@@ -138,10 +154,10 @@ func TestRenderErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Render(Device{}, "nothing.tmpl"); err == nil {
+	if _, err := Render(Part{"nothing.tmpl", nil}); err == nil {
 		t.Error("a template that does not exist is no error")
 	}
-	if _, err := Render(struct{ From string }{"x"}, "head.h.tmpl"); err == nil || !strings.Contains(err.Error(), "head.h.tmpl, line 3") {
+	if _, err := Render(Part{"head.cu.tmpl", struct{ From string }{"x"}}); err == nil || !strings.Contains(err.Error(), "head.cu.tmpl, line 2") {
 		t.Errorf("got %v, want the template and the line of its text", err)
 	}
 }
@@ -166,19 +182,18 @@ func TestFunctions(t *testing.T) {
 }
 
 func TestSections(t *testing.T) {
-	d := Device{Package: "p", From: "a test"}
-	text, err := Render(d, "head.cu.tmpl", "copy.cu.tmpl", "post.cu.tmpl")
+	text, err := Render(transport().parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, line := range strings.Split(string(text.Bytes), "\n") {
 		want := ""
 		switch {
-		case strings.Contains(line, "p_copy("):
-			want = "copy.cu.tmpl"
-		case strings.Contains(line, "p_post("):
+		case strings.HasPrefix(line, "__global__ void copy("):
+			want = "copies.cu.tmpl"
+		case strings.HasPrefix(line, "__global__ void post("):
 			want = "post.cu.tmpl"
-		case strings.HasPrefix(line, "#include"):
+		case strings.HasPrefix(line, "typedef unsigned long long u64"):
 			want = "head.cu.tmpl"
 		default:
 			continue

@@ -14,53 +14,49 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "copy",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "3358430c7f5ab20cd373867bd6a1612a066e2491575efd42c2d0517c2189faa1",
-	Proof:   "proven for D = 1..8, stamp b7a5f89a3fc5cb1b",
+	Hash:    "c16380b20b4b689971087609f5084a959fa4cac414c74d5dd9aa370a583a80ed",
+	Proof:   "proven for D = 1..8, stamp aade0b60849fe17d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherInPlace, the same on all
-// ranks. M is counted over all ranks, of which each has a part. N is of each
-// rank's own tensors.
+// Shape is the size and element type of an AllGatherInPlace, the same on all ranks. M is counted
+// over all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// C is [M, N]: which the peers read; A [DIDx(D), M/D, N] is rows r*M/D to
-	// (r+1)*M/D of it on rank r; M*N elements.
+	// C is [M, N]: which the peers read; A [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on rank
+	// r; M*N elements.
 	C device.Ptr
 }
 
-// Plan is an AllGatherInPlace of one shape on this rank. Its methods, which are
-// those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is an AllGatherInPlace of one shape on this rank. Its methods, which are those of plan.Plan
+// but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -71,21 +67,18 @@ type Plan struct {
 	copy        *plan.Stream
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.C)
 }
@@ -104,8 +97,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()

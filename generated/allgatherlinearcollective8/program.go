@@ -20,60 +20,55 @@ const streams = 4
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "plain", Count: "8"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "8"}, {Kind: "plain", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Streams: schedule.Streams{Compute: 4, Copy: "with step"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Collective{Streams: 4, WithStep: true}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective8",
-	Hash:    "f3e173479f1c8c266de4cdc0492770f235cb52d668acbc1cf7d8f320b1a62d3b",
-	Proof:   "proven for D = 1..8, stamp 3ffb03029f20c614",
+	Hash:    "3c6ad7b74546fe694a621f36d914114126040b3582d833fb1caf31fbf6cb2197",
+	Proof:   "proven for D = 1..8, stamp 0c37191310a3b441",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearCollective8, the same
-// on all ranks. M is counted over all ranks, of which each has a part. K and N
-// are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearCollective8, the same on all ranks. M is
+// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read; [M/D,
-	// K] in memory, M/D*K elements.
+	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements
 	C    device.Ptr // [Stream(S), D, M/(S*D), N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearCollective8 of one shape on this rank. Its methods,
-// which are those of plan.Plan but for Bind, are not for several goroutines at
-// once.
+// Plan is an AllGatherLinearCollective8 of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -82,25 +77,22 @@ type Plan struct {
 
 	a, b, bias, c, agathered *plan.Buffer
 	ready, read              *plan.Semaphore
-	streams                  []*plan.Stream
+	work                     []*plan.Stream
 	gemm                     *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.C)
 }
@@ -119,14 +111,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.streams = b.Streams("streams", 0, streams, driver.Low)
+	p.work = b.Streams("work", 0, streams, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (chunks * d) * d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -135,22 +126,19 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Start: its own loop.
 	for i := range chunks {
-		q.Synchronize(p.streams[i%streams], main)
+		q.Synchronize(p.work[i%streams], main)
 	}
 
 	for i := range chunks {
-		a := p.a.At(int64(i) * p.chunkA)
-		g := p.agathered.At(int64(i*d) * p.chunkA)
-		q.Set(p.streams[i%streams], p.agathered.At(int64(i*d+r)*p.chunkA), a, p.chunkA)
+		q.Set(p.work[i%streams], p.agathered.At(int64(i*d+r)*p.chunkA), p.a.At(int64(i)*p.chunkA), p.chunkA)
 
 		for j := 1; j < d; j++ {
-			q.Set(p.streams[i%streams], p.agathered.At(int64(i*d+(r+j)%d)*p.chunkA), p.a.Peer((r+j)%d, int64(i)*p.chunkA), p.chunkA)
+			q.Set(p.work[i%streams], p.agathered.At(int64(i*d+(r+j)%d)*p.chunkA), p.a.Peer((r+j)%d, int64(i)*p.chunkA), p.chunkA)
 		}
-		c := p.c.At(int64(i*d) * p.chunkC)
-		q.Linear(p.streams[i%streams], p.gemm, c, g, p.b.At(0), p.bias.At(0))
+		q.Linear(p.work[i%streams], p.gemm, p.c.At(int64(i*d)*p.chunkC), p.agathered.At(int64(i*d)*p.chunkA), p.b.At(0), p.bias.At(0))
 
 		// Join.
-		q.Synchronize(main, p.streams[i%streams])
+		q.Synchronize(main, p.work[i%streams])
 	}
 	q.Post(main, p.read)
 	q.Wait(main, p.read)

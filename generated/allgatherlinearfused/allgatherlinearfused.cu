@@ -3,58 +3,36 @@
 // The kernels of AllGatherLinearFused's transport, launched by the host program in program.go:
 //   wait  waits until peers have posted, and resets
 //   post  posts to peers
-//   get   waits, copies from a peer, and posts
+//   get   waits for a peer, copies from it, and posts to a peer
 //
-// Every kernel takes one struct by value (allgatherlinearfused.h). A struct of zeros makes it do
-// nothing, which is how it is launched once ahead of the first run.
+// Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
+// is launched once before the first run.
 
-#include "allgatherlinearfused.h"
+#define DEVICE static __device__ __forceinline__
+typedef unsigned long long u64;
 
-// ----------------------------------------------------------------------------
-// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets
-// it and one that awaits it. PTX has the orderings that C++ has no name for; a host
-// brings its own.
-
+// What PTX has and C++ has no name for; a host brings its own.
 #ifndef OVGEN_HOST
 
-static __device__ __forceinline__ unsigned load_acquire(const unsigned *word)
+DEVICE unsigned load_acquire(const unsigned *word)
 {
   unsigned value;
   asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
   return value;
 }
 
-static __device__ __forceinline__ void store_release(unsigned *word, unsigned value)
+DEVICE void store_release(unsigned *word, unsigned value)
 {
   asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
-static __device__ __forceinline__ void store_relaxed(unsigned *word, unsigned value)
+DEVICE void store_relaxed(unsigned *word, unsigned value)
 {
   asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
-#endif
-
-// await_word holds the thread until the word is 1.
-static __device__ __forceinline__ void await_word(const unsigned *word)
-{
-  while (load_acquire(word) != 1u) {
-  }
-}
-
-// ----------------------------------------------------------------------------
-// Kernels that signal around their work: post, wait, work, post, wait. Their blocks need
-// not run at the same time. The first one to start posts what opens, ahead of its own
-// wait. Each awaits the words on its own, and the last one to finish, which knows that no
-// other looks at them any more, takes the words back to 0, posts, and awaits what closes.
-// Blocks count themselves at the scope of the GPU; one release at that of the system then
-// covers what all of them have read and written.
-
-#ifndef OVGEN_HOST
-
 // increment adds 1, or goes from last to 0; it returns what was there.
-static __device__ __forceinline__ unsigned increment(unsigned *word, unsigned last)
+DEVICE unsigned increment(unsigned *word, unsigned last)
 {
   unsigned old;
   asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(word), "r"(last) : "memory");
@@ -63,102 +41,81 @@ static __device__ __forceinline__ unsigned increment(unsigned *word, unsigned la
 
 #endif
 
-// block_await holds the block until each word is 1.
-static __device__ __forceinline__ void block_await(const unsigned long long *words, unsigned count)
+// ----------------------------------------------------------------------------
+// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets it and one
+// that awaits it.
+
+// await_word holds the thread until the word is 1.
+DEVICE void await_word(const unsigned *word)
 {
-  if (threadIdx.x < count) {
-    await_word((const unsigned *)words[threadIdx.x]);
+  while (load_acquire(word) != 1u) {
   }
-  __syncthreads();
 }
 
-// block_done is true in one thread of the block, once all of them are here.
-static __device__ __forceinline__ bool block_done()
+// ----------------------------------------------------------------------------
+// Kernels that signal around their work. Their blocks need not run at the same time. Each awaits
+// the words on its own, and the last one to finish, which knows that no other looks at them any
+// more, takes the words back to 0 and posts. Blocks count themselves at the scope of the GPU; one
+// release at that of the system then covers what all of them have read and written.
+
+// last_block is true in one thread, of the last block to finish, once all of that block's threads
+// are here. Blocks have counted themselves so many times each; the count goes back to 0.
+DEVICE bool last_block(unsigned *count, unsigned times)
 {
+  const unsigned last = times * gridDim.x - 1;
   __syncthreads();
-  return threadIdx.x == 0;
+  return threadIdx.x == 0 && increment(count, last) == last;
+}
+
+// block_await holds the block until each word is 1.
+DEVICE void block_await(unsigned *const *words, u64 count)
+{
+  if (threadIdx.x < count) {
+    await_word(words[threadIdx.x]);
+  }
+  __syncthreads();
 }
 
 // post_words lets peers see what happened before, own resets included, and then the words.
-static __device__ __forceinline__ void post_words(const unsigned long long *words, unsigned count)
+DEVICE void post_words(unsigned *const *words, u64 count)
 {
-  if (count == 0) {
-    return;
+  if (count > 0) {
+    __threadfence_system();
   }
-  __threadfence_system();
   for (unsigned i = 0; i < count; i++) {
-    store_relaxed((unsigned *)words[i], 1u);
+    store_relaxed(words[i], 1u);
   }
 }
 
 // reset_words ends a wait: it takes the words back to 0 and notes the step.
-static __device__ __forceinline__ void reset_words(const struct allgatherlinearfused_signals &p, const unsigned long long *words, unsigned count)
+DEVICE void reset_words(unsigned *const *words, u64 count, unsigned *step, u64 value)
 {
   for (unsigned i = 0; i < count; i++) {
-    store_relaxed((unsigned *)words[i], 0u);
+    store_relaxed(words[i], 0u);
   }
-  if (count > 0 && p.step != 0) {
-    store_relaxed((unsigned *)p.step, p.value);
+  if (count > 0) {
+    store_relaxed(step, (unsigned)value);
   }
-}
-
-// Blocks take a ticket as they finish; where there is something to open, one as they start
-// as well, of which 0 is the first. The last ticket is that of the last block to finish,
-// and leaves the count at 0.
-static __device__ __forceinline__ unsigned last_ticket(const struct allgatherlinearfused_signals &p)
-{
-  return (p.opening > 0 ? 2 : 1) * gridDim.x - 1;
-}
-
-static __device__ __forceinline__ unsigned ticket(const struct allgatherlinearfused_signals &p)
-{
-  return increment((unsigned *)p.count, last_ticket(p));
-}
-
-// enter is what comes ahead of the work.
-static __device__ __forceinline__ void enter(const struct allgatherlinearfused_signals &p)
-{
-  if (p.opening > 0 && threadIdx.x == 0 && ticket(p) == 0) {
-    post_words(p.opens, p.opening);
-  }
-  block_await(p.waits, p.waiting);
-}
-
-// leave is what comes behind it.
-static __device__ __forceinline__ void leave(const struct allgatherlinearfused_signals &p)
-{
-  if (!block_done() || ticket(p) != last_ticket(p)) {
-    return;
-  }
-  reset_words(p, p.waits, p.waiting);
-  post_words(p.posts, p.posting);
-  for (unsigned i = 0; i < p.closing; i++) {
-    await_word((const unsigned *)p.closes[i]);
-  }
-  reset_words(p, p.closes, p.closing);
 }
 
 // ----------------------------------------------------------------------------
-// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps
-// four loads in flight, since a load over NVLink takes a microsecond.
+// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
+// in flight, since a load over NVLink takes a microsecond.
 
-// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes
-// ahead of the first unit and behind the last one by one.
+// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes before the
+// first unit and after the last one by one.
 template <typename T>
-static __device__ __forceinline__ void copy_as(char *dst, const char *src, unsigned long long bytes)
+DEVICE void copy_as(char *dst, const char *src, u64 bytes)
 {
-  const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
-
-  unsigned long long head = (0 - (unsigned long long)dst) % sizeof(T);
+  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
+  u64 head = (0 - (u64)dst) % sizeof(T);
   if (head > bytes) {
     head = bytes;
   }
-  const unsigned long long units = (bytes - head) / sizeof(T);
+  const u64 units = (bytes - head) / sizeof(T);
   T *to = (T *)(dst + head);
   const T *from = (const T *)(src + head);
-
-  unsigned long long i = first;
+  u64 i = first;
   for (; i + 3 * stride < units; i += 4 * stride) {
     const T a = from[i];
     const T b = from[i + stride];
@@ -172,79 +129,98 @@ static __device__ __forceinline__ void copy_as(char *dst, const char *src, unsig
   for (; i < units; i += stride) {
     to[i] = from[i];
   }
-
-  const unsigned long long middle = units * sizeof(T);
+  const u64 middle = units * sizeof(T);
   for (i = first; i < bytes - middle; i += stride) {
-    const unsigned long long at = i < head ? i : i + middle;
+    const u64 at = i < head ? i : i + middle;
     dst[at] = src[at];
   }
 }
 
-// copy_bytes is the launch's part in a copy by all of its threads.
-static __device__ __forceinline__ void copy_bytes(unsigned long long to, unsigned long long from, unsigned long long bytes)
+// copy_bytes is the launch's part in a copy by all of its threads. Elements have two bytes or more.
+DEVICE void copy_bytes(char *dst, const char *src, u64 bytes)
 {
-  char *dst = (char *)to;
-  const char *src = (const char *)from;
-  const unsigned long long apart = to ^ from;  // where both are aligned alike, low bits are 0
+  const u64 apart = (u64)dst ^ (u64)src;  // where both are aligned alike, low bits are 0
   if (apart % 16 == 0) {
     copy_as<uint4>(dst, src, bytes);
   } else if (apart % 4 == 0) {
     copy_as<unsigned>(dst, src, bytes);
-  } else if (apart % 2 == 0) {
-    copy_as<unsigned short>(dst, src, bytes);
   } else {
-    copy_as<char>(dst, src, bytes);
+    copy_as<unsigned short>(dst, src, bytes);
   }
 }
 
 // ----------------------------------------------------------------------------
-// wait holds its stream until each word is 1 and takes the words back to 0. Then it
-// notes in the stream's step word how far the stream has come, for whoever has to
-// explain a run that hangs.
+// wait holds its stream until each word is 1 and takes the words back to 0. Then it notes in the
+// stream's step word how far the stream has come, for whoever has to explain a run that hangs.
 // Launch: one block, a thread for each word.
 
+struct wait {
+  unsigned *words[7];  // own words, one a peer
+  u64 count;
+  unsigned *step;  // step word of the stream
+  u64 value;       // what that gets
+};
+
 extern "C" {
-__global__ void allgatherlinearfused_wait(const __grid_constant__ struct allgatherlinearfused_wait p)
+__global__ void wait(const __grid_constant__ struct wait p)
 {
   if (threadIdx.x < p.count) {
-    unsigned *word = (unsigned *)p.words[threadIdx.x];
-    await_word(word);
-    store_relaxed(word, 0u);
+    await_word(p.words[threadIdx.x]);
+    store_relaxed(p.words[threadIdx.x], 0u);
   }
   __syncthreads();
   if (threadIdx.x == 0 && p.step != 0) {
-    store_relaxed((unsigned *)p.step, p.value);
+    store_relaxed(p.step, (unsigned)p.value);
   }
 }
 }
 
 // ----------------------------------------------------------------------------
-// post sets one word at each peer to 1. The fence makes what this stream did before,
-// resets of its own words included, visible ahead of that.
+// post sets one word at each peer to 1. The fence makes what this stream did before, resets of its
+// own words included, visible before that.
 // Launch: one block, a thread for each word.
 
+struct post {
+  unsigned *words[7];  // one at each peer
+  u64 count;
+};
+
 extern "C" {
-__global__ void allgatherlinearfused_post(const __grid_constant__ struct allgatherlinearfused_post p)
+__global__ void post(const __grid_constant__ struct post p)
 {
   if (threadIdx.x < p.count) {
     __threadfence_system();
-    store_release((unsigned *)p.words[threadIdx.x], 1u);
+    store_release(p.words[threadIdx.x], 1u);
   }
 }
 }
 
 // ----------------------------------------------------------------------------
-// get waits until its source may be read, copies, and posts that it has been.
+// get waits for a peer, copies from it, and posts to a peer.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
+struct get {
+  unsigned *pre_wait;  // own, awaited before the work
+  unsigned *post_post;  // at peers, posted after the work
+  unsigned *step;  // step word of the stream
+  u64 value;  // what that gets
+  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
+  char *dst;
+  const char *src;
+  u64 bytes;
+};
+
 extern "C" {
-__global__ void allgatherlinearfused_get(const __grid_constant__ struct allgatherlinearfused_get p)
+__global__ void get(const __grid_constant__ struct get p)
 {
-  if (p.signals.count == 0) {
+  if (p.blocks == 0) {
     return;
   }
-  enter(p.signals);
+  block_await(&p.pre_wait, 1);
   copy_bytes(p.dst, p.src, p.bytes);
-  leave(p.signals);
+  if (last_block(p.blocks, 1)) {
+    reset_words(&p.pre_wait, 1, p.step, p.value);
+    post_words(&p.post_post, 1);
+  }
 }
 }

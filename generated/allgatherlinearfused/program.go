@@ -8,68 +8,64 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Transport: schedule.Transport{Copy: "kernel", Signal: "kernel", Steps: "fused"},
-	Streams:   schedule.Streams{Copy: "with step"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Pull{WithStep: true, By: "one kernel"}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "4d4c90a4aaf17c98b12947bbe9c12036e775486c3b5d653cf21bd9a13348e775",
-	Proof:    "proven for D = 1..8, stamp 65cfb3efcd261ede",
+	Hash:     "79e017294d553ab8d963c53101469dd80e23fb93b79b9b0ada39d1878161539c",
+	Proof:    "proven for D = 1..8, stamp 74717d0ecab32cb9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllGatherLinearFused, the same on
-// all ranks. M is counted over all ranks, of which each has a part. K and N are
-// of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearFused, the same on all ranks. M is
+// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
-	// memory, M/D*K elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearFused of one shape on this rank. Its methods, which
-// are those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is an AllGatherLinearFused of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -78,26 +74,23 @@ type Plan struct {
 
 	a, b, bias, c, agathered *plan.Buffer
 	ready, read              *plan.Semaphore
-	streams                  []*plan.Stream
+	work                     []*plan.Stream
 	gemm                     *plan.Product
-	kernels                  kernels
+	kernels                  *kernels.Set
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.C)
 }
@@ -116,23 +109,22 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.streams = b.Streams("streams", 1, d, driver.Low)
+	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
-	p.kernels.build(b)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	// One batch, before the forks.
-	p.kernels.post(q, main, p.ready)
+	p.kernels.Post(q, main, p.ready)
 
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.streams[i], main)
+		q.Synchronize(p.work[i], main)
 	}
 
 	// Own shard, in place.
@@ -140,17 +132,15 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		p.kernels.get(q, p.streams[i], p.ready, from, g, p.a.Peer(from, 0), p.chunkA, p.read, from)
+		p.kernels.Get(q, p.work[i], plan.Signals{PreWait: p.ready, PostPost: p.read, From: from, To: from}, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Linear(p.streams[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), p.bias.At(0))
-		q.Synchronize(main, p.streams[i])
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Synchronize(main, p.work[i])
 	}
 
 	// A may be overwritten afterwards.
-	p.kernels.wait(q, main, p.read)
+	p.kernels.Wait(q, main, p.read)
 }

@@ -14,21 +14,23 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Streams: schedule.Streams{Handles: "in loop"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Naive{HandlesInLoop: true}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearhandlesinloop",
-	Hash:    "b82d0aadc325c97ce5c4ddd573a147f36aaf4affe55ef967e72628443688d285",
-	Proof:   "proven for D = 1..8, stamp c377188f9b72fc8e, eager only: it exchanges handles in the loop",
+	Hash:    "fc990fc437952f80ecaf1d1fde8c8203e74ed5142826470974a8e5acbca65990",
+	Proof:   "proven for D = 1..8, stamp e6de51861c460641, eager only: it exchanges handles in the loop",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Eager:   true,
 	Extents: []string{"M", "K", "N"},
@@ -36,40 +38,33 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearHandlesInLoop, the
-// same on all ranks. M is counted over all ranks, of which each has a part. K
-// and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearHandlesInLoop, the same on all ranks. M
+// is counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
-	// memory, M/D*K elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearHandlesInLoop of one shape on this rank. Its
-// methods, which are those of plan.Plan but for Bind, are not for several
-// goroutines at once. It must not be captured: the first run after a Bind
-// exchanges handles, collectively and on the host.
+// Plan is an AllGatherLinearHandlesInLoop of one shape on this rank. Its methods, which are those
+// of plan.Plan but for Bind, are not for several goroutines at once. It must not be captured: the
+// first run after a Bind exchanges handles, collectively and on the host.
 type Plan struct {
 	*plan.Plan
 
@@ -83,21 +78,18 @@ type Plan struct {
 	gemm                     *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.C)
 }
@@ -123,8 +115,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -140,20 +131,18 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		to := (d + r - i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
+		to := (r + d - i) % d
 
 		// A cache hit after the first run.
 		q.Share(p.a, to, from)
 		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), p.bias.At(0))
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), p.bias.At(0))
 	}
 
 	// A may be overwritten afterwards.

@@ -5,65 +5,63 @@
 //   post  posts to peers
 //   copy  copies, out of a peer's memory or its own
 //
-// Every kernel takes one struct by value (allgatherlinearkernels.h). A struct of zeros makes it do
-// nothing, which is how it is launched once ahead of the first run.
+// Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
+// is launched once before the first run.
 
-#include "allgatherlinearkernels.h"
+#define DEVICE static __device__ __forceinline__
+typedef unsigned long long u64;
 
-// ----------------------------------------------------------------------------
-// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets
-// it and one that awaits it. PTX has the orderings that C++ has no name for; a host
-// brings its own.
-
+// What PTX has and C++ has no name for; a host brings its own.
 #ifndef OVGEN_HOST
 
-static __device__ __forceinline__ unsigned load_acquire(const unsigned *word)
+DEVICE unsigned load_acquire(const unsigned *word)
 {
   unsigned value;
   asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
   return value;
 }
 
-static __device__ __forceinline__ void store_release(unsigned *word, unsigned value)
+DEVICE void store_release(unsigned *word, unsigned value)
 {
   asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
-static __device__ __forceinline__ void store_relaxed(unsigned *word, unsigned value)
+DEVICE void store_relaxed(unsigned *word, unsigned value)
 {
   asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
 #endif
 
+// ----------------------------------------------------------------------------
+// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets it and one
+// that awaits it.
+
 // await_word holds the thread until the word is 1.
-static __device__ __forceinline__ void await_word(const unsigned *word)
+DEVICE void await_word(const unsigned *word)
 {
   while (load_acquire(word) != 1u) {
   }
 }
 
 // ----------------------------------------------------------------------------
-// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps
-// four loads in flight, since a load over NVLink takes a microsecond.
+// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
+// in flight, since a load over NVLink takes a microsecond.
 
-// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes
-// ahead of the first unit and behind the last one by one.
+// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes before the
+// first unit and after the last one by one.
 template <typename T>
-static __device__ __forceinline__ void copy_as(char *dst, const char *src, unsigned long long bytes)
+DEVICE void copy_as(char *dst, const char *src, u64 bytes)
 {
-  const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
-
-  unsigned long long head = (0 - (unsigned long long)dst) % sizeof(T);
+  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
+  u64 head = (0 - (u64)dst) % sizeof(T);
   if (head > bytes) {
     head = bytes;
   }
-  const unsigned long long units = (bytes - head) / sizeof(T);
+  const u64 units = (bytes - head) / sizeof(T);
   T *to = (T *)(dst + head);
   const T *from = (const T *)(src + head);
-
-  unsigned long long i = first;
+  u64 i = first;
   for (; i + 3 * stride < units; i += 4 * stride) {
     const T a = from[i];
     const T b = from[i + stride];
@@ -77,73 +75,84 @@ static __device__ __forceinline__ void copy_as(char *dst, const char *src, unsig
   for (; i < units; i += stride) {
     to[i] = from[i];
   }
-
-  const unsigned long long middle = units * sizeof(T);
+  const u64 middle = units * sizeof(T);
   for (i = first; i < bytes - middle; i += stride) {
-    const unsigned long long at = i < head ? i : i + middle;
+    const u64 at = i < head ? i : i + middle;
     dst[at] = src[at];
   }
 }
 
-// copy_bytes is the launch's part in a copy by all of its threads.
-static __device__ __forceinline__ void copy_bytes(unsigned long long to, unsigned long long from, unsigned long long bytes)
+// copy_bytes is the launch's part in a copy by all of its threads. Elements have two bytes or more.
+DEVICE void copy_bytes(char *dst, const char *src, u64 bytes)
 {
-  char *dst = (char *)to;
-  const char *src = (const char *)from;
-  const unsigned long long apart = to ^ from;  // where both are aligned alike, low bits are 0
+  const u64 apart = (u64)dst ^ (u64)src;  // where both are aligned alike, low bits are 0
   if (apart % 16 == 0) {
     copy_as<uint4>(dst, src, bytes);
   } else if (apart % 4 == 0) {
     copy_as<unsigned>(dst, src, bytes);
-  } else if (apart % 2 == 0) {
-    copy_as<unsigned short>(dst, src, bytes);
   } else {
-    copy_as<char>(dst, src, bytes);
+    copy_as<unsigned short>(dst, src, bytes);
   }
 }
 
 // ----------------------------------------------------------------------------
-// wait holds its stream until each word is 1 and takes the words back to 0. Then it
-// notes in the stream's step word how far the stream has come, for whoever has to
-// explain a run that hangs.
+// wait holds its stream until each word is 1 and takes the words back to 0. Then it notes in the
+// stream's step word how far the stream has come, for whoever has to explain a run that hangs.
 // Launch: one block, a thread for each word.
 
+struct wait {
+  unsigned *words[7];  // own words, one a peer
+  u64 count;
+  unsigned *step;  // step word of the stream
+  u64 value;       // what that gets
+};
+
 extern "C" {
-__global__ void allgatherlinearkernels_wait(const __grid_constant__ struct allgatherlinearkernels_wait p)
+__global__ void wait(const __grid_constant__ struct wait p)
 {
   if (threadIdx.x < p.count) {
-    unsigned *word = (unsigned *)p.words[threadIdx.x];
-    await_word(word);
-    store_relaxed(word, 0u);
+    await_word(p.words[threadIdx.x]);
+    store_relaxed(p.words[threadIdx.x], 0u);
   }
   __syncthreads();
   if (threadIdx.x == 0 && p.step != 0) {
-    store_relaxed((unsigned *)p.step, p.value);
+    store_relaxed(p.step, (unsigned)p.value);
   }
 }
 }
 
 // ----------------------------------------------------------------------------
-// post sets one word at each peer to 1. The fence makes what this stream did before,
-// resets of its own words included, visible ahead of that.
+// post sets one word at each peer to 1. The fence makes what this stream did before, resets of its
+// own words included, visible before that.
 // Launch: one block, a thread for each word.
 
+struct post {
+  unsigned *words[7];  // one at each peer
+  u64 count;
+};
+
 extern "C" {
-__global__ void allgatherlinearkernels_post(const __grid_constant__ struct allgatherlinearkernels_post p)
+__global__ void post(const __grid_constant__ struct post p)
 {
   if (threadIdx.x < p.count) {
     __threadfence_system();
-    store_release((unsigned *)p.words[threadIdx.x], 1u);
+    store_release(p.words[threadIdx.x], 1u);
   }
 }
 }
 
 // ----------------------------------------------------------------------------
-// copy moves bytes.
-// Launch: any grid and block of one dimension; 16 blocks of 512 fill the link.
+// copy copies, out of a peer's memory or its own.
+// Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
+
+struct copy {
+  char *dst;
+  const char *src;
+  u64 bytes;
+};
 
 extern "C" {
-__global__ void allgatherlinearkernels_copy(const __grid_constant__ struct allgatherlinearkernels_copy p)
+__global__ void copy(const __grid_constant__ struct copy p)
 {
   copy_bytes(p.dst, p.src, p.bytes);
 }

@@ -4,124 +4,30 @@ package allgatherlinearkernels
 
 import (
 	_ "embed"
-	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/kernels"
 )
 
-/*
-#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
-#include "allgatherlinearkernels.h"
-const void *allgatherlinearkernels_kernels(const void *engine);
-*/
-import "C"
+// table describes the kernels of allgatherlinearkernels.cu.
+var table = kernels.Table{
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	Peers: 7,
+	Kernels: []kernels.Kernel{
+		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
+		{Kind: kernels.Post, PostPost: kernels.EachPeer},
+		{Kind: kernels.Copy},
+	},
+}
 
 //go:embed allgatherlinearkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
-	Name:   "allgatherlinearkernels",
-	Source: "bb0947fd22dc468b4ee8c0aab0952fa64a9acf3b76f7170fab774c596535d8c5",
-	PTX:    ptx,
-	Kernels: []driver.Kernel{
-		{Name: "allgatherlinearkernels_wait", Params: C.sizeof_struct_allgatherlinearkernels_wait, Touches: waitTouches},
-		{Name: "allgatherlinearkernels_post", Params: C.sizeof_struct_allgatherlinearkernels_post, Touches: postTouches},
-		{Name: "allgatherlinearkernels_copy", Params: C.sizeof_struct_allgatherlinearkernels_copy, Touches: copyTouches},
-	},
-	Host: unsafe.Pointer(C.allgatherlinearkernels_kernels),
-}
-
-// maxRanks is how many ranks the kernels serve: a post or wait has a thread for
-// each peer.
-const maxRanks = C.ALLGATHERLINEARKERNELS_PEERS + 1
-
-// kernels are those that a plan launches.
-type kernels struct {
-	waitKernel *plan.Kernel
-	postKernel *plan.Kernel
-	copyKernel *plan.Kernel
-}
-
-// build declares the kernels.
-func (k *kernels) build(b *plan.Builder) {
-	k.waitKernel = b.Kernel("allgatherlinearkernels_wait")
-	k.postKernel = b.Kernel("allgatherlinearkernels_post")
-	k.copyKernel = b.Kernel("allgatherlinearkernels_copy")
-}
-
-// Launch geometry: the threads of a block, and the most blocks of a kind, few
-// enough to leave the multiprocessors to the products where the kernel may
-// wait.
-const (
-	threads    = 512
-	copyBlocks = 16
-)
-
-// blocks is how many blocks so many bytes take, 16 bytes a thread.
-func blocks(bytes int64, most uint32) uint32 {
-	return uint32(min(bytes/(16*threads)+1, int64(most)))
-}
-
-// wait makes the stream wait for the posts of the peers, of all where none is
-// named.
-func (k *kernels) wait(q *plan.Queue, s *plan.Stream, sem *plan.Semaphore, peers ...int) {
-	words, step, value := q.WaitWords(s, sem, peers...)
-	p := C.struct_allgatherlinearkernels_wait{count: C.uint(len(words)), step: C.ulonglong(step), value: C.uint(value)}
-	for i, w := range words {
-		p.words[i] = C.ulonglong(w)
-	}
-	q.Launch(s, k.waitKernel, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: uint32(max(len(words), 1)), Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// waitTouches is what a launch of wait touches: it awaits each word, resets it
-// and notes the step.
-func waitTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allgatherlinearkernels_wait)(params)
-	for _, w := range p.words[:p.count] {
-		to = append(to,
-			driver.Touch{Kind: driver.TouchWait, At: driver.Ptr(w), Bytes: 4, Value: 1},
-			driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(w), Bytes: 4},
-		)
-	}
-	if p.step != 0 {
-		to = append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.step), Bytes: 4, Value: uint32(p.value)})
-	}
-	return to
-}
-
-// post sets a word at each of the peers, at all where none is named.
-func (k *kernels) post(q *plan.Queue, s *plan.Stream, sem *plan.Semaphore, peers ...int) {
-	words := q.PostWords(s, sem, peers...)
-	p := C.struct_allgatherlinearkernels_post{count: C.uint(len(words))}
-	for i, w := range words {
-		p.words[i] = C.ulonglong(w)
-	}
-	q.Launch(s, k.postKernel, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: uint32(max(len(words), 1)), Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// postTouches is what a launch of post touches: a word at each peer.
-func postTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allgatherlinearkernels_post)(params)
-	for _, w := range p.words[:p.count] {
-		to = append(to, driver.Touch{Kind: driver.TouchPost, At: driver.Ptr(w), Bytes: 4, Value: 1})
-	}
-	return to
-}
-
-// set copies bytes from src to dst.
-func (k *kernels) set(q *plan.Queue, s *plan.Stream, dst, src driver.Ptr, bytes int64) {
-	p := C.struct_allgatherlinearkernels_copy{dst: C.ulonglong(dst), src: C.ulonglong(src), bytes: C.ulonglong(bytes)}
-	q.Launch(s, k.copyKernel, driver.Dim3{X: blocks(bytes, copyBlocks), Y: 1, Z: 1}, driver.Dim3{X: threads, Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// copyTouches is what a launch of copy touches.
-func copyTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allgatherlinearkernels_copy)(params)
-	return append(to,
-		driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(p.src), Bytes: int64(p.bytes)},
-		driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: int64(p.bytes)},
-	)
+	Name:    "allgatherlinearkernels",
+	Source:  "cada400f249c0490fa20361640ac55abf7aa4dcb62d7bbdfb740ba2c61bf74cf",
+	PTX:     ptx,
+	Kernels: table.Code(),
 }

@@ -14,64 +14,60 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Pipeline: schedule.Pipeline{Parts: 2},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Pull{Parts: 2}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "9aabfefeea4bdd412aa23a5dd36880ca0b7608542db3b7d9ed582eeb800aeecf",
-	Proof:   "proven for D = 1..8, stamp 80e61298662fb7e2",
+	Hash:    "39512dbb8303835a91999b19ec1985a3ff169cfaa50ff93a7a617d937feebdb7",
+	Proof:   "proven for D = 1..8, stamp fcc734ec42a3419b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearParts, the same on
-// all ranks. M is counted over all ranks, of which each has a part. K and N are
-// of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearParts, the same on all ranks. M is
+// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
-	// memory, M/D*K elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearParts of one shape on this rank. Its methods, which
-// are those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is an AllGatherLinearParts of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/(D*2)*K elements
-	chunkC int64 // bytes of M/(D*2)*N elements
+	chunkA int64 // bytes of M/(2*D)*K elements
+	chunkC int64 // bytes of M/(2*D)*N elements
 
 	a, b, bias, c, agathered *plan.Buffer
 	read                     *plan.Semaphore
@@ -81,21 +77,18 @@ type Plan struct {
 	gemm, gemm2              *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.C)
 }
@@ -104,8 +97,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / (d * 2) * k)
-	p.chunkC = s.Type.Bytes(m / (d * 2) * n)
+	p.chunkA = s.Type.Bytes(m / (2 * d) * k)
+	p.chunkC = s.Type.Bytes(m / (2 * d) * n)
 
 	p.a = b.Shared("A", s.Type.Bytes(m/d*k))
 	p.b = b.Caller("B", s.Type.Bytes(n*k))
@@ -115,15 +108,14 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.ready = b.Semaphores("ready", 2)
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
-	p.work = b.Streams("work", 2, d*2, driver.Low)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2) * 2, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
-	p.gemm2 = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.work = b.Streams("work", 2, 2*d, driver.Low)
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d) * 2, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.gemm2 = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -133,25 +125,25 @@ func (p *Plan) issue(q *plan.Queue) {
 	// One batch, before the forks.
 	q.Post(main, p.ready[1])
 	q.Synchronize(p.copy, main)
-	for i := 2; i < d*2; i++ {
+	for i := 2; i < 2*d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	// Own shard, in place.
-	q.Linear(main, p.gemm, p.c.At(int64(r*2)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
+	q.Linear(main, p.gemm, p.c.At(int64(2*r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
-	for i := 2; i < d*2; i++ {
+	for i := 2; i < 2*d; i++ {
 		from := (r + i/2) % d
 		part := i % 2
 		q.Wait(p.copy, p.ready[part], from)
-		q.Set(p.copy, p.agathered.At(int64(from*2+part)*p.chunkA), p.a.Peer(from, int64(part)*p.chunkA), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(2*from+part)*p.chunkA), p.a.Peer(from, int64(part)*p.chunkA), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
-	for i := 2; i < d*2; i++ {
+	for i := 2; i < 2*d; i++ {
 		from := (r + i/2) % d
 		part := i % 2
-		q.Linear(p.work[i], p.gemm2, p.c.At(int64(from*2+part)*p.chunkC), p.agathered.At(int64(from*2+part)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Linear(p.work[i], p.gemm2, p.c.At(int64(2*from+part)*p.chunkC), p.agathered.At(int64(2*from+part)*p.chunkA), p.b.At(0), p.bias.At(0))
 	}
 
 	// A may be overwritten afterwards.
@@ -160,7 +152,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Join.
 	q.Synchronize(main, p.copy)
-	for i := 2; i < d*2; i++ {
+	for i := 2; i < 2*d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 }

@@ -14,21 +14,23 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Pipeline: schedule.Pipeline{Order: "ring", Direction: "backward", Protocol: "put"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.PushRing{Direction: "backward"}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "cbbb32e32d8b80da7ca4244c08cf5cd34a3f850d9c410648edcb746acdd35373",
-	Proof:   "proven for D = 1..8, stamp 3be89aff56964fd9",
+	Hash:    "e5cfaca53abb5d729f9da72d1c9ee0a400b5f53a314ee9cc48f82b912e4ecd74",
+	Proof:   "proven for D = 1..8, stamp a13665cb23d60be6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},
@@ -36,27 +38,21 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearRingBackward, the
-// same on all ranks. M is counted over all ranks, of which each has a part. K
-// and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearRingBackward, the same on all ranks. M is
+// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A    device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 	B    device.Ptr // [N, K]; N*K elements
@@ -64,9 +60,8 @@ type Buffers struct {
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearRingBackward of one shape on this rank. Its
-// methods, which are those of plan.Plan but for Bind, are not for several
-// goroutines at once.
+// Plan is an AllGatherLinearRingBackward of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -81,21 +76,18 @@ type Plan struct {
 	gemm                     *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.C)
 }
@@ -121,8 +113,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -138,7 +129,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
-		to := (d + r - 1) % d
+		to := (r + d - 1) % d
 		from := (r + 1) % d
 		had := (r + i - 1) % d
 		if i == 1 {

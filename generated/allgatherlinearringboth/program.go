@@ -14,21 +14,23 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Pipeline: schedule.Pipeline{Order: "ring", Direction: "both", Protocol: "put"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.PushRing{Direction: "both"}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringboth",
-	Hash:    "1f2f3d5069a793b3846b4bae2fab60e0c94a293dc6fec23de86c7ce831cdcd3f",
-	Proof:   "proven for D = 1..8, stamp 1517cc2efb7cfd65",
+	Hash:    "2d0e2fd6f5dbc3d1dcf1456757a434bf0a07f855751b64b4e6ff504c7c98baed",
+	Proof:   "proven for D = 1..8, stamp 5d49bf36d718536b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},
@@ -36,27 +38,21 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearRingBoth, the same on
-// all ranks. M is counted over all ranks, of which each has a part. K and N are
-// of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearRingBoth, the same on all ranks. M is
+// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A    device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 	B    device.Ptr // [N, K]; N*K elements
@@ -64,14 +60,13 @@ type Buffers struct {
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearRingBoth of one shape on this rank. Its methods,
-// which are those of plan.Plan but for Bind, are not for several goroutines at
-// once.
+// Plan is an AllGatherLinearRingBoth of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/(D*2)*K elements
-	chunkC int64 // bytes of M/(D*2)*N elements
+	chunkA int64 // bytes of M/(2*D)*K elements
+	chunkC int64 // bytes of M/(2*D)*N elements
 
 	a, b, bias, c, agathered *plan.Buffer
 	arrived, free            []*plan.Semaphore
@@ -80,21 +75,18 @@ type Plan struct {
 	gemm, gemm2              *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.C)
 }
@@ -103,8 +95,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / (d * 2) * k)
-	p.chunkC = s.Type.Bytes(m / (d * 2) * n)
+	p.chunkA = s.Type.Bytes(m / (2 * d) * k)
+	p.chunkC = s.Type.Bytes(m / (2 * d) * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.b = b.Caller("B", s.Type.Bytes(n*k))
@@ -115,19 +107,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.free = b.Semaphores("free", 2)
 	p.copy = b.Stream("copy", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2) * 2, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
-	p.gemm2 = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d) * 2, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.gemm2 = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	if d != 1 {
-		q.Post(main, p.free[0], (d+r-1)%d)
+		q.Post(main, p.free[0], (r+d-1)%d)
 		q.Post(main, p.free[1], (r+1)%d)
 	}
 	q.Synchronize(p.copy, main)
@@ -136,12 +127,12 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own shard, in place.
-	q.Linear(main, p.gemm, p.c.At(int64(r*2)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
+	q.Linear(main, p.gemm, p.c.At(int64(2*r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
 		to := (r + 1) % d
-		from := (d + r - 1) % d
-		had := (d + r - i + 1) % d
+		from := (r + d - 1) % d
+		had := (r + d - i + 1) % d
 		hadBack := (r + i - 1) % d
 		if i == 1 {
 			q.Wait(p.copy, p.free[0], to)
@@ -162,7 +153,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	for i := 1; i < d; i++ {
-		got := (d + r - i) % d
+		got := (r + d - i) % d
 		gotBack := (r + i) % d
 		q.Linear(p.work[i], p.gemm2, p.c.At(int64(2*got)*p.chunkC), p.agathered.At(int64(2*got)*p.chunkA), p.b.At(0), p.bias.At(0))
 		q.Linear(p.work[i], p.gemm2, p.c.At(int64(2*gotBack+1)*p.chunkC), p.agathered.At(int64(2*gotBack+1)*p.chunkA), p.b.At(0), p.bias.At(0))

@@ -14,61 +14,55 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
 		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Pipeline: schedule.Pipeline{Order: "ring"},
-	Streams:  schedule.Streams{Copy: "with step"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+	},
+	Moves: []schedule.Move{{Of: "A", Way: schedule.Ring{WithStep: true}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "f0dfc48416457b7e07ae575ca46a4a35987dab4fd527892e729028529f4e61e4",
-	Proof:   "proven for D = 1..8, stamp e5f87f7726e9cac2",
+	Hash:    "9b2a7097ae5ffe4f8ffc8f9956c69895c4bce812d3e8f13cc2a773e00b365a8a",
+	Proof:   "proven for D = 1..8, stamp 25bcbf6f174c9259",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearRingGet, the same on
-// all ranks. M is counted over all ranks, of which each has a part. K and N are
-// of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearRingGet, the same on all ranks. M is
+// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
-	// memory, M/D*K elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearRingGet of one shape on this rank. Its methods,
-// which are those of plan.Plan but for Bind, are not for several goroutines at
-// once.
+// Plan is an AllGatherLinearRingGet of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -78,25 +72,22 @@ type Plan struct {
 	a, b, bias, c, agathered *plan.Buffer
 	read                     *plan.Semaphore
 	ready                    []*plan.Semaphore
-	streams                  []*plan.Stream
+	work                     []*plan.Stream
 	gemm                     *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.C)
 }
@@ -115,14 +106,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphores("ready", d)
 	p.read = b.Semaphore("read")
-	p.streams = b.Streams("streams", 1, d, driver.Low)
+	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -131,7 +121,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.streams[i], main)
+		q.Synchronize(p.work[i], main)
 	}
 
 	// Own shard, in place.
@@ -139,26 +129,26 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		to := (r + 1) % d
-		from := (d + r - 1) % d
-		got := (d + r - i) % d
+		from := (r + d - 1) % d
+		got := (r + d - i) % d
 		if i == 1 {
-			q.Wait(p.streams[i], p.ready[i], from)
-			q.Set(p.streams[i], p.agathered.At(int64(got)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+			q.Wait(p.work[i], p.ready[i], from)
+			q.Set(p.work[i], p.agathered.At(int64(got)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		} else {
-			q.Post(p.streams[i-1], p.ready[i], to)
-			q.Synchronize(p.streams[i], p.streams[i-1])
-			q.Wait(p.streams[i], p.ready[i], from)
-			q.Set(p.streams[i], p.agathered.At(int64(got)*p.chunkA), p.agathered.Peer(from, int64(got)*p.chunkA), p.chunkA)
+			q.Post(p.work[i-1], p.ready[i], to)
+			q.Synchronize(p.work[i], p.work[i-1])
+			q.Wait(p.work[i], p.ready[i], from)
+			q.Set(p.work[i], p.agathered.At(int64(got)*p.chunkA), p.agathered.Peer(from, int64(got)*p.chunkA), p.chunkA)
 		}
 	}
 
 	for i := 1; i < d; i++ {
-		got := (d + r - i) % d
-		q.Linear(p.streams[i], p.gemm, p.c.At(int64(got)*p.chunkC), p.agathered.At(int64(got)*p.chunkA), p.b.At(0), p.bias.At(0))
-		q.Synchronize(main, p.streams[i])
+		got := (r + d - i) % d
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(got)*p.chunkC), p.agathered.At(int64(got)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Synchronize(main, p.work[i])
 	}
 	if d != 1 {
-		q.Post(main, p.read, (d+r-1)%d)
+		q.Post(main, p.read, (r+d-1)%d)
 		q.Wait(main, p.read, (r+1)%d)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
@@ -24,43 +23,42 @@ var Schedule = schedule.Schedule{
 		{Name: "C2", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N2"}}},
 		{Name: "C3", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N3"}}},
 	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+		{Out: "C2", In: []string{"A", "B2"}, Index: "mk,nk->mn"},
+		{Out: "C3", In: []string{"A", "B3"}, Index: "mk,nk->mn"},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkv",
-	Hash:    "44c835e173c323a6064e18eb5bdc0b0bdbb25aa9987eba27bf915805ab24a19c",
-	Proof:   "proven for D = 1..8, stamp a1a6fc661c0302d6",
+	Hash:    "8da694541ad438389ef8d2949aa8a44e07fb46354a3f7f60a9e75c6689ee97a0",
+	Proof:   "proven for D = 1..8, stamp 30f274df1d1bf521",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherQKV, the same on all ranks.
-// M is counted over all ranks, of which each has a part. K, N, N2 and N3 are of
-// each rank's own tensors.
+// Shape is the size and element type of an AllGatherQKV, the same on all ranks. M is counted over
+// all ranks, of which each has a part. K, N, N2 and N3 are of each rank's own tensors.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.N3)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.N3) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.N3)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.N3) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, C2 and C3, which must
-// overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, C2 and C3, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
-	// memory, M/D*K elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	A  device.Ptr
 	B  device.Ptr // [N, K]; N*K elements
 	B2 device.Ptr // [N2, K]; N2*K elements
@@ -70,8 +68,8 @@ type Buffers struct {
 	C3 device.Ptr // [Stream(D), M/D, N3]; [M, N3] in memory, M*N3 elements
 }
 
-// Plan is an AllGatherQKV of one shape on this rank. Its methods, which are
-// those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is an AllGatherQKV of one shape on this rank. Its methods, which are those of plan.Plan but
+// for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -87,21 +85,18 @@ type Plan struct {
 	gemmC, gemmC2, gemmC3              *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.B2, x.B3, x.C, x.C2, x.C3)
 }
@@ -134,8 +129,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -153,18 +147,16 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
 		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), g, p.b.At(0), plan.NoBias)
-		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), g, p.b2.At(0), plan.NoBias)
-		q.Linear(p.work[i], p.gemmC3, p.c3.At(int64(from)*p.chunkC3), g, p.b3.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), p.agathered.At(int64(from)*p.chunkA), p.b2.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC3, p.c3.At(int64(from)*p.chunkC3), p.agathered.At(int64(from)*p.chunkA), p.b3.At(0), plan.NoBias)
 	}
 
 	// A may be overwritten afterwards.

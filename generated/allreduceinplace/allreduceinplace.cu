@@ -3,163 +3,148 @@
 // The kernels of AllReduceInPlace's transport, launched by the host program in program.go:
 //   wait  waits until peers have posted, and resets
 //   post  posts to peers
-//   get   waits, copies from a peer, and posts
-//   shot  posts and waits, adds up tensors, posts and waits
+//   get   waits for a peer and copies from it
+//   shot  posts to every peer, waits for every peer, adds up tensors, in one order and in fp32, and posts to every peer
 //
-// Every kernel takes one struct by value (allreduceinplace.h). A struct of zeros makes it do
-// nothing, which is how it is launched once ahead of the first run.
+// Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
+// is launched once before the first run.
 
-#include "allreduceinplace.h"
+#define DEVICE static __device__ __forceinline__
+typedef unsigned long long u64;
 
-// ----------------------------------------------------------------------------
-// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets
-// it and one that awaits it. PTX has the orderings that C++ has no name for; a host
-// brings its own.
-
+// What PTX has and C++ has no name for; a host brings its own.
 #ifndef OVGEN_HOST
 
-static __device__ __forceinline__ unsigned load_acquire(const unsigned *word)
+DEVICE unsigned load_acquire(const unsigned *word)
 {
   unsigned value;
   asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
   return value;
 }
 
-static __device__ __forceinline__ void store_release(unsigned *word, unsigned value)
+DEVICE void store_release(unsigned *word, unsigned value)
 {
   asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
-static __device__ __forceinline__ void store_relaxed(unsigned *word, unsigned value)
+DEVICE void store_relaxed(unsigned *word, unsigned value)
 {
   asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
-#endif
-
-// await_word holds the thread until the word is 1.
-static __device__ __forceinline__ void await_word(const unsigned *word)
-{
-  while (load_acquire(word) != 1u) {
-  }
-}
-
-// ----------------------------------------------------------------------------
-// Kernels that signal around their work: post, wait, work, post, wait. Their blocks need
-// not run at the same time. The first one to start posts what opens, ahead of its own
-// wait. Each awaits the words on its own, and the last one to finish, which knows that no
-// other looks at them any more, takes the words back to 0, posts, and awaits what closes.
-// Blocks count themselves at the scope of the GPU; one release at that of the system then
-// covers what all of them have read and written.
-
-#ifndef OVGEN_HOST
-
 // increment adds 1, or goes from last to 0; it returns what was there.
-static __device__ __forceinline__ unsigned increment(unsigned *word, unsigned last)
+DEVICE unsigned increment(unsigned *word, unsigned last)
 {
   unsigned old;
   asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(word), "r"(last) : "memory");
   return old;
 }
 
-#endif
-
-// block_await holds the block until each word is 1.
-static __device__ __forceinline__ void block_await(const unsigned long long *words, unsigned count)
+DEVICE float half_bits_to_float(unsigned bits)
 {
-  if (threadIdx.x < count) {
-    await_word((const unsigned *)words[threadIdx.x]);
-  }
-  __syncthreads();
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)bits));
+  return x;
 }
 
-// block_done is true in one thread of the block, once all of them are here.
-static __device__ __forceinline__ bool block_done()
+DEVICE unsigned float_to_half_bits(float x)
 {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+
+DEVICE unsigned float_to_bfloat_bits(float x)
+{
+  unsigned short bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+
+#endif
+
+// ----------------------------------------------------------------------------
+// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets it and one
+// that awaits it.
+
+// await_word holds the thread until the word is 1.
+DEVICE void await_word(const unsigned *word)
+{
+  while (load_acquire(word) != 1u) {
+  }
+}
+
+// ----------------------------------------------------------------------------
+// Kernels that signal around their work. Their blocks need not run at the same time. Each awaits
+// the words on its own, and the last one to finish, which knows that no other looks at them any
+// more, takes the words back to 0 and posts. Blocks count themselves at the scope of the GPU; one
+// release at that of the system then covers what all of them have read and written.
+
+// first_block is true in one thread, of the first block to start, where blocks count themselves
+// as they start and as they finish.
+DEVICE bool first_block(unsigned *count)
+{
+  return threadIdx.x == 0 && increment(count, 2 * gridDim.x - 1) == 0;
+}
+
+// last_block is true in one thread, of the last block to finish, once all of that block's threads
+// are here. Blocks have counted themselves so many times each; the count goes back to 0.
+DEVICE bool last_block(unsigned *count, unsigned times)
+{
+  const unsigned last = times * gridDim.x - 1;
   __syncthreads();
-  return threadIdx.x == 0;
+  return threadIdx.x == 0 && increment(count, last) == last;
+}
+
+// block_await holds the block until each word is 1.
+DEVICE void block_await(unsigned *const *words, u64 count)
+{
+  if (threadIdx.x < count) {
+    await_word(words[threadIdx.x]);
+  }
+  __syncthreads();
 }
 
 // post_words lets peers see what happened before, own resets included, and then the words.
-static __device__ __forceinline__ void post_words(const unsigned long long *words, unsigned count)
+DEVICE void post_words(unsigned *const *words, u64 count)
 {
-  if (count == 0) {
-    return;
+  if (count > 0) {
+    __threadfence_system();
   }
-  __threadfence_system();
   for (unsigned i = 0; i < count; i++) {
-    store_relaxed((unsigned *)words[i], 1u);
+    store_relaxed(words[i], 1u);
   }
 }
 
 // reset_words ends a wait: it takes the words back to 0 and notes the step.
-static __device__ __forceinline__ void reset_words(const struct allreduceinplace_signals &p, const unsigned long long *words, unsigned count)
+DEVICE void reset_words(unsigned *const *words, u64 count, unsigned *step, u64 value)
 {
   for (unsigned i = 0; i < count; i++) {
-    store_relaxed((unsigned *)words[i], 0u);
+    store_relaxed(words[i], 0u);
   }
-  if (count > 0 && p.step != 0) {
-    store_relaxed((unsigned *)p.step, p.value);
+  if (count > 0) {
+    store_relaxed(step, (unsigned)value);
   }
-}
-
-// Blocks take a ticket as they finish; where there is something to open, one as they start
-// as well, of which 0 is the first. The last ticket is that of the last block to finish,
-// and leaves the count at 0.
-static __device__ __forceinline__ unsigned last_ticket(const struct allreduceinplace_signals &p)
-{
-  return (p.opening > 0 ? 2 : 1) * gridDim.x - 1;
-}
-
-static __device__ __forceinline__ unsigned ticket(const struct allreduceinplace_signals &p)
-{
-  return increment((unsigned *)p.count, last_ticket(p));
-}
-
-// enter is what comes ahead of the work.
-static __device__ __forceinline__ void enter(const struct allreduceinplace_signals &p)
-{
-  if (p.opening > 0 && threadIdx.x == 0 && ticket(p) == 0) {
-    post_words(p.opens, p.opening);
-  }
-  block_await(p.waits, p.waiting);
-}
-
-// leave is what comes behind it.
-static __device__ __forceinline__ void leave(const struct allreduceinplace_signals &p)
-{
-  if (!block_done() || ticket(p) != last_ticket(p)) {
-    return;
-  }
-  reset_words(p, p.waits, p.waiting);
-  post_words(p.posts, p.posting);
-  for (unsigned i = 0; i < p.closing; i++) {
-    await_word((const unsigned *)p.closes[i]);
-  }
-  reset_words(p, p.closes, p.closing);
 }
 
 // ----------------------------------------------------------------------------
-// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps
-// four loads in flight, since a load over NVLink takes a microsecond.
+// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
+// in flight, since a load over NVLink takes a microsecond.
 
-// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes
-// ahead of the first unit and behind the last one by one.
+// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes before the
+// first unit and after the last one by one.
 template <typename T>
-static __device__ __forceinline__ void copy_as(char *dst, const char *src, unsigned long long bytes)
+DEVICE void copy_as(char *dst, const char *src, u64 bytes)
 {
-  const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
-
-  unsigned long long head = (0 - (unsigned long long)dst) % sizeof(T);
+  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
+  u64 head = (0 - (u64)dst) % sizeof(T);
   if (head > bytes) {
     head = bytes;
   }
-  const unsigned long long units = (bytes - head) / sizeof(T);
+  const u64 units = (bytes - head) / sizeof(T);
   T *to = (T *)(dst + head);
   const T *from = (const T *)(src + head);
-
-  unsigned long long i = first;
+  u64 i = first;
   for (; i + 3 * stride < units; i += 4 * stride) {
     const T a = from[i];
     const T b = from[i + stride];
@@ -173,265 +158,238 @@ static __device__ __forceinline__ void copy_as(char *dst, const char *src, unsig
   for (; i < units; i += stride) {
     to[i] = from[i];
   }
-
-  const unsigned long long middle = units * sizeof(T);
+  const u64 middle = units * sizeof(T);
   for (i = first; i < bytes - middle; i += stride) {
-    const unsigned long long at = i < head ? i : i + middle;
+    const u64 at = i < head ? i : i + middle;
     dst[at] = src[at];
   }
 }
 
-// copy_bytes is the launch's part in a copy by all of its threads.
-static __device__ __forceinline__ void copy_bytes(unsigned long long to, unsigned long long from, unsigned long long bytes)
+// copy_bytes is the launch's part in a copy by all of its threads. Elements have two bytes or more.
+DEVICE void copy_bytes(char *dst, const char *src, u64 bytes)
 {
-  char *dst = (char *)to;
-  const char *src = (const char *)from;
-  const unsigned long long apart = to ^ from;  // where both are aligned alike, low bits are 0
+  const u64 apart = (u64)dst ^ (u64)src;  // where both are aligned alike, low bits are 0
   if (apart % 16 == 0) {
     copy_as<uint4>(dst, src, bytes);
   } else if (apart % 4 == 0) {
     copy_as<unsigned>(dst, src, bytes);
-  } else if (apart % 2 == 0) {
-    copy_as<unsigned short>(dst, src, bytes);
   } else {
-    copy_as<char>(dst, src, bytes);
+    copy_as<unsigned short>(dst, src, bytes);
   }
 }
+
+struct bf16 {
+  typedef unsigned short bits;
+  DEVICE float widen(unsigned x) { return __uint_as_float(x << 16); }
+  DEVICE unsigned narrow(float x) { return float_to_bfloat_bits(x); }
+};
+
+struct fp16 {
+  typedef unsigned short bits;
+  DEVICE float widen(unsigned x) { return half_bits_to_float(x); }
+  DEVICE unsigned narrow(float x) { return float_to_half_bits(x); }
+};
+
+struct fp32 {
+  typedef unsigned bits;
+  DEVICE float widen(unsigned x) { return __uint_as_float(x); }
+  DEVICE unsigned narrow(float x) { return __float_as_uint(x); }
+};
 
 // ----------------------------------------------------------------------------
-// Sums of tensors: element i is the terms' elements i, added in fp32 in the order of the
-// terms and rounded once to nearest, ties to even. So every rank gets the same bits.
-// Who reads an element of a term that is dst as well writes it later, and no one else
-// does either.
+// Sums of tensors: element i is the terms' elements i, added in fp32 in the order of the terms and
+// rounded once to nearest, ties to even. So every rank gets the same bits. Who reads an element of
+// a term that is dst as well writes it later, and no one else does either.
 
-#ifndef OVGEN_HOST
-
-static __device__ __forceinline__ float half_bits_to_float(unsigned bits)
-{
-  float x;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)bits));
-  return x;
-}
-
-static __device__ __forceinline__ unsigned float_to_half_bits(float x)
-{
-  unsigned short bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
-}
-
-static __device__ __forceinline__ unsigned float_to_bfloat_bits(float x)
-{
-  unsigned short bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
-}
-
-#endif
-
-// The element types: the integer that holds one, how many lie in a word of 32 bits, and
-// the conversions.
-
-struct of_bfloats {
-  typedef unsigned short bits;
-  enum { in_word = 2 };
-  static __device__ __forceinline__ float widen(unsigned x) { return __uint_as_float(x << 16); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return float_to_bfloat_bits(x); }
-};
-
-struct of_halves {
-  typedef unsigned short bits;
-  enum { in_word = 2 };
-  static __device__ __forceinline__ float widen(unsigned x) { return half_bits_to_float(x); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return float_to_half_bits(x); }
-};
-
-struct of_floats {
-  typedef unsigned bits;
-  enum { in_word = 1 };
-  static __device__ __forceinline__ float widen(unsigned x) { return __uint_as_float(x); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return __float_as_uint(x); }
-};
-
-// sum_unit is what a thread keeps of 16 bytes of the result.
-template <typename E>
-struct sum_unit {
-  float x[4 * E::in_word];
-
-  // Whatever is added to -0 stays as it is.
-  __device__ __forceinline__ void clear()
-  {
-    for (int i = 0; i < 4 * E::in_word; i++) {
-      x[i] = -0.0f;
-    }
-  }
-
-  __device__ __forceinline__ void add(uint4 v)
-  {
-    const unsigned words[4] = {v.x, v.y, v.z, v.w};
-    for (int i = 0; i < 4 * E::in_word; i++) {
-      unsigned bits = words[i / E::in_word];
-      if (E::in_word == 2) {
-        bits = i % 2 == 0 ? bits & 0xffffu : bits >> 16;
-      }
-      x[i] += E::widen(bits);
-    }
-  }
-
-  __device__ __forceinline__ uint4 rounded() const
-  {
-    unsigned words[4] = {0, 0, 0, 0};
-    for (int i = 0; i < 4 * E::in_word; i++) {
-      words[i / E::in_word] |= E::narrow(x[i]) << (i % E::in_word * 16);
-    }
-    uint4 v;
-    v.x = words[0];
-    v.y = words[1];
-    v.z = words[2];
-    v.w = words[3];
-    return v;
-  }
-};
-
-// How many terms a thread loads before it adds them: a load of a peer's memory takes a
-// microsecond.
+// A thread loads so many terms before it adds them: a load of a peer's memory takes a microsecond.
 enum { in_flight = 4 };
 
-// sum_units adds up 16 bytes at a time, from `from` bytes into every term on.
+// add adds the elements of 16 bytes, rounded makes 16 bytes of them.
 template <typename E>
-static __device__ __forceinline__ void sum_units(const struct allreduceinplace_sum &p, unsigned long long from, unsigned long long units)
+DEVICE void add(float *x, uint4 v)
 {
-  const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
-  for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += stride) {
-    const unsigned long long at = from + i * 16;
-    struct sum_unit<E> sum;
-    sum.clear();
-    for (unsigned t = 0; t < p.terms_count; t += in_flight) {
-      uint4 v[in_flight] = {};
-      for (unsigned j = 0; j < in_flight; j++) {
-        if (t + j < p.terms_count) {
-          v[j] = *(const uint4 *)(p.terms[t + j] + at);
-        }
-      }
-      for (unsigned j = 0; j < in_flight; j++) {
-        if (t + j < p.terms_count) {
-          sum.add(v[j]);
-        }
-      }
+  const unsigned words[4] = {v.x, v.y, v.z, v.w};
+  for (unsigned i = 0; i < 16 / sizeof(typename E::bits); i++) {
+    unsigned bits = words[i * sizeof(typename E::bits) / 4];
+    if (sizeof(typename E::bits) == 2) {
+      bits = i % 2 == 0 ? bits & 0xffffu : bits >> 16;
     }
-    *(uint4 *)(p.dst + at) = sum.rounded();
+    x[i] += E::widen(bits);
   }
 }
 
-// sum_as adds up elements of type E: by units where dst and all terms are aligned alike,
-// and what lies ahead of the first unit and behind the last one by one.
 template <typename E>
-static __device__ __forceinline__ void sum_as(const struct allreduceinplace_sum &p)
+DEVICE uint4 rounded(const float *x)
+{
+  uint4 v = {};
+  unsigned *const words[4] = {&v.x, &v.y, &v.z, &v.w};
+  for (unsigned i = 0; i < 16 / sizeof(typename E::bits); i++) {
+    const unsigned at = i * sizeof(typename E::bits);
+    *words[at / 4] |= E::narrow(x[i]) << at % 4 * 8;
+  }
+  return v;
+}
+
+// sum is the launch's part in a sum of n terms by all of its threads: by units of 16 bytes where
+// dst and all terms are aligned alike, and what lies before the first and after the last one by one.
+template <typename E>
+DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count)
 {
   typedef typename E::bits bits;
-  unsigned long long apart = 0;
-  for (unsigned t = 0; t < p.terms_count; t++) {
-    apart |= p.terms[t] ^ p.dst;
+  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
+  u64 apart = 0;
+  for (unsigned t = 0; t < n; t++) {
+    apart |= (u64)terms[t] ^ (u64)dst;
   }
-  unsigned long long head = p.count, units = 0;  // elements, 16 bytes
+  u64 head = count, units = 0;  // elements, 16 bytes
   if (apart % 16 == 0) {
-    head = (0 - p.dst) % 16 / sizeof(bits);
-    head = head < p.count ? head : p.count;
-    units = (p.count - head) * sizeof(bits) / 16;
-    sum_units<E>(p, head * sizeof(bits), units);
+    head = (0 - (u64)dst) % 16 / sizeof(bits);
+    head = head < count ? head : count;
+    units = (count - head) * sizeof(bits) / 16;
   }
-  const unsigned long long middle = units * 16 / sizeof(bits);
-  const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
-  for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < p.count - middle; i += stride) {
-    const unsigned long long at = i < head ? i : i + middle;
-    float sum = E::widen(((const bits *)p.terms[0])[at]);
-    for (unsigned t = 1; t < p.terms_count; t++) {
-      sum += E::widen(((const bits *)p.terms[t])[at]);
+  for (u64 i = first; i < units; i += stride) {
+    const u64 at = head * sizeof(bits) + i * 16;
+    float x[16 / sizeof(bits)];
+    for (unsigned k = 0; k < 16 / sizeof(bits); k++) {
+      x[k] = -0.0f;  // whatever is added to -0 stays as it is
     }
-    ((bits *)p.dst)[at] = (bits)E::narrow(sum);
+    for (unsigned t = 0; t < n; t += in_flight) {
+      uint4 v[in_flight] = {};
+      for (unsigned j = 0; j < in_flight; j++) {
+        if (t + j < n) {
+          v[j] = *(const uint4 *)(terms[t + j] + at);
+        }
+      }
+      for (unsigned j = 0; j < in_flight; j++) {
+        if (t + j < n) {
+          add<E>(x, v[j]);
+        }
+      }
+    }
+    *(uint4 *)(dst + at) = rounded<E>(x);
   }
-}
-
-// sum_terms is the launch's part in a sum by all of its threads.
-static __device__ __forceinline__ void sum_terms(const struct allreduceinplace_sum &p)
-{
-  if (p.terms_count == 0) {
-    return;
-  }
-  if (p.element == 1) {
-    sum_as<of_bfloats>(p);
-  } else if (p.element == 2) {
-    sum_as<of_halves>(p);
-  } else {
-    sum_as<of_floats>(p);
+  const u64 middle = units * 16 / sizeof(bits);
+  for (u64 i = first; i < count - middle; i += stride) {
+    const u64 at = i < head ? i : i + middle;
+    float x = E::widen(((const bits *)terms[0])[at]);
+    for (unsigned t = 1; t < n; t++) {
+      x += E::widen(((const bits *)terms[t])[at]);
+    }
+    ((bits *)dst)[at] = (bits)E::narrow(x);
   }
 }
 
 // ----------------------------------------------------------------------------
-// wait holds its stream until each word is 1 and takes the words back to 0. Then it
-// notes in the stream's step word how far the stream has come, for whoever has to
-// explain a run that hangs.
+// wait holds its stream until each word is 1 and takes the words back to 0. Then it notes in the
+// stream's step word how far the stream has come, for whoever has to explain a run that hangs.
 // Launch: one block, a thread for each word.
 
+struct wait {
+  unsigned *words[7];  // own words, one a peer
+  u64 count;
+  unsigned *step;  // step word of the stream
+  u64 value;       // what that gets
+};
+
 extern "C" {
-__global__ void allreduceinplace_wait(const __grid_constant__ struct allreduceinplace_wait p)
+__global__ void wait(const __grid_constant__ struct wait p)
 {
   if (threadIdx.x < p.count) {
-    unsigned *word = (unsigned *)p.words[threadIdx.x];
-    await_word(word);
-    store_relaxed(word, 0u);
+    await_word(p.words[threadIdx.x]);
+    store_relaxed(p.words[threadIdx.x], 0u);
   }
   __syncthreads();
   if (threadIdx.x == 0 && p.step != 0) {
-    store_relaxed((unsigned *)p.step, p.value);
+    store_relaxed(p.step, (unsigned)p.value);
   }
 }
 }
 
 // ----------------------------------------------------------------------------
-// post sets one word at each peer to 1. The fence makes what this stream did before,
-// resets of its own words included, visible ahead of that.
+// post sets one word at each peer to 1. The fence makes what this stream did before, resets of its
+// own words included, visible before that.
 // Launch: one block, a thread for each word.
 
+struct post {
+  unsigned *words[7];  // one at each peer
+  u64 count;
+};
+
 extern "C" {
-__global__ void allreduceinplace_post(const __grid_constant__ struct allreduceinplace_post p)
+__global__ void post(const __grid_constant__ struct post p)
 {
   if (threadIdx.x < p.count) {
     __threadfence_system();
-    store_release((unsigned *)p.words[threadIdx.x], 1u);
+    store_release(p.words[threadIdx.x], 1u);
   }
 }
 }
 
 // ----------------------------------------------------------------------------
-// get waits until its source may be read, copies, and posts that it has been.
+// get waits for a peer and copies from it.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
+struct get {
+  unsigned *pre_wait;  // own, awaited before the work
+  unsigned *step;  // step word of the stream
+  u64 value;  // what that gets
+  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
+  char *dst;
+  const char *src;
+  u64 bytes;
+};
+
 extern "C" {
-__global__ void allreduceinplace_get(const __grid_constant__ struct allreduceinplace_get p)
+__global__ void get(const __grid_constant__ struct get p)
 {
-  if (p.signals.count == 0) {
+  if (p.blocks == 0) {
     return;
   }
-  enter(p.signals);
+  block_await(&p.pre_wait, 1);
   copy_bytes(p.dst, p.src, p.bytes);
-  leave(p.signals);
+  if (last_block(p.blocks, 1)) {
+    reset_words(&p.pre_wait, 1, p.step, p.value);
+  }
 }
 }
 
 // ----------------------------------------------------------------------------
-// shot posts that its own term may be read, waits until all may be, adds them up, posts that
-// they have been read, and waits until its own has been; each where it has words for it.
+// shot posts to every peer, waits for every peer, adds up tensors, in one order and in fp32, and posts to every peer.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
-extern "C" {
-__global__ void allreduceinplace_shot(const __grid_constant__ struct allreduceinplace_shot p)
+struct shot {
+  unsigned *pre_post[7];  // at peers, posted before the work
+  unsigned *pre_wait[7];  // own, awaited before the work
+  unsigned *post_post[7];  // at peers, posted after the work
+  u64 peers;  // words of each
+  unsigned *step;  // step word of the stream
+  u64 value;  // what that gets
+  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
+  char *dst;  // may be one of the terms
+  u64 count;  // elements
+  u64 n;  // terms
+  const char *terms[8];  // own memory or a peer's
+};
+
+template <typename E>
+DEVICE void shot_of(const struct shot &p)
 {
-  if (p.signals.count == 0) {
+  if (p.blocks == 0) {
     return;
   }
-  enter(p.signals);
-  sum_terms(p.sum);
-  leave(p.signals);
+  if (first_block(p.blocks)) {
+    post_words(p.pre_post, p.peers);
+  }
+  block_await(p.pre_wait, p.peers);
+  sum<E>(p.dst, p.terms, p.n, p.count);
+  if (last_block(p.blocks, 2)) {
+    reset_words(p.pre_wait, p.peers, p.step, p.value);
+    post_words(p.post_post, p.peers);
+  }
 }
+
+extern "C" {
+__global__ void shot_bf16(const __grid_constant__ struct shot p) { shot_of<bf16>(p); }
+__global__ void shot_fp16(const __grid_constant__ struct shot p) { shot_of<fp16>(p); }
+__global__ void shot_fp32(const __grid_constant__ struct shot p) { shot_of<fp32>(p); }
 }

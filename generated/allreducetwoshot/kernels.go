@@ -4,260 +4,31 @@ package allreducetwoshot
 
 import (
 	_ "embed"
-	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/kernels"
 )
 
-/*
-#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
-#include "allreducetwoshot.h"
-const void *allreducetwoshot_kernels(const void *engine);
-*/
-import "C"
+// table describes the kernels of allreducetwoshot.cu.
+var table = kernels.Table{
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	Peers: 7,
+	Kernels: []kernels.Kernel{
+		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
+		{Kind: kernels.Post, PostPost: kernels.EachPeer},
+		{Kind: kernels.Get, PreWait: 1},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8, Varies: true},
+	},
+}
 
 //go:embed allreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
-	Name:   "allreducetwoshot",
-	Source: "463cc4b4cb28ab4fd66cb2d3cfb5f785ff273155413772b5dec0b81cd8278501",
-	PTX:    ptx,
-	Kernels: []driver.Kernel{
-		{Name: "allreducetwoshot_wait", Params: C.sizeof_struct_allreducetwoshot_wait, Touches: waitTouches},
-		{Name: "allreducetwoshot_post", Params: C.sizeof_struct_allreducetwoshot_post, Touches: postTouches},
-		{Name: "allreducetwoshot_get", Params: C.sizeof_struct_allreducetwoshot_get, Touches: getTouches},
-		{Name: "allreducetwoshot_shot", Params: C.sizeof_struct_allreducetwoshot_shot, Touches: shotTouches},
-	},
-	Host: unsafe.Pointer(C.allreducetwoshot_kernels),
-}
-
-// maxRanks is how many ranks the kernels serve: a post or wait has a thread for
-// each peer.
-const maxRanks = C.ALLREDUCETWOSHOT_PEERS + 1
-
-// kernels are those that a plan launches.
-type kernels struct {
-	waitKernel *plan.Kernel
-	postKernel *plan.Kernel
-	getKernel  *plan.Kernel
-	shotKernel *plan.Kernel
-	element    driver.Type // of what is added up
-}
-
-// build declares the kernels.
-func (k *kernels) build(b *plan.Builder, t driver.Type) {
-	k.waitKernel = b.Kernel("allreducetwoshot_wait")
-	k.postKernel = b.Kernel("allreducetwoshot_post")
-	k.getKernel = b.Kernel("allreducetwoshot_get")
-	k.shotKernel = b.Kernel("allreducetwoshot_shot")
-	k.element = t
-}
-
-// Launch geometry: the threads of a block, and the most blocks of a kind, few
-// enough to leave the multiprocessors to the products where the kernel may
-// wait.
-const (
-	threads    = 512
-	copyBlocks = 16
-	shotBlocks = 132
-)
-
-// blocks is how many blocks so many bytes take, 16 bytes a thread.
-func blocks(bytes int64, most uint32) uint32 {
-	return uint32(min(bytes/(16*threads)+1, int64(most)))
-}
-
-// sum is dst = the sum of the terms, as a kernel takes it.
-func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_allreducetwoshot_sum {
-	p := C.struct_allreducetwoshot_sum{
-		dst:         C.ulonglong(dst),
-		count:       C.ulonglong(bytes / k.element.Size()),
-		terms_count: C.uint(len(terms)),
-		element:     C.uint(k.element),
-	}
-	for i, x := range terms {
-		p.terms[i] = C.ulonglong(x)
-	}
-	return p
-}
-
-// sumTouched adds what a sum touches: it reads every term and writes dst.
-func sumTouched(p *C.struct_allreducetwoshot_sum, to []driver.Touch) []driver.Touch {
-	if p.element == 0 {
-		return to
-	} // its first launch, which does nothing
-	element := driver.Type(p.element)
-	bytes := int64(p.count) * element.Size()
-	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
-	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
-}
-
-// signals counts the step of a kernel that signals around its work, and has its
-// words. Ahead of the work it posts open to every peer and waits for from's
-// post; behind it, it posts to the rank to and waits for every peer's post of
-// closing.
-func signals(q *plan.Queue, s *plan.Stream, kind string, open *plan.Semaphore, wait *plan.Semaphore, from int, post *plan.Semaphore, to int, closing *plan.Semaphore) C.struct_allreducetwoshot_signals {
-	w := q.StepWords(s, kind, open, wait, from, post, to, closing)
-	p := C.struct_allreducetwoshot_signals{
-		step:    C.ulonglong(w.Step),
-		count:   C.ulonglong(q.CountWord(s)),
-		opening: C.uint(len(w.Opens)),
-		waiting: C.uint(len(w.Waits)),
-		posting: C.uint(len(w.Posts)),
-		closing: C.uint(len(w.Closes)),
-		value:   C.uint(w.Value),
-	}
-	for i, x := range w.Opens {
-		p.opens[i] = C.ulonglong(x)
-	}
-	for i, x := range w.Waits {
-		p.waits[i] = C.ulonglong(x)
-	}
-	for i, x := range w.Posts {
-		p.posts[i] = C.ulonglong(x)
-	}
-	for i, x := range w.Closes {
-		p.closes[i] = C.ulonglong(x)
-	}
-	return p
-}
-
-// wordsTouched adds words that are awaited, posted or written.
-func wordsTouched(kind driver.TouchKind, value uint32, words []C.ulonglong, to []driver.Touch) []driver.Touch {
-	for _, x := range words {
-		to = append(to, driver.Touch{Kind: kind, At: driver.Ptr(x), Bytes: 4, Value: value})
-	}
-	return to
-}
-
-// resetTouched adds the end of a wait, where there is one: its words are reset
-// and the step is noted.
-func resetTouched(p *C.struct_allreducetwoshot_signals, words []C.ulonglong, to []driver.Touch) []driver.Touch {
-	if len(words) == 0 {
-		return to
-	}
-	to = wordsTouched(driver.TouchWrite, 0, words, to)
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.step), Bytes: 4, Value: uint32(p.value)})
-}
-
-// countTouched adds the word in which the blocks count themselves, as they
-// start and as they finish; a kernel's first launch, which does nothing, has
-// none.
-func countTouched(p *C.struct_allreducetwoshot_signals, to []driver.Touch) []driver.Touch {
-	if p.count == 0 {
-		return to
-	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.count), Bytes: 4})
-}
-
-// beforeTouched adds what a kernel touches ahead of its work: it counts blocks,
-// posts, and awaits each word.
-func beforeTouched(p *C.struct_allreducetwoshot_signals, to []driver.Touch) []driver.Touch {
-	to = countTouched(p, to)
-	to = wordsTouched(driver.TouchPost, 1, p.opens[:p.opening], to)
-	return wordsTouched(driver.TouchWait, 1, p.waits[:p.waiting], to)
-}
-
-// afterTouched adds what it touches behind its work: it counts blocks, resets
-// the words, posts, and waits again.
-func afterTouched(p *C.struct_allreducetwoshot_signals, to []driver.Touch) []driver.Touch {
-	to = countTouched(p, to)
-	to = resetTouched(p, p.waits[:p.waiting], to)
-	to = wordsTouched(driver.TouchPost, 1, p.posts[:p.posting], to)
-	to = wordsTouched(driver.TouchWait, 1, p.closes[:p.closing], to)
-	return resetTouched(p, p.closes[:p.closing], to)
-}
-
-// wait makes the stream wait for the posts of the peers, of all where none is
-// named.
-func (k *kernels) wait(q *plan.Queue, s *plan.Stream, sem *plan.Semaphore, peers ...int) {
-	words, step, value := q.WaitWords(s, sem, peers...)
-	p := C.struct_allreducetwoshot_wait{count: C.uint(len(words)), step: C.ulonglong(step), value: C.uint(value)}
-	for i, w := range words {
-		p.words[i] = C.ulonglong(w)
-	}
-	q.Launch(s, k.waitKernel, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: uint32(max(len(words), 1)), Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// waitTouches is what a launch of wait touches: it awaits each word, resets it
-// and notes the step.
-func waitTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allreducetwoshot_wait)(params)
-	for _, w := range p.words[:p.count] {
-		to = append(to,
-			driver.Touch{Kind: driver.TouchWait, At: driver.Ptr(w), Bytes: 4, Value: 1},
-			driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(w), Bytes: 4},
-		)
-	}
-	if p.step != 0 {
-		to = append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.step), Bytes: 4, Value: uint32(p.value)})
-	}
-	return to
-}
-
-// post sets a word at each of the peers, at all where none is named.
-func (k *kernels) post(q *plan.Queue, s *plan.Stream, sem *plan.Semaphore, peers ...int) {
-	words := q.PostWords(s, sem, peers...)
-	p := C.struct_allreducetwoshot_post{count: C.uint(len(words))}
-	for i, w := range words {
-		p.words[i] = C.ulonglong(w)
-	}
-	q.Launch(s, k.postKernel, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: uint32(max(len(words), 1)), Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// postTouches is what a launch of post touches: a word at each peer.
-func postTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allreducetwoshot_post)(params)
-	for _, w := range p.words[:p.count] {
-		to = append(to, driver.Touch{Kind: driver.TouchPost, At: driver.Ptr(w), Bytes: 4, Value: 1})
-	}
-	return to
-}
-
-// get waits for from's post, copies bytes from src to dst, and posts to the
-// rank to. Below zero, a peer stands for all; without a semaphore there is
-// nothing to await or post.
-func (k *kernels) get(q *plan.Queue, s *plan.Stream, wait *plan.Semaphore, from int, dst, src driver.Ptr, bytes int64, post *plan.Semaphore, to int) {
-	p := C.struct_allreducetwoshot_get{
-		signals: signals(q, s, "get", nil, wait, from, post, to, nil),
-		dst:     C.ulonglong(dst),
-		src:     C.ulonglong(src),
-		bytes:   C.ulonglong(bytes),
-	}
-	q.Launch(s, k.getKernel, driver.Dim3{X: blocks(bytes, copyBlocks), Y: 1, Z: 1}, driver.Dim3{X: threads, Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// getTouches is what a launch of get touches.
-func getTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allreducetwoshot_get)(params)
-	to = append(
-		beforeTouched(&p.signals, to),
-		driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(p.src), Bytes: int64(p.bytes)},
-		driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: int64(p.bytes)},
-	)
-	return afterTouched(&p.signals, to)
-}
-
-// shot posts open to every peer, waits for all, sets dst, of so many bytes, to
-// the sum of the terms in their order, posts again and waits for closing.
-// Without a semaphore there is nothing to post or await.
-func (k *kernels) shot(q *plan.Queue, s *plan.Stream, open, wait *plan.Semaphore, dst driver.Ptr, bytes int64, post, closing *plan.Semaphore, terms ...driver.Ptr) {
-	p := C.struct_allreducetwoshot_shot{
-		signals: signals(q, s, "shot", open, wait, -1, post, -1, closing),
-		sum:     k.sum(dst, bytes, terms),
-	}
-	q.Launch(s, k.shotKernel, driver.Dim3{X: blocks(bytes, shotBlocks), Y: 1, Z: 1}, driver.Dim3{X: threads, Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// shotTouches is what a launch of shot touches.
-func shotTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_allreducetwoshot_shot)(params)
-	to = beforeTouched(&p.signals, to)
-	return afterTouched(&p.signals, sumTouched(&p.sum, to))
+	Name:    "allreducetwoshot",
+	Source:  "d3d2cf854e283234e9cf94f0fd3067d007d82f90f24c4768e58e098ed61021bd",
+	PTX:     ptx,
+	Kernels: table.Code(),
 }

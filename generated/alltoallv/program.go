@@ -14,55 +14,51 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "copy",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "D"}, {Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "M"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "alltoallv",
-	Hash:    "dd88ef8467262b6b4e82c3e646e4b3589cbabcd750faaacf36144ebcbfdffd9e",
-	Proof:   "proven for D = 1..8, stamp 5dc94b6f697d7403",
+	Hash:    "3dd18953eaf3193d716ebf64f8d4ef1f9ecc2eefbf8b082b88c5654e7eefc889",
+	Proof:   "proven for D = 1..8, stamp 8576015abca35058",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllToAllV, the same on all ranks. M
-// is of each rank's own tensors.
+// Shape is the size and element type of an AllToAllV, the same on all ranks. M is of each rank's
+// own tensors.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D, uneven), D, M]: this rank's part, which the peers read; as many
-	// elements as the counts say, at most M.
+	// A is [DIDx(D, uneven), D, M]: this rank's part, which the peers read; as many elements as the
+	// counts say, at most M.
 	A device.Ptr
 	C device.Ptr // [D, DIDx(D, uneven), M]: this rank's part; as many elements as the counts say, at most M
-	// Counts is of the uneven parts: what rank q has for rank c is number q*D+c;
-	// the same on all ranks.
+	// Counts is of the uneven parts: what rank q has for rank c is number q*D+c; the same on all ranks.
 	Counts []int
 }
 
-// Plan is an AllToAllV of one shape on this rank. Its methods, which are those
-// of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is an AllToAllV of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -71,21 +67,18 @@ type Plan struct {
 	copy        *plan.Stream
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.BindCounts(ctx, x.Counts, x.A, x.C)
 }
@@ -111,8 +104,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()

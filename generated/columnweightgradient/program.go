@@ -14,56 +14,52 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "gradient",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mn,mk->nk"},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "d50748d7a95b2ab535f9cdaa4ba88758c0631abe1bc2a607657affdf5ab41e78",
-	Proof:   "proven for D = 1..8, stamp d8a4d7c2e2382569",
+	Hash:    "82950121181764a73bee52669f43a1f2266856c2f47c6840c11d4fa98a98fee0",
+	Proof:   "proven for D = 1..8, stamp e35c850870a956aa",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a ColumnWeightGradient, the same on all
-// ranks. M is counted over all ranks, of which each has a part. K and N are of
-// each rank's own tensors.
+// Shape is the size and element type of a ColumnWeightGradient, the same on all ranks. M is counted
+// over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, N]; M*N elements
-	// B is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
-	// memory, M/D*K elements.
+	// B is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	B device.Ptr
 	C device.Ptr // [N, K]; N*K elements
 }
 
-// Plan is a ColumnWeightGradient of one shape on this rank. Its methods, which
-// are those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a ColumnWeightGradient of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -76,21 +72,18 @@ type Plan struct {
 	gemm, gemm2        *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -115,8 +108,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()

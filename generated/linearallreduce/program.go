@@ -8,69 +8,66 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Pipeline: schedule.Pipeline{Parts: 2},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+	},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.Slots{Parts: 2}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "192f062d883f78340d8e2d80694f2c4ba2327f9ecec9fa8d9095e70c63967e24",
-	Proof:    "proven for D = 1..8, stamp af1dbcb0183d6511",
+	Hash:     "23b44de133baf10e7f7842340cbd1d71cef8f5f62af324e40e0edc49a39ba9da",
+	Proof:    "proven for D = 1..8, stamp 8786faaceca3c714",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduce, the same on all
-// ranks. K is counted over all ranks, of which each has a part. M and N are of
-// each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduce, the same on all ranks. K is counted over
+// all ranks, of which each has a part. M and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a LinearAllReduce of one shape on this rank. Its methods, which are
-// those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a LinearAllReduce of one shape on this rank. Its methods, which are those of plan.Plan
+// but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/(D*2)*(K/D) elements
-	chunkC int64 // bytes of M/(D*2)*N elements
+	chunkA int64 // bytes of M/(2*D)*(K/D) elements
+	chunkC int64 // bytes of M/(2*D)*N elements
 
 	a, b, c, partial, slots, reduced *plan.Buffer
 	free, read                       *plan.Semaphore
@@ -78,25 +75,22 @@ type Plan struct {
 	copy, gather                     *plan.Stream
 	work                             []*plan.Stream
 	gemm                             *plan.Product
-	kernels                          kernels
+	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that is being enqueued
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -105,8 +99,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / (d * 2) * (k / d))
-	p.chunkC = s.Type.Bytes(m / (d * 2) * n)
+	p.chunkA = s.Type.Bytes(m / (2 * d) * (k / d))
+	p.chunkC = s.Type.Bytes(m / (2 * d) * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
@@ -121,14 +115,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Stream("copy", driver.High)
 	p.gather = b.Stream("gather", driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (d * 2), K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k / d, N: n, Type: s.Type, Transposed: true})
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -147,14 +140,14 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range 2 {
 		for i := 1; i < d; i++ {
 			to := (r + i) % d
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(to*2+j)*p.chunkC), p.a.At(int64(to*2+j)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(2*to+j)*p.chunkC), p.a.At(int64(2*to+j)*p.chunkA), p.b.At(0), plan.NoBias)
 			q.Synchronize(p.copy, p.work[i])
-			q.Set(p.copy, p.slots.Peer(to, int64(r*2+j)*p.chunkC), p.partial.At(int64(to*2+j)*p.chunkC), p.chunkC)
+			q.Set(p.copy, p.slots.Peer(to, int64(2*r+j)*p.chunkC), p.partial.At(int64(2*to+j)*p.chunkC), p.chunkC)
 			q.Post(p.copy, p.arrived[j], to)
 		}
 
 		// Own rows last, straight into their slot.
-		q.Linear(p.work[d], p.gemm, p.slots.At(int64(r*2+j)*p.chunkC), p.a.At(int64(r*2+j)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[d], p.gemm, p.slots.At(int64(2*r+j)*p.chunkC), p.a.At(int64(2*r+j)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.gather, p.work[d])
 		q.Synchronize(p.gather, p.copy)
 		q.Wait(p.gather, p.arrived[j])
@@ -162,16 +155,16 @@ func (p *Plan) issue(q *plan.Queue) {
 		// Once, in the order of ranks.
 		p.terms = p.terms[:0]
 		for k := range d {
-			p.terms = append(p.terms, p.slots.At(int64(k*2+j)*p.chunkC))
+			p.terms = append(p.terms, p.slots.At(int64(2*k+j)*p.chunkC))
 		}
-		p.kernels.reduce(q, p.gather, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
+		p.kernels.Reduce(q, p.gather, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
 		q.Post(p.gather, p.summed[j])
-		q.Set(p.gather, p.c.At(int64(r*2+j)*p.chunkC), p.reduced.At(int64(j)*p.chunkC), p.chunkC)
+		q.Set(p.gather, p.c.At(int64(2*r+j)*p.chunkC), p.reduced.At(int64(j)*p.chunkC), p.chunkC)
 
 		for i := 1; i < d; i++ {
 			from := (r + i) % d
 			q.Wait(p.gather, p.summed[j], from)
-			q.Set(p.gather, p.c.At(int64(from*2+j)*p.chunkC), p.reduced.Peer(from, int64(j)*p.chunkC), p.chunkC)
+			q.Set(p.gather, p.c.At(int64(2*from+j)*p.chunkC), p.reduced.Peer(from, int64(j)*p.chunkC), p.chunkC)
 		}
 	}
 	q.Post(p.gather, p.read)

@@ -8,65 +8,60 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Pipeline:  schedule.Pipeline{Kind: "one-shot"},
-	Transport: schedule.Transport{Signal: "kernel", Steps: "fused"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+	},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.Shot{}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "e1f3fcadbe4057dd08875ec4a76860634a79ed9a37690bc165806b184d0b8421",
-	Proof:    "proven for D = 1..8, stamp c0e0729d3667bd40",
+	Hash:     "7acfb8879de7404fd63eb142590ac861a934a462799d069d5ad352130f230642",
+	Proof:    "proven for D = 1..8, stamp 8da2cb4f6ee78cb2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduceOneShot, the same on
-// all ranks. K is counted over all ranks, of which each has a part. M and N are
-// of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduceOneShot, the same on all ranks. K is
+// counted over all ranks, of which each has a part. M and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a LinearAllReduceOneShot of one shape on this rank. Its methods,
-// which are those of plan.Plan but for Bind, are not for several goroutines at
-// once.
+// Plan is a LinearAllReduceOneShot of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -75,25 +70,22 @@ type Plan struct {
 	a, b, c, partial *plan.Buffer
 	ready, read      *plan.Semaphore
 	gemm             *plan.Product
-	kernels          kernels
+	kernels          *kernels.Set
 	terms            []driver.Ptr // of the sum that is being enqueued
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -111,22 +103,21 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
-	// Peers may read partial.
+	// Peers may read partial; the same order on every rank.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, 0))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.c.At(0), p.bytesC, p.read, p.read, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.read, PostWait: p.read}, p.c.At(0), p.bytesC, p.terms...)
 }

@@ -8,65 +8,60 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
 	},
-	Pipeline:  schedule.Pipeline{Kind: "two-shot"},
-	Transport: schedule.Transport{Copy: "kernel", Signal: "kernel", Steps: "fused"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+	},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.TwoShot{}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "2ce4825484ed9e9bbe23b0bbd7dbfa7b963659fc06baa14b6a6851d957b80f7d",
-	Proof:    "proven for D = 1..8, stamp 91d19a117f3a9261",
+	Hash:     "48c044f8a6d19fd1ac518482b9b8465f703757aed79502fc1fa185c4339983ab",
+	Proof:    "proven for D = 1..8, stamp 2d922af4b5dbaebc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduceTwoShot, the same on
-// all ranks. K is counted over all ranks, of which each has a part. M and N are
-// of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduceTwoShot, the same on all ranks. K is
+// counted over all ranks, of which each has a part. M and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a LinearAllReduceTwoShot of one shape on this rank. Its methods,
-// which are those of plan.Plan but for Bind, are not for several goroutines at
-// once.
+// Plan is a LinearAllReduceTwoShot of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -75,25 +70,22 @@ type Plan struct {
 	a, b, c, partial, reduced *plan.Buffer
 	ready, summed, read       *plan.Semaphore
 	gemm                      *plan.Product
-	kernels                   kernels
+	kernels                   *kernels.Set
 	terms                     []driver.Ptr // of the sum that is being enqueued
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -113,30 +105,29 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.summed = b.Semaphore("summed")
 	p.read = b.Semaphore("read")
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
-	// Peers may read partial.
+	// Peers may read partial; own rows, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.reduced.At(0), p.chunkC, p.summed, nil, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed}, p.reduced.At(0), p.chunkC, p.terms...)
 	q.Set(main, p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		p.kernels.get(q, main, p.summed, from, p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC, nil, -1)
+		p.kernels.Get(q, main, plan.Signals{PreWait: p.summed, From: from}, p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC)
 	}
-	p.kernels.post(q, main, p.read)
-	p.kernels.wait(q, main, p.read)
+	p.kernels.Post(q, main, p.read)
+	p.kernels.Wait(q, main, p.read)
 }

@@ -14,56 +14,51 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Pipeline: schedule.Pipeline{Order: "ring", Reduction: "in the product"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+	},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.RingAccumulate{}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "f3a4f4a0660f19d1c19ae2cb06bb8ce953e3a2a3d6322b1e660f30147259a5ec",
-	Proof:   "proven for D = 1..8, stamp 4bdac44d004bfeb2",
+	Hash:    "63ff6ab95f7e7916bee139bf62c544d81fb890d9046967377c6da8f0ce97517e",
+	Proof:   "proven for D = 1..8, stamp c2104544a76a99a2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a LinearReduceScatterRing, the same on
-// all ranks. M and K are counted over all ranks, of which each has a part. N is
-// of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterRing, the same on all ranks. M and K
+// are counted over all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a LinearReduceScatterRing of one shape on this rank. Its methods,
-// which are those of plan.Plan but for Bind, are not for several goroutines at
-// once.
+// Plan is a LinearReduceScatterRing of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -76,21 +71,18 @@ type Plan struct {
 	gemmC, gemmRing *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -114,23 +106,22 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	if d == 1 {
 		q.Linear(main, p.gemmC, p.c.At(0), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
 	} else {
-		previous := (d + r - 1) % d
+		previous := (r + d - 1) % d
 		next := (r + 1) % d
-		q.Linear(main, p.gemmC, p.ring.At(0), p.a.At(int64((d+r-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(main, p.gemmC, p.ring.At(0), p.a.At(int64((r+d-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Post(main, p.ready[0], next)
 
 		for i := 1; i < d-1; i++ {
 			q.Wait(main, p.ready[i-1], previous)
 			q.Set(main, p.ring.At(int64(i)*p.chunkC), p.ring.Peer(previous, int64(i-1)*p.chunkC), p.chunkC)
-			q.Linear(main, p.gemmRing, p.ring.At(int64(i)*p.chunkC), p.a.At(int64((d+r-1-i)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(main, p.gemmRing, p.ring.At(int64(i)*p.chunkC), p.a.At(int64((r+d-i-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
 			q.Post(main, p.ready[i], next)
 		}
 		q.Wait(main, p.ready[d-2], previous)

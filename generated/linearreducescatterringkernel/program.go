@@ -8,64 +8,60 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "linear",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 	},
-	Pipeline: schedule.Pipeline{Order: "ring"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
+	},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.RingSum{}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterringkernel",
-	Hash:     "6764fd6928ec9cd1553a66d22e52e01b4cdf7ce8e32bff61dce758b7e9f2a3c8",
-	Proof:    "proven for D = 1..8, stamp 9ea836e52d774981",
+	Hash:     "5157d3752e8891c5973b1b5a26a3d700f1624fbbf4f8e2d7fac75aaba8a3266f",
+	Proof:    "proven for D = 1..8, stamp 060394ef88299252",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearReduceScatterRingKernel, the
-// same on all ranks. M and K are counted over all ranks, of which each has a
-// part. N is of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterRingKernel, the same on all ranks. M
+// and K are counted over all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a LinearReduceScatterRingKernel of one shape on this rank. Its
-// methods, which are those of plan.Plan but for Bind, are not for several
-// goroutines at once.
+// Plan is a LinearReduceScatterRingKernel of one shape on this rank. Its methods, which are those
+// of plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -78,24 +74,21 @@ type Plan struct {
 	copy                   *plan.Stream
 	work                   []*plan.Stream
 	gemm                   *plan.Product
-	kernels                kernels
+	kernels                *kernels.Set
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -117,13 +110,12 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.work = b.Streams("work", 1, d, driver.Low)
 	p.copy = b.Stream("copy", driver.High)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -133,25 +125,25 @@ func (p *Plan) issue(q *plan.Queue) {
 	if d == 1 {
 		q.Linear(main, p.gemm, p.c.At(0), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
 	} else {
-		previous := (d + r - 1) % d
+		previous := (r + d - 1) % d
 		next := (r + 1) % d
-		q.Linear(main, p.gemm, p.ring.At(0), p.a.At(int64((d+r-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(main, p.gemm, p.ring.At(0), p.a.At(int64((r+d-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Post(main, p.ready[0], next)
 		q.Synchronize(p.copy, main)
 
 		for i := 1; i < d; i++ {
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(i)*p.chunkC), p.a.At(int64((d+r-1-i)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(i)*p.chunkC), p.a.At(int64((r+d-i-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
 		}
 
 		for i := 1; i < d-1; i++ {
 			q.Synchronize(p.copy, p.work[i])
 			q.Wait(p.copy, p.ready[i-1], previous)
-			p.kernels.reduce(q, p.copy, p.ring.At(int64(i)*p.chunkC), p.chunkC, p.ring.Peer(previous, int64(i-1)*p.chunkC), p.partial.At(int64(i)*p.chunkC))
+			p.kernels.Reduce(q, p.copy, p.ring.At(int64(i)*p.chunkC), p.chunkC, p.ring.Peer(previous, int64(i-1)*p.chunkC), p.partial.At(int64(i)*p.chunkC))
 			q.Post(p.copy, p.ready[i], next)
 		}
 		q.Synchronize(p.copy, p.work[d-1])
 		q.Wait(p.copy, p.ready[d-2], previous)
-		p.kernels.reduce(q, p.copy, p.c.At(0), p.chunkC, p.ring.Peer(previous, int64(d-2)*p.chunkC), p.partial.At(int64(d-1)*p.chunkC))
+		p.kernels.Reduce(q, p.copy, p.c.At(0), p.chunkC, p.ring.Peer(previous, int64(d-2)*p.chunkC), p.partial.At(int64(d-1)*p.chunkC))
 		q.Post(p.copy, p.read, previous)
 		q.Wait(p.copy, p.read, next)
 		q.Synchronize(main, p.copy)

@@ -8,62 +8,59 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "sum",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "d...->..."},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "745abfa9c8edd1cae3b8d2bad5b865f2a656e515d9cee00abb3c78cc08c5d5b5",
-	Proof:    "proven for D = 1..8, stamp 9785b0ec1789ce53",
+	Hash:     "a60c07f9e2505a45fee96b66670c200d58045af7655b1da9f710ded4b97d5a7a",
+	Proof:    "proven for D = 1..8, stamp 707948c89cd49774",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatterInPlace, the same on all
-// ranks. M is counted over all ranks, of which each has a part. N is of each
-// rank's own tensors.
+// Shape is the size and element type of a ReduceScatterInPlace, the same on all ranks. M is counted
+// over all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write A, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write A, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M, N]: this rank's part; C [DIDx(D), M/D, N] is rows r*M/D to
-	// (r+1)*M/D of it on rank r; [M, N] in memory, M*N elements.
+	// A is [DIDx(D), M, N]: this rank's part; C [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on
+	// rank r; [M, N] in memory, M*N elements.
 	A device.Ptr
 }
 
-// Plan is a ReduceScatterInPlace of one shape on this rank. Its methods, which
-// are those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a ReduceScatterInPlace of one shape on this rank. Its methods, which are those of
+// plan.Plan but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -72,25 +69,22 @@ type Plan struct {
 	a, slots      *plan.Buffer
 	free, arrived *plan.Semaphore
 	copy          *plan.Stream
-	kernels       kernels
+	kernels       *kernels.Set
 	terms         []driver.Ptr // of the sum that is being enqueued
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A)
 }
@@ -106,13 +100,12 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Stream("copy", driver.High)
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -140,5 +133,5 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := r + 1; j < d; j++ {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkA))
 	}
-	p.kernels.reduce(q, main, p.a.At(int64(r)*p.chunkA), p.chunkA, p.terms...)
+	p.kernels.Reduce(q, main, p.a.At(int64(r)*p.chunkA), p.chunkA, p.terms...)
 }

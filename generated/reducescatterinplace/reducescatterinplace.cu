@@ -3,34 +3,30 @@
 // The kernels of ReduceScatterInPlace's transport, launched by the host program in program.go:
 //   reduce  adds up tensors, in one order and in fp32
 //
-// Every kernel takes one struct by value (reducescatterinplace.h). A struct of zeros makes it do
-// nothing, which is how it is launched once ahead of the first run.
+// Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
+// is launched once before the first run.
 
-#include "reducescatterinplace.h"
+#define DEVICE static __device__ __forceinline__
+typedef unsigned long long u64;
 
-// ----------------------------------------------------------------------------
-// Sums of tensors: element i is the terms' elements i, added in fp32 in the order of the
-// terms and rounded once to nearest, ties to even. So every rank gets the same bits.
-// Who reads an element of a term that is dst as well writes it later, and no one else
-// does either.
-
+// What PTX has and C++ has no name for; a host brings its own.
 #ifndef OVGEN_HOST
 
-static __device__ __forceinline__ float half_bits_to_float(unsigned bits)
+DEVICE float half_bits_to_float(unsigned bits)
 {
   float x;
   asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)bits));
   return x;
 }
 
-static __device__ __forceinline__ unsigned float_to_half_bits(float x)
+DEVICE unsigned float_to_half_bits(float x)
 {
   unsigned short bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
   return bits;
 }
 
-static __device__ __forceinline__ unsigned float_to_bfloat_bits(float x)
+DEVICE unsigned float_to_bfloat_bits(float x)
 {
   unsigned short bits;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
@@ -39,151 +35,126 @@ static __device__ __forceinline__ unsigned float_to_bfloat_bits(float x)
 
 #endif
 
-// The element types: the integer that holds one, how many lie in a word of 32 bits, and
-// the conversions.
-
-struct of_bfloats {
+struct bf16 {
   typedef unsigned short bits;
-  enum { in_word = 2 };
-  static __device__ __forceinline__ float widen(unsigned x) { return __uint_as_float(x << 16); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return float_to_bfloat_bits(x); }
+  DEVICE float widen(unsigned x) { return __uint_as_float(x << 16); }
+  DEVICE unsigned narrow(float x) { return float_to_bfloat_bits(x); }
 };
 
-struct of_halves {
+struct fp16 {
   typedef unsigned short bits;
-  enum { in_word = 2 };
-  static __device__ __forceinline__ float widen(unsigned x) { return half_bits_to_float(x); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return float_to_half_bits(x); }
+  DEVICE float widen(unsigned x) { return half_bits_to_float(x); }
+  DEVICE unsigned narrow(float x) { return float_to_half_bits(x); }
 };
 
-struct of_floats {
+struct fp32 {
   typedef unsigned bits;
-  enum { in_word = 1 };
-  static __device__ __forceinline__ float widen(unsigned x) { return __uint_as_float(x); }
-  static __device__ __forceinline__ unsigned narrow(float x) { return __float_as_uint(x); }
+  DEVICE float widen(unsigned x) { return __uint_as_float(x); }
+  DEVICE unsigned narrow(float x) { return __float_as_uint(x); }
 };
 
-// sum_unit is what a thread keeps of 16 bytes of the result.
-template <typename E>
-struct sum_unit {
-  float x[4 * E::in_word];
+// ----------------------------------------------------------------------------
+// Sums of tensors: element i is the terms' elements i, added in fp32 in the order of the terms and
+// rounded once to nearest, ties to even. So every rank gets the same bits. Who reads an element of
+// a term that is dst as well writes it later, and no one else does either.
 
-  // Whatever is added to -0 stays as it is.
-  __device__ __forceinline__ void clear()
-  {
-    for (int i = 0; i < 4 * E::in_word; i++) {
-      x[i] = -0.0f;
-    }
-  }
-
-  __device__ __forceinline__ void add(uint4 v)
-  {
-    const unsigned words[4] = {v.x, v.y, v.z, v.w};
-    for (int i = 0; i < 4 * E::in_word; i++) {
-      unsigned bits = words[i / E::in_word];
-      if (E::in_word == 2) {
-        bits = i % 2 == 0 ? bits & 0xffffu : bits >> 16;
-      }
-      x[i] += E::widen(bits);
-    }
-  }
-
-  __device__ __forceinline__ uint4 rounded() const
-  {
-    unsigned words[4] = {0, 0, 0, 0};
-    for (int i = 0; i < 4 * E::in_word; i++) {
-      words[i / E::in_word] |= E::narrow(x[i]) << (i % E::in_word * 16);
-    }
-    uint4 v;
-    v.x = words[0];
-    v.y = words[1];
-    v.z = words[2];
-    v.w = words[3];
-    return v;
-  }
-};
-
-// How many terms a thread loads before it adds them: a load of a peer's memory takes a
-// microsecond.
+// A thread loads so many terms before it adds them: a load of a peer's memory takes a microsecond.
 enum { in_flight = 4 };
 
-// sum_units adds up 16 bytes at a time, from `from` bytes into every term on.
+// add adds the elements of 16 bytes, rounded makes 16 bytes of them.
 template <typename E>
-static __device__ __forceinline__ void sum_units(const struct reducescatterinplace_sum &p, unsigned long long from, unsigned long long units)
+DEVICE void add(float *x, uint4 v)
 {
-  const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
-  for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < units; i += stride) {
-    const unsigned long long at = from + i * 16;
-    struct sum_unit<E> sum;
-    sum.clear();
-    for (unsigned t = 0; t < p.terms_count; t += in_flight) {
-      uint4 v[in_flight] = {};
-      for (unsigned j = 0; j < in_flight; j++) {
-        if (t + j < p.terms_count) {
-          v[j] = *(const uint4 *)(p.terms[t + j] + at);
-        }
-      }
-      for (unsigned j = 0; j < in_flight; j++) {
-        if (t + j < p.terms_count) {
-          sum.add(v[j]);
-        }
-      }
+  const unsigned words[4] = {v.x, v.y, v.z, v.w};
+  for (unsigned i = 0; i < 16 / sizeof(typename E::bits); i++) {
+    unsigned bits = words[i * sizeof(typename E::bits) / 4];
+    if (sizeof(typename E::bits) == 2) {
+      bits = i % 2 == 0 ? bits & 0xffffu : bits >> 16;
     }
-    *(uint4 *)(p.dst + at) = sum.rounded();
+    x[i] += E::widen(bits);
   }
 }
 
-// sum_as adds up elements of type E: by units where dst and all terms are aligned alike,
-// and what lies ahead of the first unit and behind the last one by one.
 template <typename E>
-static __device__ __forceinline__ void sum_as(const struct reducescatterinplace_sum &p)
+DEVICE uint4 rounded(const float *x)
+{
+  uint4 v = {};
+  unsigned *const words[4] = {&v.x, &v.y, &v.z, &v.w};
+  for (unsigned i = 0; i < 16 / sizeof(typename E::bits); i++) {
+    const unsigned at = i * sizeof(typename E::bits);
+    *words[at / 4] |= E::narrow(x[i]) << at % 4 * 8;
+  }
+  return v;
+}
+
+// sum is the launch's part in a sum of n terms by all of its threads: by units of 16 bytes where
+// dst and all terms are aligned alike, and what lies before the first and after the last one by one.
+template <typename E>
+DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count)
 {
   typedef typename E::bits bits;
-  unsigned long long apart = 0;
-  for (unsigned t = 0; t < p.terms_count; t++) {
-    apart |= p.terms[t] ^ p.dst;
+  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
+  u64 apart = 0;
+  for (unsigned t = 0; t < n; t++) {
+    apart |= (u64)terms[t] ^ (u64)dst;
   }
-  unsigned long long head = p.count, units = 0;  // elements, 16 bytes
+  u64 head = count, units = 0;  // elements, 16 bytes
   if (apart % 16 == 0) {
-    head = (0 - p.dst) % 16 / sizeof(bits);
-    head = head < p.count ? head : p.count;
-    units = (p.count - head) * sizeof(bits) / 16;
-    sum_units<E>(p, head * sizeof(bits), units);
+    head = (0 - (u64)dst) % 16 / sizeof(bits);
+    head = head < count ? head : count;
+    units = (count - head) * sizeof(bits) / 16;
   }
-  const unsigned long long middle = units * 16 / sizeof(bits);
-  const unsigned long long stride = (unsigned long long)gridDim.x * blockDim.x;
-  for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < p.count - middle; i += stride) {
-    const unsigned long long at = i < head ? i : i + middle;
-    float sum = E::widen(((const bits *)p.terms[0])[at]);
-    for (unsigned t = 1; t < p.terms_count; t++) {
-      sum += E::widen(((const bits *)p.terms[t])[at]);
+  for (u64 i = first; i < units; i += stride) {
+    const u64 at = head * sizeof(bits) + i * 16;
+    float x[16 / sizeof(bits)];
+    for (unsigned k = 0; k < 16 / sizeof(bits); k++) {
+      x[k] = -0.0f;  // whatever is added to -0 stays as it is
     }
-    ((bits *)p.dst)[at] = (bits)E::narrow(sum);
+    for (unsigned t = 0; t < n; t += in_flight) {
+      uint4 v[in_flight] = {};
+      for (unsigned j = 0; j < in_flight; j++) {
+        if (t + j < n) {
+          v[j] = *(const uint4 *)(terms[t + j] + at);
+        }
+      }
+      for (unsigned j = 0; j < in_flight; j++) {
+        if (t + j < n) {
+          add<E>(x, v[j]);
+        }
+      }
+    }
+    *(uint4 *)(dst + at) = rounded<E>(x);
   }
-}
-
-// sum_terms is the launch's part in a sum by all of its threads.
-static __device__ __forceinline__ void sum_terms(const struct reducescatterinplace_sum &p)
-{
-  if (p.terms_count == 0) {
-    return;
-  }
-  if (p.element == 1) {
-    sum_as<of_bfloats>(p);
-  } else if (p.element == 2) {
-    sum_as<of_halves>(p);
-  } else {
-    sum_as<of_floats>(p);
+  const u64 middle = units * 16 / sizeof(bits);
+  for (u64 i = first; i < count - middle; i += stride) {
+    const u64 at = i < head ? i : i + middle;
+    float x = E::widen(((const bits *)terms[0])[at]);
+    for (unsigned t = 1; t < n; t++) {
+      x += E::widen(((const bits *)terms[t])[at]);
+    }
+    ((bits *)dst)[at] = (bits)E::narrow(x);
   }
 }
 
 // ----------------------------------------------------------------------------
-// reduce adds up tensors.
-// Launch: any grid and block of one dimension.
+// reduce adds up tensors, in one order and in fp32.
+// Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
+
+struct reduce {
+  char *dst;  // may be one of the terms
+  u64 count;  // elements
+  u64 n;  // terms
+  const char *terms[8];  // own memory or a peer's
+};
+
+template <typename E>
+DEVICE void reduce_of(const struct reduce &p)
+{
+  sum<E>(p.dst, p.terms, p.n, p.count);
+}
 
 extern "C" {
-__global__ void reducescatterinplace_reduce(const __grid_constant__ struct reducescatterinplace_reduce p)
-{
-  sum_terms(p.sum);
-}
+__global__ void reduce_bf16(const __grid_constant__ struct reduce p) { reduce_of<bf16>(p); }
+__global__ void reduce_fp16(const __grid_constant__ struct reduce p) { reduce_of<fp16>(p); }
+__global__ void reduce_fp32(const __grid_constant__ struct reduce p) { reduce_of<fp32>(p); }
 }

@@ -8,89 +8,82 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "sum",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "N"}}},
 	},
-	Transport: schedule.Transport{Signal: "kernel", Steps: "fused"},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A"}, Index: "d...->..."},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "fd36eb51bc79c4c9a9e04c1338e3335302b473b5982d0d8c153fd9a59ef63252",
-	Proof:    "proven for D = 1..8, stamp e771f8b12c1c0aeb",
+	Hash:     "7aa35b0789b80162092e31b1ca71f35c8d0b94622b4f0aab6ce8c8069f5e2b6d",
+	Proof:    "proven for D = 1..8, stamp 3747a83d1001c3b8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatterV, the same on all
-// ranks. M is counted over all ranks, of which each has a part. N is of each
-// rank's own tensors.
+// Shape is the size and element type of a ReduceScatterV, the same on all ranks. M is counted over
+// all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M, N]: this rank's part, which the peers read; as many
-	// elements as the counts say, at most M*N.
+	// A is [DIDx(D), M, N]: this rank's part, which the peers read; as many elements as the counts say,
+	// at most M*N.
 	A device.Ptr
-	// C is [DIDx(D, uneven), M/D, N]: this rank's part; as many elements as the
-	// counts say, at most M*N.
+	// C is [DIDx(D, uneven), M/D, N]: this rank's part; as many elements as the counts say, at most
+	// M*N.
 	C      device.Ptr
 	Counts []int // of the uneven parts, one for each rank; the same on all ranks
 }
 
-// Plan is a ReduceScatterV of one shape on this rank. Its methods, which are
-// those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a ReduceScatterV of one shape on this rank. Its methods, which are those of plan.Plan but
+// for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
-	kernels     kernels
+	kernels     *kernels.Set
 	terms       []driver.Ptr // of the sum that is being enqueued
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.BindCounts(ctx, x.Counts, x.A, x.C)
 }
@@ -111,20 +104,19 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	})
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A.
+	// Peers may read A; own rows, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.a.PeerPart(j, r))
 	}
-	p.kernels.shot(q, main, p.ready, p.ready, p.c.At(0), p.c.Size(0), p.read, p.read, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.read, PostWait: p.read}, p.c.At(0), p.c.Size(0), p.terms...)
 }

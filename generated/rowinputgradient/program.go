@@ -14,56 +14,52 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "matmul",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "K"}, {Extent: "N"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,kn->mn"},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowinputgradient",
-	Hash:    "d8a0de406c6b2a181895c7a0197d3f0cc2f1facdd2945a48b5ddddd89d608c13",
-	Proof:   "proven for D = 1..8, stamp a7f7ecc00376273c",
+	Hash:    "5ca8e3d4850bb9c7835f8e6a3f9e0bc5a908788e52d91fc9c3fd1a974c1a6f63",
+	Proof:   "proven for D = 1..8, stamp 203f6e01f39fc5d4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a RowInputGradient, the same on all
-// ranks. M is counted over all ranks, of which each has a part. K and N are of
-// each rank's own tensors.
+// Shape is the size and element type of a RowInputGradient, the same on all ranks. M is counted
+// over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
-	// memory, M/D*K elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	A device.Ptr
 	B device.Ptr // [K, N]; K*N elements
 	C device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is a RowInputGradient of one shape on this rank. Its methods, which are
-// those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a RowInputGradient of one shape on this rank. Its methods, which are those of plan.Plan
+// but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -77,21 +73,18 @@ type Plan struct {
 	gemm               *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -116,8 +109,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -133,16 +125,14 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
 		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, g, p.a.Peer(from, 0), p.chunkA)
+		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		g := p.agathered.At(int64(from) * p.chunkA)
-		q.Matmul(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), g, p.b.At(0))
+		q.Matmul(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0))
 	}
 
 	// A may be overwritten afterwards.

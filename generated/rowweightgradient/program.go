@@ -14,56 +14,52 @@ import (
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "gradient",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K"}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
+	},
+	Ops: []schedule.Op{
+		{Out: "C", In: []string{"A", "B"}, Index: "mn,mk->nk"},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "a212aa886ed4d4e65238dace8e26ea8fb1c6da40166138ed8f96807ca8e3569f",
-	Proof:   "proven for D = 1..8, stamp 06be5e0f777976e4",
+	Hash:    "e11a50083f04ebc5e122ef596989c823342fafea7cc7688fcfdf9142388fef4c",
+	Proof:   "proven for D = 1..8, stamp a44402b8abfc6d55",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a RowWeightGradient, the same on all
-// ranks. M is counted over all ranks, of which each has a part. K and N are of
-// each rank's own tensors.
+// Shape is the size and element type of a RowWeightGradient, the same on all ranks. M is counted
+// over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, N]: this rank's part, which the peers read; [M/D, N] in
-	// memory, M/D*N elements.
+	// A is [DIDx(D), M/D, N]: this rank's part, which the peers read; [M/D, N] in memory, M/D*N
+	// elements.
 	A device.Ptr
 	B device.Ptr // [M, K]; M*K elements
 	C device.Ptr // [N, K]; N*K elements
 }
 
-// Plan is a RowWeightGradient of one shape on this rank. Its methods, which are
-// those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a RowWeightGradient of one shape on this rank. Its methods, which are those of plan.Plan
+// but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -76,21 +72,18 @@ type Plan struct {
 	gemm, gemm2        *plan.Product
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.C)
 }
@@ -115,8 +108,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()

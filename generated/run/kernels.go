@@ -4,58 +4,19 @@ package main
 
 import (
 	_ "embed"
-	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/harness"
 )
-
-/*
-#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
-#include "run.h"
-const void *run_kernels(const void *engine);
-*/
-import "C"
 
 //go:embed run_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
-	Name:   "run",
-	Source: "d3c6c7b12bd00b18ed6cfe036ad5f57cda51afa80ebf6b5ac5c433f58b669ff9",
-	PTX:    ptx,
-	Kernels: []driver.Kernel{
-		{Name: "fill", Params: C.sizeof_struct_run_fill, Touches: fillTouches},
-		{Name: "compare", Params: C.sizeof_struct_run_compare, Touches: compareTouches},
-		{Name: "spin", Params: C.sizeof_struct_run_spin, Touches: spinTouches},
-	},
-	Host: unsafe.Pointer(C.run_kernels),
-}
-
-// sized is a number of elements in bytes.
-func sized(count C.longlong, typ C.uint) int64 {
-	return int64(count) * driver.Type(typ).Size()
-}
-
-// fillTouches is what a launch of fill touches.
-func fillTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_run_fill)(params)
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.at), Bytes: sized(p.count, p.element)})
-}
-
-// compareTouches is what a launch of compare touches. How many verdicts it
-// writes depends on the launch: the first stands for all.
-func compareTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_run_compare)(params)
-	return append(to,
-		driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(p.got), Bytes: sized(p.count, p.element)},
-		driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(p.want), Bytes: sized(p.count, p.element)},
-		driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.out), Bytes: C.sizeof_struct_run_verdict},
-	)
-}
-
-// spinTouches is what a launch of spin touches: nothing.
-func spinTouches(_ unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	return to
+	Name:    "run",
+	Source:  "5fe5cbe408273afc71932d5915267ff2479e936b029715668a58a077747ca9e0",
+	PTX:     ptx,
+	Kernels: harness.CheckKernels(),
 }

@@ -5,10 +5,11 @@
 //   compare  holds one tensor against another
 //   spin     keeps a stream busy for a time
 //
-// Every kernel takes one struct by value (run.h). A struct of zeros makes it do
-// nothing, which is how it is launched once ahead of the first run.
+// Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
+// is launched once before the first run.
 
-#include "run.h"
+#define DEVICE static __device__ __forceinline__
+typedef unsigned long long u64;
 
 #ifndef OVGEN_HOST
 
@@ -20,6 +21,45 @@ static __device__ __forceinline__ unsigned long long globaltimer()
 }
 
 #endif
+
+// ----------------------------------------------------------------------------
+// Parameters, as verify/harness has them
+
+struct run_fill {
+  unsigned long long at;
+  long long first;   // index of at[0] in the whole tensor
+  long long count;   // elements
+  long long run;     // elements that follow each other in the whole tensor
+  long long stride;  // from one such run to the next, in the whole tensor
+  unsigned seed;
+  unsigned limit;    // of 1 << 24: how many integers are not zero
+  unsigned element;  // 1 bf16, 2 fp16, 3 fp32
+  unsigned real;     // 1: reals in [-1, 1), 0: integers -1, 0, 1 times unit
+  float unit;
+  unsigned add;  // 1: to what is there
+};
+
+struct run_compare {
+  unsigned long long got;
+  unsigned long long want;  // that of got[0], in the whole tensor
+  unsigned long long out;   // struct run_verdict, one a thread of the launch
+  long long count;          // elements of got
+  long long run;            // elements that follow each other in want
+  long long stride;         // from one such run to the next
+  unsigned element;         // 1 bf16, 2 fp16, 3 fp32
+  unsigned unused;
+};
+
+// What a thread of compare found.
+struct run_verdict {
+  long long first;  // its first element that differs, -1 for none
+  unsigned differ;  // how many of its elements differ
+  float largest;    // of |want|
+};
+
+struct run_spin {
+  long long nanoseconds;
+};
 
 // ----------------------------------------------------------------------------
 // Elements of tensors: 1 bf16, 2 fp16, 3 fp32. The conversions are spelled out, so that

@@ -4,97 +4,28 @@ package tensorparallelmlp
 
 import (
 	_ "embed"
-	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/kernels"
 )
 
-/*
-#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
-#include "tensorparallelmlp.h"
-const void *tensorparallelmlp_kernels(const void *engine);
-*/
-import "C"
+// table describes the kernels of tensorparallelmlp.cu.
+var table = kernels.Table{
+	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	Peers: 7,
+	Kernels: []kernels.Kernel{
+		{Kind: kernels.Reduce, Terms: 8, Varies: true},
+	},
+}
 
 //go:embed tensorparallelmlp_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels
-// compiled for the host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
+// host.
 var code = driver.Code{
-	Name:   "tensorparallelmlp",
-	Source: "0f83bdcc0b8cdadc11a98af7e0eb8ca7d96678bc4f8badb3b57f1a44eb239834",
-	PTX:    ptx,
-	Kernels: []driver.Kernel{
-		{Name: "tensorparallelmlp_reduce", Params: C.sizeof_struct_tensorparallelmlp_reduce, Touches: reduceTouches},
-	},
-	Host: unsafe.Pointer(C.tensorparallelmlp_kernels),
-}
-
-// maxRanks is how many ranks the kernels serve: a sum has a term for each.
-const maxRanks = C.TENSORPARALLELMLP_TERMS
-
-// kernels are those that a plan launches.
-type kernels struct {
-	reduceKernel *plan.Kernel
-	element      driver.Type // of what is added up
-}
-
-// build declares the kernels.
-func (k *kernels) build(b *plan.Builder, t driver.Type) {
-	k.reduceKernel = b.Kernel("tensorparallelmlp_reduce")
-	k.element = t
-}
-
-// Launch geometry: the threads of a block, and the most blocks of a kind, few
-// enough to leave the multiprocessors to the products where the kernel may
-// wait.
-const (
-	threads      = 512
-	reduceBlocks = 264
-)
-
-// blocks is how many blocks so many bytes take, 16 bytes a thread.
-func blocks(bytes int64, most uint32) uint32 {
-	return uint32(min(bytes/(16*threads)+1, int64(most)))
-}
-
-// sum is dst = the sum of the terms, as a kernel takes it.
-func (k *kernels) sum(dst driver.Ptr, bytes int64, terms []driver.Ptr) C.struct_tensorparallelmlp_sum {
-	p := C.struct_tensorparallelmlp_sum{
-		dst:         C.ulonglong(dst),
-		count:       C.ulonglong(bytes / k.element.Size()),
-		terms_count: C.uint(len(terms)),
-		element:     C.uint(k.element),
-	}
-	for i, x := range terms {
-		p.terms[i] = C.ulonglong(x)
-	}
-	return p
-}
-
-// sumTouched adds what a sum touches: it reads every term and writes dst.
-func sumTouched(p *C.struct_tensorparallelmlp_sum, to []driver.Touch) []driver.Touch {
-	if p.element == 0 {
-		return to
-	} // its first launch, which does nothing
-	element := driver.Type(p.element)
-	bytes := int64(p.count) * element.Size()
-	for _, x := range p.terms[:p.terms_count] {
-		to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x), Bytes: bytes, Type: element})
-	}
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p.dst), Bytes: bytes, Type: element})
-}
-
-// reduce sets dst, of so many bytes, to the sum of the terms in their order.
-func (k *kernels) reduce(q *plan.Queue, s *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	p := C.struct_tensorparallelmlp_reduce{sum: k.sum(dst, bytes, terms)}
-	q.Launch(s, k.reduceKernel, driver.Dim3{X: blocks(bytes, reduceBlocks), Y: 1, Z: 1}, driver.Dim3{X: threads, Y: 1, Z: 1}, unsafe.Pointer(&p))
-}
-
-// reduceTouches is what a launch of reduce touches.
-func reduceTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*C.struct_tensorparallelmlp_reduce)(params)
-	return sumTouched(&p.sum, to)
+	Name:    "tensorparallelmlp",
+	Source:  "9dde7dd736af148df1eaf1db47976cca5f6b267a685b2f2d0ecf522d56d17f0e",
+	PTX:     ptx,
+	Kernels: table.Code(),
 }

@@ -8,13 +8,13 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 )
 
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
-	Op: "mlp",
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
 		{Name: "B", Axes: []schedule.Axis{{Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
@@ -22,46 +22,44 @@ var Schedule = schedule.Schedule{
 		{Name: "B2", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
 		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
 	},
+	Ops: []schedule.Op{
+		{Out: "H", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}, {Do: "gelu"}}},
+		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn"},
+	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "e26cf6760a3b0da964f0f21e2e6e0242db0e02141165c8a06aa280741c7cf2fb",
-	Proof:    "proven for D = 1..8, stamp 94f82dc1bfd40384",
+	Hash:     "7f3b2bb1931bc31cf38a99a3ab19994923a40fb9db0cd50ddbca33f4f5da6c71",
+	Proof:    "proven for D = 1..8, stamp d3385ca5cba8722a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-	MaxRanks: maxRanks,
+	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a TensorParallelMLP, the same on all
-// ranks. M and F are counted over all ranks, of which each has a part. K and N
-// are of each rank's own tensors.
+// Shape is the size and element type of a TensorParallelMLP, the same on all ranks. M and F are
+// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.F)
-}
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.F) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N, s.F)
-}
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type;
-// plan.Plan.Bind says what must hold of it. Runs write C, which must overlap no
-// other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
+// what must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in
-	// memory, M/D*K elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
+	// elements.
 	A    device.Ptr
 	B    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Bias device.Ptr // [DIDx(D), F/D]: this rank's part; [F/D] in memory, F/D elements
@@ -69,8 +67,8 @@ type Buffers struct {
 	C    device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a TensorParallelMLP of one shape on this rank. Its methods, which are
-// those of plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a TensorParallelMLP of one shape on this rank. Its methods, which are those of plan.Plan
+// but for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -83,25 +81,22 @@ type Plan struct {
 	copy, put                                       *plan.Stream
 	work                                            []*plan.Stream
 	gemmH, gemmPartial                              *plan.Product
-	kernels                                         kernels
+	kernels                                         *kernels.Set
 	terms                                           []driver.Ptr // of the sum that is being enqueued
 }
 
-// New makes a plan for a shape. It is collective: every rank of the group calls
-// it with the same shape, and all get the error of one; plan.Make says which.
+// New makes a plan for a shape. It is collective, as plan.Make says.
 func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is the device memory that a rank of so many needs for a plan of the
-// shape, at most: the caller's buffers, and what New takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
+// takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
 
-// Bind sets the memory that runs work on, as plan.Plan's does: it is collective
-// where memory that peers use is new, and else sends nothing and waits for
-// nothing.
+// Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 	return p.Plan.Bind(ctx, x.A, x.B, x.Bias, x.B2, x.C)
 }
@@ -132,13 +127,12 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.work = b.FallingStreams("work", 1, d)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true, Gelu: true})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
-	p.kernels.build(b, s.Type)
+	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
 
-// issue enqueues one run: the host program of the package comment, node by
-// node.
+// issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
@@ -192,7 +186,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
 
 	// A may be overwritten afterwards.
 	q.Post(p.copy, p.read)

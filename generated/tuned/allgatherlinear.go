@@ -22,172 +22,75 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// AllGatherLinear is the operation of package allgatherlinear, by the schedule
-// that a tuning has chosen.
+// AllGatherLinear is the operation of package allgatherlinear, by the schedule that a tuning has
+// chosen.
 type AllGatherLinear = plan.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers]
 
-// NewAllGatherLinear makes a plan by the fastest schedule that t has measured
-// at s, or else at the nearest shape whose fastest schedule accepts s. Where t
-// has none, or is nil, the first schedule below that accepts s makes it.
-// NewAllGatherLinear is collective, and all ranks need the same tuning.
+// NewAllGatherLinear makes a plan by the fastest schedule that t has measured at s, or else at the
+// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
+// below that accepts s makes it. NewAllGatherLinear is collective, and all ranks need the same
+// tuning.
 func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherLinear)
 }
 
 // schedulesOfAllGatherLinear are the schedules to choose from.
 var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
-	{
-		Program: "allgatherlinear",
-		Check:   allgatherlinear.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinear.New(ctx, g, s)
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
+	plan.Own(&allgatherlinear.Program, allgatherlinear.New, (*allgatherlinear.Plan).Bind),
+	plan.Other(&allgatherlinearbroadcast.Program, allgatherlinearbroadcast.New, (*allgatherlinearbroadcast.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearbroadcast.Shape { return allgatherlinearbroadcast.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearbroadcast.Buffers {
+			return allgatherlinearbroadcast.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearcollective1.Program, allgatherlinearcollective1.New, (*allgatherlinearcollective1.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearcollective1.Shape {
+			return allgatherlinearcollective1.Shape(s)
 		},
-	},
-	{
-		Program: "allgatherlinearbroadcast",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearbroadcast.Shape(s).Check(ranks)
+		func(x allgatherlinear.Buffers) allgatherlinearcollective1.Buffers {
+			return allgatherlinearcollective1.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearcopied.Program, allgatherlinearcopied.New, (*allgatherlinearcopied.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearcopied.Shape { return allgatherlinearcopied.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearcopied.Buffers { return allgatherlinearcopied.Buffers(x) }),
+	plan.Other(&allgatherlinearfused.Program, allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearfused.Shape { return allgatherlinearfused.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearfused.Buffers { return allgatherlinearfused.Buffers(x) }),
+	plan.Other(&allgatherlineargrouped.Program, allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlineargrouped.Shape { return allgatherlineargrouped.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlineargrouped.Buffers {
+			return allgatherlineargrouped.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearkernels.Program, allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearkernels.Shape { return allgatherlinearkernels.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearkernels.Buffers {
+			return allgatherlinearkernels.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearparts.Program, allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearparts.Shape { return allgatherlinearparts.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearparts.Buffers { return allgatherlinearparts.Buffers(x) }),
+	plan.Other(&allgatherlinearput.Program, allgatherlinearput.New, (*allgatherlinearput.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearput.Shape { return allgatherlinearput.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearput.Buffers { return allgatherlinearput.Buffers(x) }),
+	plan.Other(&allgatherlinearringbackward.Program, allgatherlinearringbackward.New, (*allgatherlinearringbackward.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearringbackward.Shape {
+			return allgatherlinearringbackward.Shape(s)
 		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearbroadcast.New(ctx, g, allgatherlinearbroadcast.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearbroadcast.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearcollective1",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearcollective1.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearcollective1.New(ctx, g, allgatherlinearcollective1.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearcollective1.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearcopied",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearcopied.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearcopied.New(ctx, g, allgatherlinearcopied.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearcopied.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearfused",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearfused.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearfused.New(ctx, g, allgatherlinearfused.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearfused.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlineargrouped",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlineargrouped.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlineargrouped.New(ctx, g, allgatherlineargrouped.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlineargrouped.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearkernels",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearkernels.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearkernels.New(ctx, g, allgatherlinearkernels.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearkernels.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearparts",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearparts.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearparts.New(ctx, g, allgatherlinearparts.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearparts.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearput",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearput.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearput.New(ctx, g, allgatherlinearput.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearput.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearringbackward",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearringbackward.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearringbackward.New(ctx, g, allgatherlinearringbackward.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearringbackward.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearringboth",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearringboth.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearringboth.New(ctx, g, allgatherlinearringboth.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearringboth.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearringget",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearringget.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearringget.New(ctx, g, allgatherlinearringget.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearringget.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "allgatherlinearringput",
-		Check: func(s allgatherlinear.Shape, ranks int) error {
-			return allgatherlinearringput.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (plan.Runner, func(context.Context, allgatherlinear.Buffers) error, error) {
-			p, err := allgatherlinearringput.New(ctx, g, allgatherlinearringput.Shape(s))
-			return p, func(ctx context.Context, x allgatherlinear.Buffers) error {
-				return p.Bind(ctx, allgatherlinearringput.Buffers(x))
-			}, err
-		},
-	},
+		func(x allgatherlinear.Buffers) allgatherlinearringbackward.Buffers {
+			return allgatherlinearringbackward.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearringboth.Program, allgatherlinearringboth.New, (*allgatherlinearringboth.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearringboth.Shape { return allgatherlinearringboth.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearringboth.Buffers {
+			return allgatherlinearringboth.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearringget.Program, allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearringget.Shape { return allgatherlinearringget.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearringget.Buffers {
+			return allgatherlinearringget.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearringput.Program, allgatherlinearringput.New, (*allgatherlinearringput.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearringput.Shape { return allgatherlinearringput.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearringput.Buffers {
+			return allgatherlinearringput.Buffers(x)
+		}),
 }

@@ -11,40 +11,22 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// AllGatherMatmul is the operation of package allgathermatmul, by the schedule
-// that a tuning has chosen.
+// AllGatherMatmul is the operation of package allgathermatmul, by the schedule that a tuning has
+// chosen.
 type AllGatherMatmul = plan.Tuned[allgathermatmul.Shape, allgathermatmul.Buffers]
 
-// NewAllGatherMatmul makes a plan by the fastest schedule that t has measured
-// at s, or else at the nearest shape whose fastest schedule accepts s. Where t
-// has none, or is nil, the first schedule below that accepts s makes it.
-// NewAllGatherMatmul is collective, and all ranks need the same tuning.
+// NewAllGatherMatmul makes a plan by the fastest schedule that t has measured at s, or else at the
+// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
+// below that accepts s makes it. NewAllGatherMatmul is collective, and all ranks need the same
+// tuning.
 func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s allgathermatmul.Shape) (*AllGatherMatmul, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherMatmul)
 }
 
 // schedulesOfAllGatherMatmul are the schedules to choose from.
 var schedulesOfAllGatherMatmul = []plan.Candidate[allgathermatmul.Shape, allgathermatmul.Buffers]{
-	{
-		Program: "allgathermatmul",
-		Check:   allgathermatmul.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
-			p, err := allgathermatmul.New(ctx, g, s)
-			return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "rowinputgradient",
-		Check: func(s allgathermatmul.Shape, ranks int) error {
-			return rowinputgradient.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgathermatmul.Shape) (plan.Runner, func(context.Context, allgathermatmul.Buffers) error, error) {
-			p, err := rowinputgradient.New(ctx, g, rowinputgradient.Shape(s))
-			return p, func(ctx context.Context, x allgathermatmul.Buffers) error {
-				return p.Bind(ctx, rowinputgradient.Buffers(x))
-			}, err
-		},
-	},
+	plan.Own(&allgathermatmul.Program, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
+	plan.Other(&rowinputgradient.Program, rowinputgradient.New, (*rowinputgradient.Plan).Bind,
+		func(s allgathermatmul.Shape) rowinputgradient.Shape { return rowinputgradient.Shape(s) },
+		func(x allgathermatmul.Buffers) rowinputgradient.Buffers { return rowinputgradient.Buffers(x) }),
 }

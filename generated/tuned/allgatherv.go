@@ -11,40 +11,20 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// AllGatherV is the operation of package allgatherv, by the schedule that a
-// tuning has chosen.
+// AllGatherV is the operation of package allgatherv, by the schedule that a tuning has chosen.
 type AllGatherV = plan.Tuned[allgatherv.Shape, allgatherv.Buffers]
 
-// NewAllGatherV makes a plan by the fastest schedule that t has measured at s,
-// or else at the nearest shape whose fastest schedule accepts s. Where t has
-// none, or is nil, the first schedule below that accepts s makes it.
-// NewAllGatherV is collective, and all ranks need the same tuning.
+// NewAllGatherV makes a plan by the fastest schedule that t has measured at s, or else at the
+// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
+// below that accepts s makes it. NewAllGatherV is collective, and all ranks need the same tuning.
 func NewAllGatherV(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherv.Shape) (*AllGatherV, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherV)
 }
 
 // schedulesOfAllGatherV are the schedules to choose from.
 var schedulesOfAllGatherV = []plan.Candidate[allgatherv.Shape, allgatherv.Buffers]{
-	{
-		Program: "allgatherv",
-		Check:   allgatherv.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s allgatherv.Shape) (plan.Runner, func(context.Context, allgatherv.Buffers) error, error) {
-			p, err := allgatherv.New(ctx, g, s)
-			return p, func(ctx context.Context, x allgatherv.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "allgathervpadded",
-		Check: func(s allgatherv.Shape, ranks int) error {
-			return allgathervpadded.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allgatherv.Shape) (plan.Runner, func(context.Context, allgatherv.Buffers) error, error) {
-			p, err := allgathervpadded.New(ctx, g, allgathervpadded.Shape(s))
-			return p, func(ctx context.Context, x allgatherv.Buffers) error {
-				return p.Bind(ctx, allgathervpadded.Buffers(x))
-			}, err
-		},
-	},
+	plan.Own(&allgatherv.Program, allgatherv.New, (*allgatherv.Plan).Bind),
+	plan.Other(&allgathervpadded.Program, allgathervpadded.New, (*allgathervpadded.Plan).Bind,
+		func(s allgatherv.Shape) allgathervpadded.Shape { return allgathervpadded.Shape(s) },
+		func(x allgatherv.Buffers) allgathervpadded.Buffers { return allgathervpadded.Buffers(x) }),
 }

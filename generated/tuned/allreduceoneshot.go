@@ -11,40 +11,22 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// AllReduceOneShot is the operation of package allreduceoneshot, by the
-// schedule that a tuning has chosen.
+// AllReduceOneShot is the operation of package allreduceoneshot, by the schedule that a tuning has
+// chosen.
 type AllReduceOneShot = plan.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buffers]
 
-// NewAllReduceOneShot makes a plan by the fastest schedule that t has measured
-// at s, or else at the nearest shape whose fastest schedule accepts s. Where t
-// has none, or is nil, the first schedule below that accepts s makes it.
-// NewAllReduceOneShot is collective, and all ranks need the same tuning.
+// NewAllReduceOneShot makes a plan by the fastest schedule that t has measured at s, or else at the
+// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
+// below that accepts s makes it. NewAllReduceOneShot is collective, and all ranks need the same
+// tuning.
 func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning, s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
 }
 
 // schedulesOfAllReduceOneShot are the schedules to choose from.
 var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
-	{
-		Program: "allreduceoneshot",
-		Check:   allreduceoneshot.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
-			p, err := allreduceoneshot.New(ctx, g, s)
-			return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "allreducetwoshot",
-		Check: func(s allreduceoneshot.Shape, ranks int) error {
-			return allreducetwoshot.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s allreduceoneshot.Shape) (plan.Runner, func(context.Context, allreduceoneshot.Buffers) error, error) {
-			p, err := allreducetwoshot.New(ctx, g, allreducetwoshot.Shape(s))
-			return p, func(ctx context.Context, x allreduceoneshot.Buffers) error {
-				return p.Bind(ctx, allreducetwoshot.Buffers(x))
-			}, err
-		},
-	},
+	plan.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
+	plan.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
+		func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
+		func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
 }

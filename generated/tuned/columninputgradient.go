@@ -11,40 +11,22 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// ColumnInputGradient is the operation of package columninputgradient, by the
-// schedule that a tuning has chosen.
+// ColumnInputGradient is the operation of package columninputgradient, by the schedule that a
+// tuning has chosen.
 type ColumnInputGradient = plan.Tuned[columninputgradient.Shape, columninputgradient.Buffers]
 
-// NewColumnInputGradient makes a plan by the fastest schedule that t has
-// measured at s, or else at the nearest shape whose fastest schedule accepts s.
-// Where t has none, or is nil, the first schedule below that accepts s makes
-// it. NewColumnInputGradient is collective, and all ranks need the same tuning.
+// NewColumnInputGradient makes a plan by the fastest schedule that t has measured at s, or else at
+// the nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first
+// schedule below that accepts s makes it. NewColumnInputGradient is collective, and all ranks need
+// the same tuning.
 func NewColumnInputGradient(ctx context.Context, g *group.Group, t *plan.Tuning, s columninputgradient.Shape) (*ColumnInputGradient, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfColumnInputGradient)
 }
 
 // schedulesOfColumnInputGradient are the schedules to choose from.
 var schedulesOfColumnInputGradient = []plan.Candidate[columninputgradient.Shape, columninputgradient.Buffers]{
-	{
-		Program: "columninputgradient",
-		Check:   columninputgradient.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {
-			p, err := columninputgradient.New(ctx, g, s)
-			return p, func(ctx context.Context, x columninputgradient.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "matmulreducescatter",
-		Check: func(s columninputgradient.Shape, ranks int) error {
-			return matmulreducescatter.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s columninputgradient.Shape) (plan.Runner, func(context.Context, columninputgradient.Buffers) error, error) {
-			p, err := matmulreducescatter.New(ctx, g, matmulreducescatter.Shape(s))
-			return p, func(ctx context.Context, x columninputgradient.Buffers) error {
-				return p.Bind(ctx, matmulreducescatter.Buffers(x))
-			}, err
-		},
-	},
+	plan.Own(&columninputgradient.Program, columninputgradient.New, (*columninputgradient.Plan).Bind),
+	plan.Other(&matmulreducescatter.Program, matmulreducescatter.New, (*matmulreducescatter.Plan).Bind,
+		func(s columninputgradient.Shape) matmulreducescatter.Shape { return matmulreducescatter.Shape(s) },
+		func(x columninputgradient.Buffers) matmulreducescatter.Buffers { return matmulreducescatter.Buffers(x) }),
 }

@@ -12,52 +12,29 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// LinearAllReduce is the operation of package linearallreduce, by the schedule
-// that a tuning has chosen.
+// LinearAllReduce is the operation of package linearallreduce, by the schedule that a tuning has
+// chosen.
 type LinearAllReduce = plan.Tuned[linearallreduce.Shape, linearallreduce.Buffers]
 
-// NewLinearAllReduce makes a plan by the fastest schedule that t has measured
-// at s, or else at the nearest shape whose fastest schedule accepts s. Where t
-// has none, or is nil, the first schedule below that accepts s makes it.
-// NewLinearAllReduce is collective, and all ranks need the same tuning.
+// NewLinearAllReduce makes a plan by the fastest schedule that t has measured at s, or else at the
+// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
+// below that accepts s makes it. NewLinearAllReduce is collective, and all ranks need the same
+// tuning.
 func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s linearallreduce.Shape) (*LinearAllReduce, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearAllReduce)
 }
 
 // schedulesOfLinearAllReduce are the schedules to choose from.
 var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
-	{
-		Program: "linearallreduce",
-		Check:   linearallreduce.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
-			p, err := linearallreduce.New(ctx, g, s)
-			return p, func(ctx context.Context, x linearallreduce.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
-		},
-	},
-	{
-		Program: "linearallreduceoneshot",
-		Check: func(s linearallreduce.Shape, ranks int) error {
-			return linearallreduceoneshot.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
-			p, err := linearallreduceoneshot.New(ctx, g, linearallreduceoneshot.Shape(s))
-			return p, func(ctx context.Context, x linearallreduce.Buffers) error {
-				return p.Bind(ctx, linearallreduceoneshot.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "linearallreducetwoshot",
-		Check: func(s linearallreduce.Shape, ranks int) error {
-			return linearallreducetwoshot.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s linearallreduce.Shape) (plan.Runner, func(context.Context, linearallreduce.Buffers) error, error) {
-			p, err := linearallreducetwoshot.New(ctx, g, linearallreducetwoshot.Shape(s))
-			return p, func(ctx context.Context, x linearallreduce.Buffers) error {
-				return p.Bind(ctx, linearallreducetwoshot.Buffers(x))
-			}, err
-		},
-	},
+	plan.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
+	plan.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
+		func(s linearallreduce.Shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
+		func(x linearallreduce.Buffers) linearallreduceoneshot.Buffers {
+			return linearallreduceoneshot.Buffers(x)
+		}),
+	plan.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
+		func(s linearallreduce.Shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
+		func(x linearallreduce.Buffers) linearallreducetwoshot.Buffers {
+			return linearallreducetwoshot.Buffers(x)
+		}),
 }

@@ -18,124 +18,73 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// LinearReduceScatter is the operation of package linearreducescatter, by the
-// schedule that a tuning has chosen.
+// LinearReduceScatter is the operation of package linearreducescatter, by the schedule that a
+// tuning has chosen.
 type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
 
-// NewLinearReduceScatter makes a plan by the fastest schedule that t has
-// measured at s, or else at the nearest shape whose fastest schedule accepts s.
-// Where t has none, or is nil, the first schedule below that accepts s makes
-// it. NewLinearReduceScatter is collective, and all ranks need the same tuning.
+// NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at
+// the nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first
+// schedule below that accepts s makes it. NewLinearReduceScatter is collective, and all ranks need
+// the same tuning.
 func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s linearreducescatter.Shape) (*LinearReduceScatter, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
 }
 
 // schedulesOfLinearReduceScatter are the schedules to choose from.
 var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
-	{
-		Program: "linearreducescatter",
-		Check:   linearreducescatter.Shape.Check,
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatter.New(ctx, g, s)
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, x)
-			}, err
+	plan.Own(&linearreducescatter.Program, linearreducescatter.New, (*linearreducescatter.Plan).Bind),
+	plan.Other(&linearreducescatterget.Program, linearreducescatterget.New, (*linearreducescatterget.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterget.Shape { return linearreducescatterget.Shape(s) },
+		func(x linearreducescatter.Buffers) linearreducescatterget.Buffers {
+			return linearreducescatterget.Buffers(x)
+		}),
+	plan.Other(&linearreducescatterinorder.Program, linearreducescatterinorder.New, (*linearreducescatterinorder.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterinorder.Shape {
+			return linearreducescatterinorder.Shape(s)
 		},
-	},
-	{
-		Program: "linearreducescatterget",
-		Check: func(s linearreducescatter.Shape, ranks int) error {
-			return linearreducescatterget.Shape(s).Check(ranks)
+		func(x linearreducescatter.Buffers) linearreducescatterinorder.Buffers {
+			return linearreducescatterinorder.Buffers(x)
+		}),
+	plan.Other(&linearreducescatterinslot.Program, linearreducescatterinslot.New, (*linearreducescatterinslot.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterinslot.Shape {
+			return linearreducescatterinslot.Shape(s)
 		},
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterget.New(ctx, g, linearreducescatterget.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterget.Buffers(x))
-			}, err
+		func(x linearreducescatter.Buffers) linearreducescatterinslot.Buffers {
+			return linearreducescatterinslot.Buffers(x)
+		}),
+	plan.Other(&linearreducescatterkernels.Program, linearreducescatterkernels.New, (*linearreducescatterkernels.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterkernels.Shape {
+			return linearreducescatterkernels.Shape(s)
 		},
-	},
-	{
-		Program: "linearreducescatterinorder",
-		Check: func(s linearreducescatter.Shape, ranks int) error {
-			return linearreducescatterinorder.Shape(s).Check(ranks)
+		func(x linearreducescatter.Buffers) linearreducescatterkernels.Buffers {
+			return linearreducescatterkernels.Buffers(x)
+		}),
+	plan.Other(&linearreducescatteroneshot.Program, linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatteroneshot.Shape {
+			return linearreducescatteroneshot.Shape(s)
 		},
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterinorder.New(ctx, g, linearreducescatterinorder.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterinorder.Buffers(x))
-			}, err
+		func(x linearreducescatter.Buffers) linearreducescatteroneshot.Buffers {
+			return linearreducescatteroneshot.Buffers(x)
+		}),
+	plan.Other(&linearreducescatterputkernels.Program, linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterputkernels.Shape {
+			return linearreducescatterputkernels.Shape(s)
 		},
-	},
-	{
-		Program: "linearreducescatterinslot",
-		Check: func(s linearreducescatter.Shape, ranks int) error {
-			return linearreducescatterinslot.Shape(s).Check(ranks)
+		func(x linearreducescatter.Buffers) linearreducescatterputkernels.Buffers {
+			return linearreducescatterputkernels.Buffers(x)
+		}),
+	plan.Other(&linearreducescatterring.Program, linearreducescatterring.New, (*linearreducescatterring.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterring.Shape {
+			return linearreducescatterring.Shape(s)
 		},
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterinslot.New(ctx, g, linearreducescatterinslot.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterinslot.Buffers(x))
-			}, err
+		func(x linearreducescatter.Buffers) linearreducescatterring.Buffers {
+			return linearreducescatterring.Buffers(x)
+		}),
+	plan.Other(&linearreducescatterringkernel.Program, linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterringkernel.Shape {
+			return linearreducescatterringkernel.Shape(s)
 		},
-	},
-	{
-		Program: "linearreducescatterkernels",
-		Check: func(s linearreducescatter.Shape, ranks int) error {
-			return linearreducescatterkernels.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterkernels.New(ctx, g, linearreducescatterkernels.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterkernels.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "linearreducescatteroneshot",
-		Check: func(s linearreducescatter.Shape, ranks int) error {
-			return linearreducescatteroneshot.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatteroneshot.New(ctx, g, linearreducescatteroneshot.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatteroneshot.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "linearreducescatterputkernels",
-		Check: func(s linearreducescatter.Shape, ranks int) error {
-			return linearreducescatterputkernels.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterputkernels.New(ctx, g, linearreducescatterputkernels.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterputkernels.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "linearreducescatterring",
-		Check: func(s linearreducescatter.Shape, ranks int) error {
-			return linearreducescatterring.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterring.New(ctx, g, linearreducescatterring.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterring.Buffers(x))
-			}, err
-		},
-	},
-	{
-		Program: "linearreducescatterringkernel",
-		Check: func(s linearreducescatter.Shape, ranks int) error {
-			return linearreducescatterringkernel.Shape(s).Check(ranks)
-		},
-		New: func(ctx context.Context, g *group.Group, s linearreducescatter.Shape) (plan.Runner, func(context.Context, linearreducescatter.Buffers) error, error) {
-			p, err := linearreducescatterringkernel.New(ctx, g, linearreducescatterringkernel.Shape(s))
-			return p, func(ctx context.Context, x linearreducescatter.Buffers) error {
-				return p.Bind(ctx, linearreducescatterringkernel.Buffers(x))
-			}, err
-		},
-	},
+		func(x linearreducescatter.Buffers) linearreducescatterringkernel.Buffers {
+			return linearreducescatterringkernel.Buffers(x)
+		}),
 }

@@ -13,7 +13,7 @@ import (
 // with cgo, the same kernels compiled for the host.
 type Code struct {
 	Name string // the generated package
-	// Source is the Digest of the package's header and .cu, which PTX must have been
+	// Source is the Digest of the package's .cu, which PTX must have been
 	// compiled from; empty for code that was not generated, which nothing is held against.
 	Source  string
 	PTX     []byte // behind its head; null-terminated is not needed
@@ -48,7 +48,7 @@ func (c *Code) Check() error {
 	case len(h.Body) == 0:
 		return ErrNoPTX
 	case h.Source != c.Source:
-		return &StaleError{Name: c.Name, Text: "was compiled from another .cu or .h"}
+		return &StaleError{Name: c.Name, Text: "was compiled from another .cu"}
 	case h.PTX != Digest(h.Body):
 		return &StaleError{Name: c.Name, Text: "was changed after it was compiled"}
 	}
@@ -63,7 +63,7 @@ const (
 
 // Head is the head of a generated PTX file: its first lines that are comments.
 type Head struct {
-	Source string // Digest of header and .cu
+	Source string // Digest of the .cu
 	PTX    string // Digest of the body
 	Body   []byte // what follows the head's first empty comment; nothing where there is none
 }

@@ -18,8 +18,8 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct{ name, source, ptx, want string }{
 		{"current", ours, good, ""},
 		{"not generated", "", body, ""},
-		{"other source", ours, strings.Replace(good, ours, driver.Digest([]byte("headersource")), 1), "another .cu or .h"},
-		{"no source", ours, strings.Replace(good, driver.SourceLine, "// source ", 1), "another .cu or .h"},
+		{"other source", ours, strings.Replace(good, ours, driver.Digest([]byte("headersource")), 1), "another .cu"},
+		{"no source", ours, strings.Replace(good, driver.SourceLine, "// source ", 1), "another .cu"},
 		{"a changed body", ours, good + "// more\n", "changed after"},
 		{"a changed line", ours, strings.Replace(good, "8.4", "8.5", 1), "changed after"},
 		{"no digest of the body", ours, strings.Replace(good, driver.PTXLine, "// PTX ", 1), "changed after"},

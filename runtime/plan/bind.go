@@ -29,6 +29,7 @@ type target struct {
 // Bind gives the plan its buffers, in the order of their declarations. It is collective where memory
 // that peers use, or a count, is not that of the plan's last collective Bind, as in the first one: it
 // waits for the runs in flight, exchanges what the peers do not have, and captures the plan's graph.
+// So is every Bind where a rank has nothing of a buffer that peers use.
 //
 // Where only memory changes that no peer uses (weights, bias, most outputs), Bind is local: it sends
 // nothing, waits for nothing and changes what this rank enqueues next. Runs in flight, and graphs that a
@@ -88,16 +89,29 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 }
 
 // changes says whether all memory is that of the last Bind, and whether all that peers know of is:
-// then this rank binds alone.
+// then this rank binds alone. Where a rank has nothing of what others use, as all but rank 0 of
+// the source of a broadcast, it can't know that it is new: no Bind of such a plan is local.
 func (p *Plan) changes(to *target) (same, local bool) {
 	same = to.chunks == p.chunks
-	local = same && p.met
+	local = same && p.met && p.everywhere()
 	for i, f := range p.bindable {
 		if (binding{f.At(0), f.id}) != to.memory[i] {
 			same, local = false, local && !f.shared
 		}
 	}
 	return same, local
+}
+
+// everywhere says whether each rank has a part of each buffer that peers use.
+func (p *Plan) everywhere() bool {
+	for _, f := range p.bindable {
+		for rank := range p.Size() {
+			if f.shared && p.chunks.size(f, rank) == 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // bindLocal takes memory that no peer uses.

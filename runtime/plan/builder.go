@@ -191,9 +191,3 @@ func (b *Builder) Kernel(name string) *Kernel {
 	b.plan.kernels = append(b.plan.kernels, k)
 	return k
 }
-
-// NoCgo makes Finish fail with driver.ErrUnavailable: the program launches kernels, and
-// the build has none.
-func (b *Builder) NoCgo() {
-	b.mistake("its kernels need a build with cgo (set CGO_ENABLED=1, and install a C++ compiler): %w", driver.ErrUnavailable)
-}

@@ -31,7 +31,7 @@ type LinkError struct {
 
 // Error says what to use instead.
 func (e *LinkError) Error() string {
-	return fmt.Sprintf("%s puts into peers' memory and signals that by stream memory operations, whose order CUDA keeps over NVLink only, and the device of rank %d is joined otherwise (let kernels signal: Transport.Signal: schedule.SignalKernel; or let peers get: Pipeline.Protocol: schedule.Get)", e.Program, e.Rank)
+	return fmt.Sprintf("%s puts into peers' memory and signals that by stream memory operations, whose order CUDA keeps over NVLink only, and the device of rank %d is joined otherwise (let kernels signal: By: schedule.KernelSignals; or let peers pull)", e.Program, e.Rank)
 }
 
 // RanksError says that a program was not proven for the size of the group.

@@ -164,6 +164,9 @@ func (p *Plan) number() error {
 	q.dry = true
 	p.issue(q)
 	q.dry = false
+	if q.err != nil {
+		return fmt.Errorf("number the steps of a run: %w", q.err)
+	}
 	p.numbered.Store(&p.steps)
 	if q.step > math.MaxUint16 {
 		return fmt.Errorf("number the steps of a run: %d, and a step word holds %d", q.step, math.MaxUint16)

@@ -47,7 +47,7 @@ func TestNewRefuses(t *testing.T) {
 			}
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "load kernels of ring: the PTX of ring was compiled from another .cu or .h (generate the package again: ovgen gen)", func(r int, err error) bool {
+		}, "load kernels of ring: the PTX of ring was compiled from another .cu (generate the package again: ovgen gen)", func(r int, err error) bool {
 			if r != odd {
 				return errors.As(err, new(*RankError))
 			}
@@ -86,6 +86,11 @@ func TestNewRefuses(t *testing.T) {
 			_, err := b.Finish(w.Context(), func(*Queue) {})
 			return err
 		}, "are missing (set Config.Arena to at least", func(_ int, err error) bool { return errors.As(err, new(*group.ArenaError)) }},
+		{"a call that can't be made", func(w *world, r int) error {
+			b := Build(w.groups[r], toyProgram, "small")
+			_, err := b.Finish(w.Context(), func(q *Queue) { q.Fail(errors.New("there is no such kernel")) })
+			return err
+		}, "number the steps of a run: there is no such kernel", func(int, error) bool { return true }},
 		{"a mistake on one rank", func(w *world, r int) error {
 			b := Build(w.groups[r], toyProgram, "small")
 			if r == odd {

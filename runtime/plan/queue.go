@@ -77,31 +77,41 @@ func (q *Queue) WaitWords(s *Stream, sem *Semaphore, peers ...int) (words []driv
 	return q.words, s.step, group.StepValue(q.plan.id, q.step)
 }
 
-// StepWords are the words of one kernel that signals around its work, in this order: it
-// writes 1 to each of Opens, waits until each of Waits is 1, does its work, writes 0 to
-// each of Waits and Value to Step, writes 1 to each of Posts, and waits until each of
-// Closes is 1, writes 0 to each and Value to Step.
-type StepWords struct {
-	Opens, Waits, Posts, Closes []driver.Ptr
-	Step                        driver.Ptr
-	Value                       uint32
+// Signals are what a kernel posts and awaits around its work; a nil semaphore is none.
+type Signals struct {
+	PrePost  *Semaphore // posted to every peer before the work
+	PreWait  *Semaphore // of rank From, awaited before the work
+	PostPost *Semaphore // posted to rank To after the work
+	PostWait *Semaphore // of every peer, awaited after the work
+	From, To int        // ranks, or EveryPeer
 }
 
-// StepWords counts the step of such a kernel, which the Launch that follows enqueues. It
-// posts open to every peer, waits for from, posts to the rank to, and waits for closing
-// of every peer. A nil semaphore is none; a peer below 0 is every peer. The words are
-// valid until the next call.
-func (q *Queue) StepWords(s *Stream, kind string, open, wait *Semaphore, from int, post *Semaphore, to int, closing *Semaphore) (w StepWords) {
+// EveryPeer stands for all of them where one may be named.
+const EveryPeer = -1
+
+// StepWords are the words of one kernel that signals around its work, in this order: it
+// writes 1 to each of PrePost, waits until each of PreWait is 1, does its work, writes 0 to
+// each of PreWait and Value to Step, writes 1 to each of PostPost, and waits until each of
+// PostWait is 1, writes 0 to each and Value to Step.
+type StepWords struct {
+	PrePost, PreWait, PostPost, PostWait []driver.Ptr
+	Step                                 driver.Ptr
+	Value                                uint32
+}
+
+// StepWords counts the step of such a kernel, which the Launch that follows enqueues. The
+// words are valid until the next call.
+func (q *Queue) StepWords(s *Stream, kind string, x Signals) (w StepWords) {
 	q.begin(s)
 	q.named = true
 	if q.numbering() {
 		q.plan.note(s, false, nil, kind)
 	}
 	q.words = q.words[:0]
-	w.Opens = q.around(false, open, -1)
-	w.Waits = q.around(true, wait, from)
-	w.Posts = q.around(false, post, to)
-	w.Closes = q.around(true, closing, -1)
+	w.PrePost = q.around(false, x.PrePost, EveryPeer)
+	w.PreWait = q.around(true, x.PreWait, x.From)
+	w.PostPost = q.around(false, x.PostPost, x.To)
+	w.PostWait = q.around(true, x.PostWait, EveryPeer)
 	w.Step, w.Value = s.step, group.StepValue(q.plan.id, q.step)
 	return w
 }
@@ -234,6 +244,14 @@ func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params uns
 	to := unsafe.Pointer(unsafe.SliceData(k.params))
 	copy(unsafe.Slice((*byte)(to), k.bytes), unsafe.Slice((*byte)(params), k.bytes))
 	q.check(q.plan.driver.LaunchKernel(k.handle, grid, block, s.handle, to))
+}
+
+// Fail ends the run with an error, where a call can't be made. New fails too, if its dry run
+// comes there.
+func (q *Queue) Fail(err error) {
+	if q.err == nil {
+		q.err = err
+	}
 }
 
 // node begins the step of a call that neither posts nor waits.

@@ -28,6 +28,27 @@ type Candidate[S fmt.Stringer, B any] struct {
 	New     func(context.Context, *group.Group, S) (Runner, func(context.Context, B) error, error)
 }
 
+// Own is the candidate whose own shape and buffers all others take.
+func Own[S Shape, B any, P Runner](prog *Program, make func(context.Context, *group.Group, S) (P, error),
+	bind func(P, context.Context, B) error) Candidate[S, B] {
+	return Other(prog, make, bind, func(s S) S { return s }, func(x B) B { return x })
+}
+
+// Other is a candidate whose shape and buffers are those of the first under other names: shape and
+// buffers convert them.
+func Other[S fmt.Stringer, B any, P Runner, T Shape, C any](prog *Program,
+	make func(context.Context, *group.Group, T) (P, error), bind func(P, context.Context, C) error,
+	shape func(S) T, buffers func(B) C) Candidate[S, B] {
+	return Candidate[S, B]{
+		Program: prog.Name,
+		Check:   func(s S, ranks int) error { return shape(s).Check(ranks) },
+		New: func(ctx context.Context, g *group.Group, s S) (Runner, func(context.Context, B) error, error) {
+			p, err := make(ctx, g, shape(s))
+			return p, func(ctx context.Context, x B) error { return bind(p, ctx, buffers(x)) }, err
+		},
+	}
+}
+
 // Tuned is an operation run by the schedule that a Tuning has chosen.
 type Tuned[S fmt.Stringer, B any] struct {
 	Runner

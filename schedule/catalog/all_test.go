@@ -21,7 +21,7 @@ func TestAll(t *testing.T) {
 		if values[i] != n.Name {
 			t.Errorf("All names %s %q", values[i], n.Name)
 		}
-		if n.Schedule.Op == "" {
+		if len(n.Schedule.Ops) == 0 {
 			t.Errorf("%s has no operation", n.Name)
 		}
 	}

@@ -8,19 +8,19 @@ import s "ovgen/schedule"
 // order r+1, r+2, ...; choose it wherever peers are joined by NVLink and a shard is a
 // megabyte or more (Flux and PyTorch run this order).
 var AllGatherMatmul = s.Schedule{
-	Op: s.Matmul,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
 		{Name: "B", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
 	},
+	Ops: []s.Op{s.Matmul("C", "A", "B")},
 }
 
 // AllGatherLinear is AllGatherMatmul for a linear layer: B holds the weight as [N, K],
 // and a bias is added to each row in the product's epilogue.
 var AllGatherLinear = s.Schedule{
-	Op:      s.Linear,
 	Tensors: linearTensors,
+	Ops:     linear,
 }
 
 // AllGatherLinearKernels is AllGatherLinear with its waits, posts and copies in emitted
@@ -28,9 +28,9 @@ var AllGatherLinear = s.Schedule{
 // megabyte a shard, a copy by kernel starts sooner; above, the copy engine leaves the
 // multiprocessors to the products and is faster.
 var AllGatherLinearKernels = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearTensors,
-	Transport: s.Transport{Copy: s.CopyKernel, Signal: s.SignalKernel},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Pull{By: s.Kernels}}},
 }
 
 // AllGatherLinearPut pushes instead: each rank writes its shard into every peer's
@@ -41,9 +41,9 @@ var AllGatherLinearKernels = s.Schedule{
 // with those it is level with AllGatherLinear from four thousand rows on and behind it
 // below. Transformer Engine and nvFuser can push.
 var AllGatherLinearPut = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Protocol: s.Put},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Push{}}},
 }
 
 // AllGatherLinearParts lets each shard travel in two parts with a product each, so that
@@ -51,18 +51,18 @@ var AllGatherLinearPut = s.Schedule{
 // large and few, as with two ranks; smaller products fill the device less well, so it
 // costs below four thousand rows. CUTLASS and PyTorch's pipelines have the same choice.
 var AllGatherLinearParts = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Parts: 2},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Pull{Parts: 2}}},
 }
 
 // AllGatherLinearCopied copies the own shard beside the others and multiplies it there,
 // as nvFuser's pipelines and Flux do. The copy costs a shard's traffic in device memory
 // ahead of the first product; choose it to compare with them.
 var AllGatherLinearCopied = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{OwnShard: s.Copied},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Naive{Copied: true}}},
 }
 
 // AllGatherLinearGrouped multiplies the own shard, then the shards behind it as one
@@ -72,9 +72,9 @@ var AllGatherLinearCopied = s.Schedule{
 // (four H200s, 4096 rows: .99 of the product alone, .98 by shards). Transformer
 // Engine's aggregate takes two shards at a time.
 var AllGatherLinearGrouped = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Products: s.Grouped},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Grouped{}}},
 }
 
 // AllGatherLinearFused is for small shards: one kernel waits for a peer's shard, copies
@@ -82,10 +82,9 @@ var AllGatherLinearGrouped = s.Schedule{
 // step is two launches and no event. Pulls from all peers run at once, which is best
 // where latency bounds the copy, below about a megabyte a shard.
 var AllGatherLinearFused = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearTensors,
-	Transport: s.Transport{Copy: s.CopyKernel, Signal: s.SignalKernel, Steps: s.Fused},
-	Streams:   s.Streams{Copy: s.WithStep},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Pull{By: s.OneKernel, WithStep: true}}},
 }
 
 // AllGatherLinearBroadcast takes a root a step: in step i rank i pushes its shard to
@@ -94,27 +93,27 @@ var AllGatherLinearFused = s.Schedule{
 // wait for the same root, which has D-1 copies to make; choose it to compare, or where
 // a broadcast is cheap.
 var AllGatherLinearBroadcast = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Kind: s.Broadcast, Protocol: s.Put},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Broadcast{}}},
 }
 
 // AllGatherLinearStartInLoop makes each step's streams wait for the caller's stream
 // inside the loop, which has already joined the step before: nothing overlaps. Never
 // choose it: it shows what nvFuser's pull request 4217 found and repaired.
 var AllGatherLinearStartInLoop = s.Schedule{
-	Op:      s.Linear,
 	Tensors: linearTensors,
-	Streams: s.Streams{Start: s.InLoop},
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Naive{StartInLoop: true}}},
 }
 
 // AllGatherLinearHandlesInLoop exchanges IPC handles in each step, where nvFuser has
 // it: a cache hit after the first run, so the results and nearly the times are those of
 // AllGatherLinear, and counters show the hits.
 var AllGatherLinearHandlesInLoop = s.Schedule{
-	Op:      s.Linear,
 	Tensors: linearTensors,
-	Streams: s.Streams{Handles: s.InLoop},
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Naive{HandlesInLoop: true}}},
 }
 
 var linearTensors = []s.Tensor{
@@ -123,3 +122,5 @@ var linearTensors = []s.Tensor{
 	{Name: "Bias", Axes: []s.Axis{s.Dim(s.N)}},
 	{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
 }
+
+var linear = []s.Op{s.Linear("C", "A", "B", s.Bias("Bias"))}

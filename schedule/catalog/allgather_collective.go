@@ -20,16 +20,14 @@ var AllGatherLinearCollective8 = collective("8")
 
 // collective is a linear layer in so many chunks, on four streams taken in turn.
 func collective(n s.Extent) s.Schedule {
-	chunks := map[s.Extent]int{"1": 1, "2": 2, "8": 8}[n]
 	return s.Schedule{
-		Op: s.Linear,
 		Tensors: []s.Tensor{
 			{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.Split{Kind: s.Plain, Count: n}, s.DIDx(s.D)), s.Dim(s.K)}},
 			{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
 			{Name: "Bias", Axes: []s.Axis{s.Dim(s.N)}},
 			{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(n), s.Split{Kind: s.Plain, Count: s.D}), s.Dim(s.N)}},
 		},
-		Pipeline: s.Pipeline{Kind: s.Collective, Chunks: chunks},
-		Streams:  s.Streams{Compute: 4, Copy: s.WithStep},
+		Ops:   linear,
+		Moves: []s.Move{{Of: "A", Way: s.Collective{Streams: 4, WithStep: true}}},
 	}
 }

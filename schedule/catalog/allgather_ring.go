@@ -9,27 +9,26 @@ import s "ovgen/schedule"
 // ranks to pass, 7 us of latency each on NVLink; choose a ring only where ranks are
 // not all joined to each other, as over PCIe.
 var AllGatherLinearRingGet = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Order: s.Ring},
-	Streams:  s.Streams{Copy: s.WithStep},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Ring{WithStep: true}}},
 }
 
 // AllGatherLinearRingPut is the ring by pushes, Transformer Engine's all-gather: what
 // arrived in the step before is pushed on into the next rank's gathered tensor while it
 // is multiplied, over the buffers of this step and the last.
 var AllGatherLinearRingPut = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Put},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.PushRing{}}},
 }
 
 // AllGatherLinearRingBackward is AllGatherLinearRingPut the other way round: shards
 // arrive in the order r+1, r+2, ... Choose it where another ring runs forward.
 var AllGatherLinearRingBackward = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Put, Direction: s.Backward},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.PushRing{Direction: s.Backward}}},
 }
 
 // AllGatherLinearRingBoth sends one half of each shard forward and the other backward
@@ -37,7 +36,7 @@ var AllGatherLinearRingBackward = s.Schedule{
 // time where links go to neighbours only (XLA's bidirectional collective matmul); with
 // a switch between all ranks it gains nothing.
 var AllGatherLinearRingBoth = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearTensors,
-	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Put, Direction: s.Both},
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.PushRing{Direction: s.Both}}},
 }

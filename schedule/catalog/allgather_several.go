@@ -7,21 +7,21 @@ import s "ovgen/schedule"
 // than query when heads are grouped. Choose it over one product of three weights laid
 // side by side where the three are wanted apart.
 var AllGatherQKV = s.Schedule{
-	Op: s.Linear,
 	Tensors: []s.Tensor{
 		sharded, weight("B", s.N), weight("B2", s.N2), weight("B3", s.N3),
 		result("C", s.N), result("C2", s.N2), result("C3", s.N3),
 	},
+	Ops: []s.Op{s.Linear("C", "A", "B"), s.Linear("C2", "A", "B2"), s.Linear("C3", "A", "B3")},
 }
 
 // AllGatherGateUp gathers A once for the two products of a gated layer, gate and up,
 // and leaves the gathered A in the caller's memory, where the backward pass wants it.
 var AllGatherGateUp = s.Schedule{
-	Op: s.Linear,
 	Tensors: []s.Tensor{
 		sharded, weight("B", s.N), weight("B2", s.N2),
 		result("C", s.N), result("C2", s.N2), result("Gathered", s.K),
 	},
+	Ops: []s.Op{s.Linear("C", "A", "B"), s.Linear("C2", "A", "B2"), s.Copy("Gathered", "A")},
 }
 
 var sharded = s.Tensor{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}}

@@ -10,9 +10,9 @@ import s "ovgen/schedule"
 // outputs of tens of megabytes; Megatron runs a ring all-reduce behind the product
 // here, with nothing overlapped.
 var LinearAllReduce = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearReduced,
-	Pipeline: s.Pipeline{Parts: 2},
+	Tensors: linearReduced,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Slots{Parts: 2}}},
 }
 
 // LinearAllReduceOneShot is LinearAllReduce for small outputs: each rank multiplies,
@@ -22,10 +22,9 @@ var LinearAllReduce = s.Schedule{
 // (four H200s, 128 rows of 8192: 50 us, where LinearAllReduce takes 180). vLLM, SGLang
 // and TensorRT-LLM decode with it.
 var LinearAllReduceOneShot = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearReduced,
-	Pipeline:  s.Pipeline{Kind: s.OneShot},
-	Transport: fusedSum,
+	Tensors: linearReduced,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
 // LinearAllReduceTwoShot is LinearAllReduceOneShot with each rank adding its own rows
@@ -33,17 +32,12 @@ var LinearAllReduceOneShot = s.Schedule{
 // of the output with each peer in place of one of all of it. Choose it from about two
 // megabytes up to where copies overlapped with products win (64 on four H200s).
 var LinearAllReduceTwoShot = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearReduced,
-	Pipeline:  s.Pipeline{Kind: s.TwoShot},
-	Transport: fused,
+	Tensors: linearReduced,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.TwoShot{}}},
 }
 
-// fusedSum has every exchange in one kernel that waits, sums and posts.
-var fusedSum = s.Transport{Signal: s.SignalKernel, Steps: s.Fused}
-
-// fused has every exchange in one kernel that waits, moves and posts.
-var fused = s.Transport{Copy: s.CopyKernel, Signal: s.SignalKernel, Steps: s.Fused}
+var product = []s.Op{s.Linear("C", "A", "B")}
 
 var linearReduced = []s.Tensor{
 	{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},

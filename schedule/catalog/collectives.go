@@ -6,11 +6,11 @@ import s "ovgen/schedule"
 // into C, r+1 first, while the own rows are copied beside. NCCL's all-gather is its
 // counterpart.
 var AllGather = s.Schedule{
-	Op: s.Copy,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
+	Ops: []s.Op{s.Copy("C", "A")},
 }
 
 // ReduceScatter sums the ranks' A and leaves each its rows of the sum: peers' rows are
@@ -18,11 +18,11 @@ var AllGather = s.Schedule{
 // ranks. The bits are the same in every run, as NCCL's, which adds along its rings, are
 // for one number of ranks and channels only.
 var ReduceScatter = s.Schedule{
-	Op: s.Sum,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 	},
+	Ops: []s.Op{s.Sum("C", "A")},
 }
 
 // AllReduceOneShot sums the ranks' A on every rank: one kernel waits for the peers and
@@ -30,53 +30,50 @@ var ReduceScatter = s.Schedule{
 // Choose it below about a megabyte; vLLM's and TensorRT-LLM's one-shot kernels do the
 // same.
 var AllReduceOneShot = s.Schedule{
-	Op:        s.Sum,
-	Tensors:   summed,
-	Pipeline:  s.Pipeline{Kind: s.OneShot},
-	Transport: fusedSum,
+	Tensors: summed,
+	Ops:     []s.Op{s.Sum("C", "A")},
+	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
 // AllReduceTwoShot is AllReduceOneShot with each rank adding its own rows only and
 // reading the other sums from the ranks that made them. Choose it above about a
 // megabyte (four H200s, 8 MiB: 74 us where one shot takes 99).
 var AllReduceTwoShot = s.Schedule{
-	Op:        s.Sum,
-	Tensors:   summed,
-	Pipeline:  s.Pipeline{Kind: s.TwoShot},
-	Transport: fused,
+	Tensors: summed,
+	Ops:     []s.Op{s.Sum("C", "A")},
+	Moves:   []s.Move{{Of: "C", Way: s.TwoShot{}}},
 }
 
 // Broadcast copies rank 0's A to every rank; each pulls it for itself. A weight loaded
 // once is spread by it: rank 0's link carries it D-1 times, so for large tensors on
 // many ranks a scatter and AllGather are faster.
 var Broadcast = s.Schedule{
-	Op: s.Copy,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}, Root: true},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
-	Pipeline: s.Pipeline{Kind: s.Broadcast},
+	Ops: []s.Op{s.Copy("C", "A")},
 }
 
 // AllToAll gives part p of every rank's A to rank p, as experts of a mixture and
 // attention that is sharded by heads (DeepSpeed-Ulysses) need: each rank pulls its part
 // from every other, r+1 first, so that no two pull from one at a time.
 var AllToAll = s.Schedule{
-	Op: s.Copy,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.D), s.Dim(s.M)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.D), s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M)}},
 	},
+	Ops: []s.Op{s.Copy("C", "A")},
 }
 
 // Permutation passes each rank's rows on to the next rank: what a pipeline of layers
 // and ring attention do between steps; nvFuser calls it CollectivePermute.
 var Permutation = s.Schedule{
-	Op: s.Copy,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Split{Kind: s.DeviceX, Count: s.D, Shift: 1}), s.Dim(s.N)}},
 	},
+	Ops: []s.Op{s.Copy("C", "A")},
 }
 
 // AllGatherInPlace is AllGather of rows that lie where C has them, as inference engines
@@ -84,21 +81,21 @@ var Permutation = s.Schedule{
 // rank's rows are in it ahead of the run. No rank copies its own. Choose it where the layer
 // before can write into C.
 var AllGatherInPlace = s.Schedule{
-	Op: s.Copy,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}, Within: "C"},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
+	Ops: []s.Op{s.Copy("C", "A")},
 }
 
 // ReduceScatterInPlace is ReduceScatter whose C is this rank's rows of A: the run leaves
 // the sum there, and the other rows of A as they were.
 var ReduceScatterInPlace = s.Schedule{
-	Op: s.Sum,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}, Within: "A"},
 	},
+	Ops: []s.Op{s.Sum("C", "A")},
 }
 
 // AllReduceInPlace is AllReduceTwoShot of one tensor: what C held on each rank is replaced
@@ -106,13 +103,12 @@ var ReduceScatterInPlace = s.Schedule{
 // so it costs nothing. AllReduceOneShot has no such form: a rank would replace what its
 // peers still read.
 var AllReduceInPlace = s.Schedule{
-	Op: s.Sum,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}, Within: "C"},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
-	Pipeline:  s.Pipeline{Kind: s.TwoShot},
-	Transport: fused,
+	Ops:   []s.Op{s.Sum("C", "A")},
+	Moves: []s.Move{{Of: "C", Way: s.TwoShot{}}},
 }
 
 var summed = []s.Tensor{
@@ -125,11 +121,11 @@ var summed = []s.Tensor{
 // shard travels as it is, so nothing is padded. P is the most rows that a rank may
 // have, M where nothing less is known.
 var AllGatherV = s.Schedule{
-	Op: s.Copy,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
+	Ops: []s.Op{s.Copy("C", "A")},
 }
 
 // AllGatherVPadded is AllGatherV with every shard travelling as P rows, whatever its
@@ -138,36 +134,35 @@ var AllGatherV = s.Schedule{
 // caller's memory. Padding and two more passes over memory make it slower than
 // AllGatherV where counts differ much; a tuning chooses between the two.
 var AllGatherVPadded = s.Schedule{
-	Op: s.Copy,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
-	Pipeline: s.Pipeline{Kind: s.Padded},
+	Ops:   []s.Op{s.Copy("C", "A")},
+	Moves: []s.Move{{Of: "A", Way: s.Padded{}}},
 }
 
 // ReduceScatterV is ReduceScatter to ranks that keep different numbers of rows, by
 // counts that Bind takes. One kernel waits for the peers and sums the own rows as it
 // reads them over the link, which needs no slots, whose size the counts would decide.
 var ReduceScatterV = s.Schedule{
-	Op: s.Sum,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, uneven), s.Dim(s.N)}},
 	},
-	Pipeline:  s.Pipeline{Kind: s.OneShot},
-	Transport: fusedSum,
+	Ops:   []s.Op{s.Sum("C", "A")},
+	Moves: []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
 // AllToAllV is AllToAll of parts that differ in length: count [p, q] is what rank p has
 // for rank q. It is what the dispatch and the combine of a mixture of experts need,
 // where the router's counts are known to all.
 var AllToAllV = s.Schedule{
-	Op: s.Copy,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, uneven), s.Dim(s.D), s.Dim(s.M)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.D), s.Dim(s.D, uneven), s.Dim(s.M)}},
 	},
+	Ops: []s.Op{s.Copy("C", "A")},
 }
 
 var uneven = s.Split{Kind: s.DeviceX, Count: s.D, Uneven: true}

@@ -11,7 +11,6 @@ import s "ovgen/schedule"
 // is gone. Choose it over two wherever both layers would overlap; Megatron and
 // Transformer Engine run the two apart.
 var TensorParallelMLP = s.Schedule{
-	Op: s.MLP,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
 		{Name: "B", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
@@ -19,6 +18,7 @@ var TensorParallelMLP = s.Schedule{
 		{Name: "B2", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.F, s.DIDx(s.D))}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 	},
+	Ops: twoLayers,
 }
 
 // TensorParallelMLPBatches is TensorParallelMLP with the stream axis on the batch: the
@@ -27,7 +27,6 @@ var TensorParallelMLP = s.Schedule{
 // smaller products cost more than the tail that is hidden. It is the batch-split
 // overlap of DeepSpeed's Domino.
 var TensorParallelMLPBatches = s.Schedule{
-	Op: s.MLP,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.Split{Kind: s.Plain, Count: "2"}, s.DIDx(s.D)), s.Dim(s.K)}},
 		{Name: "B", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
@@ -35,5 +34,8 @@ var TensorParallelMLPBatches = s.Schedule{
 		{Name: "B2", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.F, s.DIDx(s.D))}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream("2"), s.DIDx(s.D)), s.Dim(s.N)}},
 	},
-	Pipeline: s.Pipeline{Kind: s.Collective, Chunks: 2},
+	Ops: twoLayers,
 }
+
+// twoLayers leave what lies between them in memory of the plan.
+var twoLayers = []s.Op{s.Linear("H", "A", "B", s.Bias("Bias"), s.GELU()), s.Linear("C", "H", "B2")}

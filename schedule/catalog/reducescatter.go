@@ -15,18 +15,18 @@ import s "ovgen/schedule"
 // the product alone at 2048, .73 at 4096, .81 at 8192, .97 at 32768); PyTorch and Flux
 // reduce at the end as well.
 var LinearReduceScatter = s.Schedule{
-	Op:      s.Linear,
 	Tensors: linearScattered,
+	Ops:     product,
 }
 
 // MatmulReduceScatter is LinearReduceScatter for a weight that is stored [K, N].
 var MatmulReduceScatter = s.Schedule{
-	Op: s.Matmul,
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
 		{Name: "B", Axes: []s.Axis{s.Dim(s.K, s.DIDx(s.D)), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 	},
+	Ops: []s.Op{s.Matmul("C", "A", "B")},
 }
 
 // LinearReduceScatterGet is LinearReduceScatter with the owner copying: products
@@ -35,9 +35,9 @@ var MatmulReduceScatter = s.Schedule{
 // takes one a rank, and waits for readers; PyTorch's fused matmul-reduce-scatter runs
 // this order.
 var LinearReduceScatterGet = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearScattered,
-	Pipeline: s.Pipeline{Protocol: s.Get},
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Staged{}}},
 }
 
 // LinearReduceScatterInSlot is LinearReduceScatter without a copy: each product writes
@@ -47,9 +47,9 @@ var LinearReduceScatterGet = s.Schedule{
 // the product alone at 1024 rows, .73 at 8192): choose it to save the memory of parts
 // that are about to leave.
 var LinearReduceScatterInSlot = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearScattered,
-	Pipeline: s.Pipeline{Reduction: s.InSlot},
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Stores{Signals: s.MemOps}}},
 }
 
 // LinearReduceScatterKernels is LinearReduceScatterInSlot with its waits and posts in
@@ -58,10 +58,9 @@ var LinearReduceScatterInSlot = s.Schedule{
 // Choose it from about a thousand to two thousand rows (four H200s, replayed: .38 at
 // 512, .46 at 1024, .55 at 2048).
 var LinearReduceScatterKernels = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearScattered,
-	Pipeline:  s.Pipeline{Reduction: s.InSlot},
-	Transport: fusedSum,
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Stores{}}},
 }
 
 // LinearReduceScatterPutKernels is LinearReduceScatter with each put and its signals in
@@ -70,9 +69,9 @@ var LinearReduceScatterKernels = s.Schedule{
 // where the parts are small, below a thousand rows (four H200s: .42 at 512), and up to
 // two thousand where K is long beside N (.96 of torch's product for 70B's second layer).
 var LinearReduceScatterPutKernels = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearScattered,
-	Transport: fused,
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Slots{By: s.OneKernel}}},
 }
 
 // LinearReduceScatterInOrder is LinearReduceScatter with all products on one stream:
@@ -81,9 +80,9 @@ var LinearReduceScatterPutKernels = s.Schedule{
 // differ by a few percent either way: tune, or choose this one on a device that others
 // use at the same time.
 var LinearReduceScatterInOrder = s.Schedule{
-	Op:      s.Linear,
 	Tensors: linearScattered,
-	Streams: s.Streams{Compute: 1},
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Slots{Streams: 1}}},
 }
 
 // LinearReduceScatterOneShot multiplies all rows in one product, which then wastes
@@ -94,10 +93,9 @@ var LinearReduceScatterInOrder = s.Schedule{
 // the product alone at 512 rows, .39 at 1024, the fastest). It is the first half of
 // LinearAllReduceTwoShot.
 var LinearReduceScatterOneShot = s.Schedule{
-	Op:        s.Linear,
-	Tensors:   linearScattered,
-	Pipeline:  s.Pipeline{Kind: s.OneShot},
-	Transport: fusedSum,
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
 var linearScattered = []s.Tensor{
@@ -112,9 +110,9 @@ var linearScattered = []s.Tensor{
 // waits for its neighbour's: it never won on four H200s (.15 of the product alone at
 // 512 rows, .48 at 8192, .71 at 32768). CUTLASS's distributed GEMM runs it.
 var LinearReduceScatterRing = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearScattered,
-	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Get, Reduction: s.InProduct},
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.RingAccumulate{}}},
 }
 
 // LinearReduceScatterRingKernel is LinearReduceScatterRing with the additions in a
@@ -122,7 +120,7 @@ var LinearReduceScatterRing = s.Schedule{
 // and only the sums wait for each other. Choose it over the other ring; a link that
 // joins neighbours only, which NVLink with a switch is not, is where rings pay.
 var LinearReduceScatterRingKernel = s.Schedule{
-	Op:       s.Linear,
-	Tensors:  linearScattered,
-	Pipeline: s.Pipeline{Order: s.Ring, Protocol: s.Get, Reduction: s.InKernel},
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.RingSum{}}},
 }

@@ -1,7 +1,7 @@
-// Package hostir is the host program: what every rank's host issues for one run of
-// a schedule, the same text for all ranks. Its nodes are those of nvFuser's host IR
-// under its names, each with the stream it is issued on; index expressions are one
-// small typed tree. The package prints programs, walks them, and rewrites an
-// exchange or a collective into the posts, waits and copies of its protocol. Package
-// lower makes programs; verify/ops unrolls them and cmd/ovgen emits them.
+// Package hostir is the host program: what every rank's host issues for one run of a
+// schedule, the same text for all ranks. A program is made of For, If, Let, Synchronize,
+// Share and one node for all work, Step. A node tells in one method, With, all that it
+// consists of, and every walk is made of that. Index expressions are one small typed tree,
+// simplified and evaluated here and printed as Go and as C from here. Package lower makes
+// programs; verify/ops unrolls them and cmd/ovgen emits them.
 package hostir

@@ -8,8 +8,7 @@ import (
 
 // Merge makes one memory of two buffers of the caller: inner lies in outer at its place
 // there, under the outer's name alone. A copy of a chunk to itself goes away. The order of
-// the program stays, so what was free of races need not be any more. The body must consist
-// of what exchanges expand to.
+// the program stays, so what was free of races need not be any more.
 func (p *Program) Merge(inner, outer string) error {
 	in, ok := p.Buffer(inner)
 	to, found := p.Buffer(outer)
@@ -22,28 +21,28 @@ func (p *Program) Merge(inner, outer string) error {
 	}
 	part := place == schedule.PartOf
 	var err error
-	body := Map(p.Body, func(n Node) []Node {
-		n = MapViews(n, func(_ string, v View) View {
-			if v.Buffer != inner {
-				return v
-			}
-			if !part && (v.Index.IsZero() || in.Chunk.Equal(to.Chunk)) {
-				v.Buffer = outer
-				return v
-			}
-			if !part || !v.Index.IsZero() || !in.Elements.Equal(to.Chunk) {
-				err = fmt.Errorf("merge %s into %s: they are cut into chunks that do not fit", inner, outer)
-			}
-			of := Rank
-			if !v.Peer.IsZero() {
-				of = v.Peer
-			}
-			return View{Buffer: outer, Index: of, Peer: v.Peer}
-		})
-		if s, ok := n.(Set); ok && s.Dst.equal(s.Src) {
+	body := Rewrite(p.Body, Parts{View: func(_ string, v View) View {
+		if v.Buffer != inner {
+			return v
+		}
+		if !part && (v.Index.IsZero() || in.Chunk.Equal(to.Chunk)) {
+			v.Buffer = outer
+			return v
+		}
+		if !part || !v.Index.IsZero() || !in.Elements.Equal(to.Chunk) {
+			err = fmt.Errorf("merge %s into %s: they are cut into chunks that do not fit", inner, outer)
+		}
+		of := Rank
+		if !v.Peer.IsZero() {
+			of = v.Peer
+		}
+		return View{Buffer: outer, Index: of, Peer: v.Peer, Each: v.Each}
+	}})
+	body = MapSteps(body, func(s Step) []Node {
+		if s.Do == Copy && !s.Fused() && s.Writes[0].equal(s.Reads[0]) {
 			return nil
 		}
-		return []Node{n}
+		return []Node{s}
 	})
 	if err != nil {
 		return err

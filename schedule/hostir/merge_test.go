@@ -39,7 +39,8 @@ func TestMergeRefused(t *testing.T) {
 		inner, outer string
 		want         string
 	}{
-		{"a buffer that is none", catalog.AllGather, "B", "C", "they are no two buffers of the caller with even chunks"},
+		{"a buffer that is none", catalog.AllGather, "B", "C",
+			"they are no two buffers of the caller with even chunks"},
 		{"into staging", catalog.ReduceScatter, "A", "slots", "they are no two buffers"},
 		{"uneven rows", catalog.AllGatherV, "A", "C", "they are no two buffers"},
 		{"no place", catalog.AllGatherLinear, "A", "C", "the placements give it no place"},

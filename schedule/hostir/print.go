@@ -7,41 +7,39 @@ import (
 	"strings"
 )
 
-// remarkColumn is where remarks start.
-const remarkColumn = 75
+const (
+	columnWidth  = 8  // the least width of the column that names streams
+	remarkColumn = 75 // where remarks start
+	lineWidth    = 96 // of lists that go on in another line
+)
 
-// Print writes the program as a person would on a whiteboard: a line for each run
-// of nodes on one stream, headed by the stream; or, where steps take anonymous
-// streams in turn, in nvFuser's order of current streams. There a collective is one
-// node, and the posts and waits around it are its backend's and not shown.
+// Print writes the program as a person would on a whiteboard: its memory and constants, and
+// then a line for each run of steps on one stream, headed by the stream, in the order in
+// which they are enqueued. Programs that enqueue different operations print differently.
 func Print(p *Program) string {
-	w := &printer{program: p}
-	for _, s := range p.Streams {
-		if s.Name == poolName {
-			w.current(p.Setup, "", "")
-			w.current(p.Body, "", mainName)
-			return w.out.String()
+	w := &printer{}
+	for _, owner := range []Owner{Caller, Plan} {
+		var texts []string
+		for _, b := range p.Buffers {
+			if b.Owner == owner {
+				texts = append(texts, b.text())
+			}
 		}
+		w.wrapped(string(owner)+":", texts)
 	}
-	w.setup(p.Setup)
-	w.names(p.Body, "")
-	w.columns(p.Body, "", columnWidth)
+	w.setup(p)
+	w.list(p.Body, "", columnWidth)
 	return w.out.String()
 }
 
-// columnWidth is the least width of the column that names streams.
-const columnWidth = 8
-
-// Stream sets whose names the printed forms know.
-const (
-	mainName = "main"
-	poolName = "streams" // anonymous, taken in turn
-)
-
-type printer struct {
-	program *Program
-	out     strings.Builder
+// PrintNode writes one node of a program.
+func PrintNode(n Node) string {
+	w := &printer{}
+	w.list([]Node{n}, "", columnWidth)
+	return w.out.String()
 }
+
+type printer struct{ out strings.Builder }
 
 // line ends a line of text, with its remark if it has one.
 func (w *printer) line(text, remark string) {
@@ -51,46 +49,63 @@ func (w *printer) line(text, remark string) {
 	w.out.WriteString(strings.TrimRight(text, " ") + "\n")
 }
 
-func (w *printer) setup(nodes []Node) {
-	for _, n := range nodes {
-		w.line(fmt.Sprintf("%-*s%s", columnWidth, "New:", w.text(n, false)), n.Source().Remark)
+// wrapped prints texts in as few lines as they fit into, the first with a heading.
+func (w *printer) wrapped(heading string, texts []string) {
+	line := ""
+	flush := func() {
+		w.line(fmt.Sprintf("%-*s%s", columnWidth, heading, line), "")
+		heading, line = "", ""
+	}
+	for _, t := range texts {
+		if line != "" && len(line)+len(t) > lineWidth {
+			flush()
+		}
+		if line != "" {
+			line += ";  "
+		}
+		line += t
+	}
+	if line != "" {
+		flush()
 	}
 }
 
-// columns prints nodes headed by their stream.
-func (w *printer) columns(nodes []Node, indent string, width int) {
-	nodes = slices.DeleteFunc(slices.Clone(nodes), named)
+// setup prints the constants and what New does.
+func (w *printer) setup(p *Program) {
+	var constants []string
+	for name, n := range p.Constants {
+		constants = append(constants, fmt.Sprintf("%s = %d", name, n))
+	}
+	slices.Sort(constants)
+	w.wrapped("New:", constants)
+	for _, n := range p.Setup {
+		w.line(fmt.Sprintf("%-*s%s", columnWidth, "New:", text(n)), n.Source().Remark)
+	}
+}
+
+// list prints nodes, each headed by its stream.
+func (w *printer) list(nodes []Node, indent string, width int) {
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return unused(n, nodes) })
 	for i := 0; i < len(nodes); i++ {
 		switch n := nodes[i].(type) {
 		case For:
-			for i+1 < len(nodes) && n.same(nodes[i+1]) {
-				i++
-				n.Body = append(slices.Clone(n.Body), nodes[i].(For).Body...)
-			}
 			w.loop(n, indent)
 			continue
 		case If:
-			for i+1 < len(nodes) && n.same(nodes[i+1]) {
-				i++
-				next := nodes[i].(If)
-				n.Then, n.Else = append(slices.Clone(n.Then), next.Then...), append(slices.Clone(n.Else), next.Else...)
-			}
-			w.choice(n, indent, func(list []Node, indent string) {
-				w.names(list, indent)
-				w.columns(list, indent, width)
-			})
+			w.choice(n, indent, width)
 			continue
 		}
 		head := heading(nodes[i])
-		parts, remark := []string{w.text(nodes[i], false)}, nodes[i].Source().Remark
+		parts, remark := []string{text(nodes[i])}, nodes[i].Source().Remark
 		for i+1 < len(nodes) && heading(nodes[i+1]) == head && joined(nodes[i], nodes[i+1]) {
-			next := nodes[i+1].Source().Remark
-			if next != "" && remark != "" && next != remark {
+			next, more := nodes[i+1].Source().Remark, text(nodes[i+1])
+			long := len(indent)+max(width, len(head)+2)+len(strings.Join(append(parts, more), ";  ")) > lineWidth
+			if long || next != "" && remark != "" && next != remark {
 				break
 			}
 			i++
 			remark = cmp.Or(remark, next)
-			parts = append(parts, w.text(nodes[i], false))
+			parts = append(parts, more)
 		}
 		if head != "" {
 			head = fmt.Sprintf("%-*s", width, head+":")
@@ -98,164 +113,108 @@ func (w *printer) columns(nodes []Node, indent string, width int) {
 				head += " "
 			}
 		}
-		w.line(indent+head+strings.Join(parts, ";  "), remark)
-	}
-}
-
-// names prints the names that a list of nodes gives, ahead of it and on one line.
-func (w *printer) names(nodes []Node, indent string) {
-	var parts []string
-	seen := map[string]bool{}
-	for _, n := range nodes {
-		if let, ok := n.(Let); ok && !seen[let.Name] && used(let.Name, nodes) {
-			seen[let.Name] = true
-			parts = append(parts, w.text(let, false))
+		line := indent + head + strings.Join(parts, ";  ")
+		if s, ok := nodes[i].(Step); ok && s.Fused() && len(line) > lineWidth {
+			line = w.phases(s, indent+head)
 		}
-	}
-	if len(parts) > 0 {
-		w.line(indent+strings.Join(parts, ";  "), "")
+		w.line(line, remark)
 	}
 }
 
-// named says that a node gives a name: this form has those ahead, or in loops' heads.
-func named(n Node) bool {
-	switch n.(type) {
-	case Let, Select:
-		return true
-	}
-	return false
-}
-
-// choice prints both branches of an If, or the one that does something.
-func (w *printer) choice(n If, indent string, branch func(list []Node, indent string)) {
-	if len(n.Then) == 0 {
-		w.line(fmt.Sprintf("%sif %s != %s:", indent, n.X, n.Y), n.Remark)
-		branch(n.Else, indent+"  ")
-		return
-	}
-	w.line(fmt.Sprintf("%sif %s == %s:", indent, n.X, n.Y), n.Remark)
-	branch(n.Then, indent+"  ")
-	if len(n.Else) > 0 {
-		w.line(indent+"else:", "")
-		branch(n.Else, indent+"  ")
-	}
-}
-
-// joined says whether two nodes of one stream share a line: a post stands apart
-// from the product behind it, and a loop's body is one line a stream.
-func joined(a, b Node) bool {
-	switch b.(type) {
-	case Synchronize, For, If:
-		return false
-	}
-	if post, ok := a.(Post); ok {
-		switch b := b.(type) {
-		case Post:
-			return true
-		case Wait:
-			return post.Semaphore == b.Semaphore
+// phases prints a kernel's signals ahead of its work, the work and the signals behind it, a
+// line each, and returns the last.
+func (w *printer) phases(s Step, head string) string {
+	head += s.By + "{"
+	var last string
+	for _, words := range [][]string{texts(s.Pre), {s.work()}, texts(s.Post)} {
+		if len(words) == 0 {
+			continue
 		}
-		return false
+		if last != "" {
+			w.line(last, "")
+		}
+		last = head + strings.Join(words, ";  ")
+		head = strings.Repeat(" ", len(head))
 	}
-	return true
+	return last + "}"
 }
 
-// same says that n is a choice of the same kind, whose branches print as one.
-func (c If) same(n Node) bool {
-	o, ok := n.(If)
-	return ok && o.X.Equal(c.X) && o.Y.Equal(c.Y)
-}
-
-// same says that n is a loop over the same range, which this form prints with it:
-// what orders streams is Synchronize, not the order of enqueuing.
-func (l For) same(n Node) bool {
-	o, ok := n.(For)
-	return ok && o.Index == l.Index && o.From.Equal(l.From) && o.To.Equal(l.To)
-}
-
-// loop prints a loop of the columns form; values bound at its head stand in its line.
+// loop prints a loop; names given at its start stand in its first line.
 func (w *printer) loop(l For, indent string) {
 	head := fmt.Sprintf("%sfor %s in %s:", indent, l.Index, bounds(l.From, l.To))
-	seen := map[string]bool{}
-	width := columnWidth
-	for _, n := range l.Body {
-		if let, ok := n.(Let); ok && !seen[let.Name] && used(let.Name, l.Body) {
-			seen[let.Name] = true
-			head += "  " + w.text(let, false)
+	body := slices.DeleteFunc(slices.Clone(l.Body), func(n Node) bool { return unused(n, l.Body) })
+	for len(body) > 0 {
+		let, ok := body[0].(Let)
+		if !ok {
+			break
 		}
+		head += "  " + text(let)
+		body = body[1:]
 	}
-	Walk(l.Body, func(n Node) {
+	width := columnWidth
+	Walk(body, func(n Node) {
 		if h := heading(n); !strings.Contains(h, ",") {
 			width = max(width, len(h)+2)
 		}
 	})
 	w.line(head, l.Remark)
-	w.columns(l.Body, indent+"  ", width)
+	w.list(body, indent+"  ", width)
 }
 
-// used says whether a name bound by Let occurs in what the columns form shows.
-func used(name string, body []Node) bool {
+// choice prints both branches of an If, or the one that does something.
+func (w *printer) choice(n If, indent string, width int) {
+	if len(n.Then) == 0 {
+		w.line(fmt.Sprintf("%sif %s != %s:", indent, n.X, n.Y), n.Remark)
+		w.list(n.Else, indent+"  ", width)
+		return
+	}
+	w.line(fmt.Sprintf("%sif %s == %s:", indent, n.X, n.Y), n.Remark)
+	w.list(n.Then, indent+"  ", width)
+	if len(n.Else) > 0 {
+		w.line(indent+"else:", "")
+		w.list(n.Else, indent+"  ", width)
+	}
+}
+
+// joined says whether two nodes of one heading share a line: a post stands apart from the
+// product behind it.
+func joined(a, b Node) bool {
+	if _, ok := a.(Let); ok {
+		_, ok = b.(Let)
+		return ok
+	}
+	next, ok := b.(Step)
+	if !ok {
+		return false
+	}
+	step, ok := a.(Step)
+	if !ok {
+		return !next.Fused()
+	}
+	if step.Fused() || next.Fused() {
+		return false
+	}
+	first, posts := step.Signal()
+	if !posts || first.Wait {
+		return true
+	}
+	second, signals := next.Signal()
+	return signals && (!second.Wait || first.Semaphore == second.Semaphore)
+}
+
+// unused says that a node names what no expression of a list mentions.
+func unused(n Node, list []Node) bool {
+	let, ok := n.(Let)
+	if !ok {
+		return false
+	}
 	found := false
-	see := func(list ...Expr) {
-		for _, e := range list {
-			e.Vars(func(v string) { found = found || v == name })
-		}
-	}
-	views := func(list ...View) {
-		for _, v := range list {
-			see(v.Index, v.Count, v.Peer)
-		}
-	}
-	Walk(body, func(n Node) {
-		for _, s := range Streams(n) {
-			see(s.Index, s.From, s.To)
-		}
-		switch n := n.(type) {
-		case Let:
-			see(n.Value)
-		case Select:
-			views(n.Of)
-		case For:
-			see(n.From, n.To)
-		case If:
-			see(n.X, n.Y)
-		case Set:
-			views(n.Dst, n.Src)
-		case Matmul:
-			views(n.C, n.A)
-		case Linear:
-			views(n.C, n.A)
-		case Gradient:
-			views(n.C, n.A, n.B)
-		case Reduce:
-			views(n.Dst)
-			for _, t := range n.Terms {
-				views(t.View)
-				see(t.From, t.To)
-			}
-		case ShareMemHandles:
-			if n.Send != nil {
-				see(n.Send.Peer, n.Recv.Peer)
-			}
-		case Communication:
-			views(n.In, n.Out)
-			see(n.Index)
-		case Wait:
-			see(n.Peer, n.Index)
-			if n.Comm != nil {
-				see(n.Comm.Peer)
-			}
-		case Post:
-			see(n.Peer, n.Index)
-			if n.Comm != nil {
-				see(n.Comm.Peer)
-			}
-		case Allocate, GetCurrentStream, Synchronize, LaunchKernel: // streams are seen above, and bodies walked
-		default:
-			panic(unknown("names", n))
-		}
+	Walk(list, func(n Node) {
+		Exprs(n, func(_ string, e Expr) {
+			e.Vars(func(v string) { found = found || v == let.Name })
+		})
 	})
-	return found
+	return !found
 }
 
 // bounds prints a range of a loop: D for all, 1..D-1 otherwise.
@@ -266,26 +225,49 @@ func bounds(from, to Expr) string {
 	return span(from, to)
 }
 
-// heading names the streams a node is issued on.
+// span is 0..D-1, of a range that ends ahead of D.
+func span(from, to Expr) string { return compact(from) + ".." + compact(Sub(to, Const(1))) }
+
+// compact is an expression at its simplest, without blanks.
+func compact(e Expr) string { return strings.ReplaceAll(e.Simplify().String(), " ", "") }
+
+// heading names the streams that a node's operations are enqueued on.
 func heading(n Node) string {
 	streams := Streams(n)
 	if s, ok := n.(Synchronize); ok {
 		streams = s.Streams
 	}
-	var names []string
-	for _, s := range streams {
-		names = append(names, s.String())
-	}
-	return strings.Join(names, ", ")
+	return names(streams, ", ", "%s")
 }
 
-// String is main, work[i] or work[1..D-1].
-func (s StreamRef) String() string {
-	switch {
-	case !s.Index.IsZero():
-		return s.Set + "[" + s.Index.String() + "]"
-	case !s.To.IsZero():
-		return s.Set + "[" + span(s.From, s.To) + "]"
+// names prints streams, each in a format.
+func names(streams []StreamRef, between, format string) string {
+	var list []string
+	for _, s := range streams {
+		list = append(list, fmt.Sprintf(format, s))
 	}
-	return s.Set
+	return strings.Join(list, between)
+}
+
+// text is a buffer: C [M, N] by M/D*N.
+func (b Buffer) text() string {
+	text := b.Name + " " + b.Tensor.String()
+	if b.Tensor.Root {
+		text += " on rank 0"
+	}
+	if b.Inner.Tensor.Name != "" {
+		inner := b.Inner.Tensor
+		inner.Within = ""
+		text += fmt.Sprintf(" with %s %s in it", inner.Name, inner)
+	}
+	if !b.Chunk.Equal(b.Elements) {
+		text += " by " + compact(b.Chunk)
+	}
+	if !b.Counts.IsZero() {
+		text += fmt.Sprintf(" times count[%s] of at most %s", b.Counts, compact(b.Elements))
+	}
+	if !b.Room.IsZero() {
+		text += " with room for " + compact(b.Room)
+	}
+	return text
 }

@@ -16,7 +16,8 @@ func gatherCopy(d *draft) error {
 		d.counted("A", hostir.Var(countRank))
 		d.counted("C", hostir.Var(countChunk))
 	}
-	return d.exchange(whole("A"), func(from hostir.Expr) hostir.View { return hostir.View{Buffer: "A", Peer: from} })
+	return d.exchange(hostir.Whole("A"),
+		func(from hostir.Expr) hostir.View { return hostir.View{Buffer: "A", Peer: from} })
 }
 
 // allToAllCopy copies part r of every rank's A to its place in C.
@@ -35,7 +36,8 @@ func allToAllCopy(d *draft) error {
 		d.counted("A", hostir.Add(hostir.Mul(from, hostir.Size), to))
 		d.counted("C", hostir.Add(hostir.Mul(to, hostir.Size), from))
 	}
-	return d.exchange(slice("A", hostir.Rank), func(from hostir.Expr) hostir.View { return remote("A", from, hostir.Rank) })
+	return d.exchange(hostir.Chunk("A", hostir.Rank),
+		func(from hostir.Expr) hostir.View { return hostir.Remote("A", from, hostir.Rank) })
 }
 
 // exchange copies a part of C from every rank, r+1 first, and the own one beside that.
@@ -43,14 +45,14 @@ func (d *draft) exchange(own hostir.View, of func(from hostir.Expr) hostir.View)
 	d.semaphores(ready, read)
 	from := hostir.Var("from")
 	d.program.Body = []hostir.Node{
-		described(post(mainRef, ready, every), "peers may read A"),
+		hostir.Post(mainRef, ready, every).Described("peers may read A"),
 		d.fork(copySet),
-		steps(let("from", ahead(step)),
-			wait(copyRef, ready, from),
-			move(copyRef, slice("C", from), of(from))),
-		move(mainRef, slice("C", hostir.Rank), own),
-		described(post(copyRef, read, every), "A may be overwritten afterwards"),
-		wait(copyRef, read, every),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(copyRef, ready, from),
+			hostir.Set(copyRef, hostir.Chunk("C", from), of(from))),
+		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), own),
+		hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
+		hostir.Wait(copyRef, read, every),
 		join(copySet),
 	}
 	return nil
@@ -68,16 +70,16 @@ func permuteCopy(d *draft) error {
 	distance := hostir.Mod(places, hostir.Size)
 	from, to := hostir.Var("from"), hostir.Var("to")
 	d.program.Body = []hostir.Node{
-		let("from", behind(distance)),
-		let("to", ahead(distance)),
+		hostir.Bind("from", hostir.Behind(distance)),
+		hostir.Bind("to", hostir.Ahead(distance)),
 		hostir.If{X: from, Y: hostir.Rank,
-			Then: []hostir.Node{move(mainRef, whole("C"), whole("A"))},
+			Then: []hostir.Node{hostir.Set(mainRef, hostir.Whole("C"), hostir.Whole("A"))},
 			Else: []hostir.Node{
-				post(mainRef, ready, to),
-				wait(mainRef, ready, from),
-				move(mainRef, whole("C"), hostir.View{Buffer: "A", Peer: from}),
-				post(mainRef, read, from),
-				described(wait(mainRef, read, to), "A may be overwritten afterwards"),
+				hostir.Post(mainRef, ready, to),
+				hostir.Wait(mainRef, ready, from),
+				hostir.Set(mainRef, hostir.Whole("C"), hostir.View{Buffer: "A", Peer: from}),
+				hostir.Post(mainRef, read, from),
+				hostir.Wait(mainRef, read, to).Described("A may be overwritten afterwards"),
 			}},
 	}
 	return nil
@@ -101,14 +103,14 @@ func broadcastCopy(d *draft) error {
 	d.program.Body = []hostir.Node{
 		hostir.If{X: hostir.Rank, Y: root,
 			Then: []hostir.Node{
-				post(mainRef, ready, every),
-				move(mainRef, whole("C"), whole("A")),
-				described(wait(mainRef, read, every), "A may be overwritten afterwards"),
+				hostir.Post(mainRef, ready, every),
+				hostir.Set(mainRef, hostir.Whole("C"), hostir.Whole("A")),
+				hostir.Wait(mainRef, read, every).Described("A may be overwritten afterwards"),
 			},
 			Else: []hostir.Node{
-				wait(mainRef, ready, root),
-				move(mainRef, whole("C"), hostir.View{Buffer: "A", Peer: root}),
-				post(mainRef, read, root),
+				hostir.Wait(mainRef, ready, root),
+				hostir.Set(mainRef, hostir.Whole("C"), hostir.View{Buffer: "A", Peer: root}),
+				hostir.Post(mainRef, read, root),
 			}},
 	}
 	return nil

@@ -14,21 +14,21 @@ func scatterSum(d *draft) error {
 	d.cut("A", schedule.D)
 	d.stack(slots, d.buffer("C").Tensor)
 	d.semaphores(free, arrived)
-	to, q := hostir.Var("to"), hostir.Var(ofRank)
+	to, q := hostir.Var("to"), hostir.Var(hostir.RankIndex)
 	d.program.Body = []hostir.Node{
-		described(post(mainRef, free, every), "the slots may be written"),
+		hostir.Post(mainRef, free, every).Described("the slots may be written"),
 		d.fork(copySet),
-		steps(let("to", ahead(step)),
-			wait(copyRef, free, to),
-			move(copyRef, remote(slots, to, hostir.Rank), slice("A", to)),
-			post(copyRef, arrived, to)),
+		steps(hostir.Bind("to", hostir.Ahead(step)),
+			hostir.Wait(copyRef, free, to),
+			hostir.Set(copyRef, hostir.Remote(slots, to, hostir.Rank), hostir.Chunk("A", to)),
+			hostir.Post(copyRef, arrived, to)),
 		join(copySet),
-		wait(mainRef, arrived, every),
-		described(sum(mainRef, whole("C"),
-			hostir.Terms{View: slice(slots, q), Index: ofRank, From: hostir.Const(0), To: hostir.Rank},
-			hostir.Terms{View: slice("A", hostir.Rank)},
-			hostir.Terms{View: slice(slots, q), Index: ofRank, From: hostir.Add(hostir.Rank, one), To: hostir.Size}),
-			"once, in the order of ranks"),
+		hostir.Wait(mainRef, arrived, every),
+		hostir.Reduce(mainRef, hostir.Whole("C"),
+			hostir.Chunk(slots, q).Over(hostir.RankIndex, hostir.Const(0), hostir.Rank),
+			hostir.Chunk("A", hostir.Rank),
+			hostir.Chunk(slots, q).Over(hostir.RankIndex, hostir.Add(hostir.Rank, one), hostir.Size)).
+			Described("once, in the order of ranks"),
 	}
 	return nil
 }

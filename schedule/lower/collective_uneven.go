@@ -70,7 +70,8 @@ func (d *draft) unbounded() error {
 func gatherPadded(d *draft) error {
 	most, ok := d.most("A")
 	if !ok {
-		return &schedule.FieldError{Path: "Pipeline.Kind", Msg: "only uneven parts whose most is known can be padded", Hint: "set Uneven and Most of A's split over the ranks"}
+		return &schedule.FieldError{Path: d.at, Msg: "only uneven parts whose most is known can be padded",
+			Hint: "set Uneven and Most of A's split over the ranks"}
 	}
 	if err := d.tensors(); err != nil {
 		return err
@@ -90,17 +91,17 @@ func gatherPadded(d *draft) error {
 		return v
 	}
 	d.program.Body = []hostir.Node{
-		move(mainRef, slice(padded, hostir.Rank), whole("A")),
-		described(post(mainRef, ready, every), "peers may read the own part"),
+		hostir.Set(mainRef, hostir.Chunk(padded, hostir.Rank), hostir.Whole("A")),
+		hostir.Post(mainRef, ready, every).Described("peers may read the own part"),
 		d.fork(copySet),
-		move(mainRef, slice("C", hostir.Rank), whole("A")),
-		steps(let("from", ahead(step)),
-			wait(copyRef, ready, from),
-			move(copyRef, room(slice(padded, from)), room(remote(padded, from, from))),
-			hostir.Synchronize{Origin: hostir.Origin{Field: "Pipeline.Kind"}, Streams: list(mainRef), On: list(copyRef)},
-			move(mainRef, slice("C", from), slice(padded, from))),
-		described(post(copyRef, read, every), "the own part may be overwritten afterwards"),
-		wait(copyRef, read, every),
+		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), hostir.Whole("A")),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(copyRef, ready, from),
+			hostir.Set(copyRef, room(hostir.Chunk(padded, from)), room(hostir.Remote(padded, from, from))),
+			hostir.After(mainRef, copyRef),
+			hostir.Set(mainRef, hostir.Chunk("C", from), hostir.Chunk(padded, from))),
+		hostir.Post(copyRef, read, every).Described("the own part may be overwritten afterwards"),
+		hostir.Wait(copyRef, read, every),
 		join(copySet),
 	}
 	return nil

@@ -1,9 +1,10 @@
-// Package lower turns a schedule into its host program by a short list of passes,
-// one file each, listed in Lower. The first finds in a table (rules.go) which
-// communication the placements need; the second finds in another (pipeline.go) who
-// writes it for the schedule's choices. What it writes is either one plain loop, the
-// program that nvFuser runs, which each later pass rewrites for one choice; or a
-// program whose nodes have their streams, which those passes leave alone. A point of
-// the space that is new is a file with its function and a line of a table; choices that
-// nobody reads are errors that name the field.
+// Package lower turns a schedule into its host program by a short list of passes, one file
+// each, listed in lower.go; every pass runs on every program, and does nothing to a program
+// that it has nothing to do for. The first finds what the operations compute together and gives
+// tensors their roles (form.go), the second finds in a table (rules.go) which communication the
+// placements need. The third (choose.go) takes the way that the schedule says for it, each in a
+// file way_*.go with the options that it reads, and writes the naive program, with its streams.
+// Later passes give tensors one memory, move the exchange of handles out, choose kernels, fuse
+// steps into launches, simplify indices and give buffers the schedule's own names. An option that
+// a way does not read is an error that names the field.
 package lower

@@ -15,8 +15,8 @@ func (d *draft) gatherTensors() (string, error) {
 	if err := d.tensors(); err != nil {
 		return "", err
 	}
-	parts := max(d.schedule.Pipeline.Parts, 1)
-	if d.schedule.Pipeline.Direction == schedule.Both {
+	parts := max(d.with.parts, 1)
+	if d.with.direction == schedule.Both {
 		parts = 2
 	}
 	name := "Gathered"
@@ -67,121 +67,30 @@ func chunkOf(t schedule.Tensor, parts int) hostir.Expr {
 }
 
 // shards is how shards are cut into the steps of a loop.
-type shards struct{ parts int64 }
+type shards struct{ parts }
 
-func (d *draft) shards() shards { return shards{int64(max(d.schedule.Pipeline.Parts, 1))} }
+func (d *draft) shards() shards { return shards{parts{int64(max(d.with.parts, 1)), "p"}} }
 
 // turn is the shard that a step takes a part of, counted from the own one.
-func (s shards) turn() hostir.Expr {
-	if s.parts == 1 {
-		return step
+func (s shards) turn() hostir.Expr { return hostir.Div(step, hostir.Const(s.n)) }
+
+// loop is over the parts of the shards from the first-th on, of the ranks behind this one.
+func (s shards) loop(first int64, body ...hostir.Node) hostir.For {
+	head := []hostir.Node{hostir.Bind("from", hostir.Ahead(s.turn())), hostir.Bind("to", hostir.Behind(s.turn()))}
+	if s.n > 1 {
+		head = append(head, hostir.Bind(s.index, hostir.Mod(step, hostir.Const(s.n))))
 	}
-	return hostir.Div(step, hostir.Const(s.parts))
+	to := hostir.Mul(hostir.Size, hostir.Const(s.n))
+	return hostir.Loop(stepIndex, hostir.Const(first*s.n), to, append(head, body...)...)
 }
 
-// part is the one that a step takes, absent where shards are whole.
-func (s shards) part() hostir.Expr {
-	if s.parts == 1 {
-		return hostir.Expr{}
-	}
-	return hostir.Var("p")
-}
-
-// chunk is the index of the step's part of a rank's shard where all shards are.
-func (s shards) chunk(rank hostir.Expr) hostir.Expr {
-	if s.parts == 1 {
-		return rank
-	}
-	return hostir.Add(hostir.Mul(rank, hostir.Const(s.parts)), s.part())
-}
-
-// rows are all parts of a rank's shard.
-func (s shards) rows(buffer string, rank hostir.Expr) hostir.View {
-	if s.parts == 1 {
-		return slice(buffer, rank)
-	}
-	return hostir.View{Buffer: buffer, Index: hostir.Mul(rank, hostir.Const(s.parts)), Count: hostir.Const(s.parts)}
-}
-
-// loop is over the parts of the peers' shards.
-func (s shards) loop(body ...hostir.Node) hostir.For {
-	head := list[hostir.Node](let("from", ahead(s.turn())), let("to", behind(s.turn())))
-	l := hostir.For{Index: stepIndex, From: hostir.Const(1), To: hostir.Size}
-	if s.parts > 1 {
-		l.From, l.To = hostir.Const(s.parts), hostir.Mul(hostir.Size, hostir.Const(s.parts))
-		head = append(head, let("p", hostir.Mod(step, hostir.Const(s.parts))))
-	}
-	l.Body = append(head, body...)
-	return l
-}
-
-// each is a node for each part.
-func (s shards) each(f func(part hostir.Expr) hostir.Node) []hostir.Node {
-	if s.parts == 1 {
-		return list(f(hostir.Expr{}))
-	}
-	var nodes []hostir.Node
-	for p := range s.parts {
-		nodes = append(nodes, f(hostir.Const(p)))
-	}
-	return nodes
-}
-
-// streams are those of the products: one for each step, or a number taken in turn.
-func (s shards) streams(d *draft) (hostir.StreamSet, hostir.StreamRef) {
+// streams are those of the products: one for each step from the first shard on, or a number
+// taken in turn.
+func (s shards) streams(d *draft, first int64) (hostir.StreamSet, hostir.StreamRef) {
 	set := workStreams(d)
-	if d.schedule.Streams.Compute == 0 {
-		l := s.loop()
+	if d.with.compute == 0 {
+		l := s.loop(first)
 		set.First, set.Count = l.From, l.To
 	}
 	return set, poolRef(d)
-}
-
-// multiplied are the schedule's products of a view, on a stream.
-func (d *draft) multiplied(s hostir.StreamRef, c, a hostir.View) []hostir.Node {
-	return hostir.AllOn(products(d.schedule, hostir.Origin{Field: "Op"}, c, a), s)
-}
-
-// ownShard are the products of the own shard, in place.
-func (d *draft) ownShard(c hostir.View) []hostir.Node {
-	o := hostir.Origin{Remark: "own shard, in place", Field: "Pipeline.OwnShard"}
-	return hostir.AllOn(products(d.schedule, o, c, whole("A")), mainRef)
-}
-
-// share lets peers read a buffer of the caller.
-func (d *draft) share(name string) { d.buffer(name).Shared = true }
-
-// add appends to the program.
-func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }
-
-// semaphore declares a semaphore of a number of members.
-func (d *draft) semaphore(name string, count hostir.Expr) {
-	d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: name, Count: count})
-}
-
-// count is a number of members, absent where there is one.
-func count(n int64) hostir.Expr {
-	if n == 1 {
-		return hostir.Expr{}
-	}
-	return hostir.Const(n)
-}
-
-// postAt posts to a member.
-func postAt(s hostir.StreamRef, semaphore string, member, to hostir.Expr) hostir.Post {
-	n := post(s, semaphore, to)
-	n.Index = member
-	return n
-}
-
-// waitAt waits for a member.
-func waitAt(s hostir.StreamRef, semaphore string, member, from hostir.Expr) hostir.Wait {
-	n := wait(s, semaphore, from)
-	n.Index = member
-	return n
-}
-
-// withPeers are nodes that a rank without peers leaves out.
-func withPeers(nodes ...hostir.Node) hostir.If {
-	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Else: nodes}
 }

@@ -17,20 +17,15 @@ func gatherBroadcast(d *draft) error {
 	to := hostir.Var("to")
 	steps := func(own, others []hostir.Node) hostir.For {
 		return hostir.For{Index: stepIndex, From: hostir.Const(0), To: hostir.Size,
-			Body: list[hostir.Node](hostir.If{X: step, Y: hostir.Rank, Then: own, Else: others})}
+			Body: []hostir.Node{hostir.If{X: step, Y: hostir.Rank, Then: own, Else: others}}}
 	}
-	d.add(described(post(mainRef, free, every), "one batch, before the forks"), d.fork(copySet, set))
-	d.add(d.ownShard(slice("C", hostir.Rank))...)
-	d.add(steps(list[hostir.Node](
-		wait(copyRef, free, every),
-		hostir.For{Index: "q", From: hostir.Const(1), To: hostir.Size, Body: list[hostir.Node](
-			let("to", ahead(hostir.Var("q"))),
-			move(copyRef, remote(g, to, hostir.Rank), whole("A")))},
-		post(copyRef, arrived, every)),
-		list[hostir.Node](after(work, copyRef))))
+	d.add(hostir.Post(mainRef, free, every).Described("one batch, before the forks"), d.fork(copySet, set))
+	d.add(d.ownShard(hostir.Chunk("C", hostir.Rank))...)
+	d.add(steps([]hostir.Node{hostir.Wait(copyRef, free, every), hostir.For{Index: "q", From: hostir.Const(1), To: hostir.Size, Body: []hostir.Node{hostir.Bind("to", hostir.Ahead(hostir.Var("q"))), hostir.Set(copyRef, hostir.Remote(g, to, hostir.Rank), hostir.Whole("A"))}}, hostir.Post(copyRef, arrived, every)},
+		[]hostir.Node{hostir.After(work, copyRef)}))
 	d.add(steps(nil, append(
-		list[hostir.Node](wait(work, arrived, step)),
-		d.multiplied(work, slice("C", step), slice(g, step))...)))
+		[]hostir.Node{hostir.Wait(work, arrived, step)},
+		d.multiplied(work, hostir.Chunk("C", step), hostir.Chunk(g, step))...)))
 	d.add(join(copySet, set))
 	return nil
 }

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -17,37 +16,46 @@ func gatherCollective(d *draft) error {
 	d.semaphore(ready, count(1))
 	d.semaphore(read, count(1))
 	set, work := workStreams(d), poolRef(d)
-	if d.schedule.Streams.Compute == 0 {
+	if d.with.compute == 0 {
 		set.First, set.Count = hostir.Const(0), hostir.Var(chunksName)
 	}
-	d.add(hostir.GetCurrentStream{Name: mainName}, hostir.Allocate{Buffer: g}, hostir.Allocate{Buffer: "C"},
-		post(mainRef, ready, every), wait(mainRef, ready, every))
-	all := func(buffer, alias string) hostir.View {
-		return hostir.View{Buffer: buffer, Index: hostir.Mul(step, hostir.Size), Count: hostir.Size, Alias: alias}
+	d.add(hostir.Post(mainRef, ready, every), hostir.Wait(mainRef, ready, every))
+	all := func(buffer string) hostir.View {
+		return hostir.Chunks(buffer, hostir.Mul(step, hostir.Size), hostir.Size)
 	}
-	a := hostir.View{Buffer: "A", Index: step, Alias: "a"}
+	// gathering copies this rank's part of the chunk, and pulls every peer's, r+1 first.
 	gathering := func(s hostir.StreamRef) []hostir.Node {
-		return list[hostir.Node](hostir.Select{Name: "a", Of: a}, hostir.Select{Name: "g", Of: all(g, "g")},
-			hostir.Communication{Origin: hostir.Origin{Field: "Pipeline.Kind"}, Stream: s, Kind: "Allgather", In: a, Out: all(g, "g")},
-			hostir.Wait{Stream: s, Comm: &hostir.P2PCommunication{Protocol: schedule.Get}})
+		of := func(rank hostir.Expr) hostir.View {
+			return hostir.Chunk(g, hostir.Add(hostir.Mul(step, hostir.Size), rank))
+		}
+		from := hostir.Ahead(hostir.Var(hostir.RankIndex))
+		return []hostir.Node{
+			hostir.Set(s, of(hostir.Rank), hostir.Chunk("A", step)).AskedBy("Moves"),
+			hostir.Loop(hostir.RankIndex, one, hostir.Size,
+				hostir.Set(s, of(from), hostir.Remote("A", from, step)).AskedBy("Moves"))}
 	}
-	multiplying := append(list[hostir.Node](hostir.Select{Name: "c", Of: all("C", "c")}), d.multiplied(work, all("C", "c"), all(g, "g"))...)
-	if d.schedule.Streams.Copy == schedule.Apart {
+	multiplying := d.multiplied(work, all("C"), all(g))
+	if !d.with.withStep {
 		d.add(d.fork(copySet, set),
-			chunks("", append(gathering(copyRef), after(work, copyRef))...),
+			chunks("", append(gathering(copyRef), hostir.After(work, copyRef))...),
 			chunks("", multiplying...),
 			join(copySet, set))
 	} else {
 		d.fork(set)
-		d.add(chunks("start: its own loop", hostir.Synchronize{Origin: forkAt, Streams: list(work), On: list(mainRef)}),
-			chunks("", append(append(gathering(work), multiplying...),
-				hostir.Synchronize{Origin: joinAt, Streams: list(mainRef), On: list(work)})...))
+		joined := hostir.After(mainRef, work)
+		joined.Origin = joinAt
+		started := hostir.Synchronize{Origin: forkAt, Streams: []hostir.StreamRef{work},
+			On: []hostir.StreamRef{mainRef}}
+		d.add(chunks("start: its own loop", started),
+			chunks("", append(append(gathering(work), multiplying...), joined)...))
 	}
-	d.add(post(mainRef, read, every), wait(mainRef, read, every))
+	d.add(hostir.Post(mainRef, read, every), hostir.Wait(mainRef, read, every))
 	return nil
 }
 
-// chunks is the loop over the steps of a collective pipeline.
+// chunks is the loop over the steps of the stream axis.
 func chunks(remark string, body ...hostir.Node) hostir.For {
-	return hostir.For{Origin: hostir.Origin{Remark: remark}, Index: stepIndex, From: hostir.Const(0), To: hostir.Var(chunksName), Body: body}
+	l := hostir.Loop(stepIndex, hostir.Const(0), hostir.Var(chunksName), body...)
+	l.Remark = remark
+	return l
 }

@@ -17,26 +17,23 @@ func gatherGrouped(d *draft) error {
 	set := hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)}
 	work := func(i int64) hostir.StreamRef { return hostir.StreamRef{Set: workName, Index: hostir.Const(i)} }
 	pull := func(from, to, rank hostir.Expr) hostir.For {
-		return hostir.For{Index: stepIndex, From: from, To: to, Body: list[hostir.Node](
-			let("from", rank),
-			wait(copyRef, ready, hostir.Var("from")),
-			move(copyRef, slice(g, hostir.Var("from")), hostir.View{Buffer: "A", Peer: hostir.Var("from")}))}
+		return hostir.For{Index: stepIndex, From: from, To: to, Body: []hostir.Node{hostir.Bind("from", rank), hostir.Wait(copyRef, ready, hostir.Var("from")), hostir.Set(copyRef, hostir.Chunk(g, hostir.Var("from")), hostir.View{Buffer: "A", Peer: hostir.Var("from")})}}
 	}
 	block := func(i int64, none, first, count hostir.Expr) hostir.If {
 		view := func(b string) hostir.View { return hostir.View{Buffer: b, Index: first, Count: count} }
 		return hostir.If{X: r, Y: none, Else: d.multiplied(work(i), view("C"), view(g))}
 	}
-	d.add(described(post(mainRef, ready, every), "one batch, before the forks"), d.fork(copySet, set))
-	d.add(d.ownShard(slice("C", r))...)
+	d.add(hostir.Post(mainRef, ready, every).Described("one batch, before the forks"), d.fork(copySet, set))
+	d.add(d.ownShard(hostir.Chunk("C", r))...)
 	d.add(
 		pull(hostir.Const(1), hostir.Sub(hostir.Size, r), hostir.Add(r, step)),
-		after(work(0), copyRef),
+		hostir.After(work(0), copyRef),
 		pull(hostir.Sub(hostir.Size, r), hostir.Size, hostir.Sub(hostir.Add(r, step), hostir.Size)),
-		after(work(1), copyRef),
+		hostir.After(work(1), copyRef),
 		block(0, last, hostir.Add(r, hostir.Const(1)), hostir.Sub(last, r)),
 		block(1, hostir.Const(0), hostir.Const(0), r),
-		described(post(copyRef, read, every), "A may be overwritten afterwards"),
-		wait(copyRef, read, every),
+		hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
+		hostir.Wait(copyRef, read, every),
 		join(copySet, set))
 	return nil
 }

@@ -13,23 +13,23 @@ func gatherPut(d *draft) error {
 		return err
 	}
 	s, from, to := d.shards(), hostir.Var("from"), hostir.Var("to")
-	d.semaphore(free, count(s.parts))
-	d.semaphore(arrived, count(s.parts))
-	set, work := s.streams(d)
+	d.semaphore(free, count(s.n))
+	d.semaphore(arrived, count(s.n))
+	set, work := s.streams(d, 1)
 	d.add(s.each(func(p hostir.Expr) hostir.Node {
-		return described(postAt(mainRef, free, p, every), "one batch, before the forks")
+		return hostir.Post(mainRef, free, every).Member(p).Described("one batch, before the forks")
 	})...)
 	d.add(d.fork(copySet, set))
 	d.add(d.ownShard(s.rows("C", hostir.Rank))...)
-	d.add(s.loop(append(
-		d.launch(putKernel,
-			waitAt(copyRef, free, s.part(), to),
-			move(copyRef, remote(g, to, s.chunk(hostir.Rank)), hostir.View{Buffer: "A", Index: s.part()}),
-			postAt(copyRef, arrived, s.part(), to)),
-		after(work, copyRef))...))
-	d.add(s.loop(append(
-		list[hostir.Node](waitAt(work, arrived, s.part(), from)),
-		d.multiplied(work, slice("C", s.chunk(from)), slice(g, s.chunk(from)))...)...))
-	d.add(join(copySet, set))
+	d.add(
+		s.loop(1,
+			hostir.Wait(copyRef, free, to).Member(s.part()),
+			hostir.Set(copyRef, hostir.Remote(g, to, s.chunk(hostir.Rank)), hostir.View{Buffer: "A", Index: s.part()}),
+			hostir.Post(copyRef, arrived, to).Member(s.part()),
+			hostir.After(work, copyRef)),
+		s.loop(1, append(
+			[]hostir.Node{hostir.Wait(work, arrived, from).Member(s.part())},
+			d.multiplied(work, hostir.Chunk("C", s.chunk(from)), hostir.Chunk(g, s.chunk(from)))...)...),
+		join(copySet, set))
 	return nil
 }

@@ -8,64 +8,50 @@ import (
 // lane is one way round the ring: a rank passes on to its neighbour what it got in
 // the step before.
 type lane struct {
-	next, prev   hostir.Expr   // the neighbours
-	to, from     hostir.Expr   // their names in the loop
-	got, had     hostir.Expr   // the shard that arrives in a step, and in the one before
-	lets         []hostir.Node // of the names
-	shares, part int64         // in how many parts shards travel, one a lane, and this lane's
+	next, prev hostir.Expr   // the neighbours
+	to, from   hostir.Expr   // their names in the loop
+	got, had   hostir.Expr   // the shard that arrives in a step, and in the one before
+	lets       []hostir.Node // of the names
+	parts                    // that shards travel in, one a lane
+	mine       int64         // the number of this lane's
 }
 
 // lanes are one, or two with half of each shard.
 func (d *draft) lanes() []lane {
-	next, prev, one := ahead(hostir.Const(1)), behind(hostir.Const(1)), hostir.Const(1)
-	forward := lane{next: next, prev: prev, to: hostir.Var("to"), from: hostir.Var("from"), got: hostir.Var("got"), had: hostir.Var("had"), shares: 1}
+	next, prev, one := hostir.Ahead(hostir.Const(1)), hostir.Behind(hostir.Const(1)), hostir.Const(1)
+	forward := lane{next: next, prev: prev, to: hostir.Var("to"), from: hostir.Var("from"), got: hostir.Var("got"),
+		had: hostir.Var("had"), parts: parts{n: 1}}
 	backward := forward
 	backward.next, backward.prev = prev, next
-	forward.lets = list[hostir.Node](let("to", next), let("from", prev), let("got", behind(step)), let("had", hostir.Mod(hostir.Add(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), step), one), hostir.Size)))
+	forward.lets = []hostir.Node{hostir.Bind("to", next), hostir.Bind("from", prev),
+		hostir.Bind("got", hostir.Behind(step)), hostir.Bind("had", hostir.Behind(hostir.Sub(step, one)))}
 	ahead := func(got, had string) []hostir.Node {
-		return list[hostir.Node](let(got, ahead(step)), let(had, hostir.Mod(hostir.Sub(hostir.Add(hostir.Rank, step), one), hostir.Size)))
+		return []hostir.Node{hostir.Bind(got, hostir.Ahead(step)),
+			hostir.Bind(had, hostir.Ahead(hostir.Sub(step, one)))}
 	}
-	switch d.schedule.Pipeline.Direction {
+	switch d.with.direction {
 	case schedule.Backward:
-		backward.lets = append(list[hostir.Node](let("to", prev), let("from", next)), ahead("got", "had")...)
-		return list(backward)
+		backward.lets = append([]hostir.Node{hostir.Bind("to", prev), hostir.Bind("from", next)},
+			ahead("got", "had")...)
+		return []lane{backward}
 	case schedule.Both:
 		backward.to, backward.from = forward.from, forward.to
-		backward.got, backward.had, backward.lets = hostir.Var("gotBack"), hostir.Var("hadBack"), ahead("gotBack", "hadBack")
-		forward.shares, backward.shares, backward.part = 2, 2, 1
-		return list(forward, backward)
+		backward.got, backward.had = hostir.Var("gotBack"), hostir.Var("hadBack")
+		backward.lets = ahead("gotBack", "hadBack")
+		forward.n, backward.n, backward.mine = 2, 2, 1
+		return []lane{forward, backward}
 	}
-	return list(forward)
+	return []lane{forward}
 }
 
 // chunk is the index of this lane's part of a shard.
-func (l lane) chunk(shard hostir.Expr) hostir.Expr {
-	if l.shares == 1 {
-		return shard
-	}
-	index := hostir.Mul(hostir.Const(l.shares), shard)
-	if l.part == 0 {
-		return index
-	}
-	return hostir.Add(index, hostir.Const(l.part))
-}
+func (l lane) chunk(shard hostir.Expr) hostir.Expr { return l.chunkOf(shard, hostir.Const(l.mine)) }
 
 // of is this lane's part of A, or of a peer's.
-func (l lane) of(peer hostir.Expr) hostir.View {
-	v := hostir.View{Buffer: "A", Peer: peer}
-	if l.shares > 1 {
-		v.Index = hostir.Const(l.part)
-	}
-	return v
-}
+func (l lane) of(peer hostir.Expr) hostir.View { return hostir.Remote("A", peer, l.member()) }
 
 // member of a semaphore with one for each lane.
-func (l lane) member() hostir.Expr {
-	if l.shares == 1 {
-		return hostir.Expr{}
-	}
-	return hostir.Const(l.part)
-}
+func (l lane) member() hostir.Expr { return l.numbered(hostir.Const(l.mine)) }
 
 // ring is what both protocols have in common.
 type ring struct {
@@ -105,7 +91,7 @@ func first(then, others []hostir.Node) hostir.If {
 // multiply are the products of what has arrived.
 func (r ring) multiply() []hostir.Node {
 	return r.each(func(l lane) []hostir.Node {
-		return r.multiplied(r.work, slice("C", l.chunk(l.got)), slice(r.g, l.chunk(l.got)))
+		return r.multiplied(r.work, hostir.Chunk("C", l.chunk(l.got)), hostir.Chunk(r.g, l.chunk(l.got)))
 	})
 }
 
@@ -116,7 +102,7 @@ func (r ring) steps(body ...hostir.Node) hostir.For {
 
 // rows are those of this rank's shard in C.
 func (r ring) rows() hostir.View {
-	return shards{int64(len(r.lanes))}.rows("C", hostir.Rank)
+	return r.lanes[0].parts.rows("C", hostir.Rank)
 }
 
 // gatherRingPut pushes on to the next rank what has arrived, out of the gathered
@@ -127,23 +113,23 @@ func gatherRingPut(d *draft) error {
 		return err
 	}
 	push := func(l lane, shard hostir.Expr, src hostir.View) []hostir.Node {
-		return list[hostir.Node](
-			move(copyRef, remote(r.g, l.to, l.chunk(shard)), src),
-			postAt(copyRef, arrived, l.chunk(step), l.to))
+		return []hostir.Node{hostir.Set(copyRef, hostir.Remote(r.g, l.to, l.chunk(shard)), src),
+			hostir.Post(copyRef, arrived, l.to).Member(l.chunk(step))}
 	}
 	d.add(withPeers(r.each(func(l lane) []hostir.Node {
-		return list[hostir.Node](postAt(mainRef, free, l.member(), l.prev))
+		return []hostir.Node{hostir.Post(mainRef, free, l.prev).Member(l.member())}
 	})...), d.fork(copySet, r.set))
 	d.add(d.ownShard(r.rows())...)
-	hop := list[hostir.Node](first(
+	hop := []hostir.Node{first(
 		r.each(func(l lane) []hostir.Node {
-			return append(list[hostir.Node](waitAt(copyRef, free, l.member(), l.to)), push(l, hostir.Rank, l.of(hostir.Expr{}))...)
+			return append([]hostir.Node{hostir.Wait(copyRef, free, l.to).Member(l.member())},
+				push(l, hostir.Rank, l.of(hostir.Expr{}))...)
 		}),
-		r.each(func(l lane) []hostir.Node { return push(l, l.had, slice(r.g, l.chunk(l.had))) })))
+		r.each(func(l lane) []hostir.Node { return push(l, l.had, hostir.Chunk(r.g, l.chunk(l.had))) }))}
 	hop = append(hop, r.each(func(l lane) []hostir.Node {
-		return list[hostir.Node](waitAt(copyRef, arrived, l.chunk(step), l.from))
+		return []hostir.Node{hostir.Wait(copyRef, arrived, l.from).Member(l.chunk(step))}
 	})...)
-	d.add(r.steps(append(hop, after(r.work, copyRef))...), r.steps(r.multiply()...), join(copySet, r.set))
+	d.add(r.steps(append(hop, hostir.After(r.work, copyRef))...), r.steps(r.multiply()...), join(copySet, r.set))
 	return nil
 }
 
@@ -157,20 +143,22 @@ func gatherRing(d *draft) error {
 	}
 	d.share("A")
 	d.add(withPeers(r.each(func(l lane) []hostir.Node {
-		return list[hostir.Node](postAt(mainRef, ready, l.chunk(hostir.Const(1)), l.next))
+		return []hostir.Node{hostir.Post(mainRef, ready, l.next).Member(l.chunk(hostir.Const(1)))}
 	})...))
-	if d.schedule.Streams.Copy == schedule.Apart {
+	if !d.with.withStep {
 		d.add(d.fork(copySet, r.set))
 		d.add(d.ownShard(r.rows())...)
-		d.add(r.steps(r.pull(copyRef, copyRef), after(r.work, copyRef)), r.steps(r.multiply()...), r.acknowledge(copyRef), join(copySet, r.set))
+		d.add(r.steps(r.pull(copyRef, copyRef), hostir.After(r.work, copyRef)), r.steps(r.multiply()...),
+			r.acknowledge(copyRef), join(copySet, r.set))
 		return nil
 	}
 	d.fork(r.set)
-	last := r.work
-	last.Index = poolIndex(d, hostir.Sub(step, hostir.Const(1)))
-	d.add(steps(hostir.Synchronize{Origin: forkAt, Streams: list(r.work), On: list(mainRef)}))
+	last := hostir.StreamAt(workName, poolIndex(d, hostir.Sub(step, one)))
+	d.add(steps(hostir.Synchronize{Origin: forkAt, Streams: []hostir.StreamRef{r.work},
+		On: []hostir.StreamRef{mainRef}}))
 	d.add(d.ownShard(r.rows())...)
-	d.add(r.steps(r.pull(r.work, last)), r.steps(append(r.multiply(), after(mainRef, r.work))...), r.acknowledge(mainRef))
+	d.add(r.steps(r.pull(r.work, last)), r.steps(append(r.multiply(), hostir.After(mainRef, r.work))...),
+		r.acknowledge(mainRef))
 	return nil
 }
 
@@ -178,22 +166,25 @@ func gatherRing(d *draft) error {
 func (r ring) pull(s, last hostir.StreamRef) hostir.Node {
 	get := func(src func(l lane) hostir.View) []hostir.Node {
 		return r.each(func(l lane) []hostir.Node {
-			return list[hostir.Node](waitAt(s, ready, l.chunk(step), l.from), move(s, slice(r.g, l.chunk(l.got)), src(l)))
+			return []hostir.Node{hostir.Wait(s, ready, l.from).Member(l.chunk(step)),
+				hostir.Set(s, hostir.Chunk(r.g, l.chunk(l.got)), src(l))}
 		})
 	}
 	others := r.each(func(l lane) []hostir.Node {
-		return list[hostir.Node](postAt(last, ready, l.chunk(step), l.to))
+		return []hostir.Node{hostir.Post(last, ready, l.to).Member(l.chunk(step))}
 	})
 	if !s.Index.IsZero() {
-		others = append(others, after(s, last))
+		others = append(others, hostir.After(s, last))
 	}
 	return first(get(func(l lane) hostir.View { return l.of(l.from) }),
-		append(others, get(func(l lane) hostir.View { return remote(r.g, l.from, l.chunk(l.got)) })...))
+		append(others, get(func(l lane) hostir.View { return hostir.Remote(r.g, l.from, l.chunk(l.got)) })...))
 }
 
 // acknowledge says that the rank before has been read, and waits for the next.
 func (r ring) acknowledge(s hostir.StreamRef) hostir.Node {
 	return withPeers(append(
-		r.each(func(l lane) []hostir.Node { return list[hostir.Node](postAt(s, read, l.member(), l.prev)) }),
-		r.each(func(l lane) []hostir.Node { return list[hostir.Node](waitAt(s, read, l.member(), l.next)) })...)...)
+		r.each(func(l lane) []hostir.Node { return []hostir.Node{hostir.Post(s, read, l.prev).Member(l.member())} }),
+		r.each(func(l lane) []hostir.Node {
+			return []hostir.Node{hostir.Wait(s, read, l.next).Member(l.member())}
+		})...)...)
 }

@@ -21,21 +21,21 @@ func gradientShift(d *draft) error {
 	d.stack(here, d.buffer(travels).Tensor)
 
 	from := hostir.Var("from")
-	share := func(shard hostir.View, rank hostir.Expr) hostir.Gradient {
-		views := map[string]hostir.View{travels: shard, other: slice(other, rank)}
-		return hostir.Gradient{Origin: hostir.Origin{Field: "Op"}, Stream: mainRef, C: whole("C"), A: views["A"], B: views["B"]}
+	share := func(shard hostir.View, rank hostir.Expr) hostir.Step {
+		views := map[string]hostir.View{travels: shard, other: hostir.Chunk(other, rank)}
+		return hostir.Multiply(mainRef, hostir.Gradient, hostir.Whole("C"), views["A"], views["B"])
 	}
 	d.program.Body = []hostir.Node{
-		described(post(mainRef, ready, every), "before the forks"),
+		hostir.Post(mainRef, ready, every).Described("before the forks"),
 		d.fork(copySet),
-		described(share(whole(travels), hostir.Rank), "own shard, in place, overwrites C"),
-		steps(let("from", ahead(step)),
-			wait(copyRef, ready, from),
-			move(copyRef, slice(here, from), hostir.View{Buffer: travels, Peer: from}),
-			after(mainRef, copyRef),
-			accumulated(share(slice(here, from), from))),
-		described(post(copyRef, read, every), travels+" may be overwritten afterwards"),
-		wait(copyRef, read, every),
+		share(hostir.Whole(travels), hostir.Rank).Described("own shard, in place, overwrites C"),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(copyRef, ready, from),
+			hostir.Set(copyRef, hostir.Chunk(here, from), hostir.View{Buffer: travels, Peer: from}),
+			hostir.After(mainRef, copyRef),
+			share(hostir.Chunk(here, from), from).Accumulated()),
+		hostir.Post(copyRef, read, every).Described(travels + " may be overwritten afterwards"),
+		hostir.Wait(copyRef, read, every),
 		join(copySet),
 	}
 	return nil

@@ -1,20 +1,17 @@
 package lower
 
 import (
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-// handles moves the exchange of IPC handles out of the loop: what peers read of the
-// caller's, and the arena, which holds all else, are shared once, ahead of the first
-// run.
+// handles moves the exchange of IPC handles out of the program: what peers read of the
+// caller's memory, and the arena, which has all else, are shared once, ahead of the first run.
 func handles(d *draft) error {
-	if d.schedule.Streams.Handles != schedule.Hoisted || d.comm.moves == gatherChunks {
+	if d.with.handlesInLoop {
 		return nil
 	}
 	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
-		switch n.(type) {
-		case hostir.ShareMemHandles, hostir.Allocate:
+		if _, ok := n.(hostir.Share); ok {
 			return nil
 		}
 		return []hostir.Node{n}
@@ -26,6 +23,6 @@ func handles(d *draft) error {
 		}
 	}
 	d.program.Setup = append(d.program.Setup,
-		hostir.ShareMemHandles{Origin: hostir.Origin{Remark: "once", Field: "Streams.Handles"}, Buffers: append(shared, "arena")})
+		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: "HandlesInLoop"}, Buffers: append(shared, "arena")})
 	return nil
 }

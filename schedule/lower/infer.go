@@ -25,7 +25,7 @@ type moves string
 // that a row does not name is whole on every rank.
 type rule struct {
 	communication
-	op     schedule.Op
+	kind   kind
 	places map[string]string
 }
 
@@ -37,28 +37,29 @@ var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 
 // infer finds the row whose placements are those of the schedule.
 func infer(d *draft) error {
-	r, wrong := nearest(d.schedule)
+	r, wrong := nearest(d)
 	switch {
 	case r == nil:
-		return &schedule.FieldError{Path: "Op", Msg: "no pass lowers " + string(d.schedule.Op), Hint: "use schedule.Linear"}
+		return unknown("Ops")
 	case len(wrong) > 0:
-		return r.refuse(d.schedule, wrong)
+		return r.refuse(d, wrong)
 	}
 	d.comm = r.communication
-	return r.unread(d.schedule)
+	d.chunks = chunksOf(d.schedule)
+	return r.unread(d)
 }
 
 // nearest is the row of the schedule's operation that the fewest tensors keep from
 // being the one, and their indices. Tensors that a row does not read are not counted.
-func nearest(s schedule.Schedule) (best *rule, wrong []int) {
+func nearest(d *draft) (best *rule, wrong []int) {
 	for i := range rules {
 		r := &rules[i]
-		if r.op != s.Op {
+		if r.kind != d.form.kind {
 			continue
 		}
 		var misplaced []int
-		for j, t := range s.Tensors {
-			if r.reads(t.Name) && r.place(s, t) != placement(s.Op, t) {
+		for j, t := range d.schedule.Tensors {
+			if r.reads(t.Name) && r.place(d.form, t) != placement(d.form, t) {
 				misplaced = append(misplaced, j)
 			}
 		}
@@ -71,17 +72,17 @@ func nearest(s schedule.Schedule) (best *rule, wrong []int) {
 
 // place is where the row wants a tensor. A further result lies as C does, and the
 // gathered operand, where the caller wants it, in the steps of C.
-func (r *rule) place(s schedule.Schedule, t schedule.Tensor) string {
+func (r *rule) place(f form, t schedule.Tensor) string {
 	if p, ok := r.places[t.Name]; ok {
 		return p
 	}
-	switch t.Name {
-	case "C2", "C3":
-		return strings.Replace(r.places["C"], "N]", "N"+t.Name[1:]+"]", 1)
-	case "Gathered":
-		return strings.Replace(r.places["C"], "N]", "K]", 1)
+	switch c, ok := r.places["C"]; {
+	case ok && strings.HasPrefix(t.Name, "C"):
+		return c
+	case ok && t.Name == "Gathered":
+		return strings.Replace(c, "N]", "K]", 1)
 	}
-	return schedule.Tensor{Axes: undivided(s.Op.Extents(t))}.String()
+	return schedule.Tensor{Axes: undivided(f.extents(t))}.String()
 }
 
 // undivided axes have no splits.
@@ -93,9 +94,12 @@ func undivided(extents []schedule.Extent) []schedule.Axis {
 	return axes
 }
 
-// placement is a tensor's, with the operation's symbols for constants.
-func placement(op schedule.Op, t schedule.Tensor) string {
-	extents := op.Extents(t)
+// placement is a tensor's, with the symbols of its role for what the schedule calls them.
+func placement(f form, t schedule.Tensor) string {
+	extents := f.extents(t)
+	if len(extents) != len(t.Axes) {
+		return written(t)
+	}
 	symbolic := schedule.Tensor{Name: t.Name}
 	for i, a := range t.Axes {
 		axis := schedule.Axis{Extent: extents[i]}
@@ -115,6 +119,20 @@ func placement(op schedule.Op, t schedule.Tensor) string {
 	return text
 }
 
+// chunksOf is the number of steps that C is cut into, zero where it is not a constant.
+func chunksOf(s schedule.Schedule) int {
+	c, _ := s.Tensor("C")
+	axis, split, ok := c.Streamed()
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(string(c.Axes[axis].Outer[split].Count))
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
 // tensors declares a buffer for each tensor, indexed by the parts of its first axis,
 // and what the splits ask of the shape.
 func (d *draft) tensors() error {
@@ -131,7 +149,7 @@ func (d *draft) tensors() error {
 	return nil
 }
 
-// chunked is the tensor with the name S for the chunks of a collective pipeline.
+// chunked is the tensor with the name S for a constant number of steps.
 func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 	t.Axes = slices.Clone(t.Axes)
 	for j, a := range t.Axes {
@@ -140,11 +158,11 @@ func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 			if split.Count == schedule.D {
 				continue
 			}
-			if n := d.schedule.Pipeline.Chunks; string(split.Count) != strconv.Itoa(n) {
+			if string(split.Count) != strconv.Itoa(d.chunks) {
 				return t, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
-					Msg: fmt.Sprintf("%s parts in a pipeline of %d chunks", split.Count, n), Hint: "set Pipeline.Kind to schedule.Collective and Pipeline.Chunks to the number of parts"}
+					Msg: fmt.Sprintf("%s parts where the stream axis has %d steps", split.Count, d.chunks), Hint: "write the same in both"}
 			}
-			d.program.Constants[chunksName] = int64(d.schedule.Pipeline.Chunks)
+			d.program.Constants[chunksName] = int64(d.chunks)
 			a.Outer[k].Count = chunksName
 		}
 		t.Axes[j] = a

@@ -1,6 +1,7 @@
 package lower_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 )
 
 // A schedule that no pass lowers is refused with the field that asked for it.
@@ -21,46 +23,54 @@ func TestRefused(t *testing.T) {
 		return s
 	}
 	dims := func(axes ...schedule.Axis) []schedule.Axis { return axes }
+	by := func(of string, w schedule.Way) schedule.Schedule {
+		return scheduletest.By(catalog.AllGatherLinear, of, w)
+	}
+	gathered := scheduletest.Of("linear", append(slices.Clone(catalog.AllGatherLinear.Tensors),
+		schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))})...)
 	tests := []struct {
 		name  string
 		s     schedule.Schedule
 		paths []string
 	}{
-		{"put in the step", linear(func(s *schedule.Schedule) {
-			s.Pipeline.Protocol, s.Pipeline.Signals = schedule.Put, schedule.InStep
-		}), []string{"Pipeline.Signals"}},
-		{"broadcast by pulls", linear(func(s *schedule.Schedule) {
-			s.Pipeline.Kind, s.Pipeline.Protocol = schedule.Broadcast, schedule.Get
-		}), []string{"Pipeline.Protocol"}},
-		{"one-shot", linear(func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.OneShot }), []string{"Pipeline.Kind"}},
-		{"start in the loop of a ring", linear(func(s *schedule.Schedule) {
-			s.Pipeline.Order, s.Streams.Start = schedule.Ring, schedule.InLoop
-		}), []string{"Streams.Start"}},
-		{"fused ring", linear(func(s *schedule.Schedule) {
-			s.Pipeline.Order = schedule.Ring
-			s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Signal: schedule.SignalKernel, Steps: schedule.Fused}
-		}), []string{"Transport.Steps"}},
-		{"gathered by pushes", linear(func(s *schedule.Schedule) {
-			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))})
-			s.Pipeline.Protocol = schedule.Put
-		}), []string{"Tensors[4]"}},
+		{"a way of sums", by("A", schedule.Shot{}), []string{"Moves[0].Way"}},
+		{"a way of C", by("C", schedule.Pull{}), []string{"Moves[0].Of"}},
+		{"one kernel for signals in the step", by("A", schedule.Naive{SignalsInStep: true, By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
+		{"one kernel for a step of a ring", by("A", schedule.Ring{By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
+		{"one kernel for a part", by("A", schedule.Pull{Parts: 2, By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
+		{"no mistake", by("A", schedule.Naive{Streams: 2}), []string{"Moves[0].Way"}},
+		{"gathered by pushes", scheduletest.By(gathered, "A", schedule.Push{}), []string{"Tensors[4]"}},
+		{"gathered in parts", scheduletest.By(gathered, "A", schedule.Pull{Parts: 2}), nil},
 		{"chunks of another number", func() schedule.Schedule {
-			s := catalog.AllGatherLinearCollective8
-			s.Pipeline.Chunks = 4
+			s := scheduletest.Clone(catalog.AllGatherLinearCollective8)
+			s.Tensors[0].Axes[0].Outer[0].Count = "4"
 			return s
 		}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
-		{"choices of a reduction", linear(func(s *schedule.Schedule) { s.Pipeline.Own, s.Pipeline.Reduction = schedule.Last, schedule.InSlot }), []string{"Pipeline.Reduction", "Pipeline.Own"}},
-		{"padded even parts", func() schedule.Schedule {
-			s := catalog.AllGather
-			s.Pipeline.Kind = schedule.Padded
+		{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
+		{"collective", by("A", schedule.Collective{}), []string{"Moves[0].Way"}},
+		{"two communications of a program carried apart", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.Slots{By: schedule.Kernels}),
+			[]string{"Moves[0].Way.By"}},
+		{"two layers, GELU of sums", func() schedule.Schedule {
+			s := scheduletest.Clone(catalog.TensorParallelMLP)
+			s.Ops[1].Then = []schedule.Func{schedule.GELU()}
 			return s
-		}(), []string{"Pipeline.Kind"}},
-		{"collective", linear(func(s *schedule.Schedule) { s.Pipeline.Kind, s.Pipeline.Chunks = schedule.Collective, 2 }), []string{"Pipeline.Kind"}},
+		}(), []string{"Ops[1].Then[0]"}},
+		{"GELU of a single layer", linear(func(s *schedule.Schedule) {
+			s.Ops = []schedule.Op{schedule.Linear("C", "A", "B", schedule.Bias("Bias"), schedule.GELU())}
+		}), []string{"Ops[0].Then[1]"}},
+		{"a product of a tensor with itself", linear(func(s *schedule.Schedule) {
+			s.Tensors = []schedule.Tensor{s.Tensors[0], {Name: "C", Axes: dims(schedule.Dim(schedule.M), schedule.Dim(schedule.M))}}
+			s.Ops = []schedule.Op{schedule.Linear("C", "A", "A")}
+		}), []string{"Ops[0].In[1]"}},
+		{"three operations in a row", linear(func(s *schedule.Schedule) {
+			s.Ops = []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Copy("G", "H"), schedule.Linear("C", "G", "Bias")}
+			s.Tensors[2].Axes = dims(schedule.Dim(schedule.N), schedule.Dim(schedule.N))
+		}), []string{"Ops[2]"}},
 		{"one shot in place", inPlace(catalog.AllReduceOneShot, 0, "C"), []string{"Tensors[0].Within"}},
 		{"all-to-all in place", inPlace(catalog.AllToAll, 1, "A"), []string{"Tensors[1].Within"}},
 		{"a product's operand in place", inPlace(catalog.AllGatherGateUp, 0, "Gathered"), []string{"Tensors[0].Within"}},
 		{"no such tensor", inPlace(catalog.AllGather, 0, "D"), []string{"Tensors[0].Within"}},
-		{"invalid", linear(func(s *schedule.Schedule) { s.Op = "" }), []string{"Op"}},
+		{"invalid", linear(func(s *schedule.Schedule) { s.Ops = nil }), []string{"Ops"}},
 		{"A whole", linear(func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K))
 		}), []string{"Tensors[0]"}},
@@ -108,40 +118,36 @@ func TestEitherWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renamed := strings.NewReplacer("C@", "A@", "C[", "A[", "(C,", "(A,").Replace(hostir.Print(p))
-	if diff := cmp.Diff(renamed, hostir.Print(other)); diff != "" {
+	body := func(p *hostir.Program) string { // what is behind the line that names the caller's buffers
+		_, text, _ := strings.Cut(hostir.Print(p), "\n")
+		return text
+	}
+	renamed := strings.NewReplacer("C@", "A@", "C[", "A[", "(C,", "(A,").Replace(body(p))
+	if diff := cmp.Diff(renamed, body(other)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // Every node that runs has a stream that the program declares, whatever the choices.
 func TestStreamsOfEveryChoice(t *testing.T) {
-	for _, own := range []schedule.OwnShard{schedule.InPlace, schedule.Copied} {
-		for _, signals := range []schedule.Signals{schedule.Batched, schedule.InStep} {
-			for _, copies := range []schedule.CopyStream{schedule.Apart, schedule.WithStep} {
-				for _, start := range []schedule.Placement{schedule.Hoisted, schedule.InLoop} {
-					for _, compute := range []int{0, 1, 3} {
-						s := catalog.AllGatherLinear
-						s.Pipeline.OwnShard, s.Pipeline.Signals = own, signals
-						s.Streams = schedule.Streams{Compute: compute, Copy: copies, Start: start}
-						p, err := lower.Lower("X", s)
-						if err != nil {
-							t.Fatalf("%s, %s, %s, %s, %d: %v", own, signals, copies, start, compute, err)
-						}
-						declared := map[string]bool{}
-						for _, set := range p.Streams {
-							declared[set.Name] = true
-						}
-						hostir.Walk(p.Body, func(n hostir.Node) {
-							for _, r := range hostir.Streams(n) {
-								if !declared[r.Set] {
-									t.Errorf("%s, %s, %s, %s, %d: %T is on stream %q\n%s", own, signals, copies, start, compute, n, r.Set, hostir.Print(p))
-								}
-							}
-						})
+	for i := range 1 << 4 {
+		for _, streams := range []int{0, 1, 3} {
+			w := schedule.Naive{Copied: i&1 != 0, SignalsInStep: i&2 != 0, WithStep: i&4 != 0, StartInLoop: i&8 != 0, HandlesInLoop: true, Streams: streams}
+			p, err := lower.Lower("X", scheduletest.By(catalog.AllGatherLinear, "A", w))
+			if err != nil {
+				t.Fatalf("%+v: %v", w, err)
+			}
+			declared := map[string]bool{}
+			for _, set := range p.Streams {
+				declared[set.Name] = true
+			}
+			hostir.Walk(p.Body, func(n hostir.Node) {
+				for _, r := range hostir.Streams(n) {
+					if !declared[r.Set] {
+						t.Errorf("%+v: %T is on stream %q\n%s", w, n, r.Set, hostir.Print(p))
 					}
 				}
-			}
+			})
 		}
 	}
 }
@@ -170,7 +176,7 @@ func TestCommunications(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.what, func(t *testing.T) {
-			_, err := lower.Lower("X", schedule.Schedule{Op: schedule.Copy,
+			_, err := lower.Lower("X", schedule.Schedule{Ops: []schedule.Op{schedule.Copy("C", "A")},
 				Tensors: []schedule.Tensor{{Name: "A", Axes: test.a, Root: test.root}, {Name: "C", Axes: test.c}}})
 			if test.wrong == "" && err == nil {
 				return
@@ -180,5 +186,40 @@ func TestCommunications(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// Tensors have the names that the operations give them, and so have remarks and errors.
+func TestNames(t *testing.T) {
+	tensors := []schedule.Tensor{
+		{Name: "X", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.N)}},
+		{Name: "Wq", Axes: []schedule.Axis{schedule.Dim(schedule.K), schedule.Dim(schedule.N)}},
+		{Name: "Wk", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.N)}},
+		{Name: "Q", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K)}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.F)}},
+	}
+	s := schedule.Schedule{Tensors: tensors, Ops: []schedule.Op{schedule.Linear("Q", "X", "Wq"), schedule.Linear("A", "X", "Wk")}}
+	p, err := lower.Lower("Attention", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(hostir.Print(p)), " ")
+	for _, want := range []string{"Linear(Q[r], X, Wq)", "Linear(A[r], X, Wk)", "X@from", "X may be overwritten afterwards"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	s.Tensors = slices.Clone(tensors)
+	s.Tensors[0].Axes = []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}
+	_, err = lower.Lower("Attention", s)
+	if want := "nothing travels from X [M, N] to Q [Stream(D), M/D, K]: each rank makes its result of what it has (nearest is the all-gather: place X [DIDx(D), M/D, N])"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	s.Tensors = slices.Clone(tensors)
+	s.Ops = slices.Clone(s.Ops)
+	s.Tensors[3].Name, s.Ops[0].Out = "Agathered", "Agathered"
+	_, err = lower.Lower("Attention", s)
+	if f := schedule.FieldErrors(err); len(f) != 1 || f[0].Path != "Tensors[3].Name" {
+		t.Errorf("a name of the plan's memory: %v", err)
 	}
 }

@@ -7,9 +7,8 @@ import (
 
 // Names of two layers in one program.
 const (
-	hidden     = "H"   // the first layer's result
-	putName    = "put" // the stream of partial results on their way, and of sums
-	batchIndex = "s"
+	hidden  = "H"   // the first layer's result
+	putName = "put" // the stream of partial results on their way, and of sums
 )
 
 // mlp is a gather with the first layer and a reduce-scatter with the second, in steps
@@ -20,7 +19,7 @@ func mlp(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	m := d.mlpRows()
+	m := d.inBatches()
 	d.share("A")
 	a, c := d.buffer("A"), d.buffer("C")
 	d.mlpBuffer(gathered, a.Tensor.Axes[1])
@@ -28,63 +27,66 @@ func mlp(d *draft) error {
 	d.mlpBuffer(partial, c.Tensor.Axes[1])
 	d.mlpBuffer(slots, c.Tensor.Axes[1])
 	d.program.Semaphores = []hostir.Semaphore{{Name: ready}, {Name: free}, m.semaphore(arrived), {Name: read}}
-	putRef := hostir.StreamRef{Set: putName}
+	putRef := hostir.Stream(putName)
 	putSet := hostir.StreamSet{Name: putName, High: true}
 	set, work := workStreams(d), poolRef(d)
 	peer := hostir.Var("peer")
-	peerIs := let("peer", ahead(step))
-	q := hostir.Var(ofRank)
+	peerIs := hostir.Bind("peer", hostir.Ahead(step))
+	q := hostir.Var(hostir.RankIndex)
 
-	gather := list[hostir.Node](peerIs)
-	puts := list[hostir.Node](peerIs, after(putRef, work))
+	gather := []hostir.Node{peerIs}
+	puts := []hostir.Node{peerIs, hostir.After(putRef, work)}
 	var start []hostir.Node
-	if m.batches == 1 {
-		gather = append(gather, wait(copyRef, ready, peer))
-		puts = append(puts, wait(putRef, free, peer))
+	if m.n == 1 {
+		gather = append(gather, hostir.Wait(copyRef, ready, peer))
+		puts = append(puts, hostir.Wait(putRef, free, peer))
 	} else {
-		start = list[hostir.Node](wait(copyRef, ready, every), wait(putRef, free, every))
+		start = []hostir.Node{hostir.Wait(copyRef, ready, every), hostir.Wait(putRef, free, every)}
 	}
-	gather = append(gather, move(copyRef, m.rows(gathered, peer), hostir.View{Buffer: "A", Peer: peer, Index: m.batch()}), after(work, copyRef))
+	gather = append(gather,
+		hostir.Set(copyRef, m.rows(gathered, peer), hostir.Remote("A", peer, m.part())),
+		hostir.After(work, copyRef))
 	puts = append(puts,
-		move(putRef, hostir.View{Buffer: slots, Peer: peer, Index: m.chunk(hostir.Rank)}, m.rows(partial, peer)),
-		m.member(post(putRef, arrived, peer)))
+		hostir.Set(putRef, hostir.Remote(slots, peer, m.chunk(hostir.Rank)), m.rows(partial, peer)),
+		hostir.Post(putRef, arrived, peer).Member(m.part()))
 
-	body := m.loop(
-		described(d.firstLayer(mainRef, m.rows(hidden, hostir.Rank), hostir.View{Buffer: "A", Index: m.batch()}), "own rows, in place"),
+	all := []hostir.StreamSet{set}
+	d.add(d.fork(copySet, putSet, set),
+		hostir.Post(copyRef, ready, every).Described("beside the first product"),
+		hostir.Post(copyRef, free, every).Described("the slots may be written"),
+		hostir.After(putRef, copyRef))
+	d.add(start...)
+	d.add(m.inTurn(
+		d.firstLayer(mainRef, m.rows(hidden, hostir.Rank), hostir.Chunk("A", m.part())).Described("own rows, in place"),
 		steps(gather...),
 		steps(peerIs,
 			d.firstLayer(work, m.rows(hidden, peer), m.rows(gathered, peer)),
 			secondLayer(work, m.rows(partial, peer), m.rows(hidden, peer))),
-		hostir.Synchronize{Origin: hostir.Origin{Field: "Pipeline.Own"}, Streams: list(mainRef), On: refs(list(set))},
-		described(secondLayer(mainRef, m.rows(slots, hostir.Rank), m.rows(hidden, hostir.Rank)), "own rows last, straight into their slot"),
+		hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"}, Streams: []hostir.StreamRef{mainRef}, On: refs(all)},
+		secondLayer(mainRef, m.rows(slots, hostir.Rank), m.rows(hidden, hostir.Rank)).
+			Described("own rows last, straight into their slot"),
 		steps(puts...),
-		after(putRef, mainRef),
-		m.member(wait(putRef, arrived, every)),
-		described(sum(putRef, hostir.View{Buffer: "C", Index: m.batch()}, each(m.rows(slots, q))), "once, in the order of ranks"))
-	d.program.Body = append(append(list[hostir.Node](
-		d.fork(copySet, putSet, set),
-		described(post(copyRef, ready, every), "beside the first product"),
-		described(post(copyRef, free, every), "the slots may be written"),
-		after(putRef, copyRef)), start...), append(body,
-		described(post(copyRef, read, every), "A may be overwritten afterwards"),
-		after(putRef, copyRef),
-		wait(putRef, read, every),
-		join(putSet, set))...)
+		hostir.After(putRef, mainRef),
+		hostir.Wait(putRef, arrived, every).Member(m.part()),
+		hostir.Reduce(putRef, hostir.Chunk("C", m.part()), m.rows(slots, q).EachRank()).
+			Described("once, in the order of ranks"))...)
+	d.add(hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
+		hostir.After(putRef, copyRef),
+		hostir.Wait(putRef, read, every),
+		join(putSet, set))
 	return nil
 }
 
-// firstLayer is GELU of the product with B, its bias added.
-func (d *draft) firstLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Node {
-	l := hostir.Linear{Origin: hostir.Origin{Field: "Op"}, Stream: s, C: dst, A: a, B: whole("B"), Gelu: true}
-	if _, ok := d.schedule.Tensor("Bias"); ok {
-		l.Bias = whole("Bias")
-	}
-	return l
+// firstLayer is the product with B, its bias added, and GELU of that where it is asked for.
+func (d *draft) firstLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
+	n := d.product(s, dst, a, "")
+	n.Gelu = d.form.gelu
+	return n
 }
 
 // secondLayer is the product with B2.
-func secondLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Node {
-	return hostir.Linear{Origin: hostir.Origin{Field: "Op"}, Stream: s, C: dst, A: a, B: whole("B2")}
+func secondLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
+	return hostir.Multiply(s, hostir.Linear, dst, a, hostir.Whole("B2"))
 }
 
 // mlpBuffer declares memory with all ranks' rows of A, and the given columns.
@@ -100,46 +102,22 @@ func (d *draft) mlpBuffer(name string, columns schedule.Axis) {
 	d.memory(name, chunk(t), t.Axes...)
 }
 
-// mlpRows numbers the rows of batches and ranks. One batch has no index.
-type mlpRows struct{ batches int }
+// inBatches is the batches that the rows of all ranks come in, one after the other.
+type inBatches struct{ parts }
 
-func (d *draft) mlpRows() mlpRows { return mlpRows{max(d.schedule.Pipeline.Chunks, 1)} }
-
-// batch indexes what holds this rank's rows of each.
-func (m mlpRows) batch() hostir.Expr {
-	if m.batches == 1 {
-		return hostir.Expr{}
-	}
-	return hostir.Var(batchIndex)
+func (d *draft) inBatches() inBatches {
+	return inBatches{parts{int64(max(d.chunks, 1)), "s"}}
 }
 
-// chunk indexes what holds all ranks' rows of each batch.
-func (m mlpRows) chunk(rank hostir.Expr) hostir.Expr {
-	if m.batches == 1 {
+// chunk indexes what has all ranks' rows of each batch, batch by batch.
+func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
+	if m.n == 1 {
 		return rank
 	}
-	return hostir.Add(hostir.Mul(m.batch(), hostir.Size), rank)
+	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
 }
 
-func (m mlpRows) rows(buffer string, rank hostir.Expr) hostir.View {
-	return slice(buffer, m.chunk(rank))
-}
-
-func (m mlpRows) semaphore(name string) hostir.Semaphore {
-	return parted{m.batches}.semaphore(name)
-}
-
-func (m mlpRows) member(n hostir.Node) hostir.Node {
-	if m.batches == 1 {
-		return n
-	}
-	return member(n, m.batch())
-}
-
-// loop takes the batches in turn.
-func (m mlpRows) loop(body ...hostir.Node) []hostir.Node {
-	if m.batches == 1 {
-		return body
-	}
-	return list[hostir.Node](hostir.For{Index: batchIndex, From: hostir.Const(0), To: hostir.Const(int64(m.batches)), Body: body})
+// rows are a rank's of the step's batch.
+func (m inBatches) rows(buffer string, rank hostir.Expr) hostir.View {
+	return hostir.Chunk(buffer, m.chunk(rank))
 }

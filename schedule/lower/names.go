@@ -9,9 +9,13 @@ import (
 
 // Names that programs use.
 const (
-	chunksName = "S" // chunks of a collective pipeline
+	chunksName = "S" // steps of the stream axis where they are a constant
 	stepIndex  = "i"
 	gathered   = "Agathered"
+	free       = "free"    // the owner's slots may be written
+	arrived    = "arrived" // a partial result is in its slot
+	partial    = "partial" // partial results for their owners
+	slots      = "slots"   // partial results of this rank's rows, a slot for each rank
 	padded     = "Apadded"
 	ready      = "ready" // the owner's shard may be read
 	read       = "read"  // the reader is done with the owner's shard
@@ -30,10 +34,4 @@ func extent(e schedule.Extent) hostir.Expr {
 		return hostir.Const(n)
 	}
 	return hostir.Var(string(e))
-}
-
-func whole(buffer string) hostir.View { return hostir.View{Buffer: buffer} }
-
-func slice(buffer string, index hostir.Expr) hostir.View {
-	return hostir.View{Buffer: buffer, Index: index}
 }

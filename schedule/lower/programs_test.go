@@ -13,6 +13,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -60,17 +61,15 @@ func TestGoldensAreOfSchedules(t *testing.T) {
 func TestPriorities(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		streams schedule.Streams
+		way     schedule.Way
 		falling bool
 		forks   int // of the compute streams
 	}{
-		{"default", schedule.Streams{}, true, 2},
-		{"equal", schedule.Streams{Priority: schedule.Equal}, false, 1},
-		{"in turn", schedule.Streams{Compute: 2}, false, 1},
+		{"default", nil, true, 2},
+		{"equal", schedule.Slots{Equal: true}, false, 1},
+		{"in turn", schedule.Slots{Streams: 2}, false, 1},
 	} {
-		s := catalog.LinearReduceScatter
-		s.Streams = test.streams
-		p, err := lower.Lower("X", s)
+		p, err := lower.Lower("X", scheduletest.By(catalog.LinearReduceScatter, "C", test.way))
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -94,31 +93,24 @@ func TestPriorities(t *testing.T) {
 
 // What reductions can't read is refused with its field.
 func TestReductionsRefused(t *testing.T) {
+	by := func(w schedule.Way) func(*schedule.Schedule) {
+		return func(s *schedule.Schedule) { *s = scheduletest.By(*s, "C", w) }
+	}
 	tests := []struct {
 		name, path string
 		change     func(*schedule.Schedule)
 	}{
 		{"bias", "Tensors[3]", func(s *schedule.Schedule) {
 			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
+			s.Ops = scheduletest.Ops("linear", s.Tensors)
 		}},
-		{"get into slots by the product", "Pipeline.Reduction", func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{Protocol: schedule.Get, Reduction: schedule.InSlot}
-		}},
-		{"ring that sums at the end", "Pipeline.Reduction", func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{Order: schedule.Ring, Reduction: schedule.AtEnd}
-		}},
-		{"parts", "Pipeline.Parts", func(s *schedule.Schedule) { s.Pipeline.Parts = 2 }},
-		{"broadcast", "Pipeline.Kind", func(s *schedule.Schedule) { s.Pipeline.Kind = schedule.Broadcast }},
-		{"copies with the step", "Streams.Copy", func(s *schedule.Schedule) { s.Streams.Copy = schedule.WithStep }},
-		{"priorities of a pull", "Streams.Priority", func(s *schedule.Schedule) {
-			s.Pipeline.Protocol, s.Streams.Priority = schedule.Get, schedule.Falling
-		}},
-		{"priorities of one product", "Streams.Priority", func(s *schedule.Schedule) {
-			s.Pipeline.Kind, s.Streams.Priority = schedule.OneShot, schedule.Falling
-		}},
-		{"own rows last into slots", "Pipeline.Own", func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{Reduction: schedule.InSlot, Own: schedule.Last}
-		}},
+		{"parts", "Moves[0].Way.Parts", by(schedule.Slots{Parts: 2})},
+		{"a way of a gather", "Moves[0].Way", by(schedule.Broadcast{})},
+		{"two shots", "Moves[0].Way", by(schedule.TwoShot{})},
+		{"equal priority of streams in turn", "Moves[0].Way.Equal", by(schedule.Slots{Equal: true, Streams: 2})},
+		{"a kernel for a step of a ring", "Moves[0].Way.Signals", by(schedule.RingSum{Signals: schedule.OneKernel})},
+		{"a kernel for a step of staging", "Moves[0].Way.By", by(schedule.Staged{By: schedule.OneKernel})},
+		{"another tensor", "Moves[0].Of", func(s *schedule.Schedule) { *s = scheduletest.By(*s, "B", schedule.Slots{}) }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,7 +127,6 @@ func TestReductionsRefused(t *testing.T) {
 
 // Of the caller's buffers, runs write those of results and nothing else, and all of these.
 func TestWritten(t *testing.T) {
-	results := map[string]bool{"C": true, "C2": true, "C3": true, "Gathered": true}
 	for _, n := range catalog.All() {
 		p, err := lower.Lower(n.Name, n.Schedule)
 		if err != nil {
@@ -143,7 +134,7 @@ func TestWritten(t *testing.T) {
 		}
 		written := p.Written()
 		for _, b := range p.Buffers {
-			if b.Owner == hostir.Caller && written[b.Name] != (results[b.Name] || results[b.Inner.Tensor.Name]) {
+			if b.Owner == hostir.Caller && written[b.Name] != (n.Schedule.Made(b.Name) || n.Schedule.Made(b.Inner.Tensor.Name)) {
 				t.Errorf("%s: runs write %s: %v", n.Name, b.Name, written[b.Name])
 			}
 		}

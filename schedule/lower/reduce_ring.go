@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"ovgen/schedule/hostir"
 )
 
@@ -20,11 +18,10 @@ func (d *draft) ringBuffers() error {
 }
 
 var (
-	one      = hostir.Const(1)
 	previous = hostir.Var("previous")
 	next     = hostir.Var("next")
 	// neighbours of this rank in the ring.
-	neighbours = []hostir.Node{let("previous", behind(one)), let("next", ahead(one))}
+	neighbours = []hostir.Node{hostir.Bind("previous", hostir.Behind(one)), hostir.Bind("next", hostir.Ahead(one))}
 	// passing is the chunk whose sum this rank makes in step i.
 	passing = hostir.Mod(hostir.Sub(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), one), step), hostir.Size)
 	// final is the step of the own chunk, beforeFinal the one before it.
@@ -34,20 +31,7 @@ var (
 
 // passedOn is the loop over the steps that receive a sum and pass it on.
 func passedOn(body ...hostir.Node) hostir.For {
-	return hostir.For{Index: stepIndex, From: one, To: final, Body: body}
-}
-
-// member sets the member of a post's or wait's semaphore.
-func member(n hostir.Node, index hostir.Expr) hostir.Node {
-	switch n := n.(type) {
-	case hostir.Post:
-		n.Index = index
-		return n
-	case hostir.Wait:
-		n.Index = index
-		return n
-	}
-	panic(fmt.Sprintf("lower: a %T has no semaphore", n))
+	return hostir.Loop(stepIndex, one, final, body...)
 }
 
 // reduceRing adds in the epilogue of the product: the sum so far is copied to where
@@ -57,41 +41,25 @@ func reduceRing(d *draft) error {
 		return err
 	}
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
-	add := func(dst hostir.View, chunk hostir.Expr) hostir.Node {
-		return accumulated(d.rowsOf(mainRef, dst, chunk))
+	add := func(dst hostir.View, chunk hostir.Expr) hostir.Step {
+		return d.rowsOf(mainRef, dst, chunk).Accumulated()
 	}
 	body := append([]hostir.Node{}, neighbours...)
 	body = append(body,
-		d.rowsOf(mainRef, slice(ringSums, hostir.Const(0)), behind(one)),
-		member(post(mainRef, ready, next), hostir.Const(0)),
+		d.rowsOf(mainRef, hostir.Chunk(ringSums, hostir.Const(0)), hostir.Behind(one)),
+		hostir.Post(mainRef, ready, next).Member(hostir.Const(0)),
 		passedOn(
-			member(wait(mainRef, ready, previous), hostir.Sub(step, one)),
-			move(mainRef, slice(ringSums, step), remote(ringSums, previous, hostir.Sub(step, one))),
-			add(slice(ringSums, step), passing),
-			member(post(mainRef, ready, next), step)),
-		member(wait(mainRef, ready, previous), beforeFinal),
-		move(mainRef, whole("C"), remote(ringSums, previous, beforeFinal)),
-		add(whole("C"), hostir.Rank),
-		post(mainRef, read, previous),
-		wait(mainRef, read, next))
-	d.program.Body = []hostir.Node{alone(d.rowsOf(mainRef, whole("C"), hostir.Rank), body...)}
+			hostir.Wait(mainRef, ready, previous).Member(hostir.Sub(step, one)),
+			hostir.Set(mainRef, hostir.Chunk(ringSums, step), hostir.Remote(ringSums, previous, hostir.Sub(step, one))),
+			add(hostir.Chunk(ringSums, step), passing),
+			hostir.Post(mainRef, ready, next).Member(step)),
+		hostir.Wait(mainRef, ready, previous).Member(beforeFinal),
+		hostir.Set(mainRef, hostir.Whole("C"), hostir.Remote(ringSums, previous, beforeFinal)),
+		add(hostir.Whole("C"), hostir.Rank),
+		hostir.Post(mainRef, read, previous),
+		hostir.Wait(mainRef, read, next))
+	d.program.Body = []hostir.Node{alone(d.rowsOf(mainRef, hostir.Whole("C"), hostir.Rank), body...)}
 	return nil
-}
-
-// accumulated lets a product add to its result; a bias is added by the same product.
-func accumulated(n hostir.Node) hostir.Node {
-	switch n := n.(type) {
-	case hostir.Matmul:
-		n.Accumulate = true
-		return n
-	case hostir.Linear:
-		n.Accumulate = true
-		return n
-	case hostir.Gradient:
-		n.Accumulate = true
-		return n
-	}
-	panic(fmt.Sprintf("lower: a %T adds to nothing", n))
 }
 
 // reduceRingKernel adds by a kernel that reads the sum so far from the previous rank. The
@@ -104,32 +72,32 @@ func reduceRingKernel(d *draft) error {
 	set, work := workStreams(d), poolRef(d)
 	last := work
 	last.Index = final
-	if d.schedule.Streams.Compute > 0 {
+	if d.with.compute > 0 {
 		last.Index = hostir.Mod(final, hostir.Var(poolName))
 	}
 	plus := func(dst hostir.View, i hostir.Expr) hostir.Node {
-		return sum(copyRef, dst, hostir.Terms{View: remote(ringSums, previous, hostir.Sub(i, one))}, hostir.Terms{View: slice(partial, i)})
+		return hostir.Reduce(copyRef, dst, hostir.Remote(ringSums, previous, hostir.Sub(i, one)), hostir.Chunk(partial, i))
 	}
 	fork := d.fork(set, copySet)
 	fork.Streams = fork.Streams[:1]
-	lastSum := sum(copyRef, whole("C"), hostir.Terms{View: remote(ringSums, previous, beforeFinal)}, hostir.Terms{View: slice(partial, final)})
+	lastSum := hostir.Reduce(copyRef, hostir.Whole("C"), hostir.Remote(ringSums, previous, beforeFinal), hostir.Chunk(partial, final))
 	body := append([]hostir.Node{}, neighbours...)
 	body = append(body,
-		d.rowsOf(mainRef, slice(ringSums, hostir.Const(0)), behind(one)),
-		member(post(mainRef, ready, next), hostir.Const(0)),
-		after(copyRef, mainRef),
-		steps(d.rowsOf(work, slice(partial, step), passing)),
+		d.rowsOf(mainRef, hostir.Chunk(ringSums, hostir.Const(0)), hostir.Behind(one)),
+		hostir.Post(mainRef, ready, next).Member(hostir.Const(0)),
+		hostir.After(copyRef, mainRef),
+		steps(d.rowsOf(work, hostir.Chunk(partial, step), passing)),
 		passedOn(
-			after(copyRef, work),
-			member(wait(copyRef, ready, previous), hostir.Sub(step, one)),
-			plus(slice(ringSums, step), step),
-			member(post(copyRef, ready, next), step)),
-		after(copyRef, last),
-		member(wait(copyRef, ready, previous), beforeFinal),
+			hostir.After(copyRef, work),
+			hostir.Wait(copyRef, ready, previous).Member(hostir.Sub(step, one)),
+			plus(hostir.Chunk(ringSums, step), step),
+			hostir.Post(copyRef, ready, next).Member(step)),
+		hostir.After(copyRef, last),
+		hostir.Wait(copyRef, ready, previous).Member(beforeFinal),
 		lastSum,
-		post(copyRef, read, previous),
-		wait(copyRef, read, next),
-		after(mainRef, copyRef))
-	d.program.Body = []hostir.Node{fork, alone(d.rowsOf(mainRef, whole("C"), hostir.Rank), body...), join(set)}
+		hostir.Post(copyRef, read, previous),
+		hostir.Wait(copyRef, read, next),
+		hostir.After(mainRef, copyRef))
+	d.program.Body = []hostir.Node{fork, alone(d.rowsOf(mainRef, hostir.Whole("C"), hostir.Rank), body...), join(set)}
 	return nil
 }

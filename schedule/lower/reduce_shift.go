@@ -20,21 +20,15 @@ func (d *draft) reduceBuffers(stack string) error {
 	return nil
 }
 
-// stack declares memory for a part of every rank's rows, each like what this rank has
-// of t.
-func (d *draft) stack(name string, t schedule.Tensor) {
-	axes := append([]schedule.Axis{schedule.Dim(t.Axes[0].Extent, schedule.Stream(schedule.D))}, t.Axes[1:]...)
-	d.memory(name, part(t), axes...)
-}
-
 // rowsOf is the product of the rows of one rank.
-func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Node {
-	return d.multiply(s, dst, slice("A", rank))
+func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Step {
+	return d.multiply(s, dst, hostir.Chunk("A", rank))
 }
 
 // ownRows is the product of this rank's rows, into its own slot.
-func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Node {
-	return described(d.rowsOf(s, slice(slots, hostir.Rank), hostir.Rank), "own rows "+when+"straight into their slot")
+func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Step {
+	return d.rowsOf(s, hostir.Chunk(slots, hostir.Rank), hostir.Rank).
+		Described("own rows " + when + "straight into their slot")
 }
 
 // ownLast is the stream of each step's product, and that of the own rows behind them.
@@ -42,25 +36,26 @@ func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Node {
 // and with equal priority share the device instead.
 func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 	set, work = workStreams(d), poolRef(d)
-	if d.schedule.Streams.Compute == 0 {
+	if d.with.compute == 0 {
 		set.First, set.Count = one, hostir.Add(hostir.Size, one)
 	}
-	return set, work, hostir.StreamRef{Set: set.Name, Index: poolIndex(d, hostir.Size)}
+	return set, work, hostir.StreamAt(set.Name, poolIndex(d, hostir.Size))
 }
 
-// sumSlots is the sum at the owner once every peer's part has arrived, behind what is
-// said of the own ones.
-func (d *draft) sumSlots(said ...hostir.Node) []hostir.Node {
-	return d.launch(shotKernel, append(said,
-		wait(mainRef, arrived, every),
-		described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))...)
+// sumSlots is the sum at the owner once every peer's part has arrived.
+func sumSlots() []hostir.Node {
+	return []hostir.Node{
+		hostir.Wait(mainRef, arrived, every),
+		hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
+			Described("once, in the order of ranks"),
+	}
 }
 
 // puts are the streams of the copies to owners, one for each step: none of them is in a
 // hurry, since the sum waits for all, and what one takes to start is spent under another.
 func (d *draft) puts() (set hostir.StreamSet, put hostir.StreamRef) {
 	set = hostir.StreamSet{Name: copyName, First: hostir.Const(1), Count: hostir.Size, High: true}
-	return set, hostir.StreamRef{Set: copyName, Index: step}
+	return set, hostir.StreamAt(copyName, step)
 }
 
 // reducePut puts partial results into slots at their owners. The owner says before
@@ -73,18 +68,19 @@ func reducePut(d *draft) error {
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
 	copies, put := d.puts()
-	said := described(post(mainRef, free, every), "the slots may be written")
+	said := hostir.Post(mainRef, free, every).Described("the slots may be written")
 	to := hostir.Var("to")
-	peer, freed := let("to", ahead(step)), wait(put, free, to)
-	multiply := d.rowsOf(work, slice(partial, to), to)
-	moved := list[hostir.Node](move(put, remote(slots, to, hostir.Rank), slice(partial, to)), post(put, arrived, to))
-	exchange := append(list[hostir.Node](peer, freed, multiply, after(put, work)), moved...)
-	if d.schedule.Transport.Steps == schedule.Fused {
-		exchange = append(list[hostir.Node](peer, multiply, after(put, work)), d.launch(putKernel, append(list[hostir.Node](freed), moved...)...)...)
+	peer, freed := hostir.Bind("to", hostir.Ahead(step)), hostir.Wait(put, free, to)
+	multiply := d.rowsOf(work, hostir.Chunk(partial, to), to)
+	moved := []hostir.Node{hostir.Set(put, hostir.Remote(slots, to, hostir.Rank), hostir.Chunk(partial, to)),
+		hostir.Post(put, arrived, to)}
+	exchange := append([]hostir.Node{peer, freed, multiply, hostir.After(put, work)}, moved...)
+	if d.with.fused {
+		exchange = append([]hostir.Node{peer, multiply, hostir.After(put, work), freed}, moved...)
 	}
 	d.add(d.forkedAround(said, set, copies)...)
 	d.add(steps(exchange...), d.ownRows(last, "last, "), join(copies, set))
-	d.add(d.sumSlots()...)
+	d.add(sumSlots()...)
 	return nil
 }
 
@@ -97,12 +93,12 @@ func (d *draft) forkedAround(said hostir.Node, set hostir.StreamSet, others ...h
 	first := d.fork(append(others, set)...)
 	rest := first
 	first.Remark = "a product takes the device"
-	first.Streams, rest.Streams = refs(list(set)), refs(others)
+	first.Streams, rest.Streams = refs([]hostir.StreamSet{set}), refs(others)
 	if set.Falling {
-		first.Streams = list(hostir.StreamRef{Set: set.Name, Index: one})
+		first.Streams = []hostir.StreamRef{hostir.StreamAt(set.Name, one)}
 		rest.Streams = append(rest.Streams, hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
 	}
-	return list[hostir.Node](first, said, rest)
+	return []hostir.Node{first, said, rest}
 }
 
 // reduceInSlot lets the product itself write the owner's slot. The own rows need not wait
@@ -115,23 +111,25 @@ func reduceInSlot(d *draft) error {
 	}
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
-	said, fork := described(post(mainRef, free, every), "the slots may be written"), d.fork(set)
-	if d.schedule.Streams.Compute == 0 {
+	said, fork := hostir.Post(mainRef, free, every).Described("the slots may be written"), d.fork(set)
+	if d.with.compute == 0 {
 		own := fork
-		own.Streams = list(last)
-		fork.Streams = list(hostir.StreamRef{Set: set.Name, From: set.First, To: hostir.Size})
+		own.Streams = []hostir.StreamRef{last}
+		fork.Streams = []hostir.StreamRef{{Set: set.Name, From: set.First, To: hostir.Size}}
 		d.add(own)
 	}
 	d.add(said)
 	to := hostir.Var("to")
-	peer, multiply := let("to", ahead(step)), d.rowsOf(work, remote(slots, to, hostir.Rank), to)
-	if d.schedule.Transport.Steps == schedule.Fused {
-		d.add(wait(mainRef, free, every), fork, d.ownRows(last, ""), steps(peer, multiply), join(set))
-		d.add(d.sumSlots(post(mainRef, arrived, every))...)
+	peer, multiply := hostir.Bind("to", hostir.Ahead(step)), d.rowsOf(work, hostir.Remote(slots, to, hostir.Rank), to)
+	if d.with.fused {
+		d.add(hostir.Wait(mainRef, free, every), fork, d.ownRows(last, ""), steps(peer, multiply), join(set))
+		d.add(hostir.Post(mainRef, arrived, every))
+		d.add(sumSlots()...)
 		return nil
 	}
-	d.add(fork, d.ownRows(last, ""), steps(peer, wait(work, free, to), multiply, post(work, arrived, to)), join(set))
-	d.add(d.sumSlots()...)
+	d.add(fork, d.ownRows(last, ""), steps(peer, hostir.Wait(work, free, to), multiply, hostir.Post(work, arrived, to)),
+		join(set))
+	d.add(sumSlots()...)
 	return nil
 }
 
@@ -146,7 +144,7 @@ func reduceGet(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
-	buffers := d.schedule.Streams.Compute
+	buffers := d.with.compute
 	c := d.buffer("C").Tensor
 	axes := append([]schedule.Axis{schedule.Dim(decimal(buffers))}, c.Axes...)
 	d.memory(staging, part(c), axes...)
@@ -155,17 +153,18 @@ func reduceGet(d *draft) error {
 	to, from, turn := hostir.Var("to"), hostir.Var("from"), work.Index
 	d.program.Body = append([]hostir.Node{
 		d.fork(copySet, set),
-		steps(let("to", ahead(step)), let("from", behind(step)),
-			d.rowsOf(work, slice(staging, turn), to),
-			post(work, ready, to),
-			after(copyRef, work),
-			wait(copyRef, ready, from),
-			move(copyRef, slice(slots, from), remote(staging, from, turn)),
-			post(copyRef, read, from),
-			after(work, copyRef),
-			described(wait(work, read, to), "the buffer is free again")),
+		steps(hostir.Bind("to", hostir.Ahead(step)), hostir.Bind("from", hostir.Behind(step)),
+			d.rowsOf(work, hostir.Chunk(staging, turn), to),
+			hostir.Post(work, ready, to),
+			hostir.After(copyRef, work),
+			hostir.Wait(copyRef, ready, from),
+			hostir.Set(copyRef, hostir.Chunk(slots, from), hostir.Remote(staging, from, turn)),
+			hostir.Post(copyRef, read, from),
+			hostir.After(work, copyRef),
+			hostir.Wait(work, read, to).Described("the buffer is free again")),
 		d.ownRows(mainRef, "last, "),
 		join(copySet, set),
-	}, described(sum(mainRef, whole("C"), each(slice(slots, hostir.Var(ofRank)))), "once, in the order of ranks"))
+	}, hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
+		Described("once, in the order of ranks"))
 	return nil
 }

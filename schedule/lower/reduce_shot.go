@@ -13,19 +13,20 @@ func oneShot(d *draft) error {
 	}
 	input := d.shotInput()
 	d.semaphores(ready, read)
-	d.add(d.shot(hostir.View{Buffer: input, Peer: hostir.Var(ofRank)}, "the same order on every rank")...)
+	d.add(d.shot(hostir.Whole(input).At(hostir.Var(hostir.RankIndex)), "the same order on every rank")...)
 	return nil
 }
 
 // shot sums what a view has of every rank, whose owners say when it may be read and wait
 // until it was.
 func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
-	return d.launch(shotKernel,
-		described(post(mainRef, ready, every), "peers may read "+of.Buffer),
-		wait(mainRef, ready, every),
-		described(sum(mainRef, whole("C"), each(of)), remark),
-		post(mainRef, read, every),
-		wait(mainRef, read, every))
+	return []hostir.Node{
+		hostir.Post(mainRef, ready, every).Described("peers may read " + of.Buffer),
+		hostir.Wait(mainRef, ready, every), hostir.Reduce(mainRef, hostir.Whole("C"), of.EachRank()).
+			Described(remark),
+		hostir.Post(mainRef, read, every),
+		hostir.Wait(mainRef, read, every),
+	}
 }
 
 // scatterOneShot lets every rank multiply all rows at once and sum its own, reading its
@@ -36,14 +37,14 @@ func scatterOneShot(d *draft) error {
 	}
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	d.semaphores(ready, read)
-	d.add(d.multiply(mainRef, whole(partial), whole("A")))
+	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
 	d.add(d.ownShot(partial)...)
 	return nil
 }
 
 // ownShot sums this rank's rows of all ranks' parts of a buffer.
 func (d *draft) ownShot(input string) []hostir.Node {
-	return d.shot(remote(input, hostir.Var(ofRank), hostir.Rank), "own rows, in the order of ranks")
+	return d.shot(hostir.Remote(input, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks")
 }
 
 // twoShot lets every rank sum its part of all inputs and copy the others' parts from
@@ -56,21 +57,23 @@ func twoShot(d *draft) error {
 	d.cut("C", schedule.D)
 	c := d.buffer("C").Tensor
 	d.rowsDivisible(1)
-	d.memory(reduced, part(c, schedule.D), append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
+	d.memory(reduced, part(c, schedule.D),
+		append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
 	d.semaphores(ready, summed, read)
-	d.program.Body = append(d.program.Body, d.launch(shotKernel,
-		described(post(mainRef, ready, every), "peers may read "+input),
-		wait(mainRef, ready, every),
-		described(sum(mainRef, whole(reduced), each(remote(input, hostir.Var(ofRank), hostir.Rank))), "own rows, in the order of ranks"),
-		post(mainRef, summed, every))...)
+	d.add(
+		hostir.Post(mainRef, ready, every).Described("peers may read "+input),
+		hostir.Wait(mainRef, ready, every),
+		hostir.Reduce(mainRef, hostir.Whole(reduced), hostir.Remote(input, hostir.Var(hostir.RankIndex),
+			hostir.Rank).EachRank()).Described("own rows, in the order of ranks"),
+		hostir.Post(mainRef, summed, every))
 	from := hostir.Var("from")
-	d.program.Body = append(d.program.Body,
-		move(mainRef, slice("C", hostir.Rank), whole(reduced)),
-		steps(append([]hostir.Node{let("from", ahead(step))}, d.launch(getKernel,
-			wait(mainRef, summed, from),
-			move(mainRef, slice("C", from), hostir.View{Buffer: reduced, Peer: from}))...)...),
-		post(mainRef, read, every),
-		wait(mainRef, read, every))
+	d.add(
+		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), hostir.Whole(reduced)),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(mainRef, summed, from),
+			hostir.Set(mainRef, hostir.Chunk("C", from), hostir.Whole(reduced).At(from))),
+		hostir.Post(mainRef, read, every),
+		hostir.Wait(mainRef, read, every))
 	return nil
 }
 
@@ -78,13 +81,13 @@ func twoShot(d *draft) error {
 // of A's and B's columns here, which it enqueues.
 func (d *draft) shotInput(parts ...schedule.Extent) string {
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
-	if d.schedule.Op == schedule.Sum {
+	if d.form.kind == summedUp {
 		d.share("A")
 		d.cut("A", parts...)
 		return "A"
 	}
 	c := d.buffer("C").Tensor
 	d.memory(partial, part(c, parts...), c.Axes...)
-	d.program.Body = append(d.program.Body, d.multiply(mainRef, whole(partial), whole("A")))
+	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
 	return partial
 }

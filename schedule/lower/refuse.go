@@ -12,7 +12,7 @@ import (
 // reads says that programs of the row read a tensor of that name.
 func (r *rule) reads(tensor string) bool {
 	switch {
-	case r.op != schedule.Matmul && r.op != schedule.Linear:
+	case r.kind != matmul && r.kind != linear:
 		return true
 	case tensor == "A" || tensor == "B" || tensor == "C":
 		return true
@@ -21,18 +21,18 @@ func (r *rule) reads(tensor string) bool {
 }
 
 // unread refuses the tensors that programs of the row don't read.
-func (r *rule) unread(s schedule.Schedule) error {
+func (r *rule) unread(d *draft) error {
 	var errs []error
-	for i, t := range s.Tensors {
+	for i, t := range d.schedule.Tensors {
 		if r.reads(t.Name) {
 			continue
 		}
 		e := &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
-			Msg:  fmt.Sprintf("the %s of one product does not read %s", r.moves, t.Name),
+			Msg:  fmt.Sprintf("the %s of one product does not read %s", r.moves, d.form.tensor(t.Name)),
 			Hint: "leave it out; a second product is a schedule of its own"}
 		switch t.Name {
 		case "Bias":
-			e.Msg, e.Hint = "no pass adds a bias to a sum of partial results", "leave it out, and add it to C"
+			e.Msg, e.Hint = "no pass adds a bias to a sum of partial results", "leave it out, and add it to "+d.form.tensor("C")
 		case "Gathered":
 			e.Msg, e.Hint = fmt.Sprintf("the %s gathers no operand", r.moves), "leave it out"
 		}
@@ -42,9 +42,10 @@ func (r *rule) unread(s schedule.Schedule) error {
 }
 
 // refuse says which placement has no communication, and what there is.
-func (r *rule) refuse(s schedule.Schedule, wrong []int) error {
-	for _, special := range []func(schedule.Schedule) error{columns, moved} {
-		if err := special(s); err != nil {
+func (r *rule) refuse(d *draft, wrong []int) error {
+	s := d.schedule
+	for _, special := range []func(*draft) error{columns, moved} {
+		if err := special(d); err != nil {
 			return err
 		}
 	}
@@ -55,14 +56,14 @@ func (r *rule) refuse(s schedule.Schedule, wrong []int) error {
 	if t.Name != "A" && t.Name != "C" {
 		problem += fmt.Sprintf(" with %s %s", t.Name, written(t))
 	}
-	if idle(s) {
+	if idle(d) {
 		problem = fmt.Sprintf("nothing travels from A %s to C %s: each rank makes its result of what it has", written(a), written(c))
 	}
-	hint := known(s)
+	hint := known(d)
 	if len(wrong) == 1 && !spread(t) {
-		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name, withSteps(s, r.place(s, t)))
+		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name, withSteps(s, d.form.own(r.place(d.form, t), t)))
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: problem, Hint: hint}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.said(problem), Hint: d.form.said(hint)}
 }
 
 // written is a placement as it is in the schedule.
@@ -97,20 +98,20 @@ func withSteps(s schedule.Schedule, text string) string {
 }
 
 // known lists the communications that the operation has, of each one placement.
-func known(s schedule.Schedule) string {
+func known(d *draft) string {
 	var list []string
 	seen := map[moves]bool{}
 	for i := range rules {
 		r := &rules[i]
-		if r.op != s.Op || seen[r.moves] {
+		if r.kind != d.form.kind || seen[r.moves] {
 			continue
 		}
 		seen[r.moves] = true
 		var tensors []string
 		for _, name := range []string{"A", "B", "B2", "C"} {
 			t := schedule.Tensor{Name: name}
-			if len(s.Op.Extents(t)) > 0 && (name != "B2" || s.Op == schedule.MLP) {
-				tensors = append(tensors, name+" "+withSteps(s, r.place(s, t)))
+			if len(d.form.extents(t)) > 0 && (name != "B2" || d.form.kind == layers) && (name[0] != 'B' || d.form.kind != copied) {
+				tensors = append(tensors, name+" "+withSteps(d.schedule, r.place(d.form, t)))
 			}
 		}
 		list = append(list, fmt.Sprintf("%s: %s", r.moves, strings.Join(tensors, ", ")))
@@ -120,21 +121,22 @@ func known(s schedule.Schedule) string {
 
 // idle says that no tensor of a product has to travel: A is whole, and no axis that is
 // summed over is spread.
-func idle(s schedule.Schedule) bool {
+func idle(d *draft) bool {
+	s, k := d.schedule, d.form.kind
 	a, _ := s.Tensor("A")
 	b, _ := s.Tensor("B")
 	c, _ := s.Tensor("C")
 	axis, _, byB := b.Sharded()
 	columns, _, byC := c.Sharded()
-	if s.Op != schedule.Linear && s.Op != schedule.Matmul || spread(a) {
+	if k != linear && k != matmul || spread(a) {
 		return false
 	}
-	return !byB && !byC || byB && byC && columns == 1 && axis == weightColumns(s.Op)
+	return !byB && !byC || byB && byC && columns == 1 && axis == weightColumns(k)
 }
 
 // weightColumns is the axis of B that has the columns of C.
-func weightColumns(op schedule.Op) int {
-	if op == schedule.Matmul {
+func weightColumns(k kind) int {
+	if k == matmul {
 		return 1
 	}
 	return 0
@@ -142,15 +144,16 @@ func weightColumns(op schedule.Op) int {
 
 // columns refuses a weight that is spread over its columns behind an all-gather of A: of
 // such a layer every rank has its own weight, whose columns are the symbol.
-func columns(s schedule.Schedule) error {
+func columns(d *draft) error {
+	s, kind := d.schedule, d.form.kind
 	a, _ := s.Tensor("A")
 	rows, _, ok := a.Sharded()
-	if s.Op != schedule.Linear && s.Op != schedule.Matmul || ok && rows != 0 {
+	if kind != linear && kind != matmul || ok && rows != 0 {
 		return nil
 	}
 	weight := func(t schedule.Tensor) bool {
 		axis, _, spread := t.Sharded()
-		return spread && t.Name[0] == 'B' && t.Name[:min(len(t.Name), 4)] != "Bias" && axis == weightColumns(s.Op)
+		return spread && t.Name[0] == 'B' && t.Name[:min(len(t.Name), 4)] != "Bias" && axis == weightColumns(kind)
 	}
 	if !ok || !slices.ContainsFunc(s.Tensors, weight) {
 		return nil
@@ -158,19 +161,20 @@ func columns(s schedule.Schedule) error {
 	var errs []error
 	for i, t := range s.Tensors {
 		j, k, spread := t.Sharded()
-		e := s.Op.Extents(t)
+		e := d.form.extents(t)
 		if !spread || t.Name == "A" || len(e) <= j || e[j] == schedule.M || e[j] == schedule.K {
 			continue
 		}
 		errs = append(errs, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d]", i, j, k),
-			Msg:  fmt.Sprintf("%s is each rank's own here, and %s its columns", t.Name, e[j]),
-			Hint: fmt.Sprintf("drop DIDx: %s is then this rank's columns; pass %s/D as %s", e[j], e[j], e[j])})
+			Msg:  fmt.Sprintf("%s is each rank's own here, and %s its columns", d.form.tensor(t.Name), t.Axes[j].Extent),
+			Hint: fmt.Sprintf("drop DIDx: %s is then this rank's columns; pass %s/D as %s", t.Axes[j].Extent, t.Axes[j].Extent, t.Axes[j].Extent)})
 	}
 	return errors.Join(errs...)
 }
 
 // moved refuses parts that are moved on by another number of ranks than one.
-func moved(s schedule.Schedule) error {
+func moved(d *draft) error {
+	s := d.schedule
 	for i, t := range s.Tensors {
 		j, k, ok := t.Sharded()
 		if !ok {
@@ -180,12 +184,12 @@ func moved(s schedule.Schedule) error {
 		path := fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Shift", i, j, k)
 		switch {
 		case n == 0:
-		case s.Op != schedule.Copy:
+		case d.form.kind != copied:
 			return &schedule.FieldError{Path: path, Hint: "leave it out; a permutation is a Copy",
-				Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", s.Op)}
+				Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", d.form.kind)}
 		case t.Name == "A" || n != 1:
 			return &schedule.FieldError{Path: path, Hint: "set Shift to 1 in C, and leave it out in A",
-				Msg: fmt.Sprintf("a shift by %d of %s: the one that is lowered moves parts on by one rank", n, t.Name)}
+				Msg: fmt.Sprintf("a shift by %d of %s: the one that is lowered moves parts on by one rank", n, d.form.tensor(t.Name))}
 		}
 	}
 	return nil

@@ -1,7 +1,5 @@
 package lower
 
-import "ovgen/schedule"
-
 // Kinds of communication.
 const (
 	gather       moves = "all-gather"                 // every rank needs all shards
@@ -19,6 +17,9 @@ const (
 	// The same of other placements, which other programs are for.
 	reduceUneven moves = "bare reduce-scatter of uneven parts"
 	batches      moves = "all-gather, reduce-scatter in batches"
+	// The two of a program of two layers.
+	gatherLayer moves = "all-gather for two layers"
+	reduceLayer moves = "reduce-scatter of two layers"
 )
 
 // further says that the communication serves several products of one operand.
@@ -32,39 +33,39 @@ type places = map[string]string
 
 // gatherRules: A is sharded and every rank makes all of C.
 var gatherRules = []rule{
-	{communication{gather, "A"}, schedule.Matmul, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
-	{communication{gather, "A"}, schedule.Linear, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
-	{communication{gatherChunks, "A"}, schedule.Matmul, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
-	{communication{gatherChunks, "A"}, schedule.Linear, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+	{communication{gather, "A"}, matmul, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
+	{communication{gather, "A"}, linear, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
+	{communication{gatherChunks, "A"}, matmul, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+	{communication{gatherChunks, "A"}, linear, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
 }
 
 // reduceRules: the contracted dimension is sharded, so each rank has a partial C.
 var reduceRules = []rule{
-	{communication{reduce, "C"}, schedule.Matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{reduce, "C"}, schedule.Linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{reduceAll, "C"}, schedule.Matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[M, N]"}},
-	{communication{reduceAll, "C"}, schedule.Linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[M, N]"}},
-	{communication{reduceBare, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{reduceUneven, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D, uneven), M/D, N]"}},
-	{communication{allBare, "A"}, schedule.Sum, places{"A": "[DIDx(D), M, N]", "C": "[M, N]"}},
+	{communication{reduce, "C"}, matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduce, "C"}, linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduceAll, "C"}, matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[M, N]"}},
+	{communication{reduceAll, "C"}, linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[M, N]"}},
+	{communication{reduceBare, "C"}, summedUp, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduceUneven, "C"}, summedUp, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D, uneven), M/D, N]"}},
+	{communication{allBare, "C"}, summedUp, places{"A": "[DIDx(D), M, N]", "C": "[M, N]"}},
 }
 
 // copyRules: C is A, placed otherwise.
 var copyRules = []rule{
-	{communication{gatherBare, "A"}, schedule.Copy, places{"A": "[DIDx(D), M/D, N]", "C": "[M, N]"}},
-	{communication{gatherBare, "A"}, schedule.Copy, places{"A": "[DIDx(D, uneven), M/D, N]", "C": "[M, N]"}},
-	{communication{broadcast, "A"}, schedule.Copy, places{"A": "[M, N] on rank 0", "C": "[M, N]"}},
-	{communication{exchange, "A"}, schedule.Copy, places{"A": "[DIDx(D), D, M]", "C": "[D, DIDx(D), M]"}},
-	{communication{exchange, "A"}, schedule.Copy, places{"A": "[DIDx(D, uneven), D, M]", "C": "[D, DIDx(D, uneven), M]"}},
-	{communication{rotation, "A"}, schedule.Copy, places{"A": "[DIDx(D), M/D, N]", "C": "[DIDx(D, shift 1), M/D, N]"}},
+	{communication{gatherBare, "A"}, copied, places{"A": "[DIDx(D), M/D, N]", "C": "[M, N]"}},
+	{communication{gatherBare, "A"}, copied, places{"A": "[DIDx(D, uneven), M/D, N]", "C": "[M, N]"}},
+	{communication{broadcast, "A"}, copied, places{"A": "[M, N] on rank 0", "C": "[M, N]"}},
+	{communication{exchange, "A"}, copied, places{"A": "[DIDx(D), D, M]", "C": "[D, DIDx(D), M]"}},
+	{communication{exchange, "A"}, copied, places{"A": "[DIDx(D, uneven), D, M]", "C": "[D, DIDx(D, uneven), M]"}},
+	{communication{rotation, "A"}, copied, places{"A": "[DIDx(D), M/D, N]", "C": "[DIDx(D, shift 1), M/D, N]"}},
 }
 
 // layerRules: what backward passes and whole layers need.
 var layerRules = []rule{
-	{communication{gatherSum, "B"}, schedule.Gradient, places{"B": "[DIDx(D), M/D, K]"}},
-	{communication{gatherSum, "A"}, schedule.Gradient, places{"A": "[DIDx(D), M/D, N]"}},
-	{communication{gatherReduce, "A"}, schedule.MLP, places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
+	{communication{gatherSum, "B"}, gradient, places{"B": "[DIDx(D), M/D, K]"}},
+	{communication{gatherSum, "A"}, gradient, places{"A": "[DIDx(D), M/D, N]"}},
+	{communication{gatherReduce, "A"}, layers, places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
 		"B2": "[N, DIDx(D), F/D]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{batches, "A"}, schedule.MLP, places{"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
+	{communication{batches, "A"}, layers, places{"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
 		"B2": "[N, DIDx(D), F/D]", "C": "[Stream(S), DIDx(D), M/(S*D), N]"}},
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // within gives a tensor that lies within another the memory of that one. Which programs
-// stay free of races then, the table of pipelines says, and the prover shows.
+// stay free of races then, its way says, and the prover shows.
 func within(d *draft) error {
 	for i, t := range d.schedule.Tensors {
 		if t.Within == "" {

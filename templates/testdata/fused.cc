@@ -6,14 +6,26 @@
 #include "drive.h"
 #include "numbers.h"
 
+#include <string>
+
+// The kernels of an element type.
+static std::string of(const char *kernel, unsigned type)
+{
+  return std::string(kernel) + (type == 1 ? "_bf16" : type == 2 ? "_fp16" : "_fp32");
+}
+
+static void number_of_terms(struct reduce &p, unsigned n) { p.n = n; }
+static void number_of_terms(struct reduce2 &, unsigned) {}
+
 // Terms at every alignment, counts around a unit and a round of all threads, dst apart
 // from the terms or one of them.
-static void sums(unsigned type, unsigned terms, size_t shift, size_t count, int in_place)
+template <typename Params>
+static void sums(const char *kernel, unsigned type, unsigned terms, size_t shift, size_t count, int in_place)
 {
   const size_t size = size_of(type), room = (count + 64) * size;
   std::vector<std::vector<unsigned char>> memory(terms + 1, std::vector<unsigned char>(room, 0xee));
   std::vector<double> want(count);
-  struct check_reduce p = {};
+  Params p = {};
   for (unsigned t = 0; t < terms; t++) {
     const size_t at = (t % 2 == 0 ? shift : in_place == 2 ? shift + 1 : shift) % 8 * size;
     for (size_t i = 0; i < count; i++) {
@@ -21,18 +33,18 @@ static void sums(unsigned type, unsigned terms, size_t shift, size_t count, int 
       memcpy(&memory[t][at + i * size], &bits, size);
       want[i] = t == 0 ? value(type, bits) : (float)((float)want[i] + (float)value(type, bits));
     }
-    p.sum.terms[t] = (u64)&memory[t][at];
+    p.terms[t] = (const char *)&memory[t][at];
   }
-  unsigned char *dst = in_place == 1 ? (unsigned char *)p.sum.terms[terms / 2] : &memory[terms][shift % 8 * size];
-  p.sum.dst = (u64)dst;
-  p.sum.count = count;
-  p.sum.terms_count = terms;
-  p.sum.element = type;
-  EXPECT(run("check_reduce", &p, 2, 4) == 0);
+  unsigned char *dst = in_place == 1 ? (unsigned char *)p.terms[terms / 2] : &memory[terms][shift % 8 * size];
+  p.dst = (char *)dst;
+  p.count = count;
+  number_of_terms(p, terms);
+  EXPECT(run(of(kernel, type).c_str(), &p, 2, 4) == 0);
   for (size_t i = 0; i < count; i++) {
     const double got = value(type, get(type, dst, i)), expected = rounded(type, want[i]);
     if (got != expected) {
-      printf("type %u, %u terms, shift %zu, count %zu, in place %d: element %zu is %.9g, want %.9g\n", type, terms, shift, count, in_place, i, got, expected);
+      printf("%s: type %u, %u terms, shift %zu, count %zu, in place %d: element %zu is %.9g, want %.9g\n", kernel, type,
+             terms, shift, count, in_place, i, got, expected);
       failures++;
       return;
     }
@@ -43,84 +55,120 @@ static void sums(unsigned type, unsigned terms, size_t shift, size_t count, int 
 // Sums that the type can't hold, NaN, and a zero that keeps its sign.
 static void limits()
 {
-  alignas(16) unsigned short a[8] = {0x7bff, 0x7e00, 0x0001, 0xfbff, 0x8000, 0x8000}, b[8] = {0x5000, 0x3c00, 0x0001, 0xd000, 0x8000}, out[8];
-  struct check_reduce p = {};
-  p.sum.terms[0] = (u64)a;
-  p.sum.terms[1] = (u64)b;
-  p.sum.dst = (u64)out;
-  p.sum.terms_count = 2;
-  p.sum.element = 2;
-  for (p.sum.count = 6; p.sum.count <= 8; p.sum.count += 2) {  // one by one, and as a unit
-    EXPECT(run("check_reduce", &p, 1, 1) == 0);
+  alignas(16) unsigned short a[8] = {0x7bff, 0x7e00, 0x0001, 0xfbff, 0x8000, 0x8000};
+  alignas(16) unsigned short b[8] = {0x5000, 0x3c00, 0x0001, 0xd000, 0x8000}, out[8];
+  struct reduce p = {};
+  p.terms[0] = (const char *)a;
+  p.terms[1] = (const char *)b;
+  p.dst = (char *)out;
+  p.n = 2;
+  for (p.count = 6; p.count <= 8; p.count += 2) {  // one by one, and as a unit
+    EXPECT(run("reduce_fp16", &p, 1, 1) == 0);
     EXPECT(out[0] == 0x7c00 && out[1] == 0x7fff && out[2] == 2 && out[3] == 0xfc00 && out[4] == 0x8000 && out[5] == 0);
     std::fill(out, out + 8, 0xeeee);
   }
 }
 
-// A fused kernel of several blocks: it posts what opens once, and nothing moves before every
-// word is 1; then the work is done, words are back at 0, the step is noted and the peers have
-// it. What closes is awaited and reset as well, and the count is back at 0.
-template <typename Params, typename Before, typename After>
-static void fused(const char *name, Params p, Before before, After after)
+// The words of one rank with two peers, or with the one that a copy is about.
+struct Words {
+  unsigned pre_post[2], pre_wait[2], post_post[2], post_wait[2], step, blocks;
+};
+
+// What a kernel signals: whether at each place, and how many words.
+struct Signals {
+  unsigned words;
+  bool pre_post, post_post, post_wait;
+};
+
+// A kernel of several blocks that signals around its work: it posts once before it, and nothing
+// moves before every word is 1; then the work is done, words are back at 0, the step is noted and
+// the peers have it. What is awaited after it is reset as well, and the count is back at 0.
+template <typename Params, typename Place, typename Before, typename After>
+static void fused(const std::string &name, const Signals &s, Params p, Place place, Before before, After after)
 {
-  unsigned opens[2] = {0, 0}, waits[2] = {0, 0}, posts[2] = {0, 0}, closes[2] = {0, 0}, step = 0, count = 0, value = 0;
-  for (int i = 0; i < 2; i++) {
-    p.signals.opens[i] = (u64)&opens[i];
-    p.signals.waits[i] = (u64)&waits[i];
-    p.signals.posts[i] = (u64)&posts[i];
-    p.signals.closes[i] = (u64)&closes[i];
-  }
-  p.signals.step = (u64)&step;
-  p.signals.count = (u64)&count;
-  p.signals.waiting = 2;
-  p.signals.posting = 2;
-  p.signals.value = 77;
-  const ovgen_kernel *k = find(name);
+  Words w = {};
+  unsigned value = 0;
+  place(p, w);
+  p.step = &w.step;
+  p.blocks = &w.blocks;
+  p.value = 77;
+  const ovgen_kernel *k = find(name.c_str());
+  const unsigned last = s.words - 1;
   for (unsigned round = 0; round < 64; round++) {
-    const bool around = round % 2 == 1;
-    p.signals.opening = p.signals.closing = around ? 2 : 0;
     void *l = begin(k, &p, 16, 64);
     u64 addr = 0;
-    EXPECT(advance(l, &addr, &value) == 1 && addr == (u64)&waits[0] && value == 1);
-    EXPECT(opens[0] == around && opens[1] == around);
-    opens[0] = opens[1] = 0;  // who posts again is caught
-    waits[0] = 1;
-    EXPECT(advance(l, &addr, &value) == 1 && addr == (u64)&waits[1]);
-    EXPECT(waits[0] == 1 && step == 0 && posts[0] == 0);
+    EXPECT(advance(l, &addr, &value) == 1 && addr == (u64)&w.pre_wait[0] && value == 1);
+    EXPECT(w.pre_post[0] == s.pre_post && w.pre_post[last] == s.pre_post);
+    w.pre_post[0] = w.pre_post[1] = 0;  // who posts again is caught
+    if (s.words == 2) {
+      w.pre_wait[0] = 1;
+      EXPECT(advance(l, &addr, &value) == 1 && addr == (u64)&w.pre_wait[1]);
+    }
+    EXPECT(w.pre_wait[0] == (s.words == 2) && w.step == 0 && w.post_post[0] == 0);
     EXPECT(before());
-    waits[1] = 1;
+    w.pre_wait[last] = 1;
     const int waiting = advance(l, &addr, &value);
-    EXPECT(waits[0] == 0 && waits[1] == 0 && step == 77 && count == 0 && posts[0] == 1 && posts[1] == 1);
+    EXPECT(w.pre_wait[0] == 0 && w.pre_wait[1] == 0 && w.step == 77 && w.blocks == 0);
+    EXPECT(w.post_post[0] == s.post_post && w.post_post[last] == s.post_post);
     EXPECT(after());
-    EXPECT(opens[0] == 0 && opens[1] == 0);
-    if (around) {
-      EXPECT(waiting == 1 && addr == (u64)&closes[0] && value == 1);
-      step = 0;
-      closes[0] = closes[1] = 1;
+    EXPECT(w.pre_post[0] == 0 && w.pre_post[1] == 0);
+    if (s.post_wait) {
+      EXPECT(waiting == 1 && addr == (u64)&w.post_wait[0] && value == 1);
+      w.step = 0;
+      w.post_wait[0] = w.post_wait[1] = 1;
       EXPECT(advance(l, &addr, &value) == 0);
-      EXPECT(closes[0] == 0 && closes[1] == 0 && step == 77 && count == 0);
+      EXPECT(w.post_wait[0] == 0 && w.post_wait[1] == 0 && w.step == 77 && w.blocks == 0);
     } else {
       EXPECT(waiting == 0);
     }
     engine_destroy(l);
-    step = posts[0] = posts[1] = 0;
+    w.step = w.post_post[0] = w.post_post[1] = 0;
   }
-  // Without words it only works; without a count word it does nothing.
-  p.signals.opening = p.signals.waiting = p.signals.posting = p.signals.closing = 0;
-  EXPECT(run(name, &p, 3, 32) == 0 && after() && posts[0] == 0 && step == 0 && count == 0);
-  p.signals.count = 0;
-  EXPECT(run(name, &p, 3, 32) == 0 && before() && step == 0);
+  p.blocks = 0;  // without a count word it does nothing
+  EXPECT(run(name.c_str(), &p, 3, 32) == 0 && before() && w.step == 0);
+}
+
+static void both(unsigned *(&field)[7], unsigned (&words)[2])
+{
+  field[0] = &words[0];
+  field[1] = &words[1];
+}
+
+static float a[1000], b[1000], added[1000];
+
+// A sum of two tensors, whatever it signals.
+template <typename Params, typename Place>
+static void two(const char *kernel, const Signals &s, Place place)
+{
+  const auto all = [](float x) {
+    const bool is = std::count(added, added + 1000, x) == 1000;
+    std::fill(added, added + 1000, 0.0f);
+    return is;
+  };
+  Params p = {};
+  p.terms[0] = (const char *)a;
+  p.terms[1] = (const char *)b;
+  p.dst = (char *)added;
+  p.count = 1000;
+  p.n = 2;
+  p.peers = 2;
+  fused(of(kernel, 3), s, p, place, [&] { return all(0.0f); }, [&] { return all(3.0f); });
+  p.peers = 0;  // a rank alone
+  Words w = {};
+  p.blocks = &w.blocks;
+  EXPECT(run(of(kernel, 3).c_str(), &p, 3, 32) == 0 && all(3.0f) && w.blocks == 0);
 }
 
 int main()
 {
   for (unsigned type = 1; type <= 3; type++) {
-    for (unsigned terms : {1u, 2u, 4u, 5u, 8u, 9u, 64u}) {
-      for (size_t count : {0, 1, 7, 8, 9, 40, 131}) {
-        for (size_t shift : {0, 1, 5}) {
-          for (int in_place = 0; in_place < 3; in_place++) {
-            sums(type, terms, shift, count, in_place);
+    for (size_t count : {0, 1, 7, 8, 9, 40, 131}) {
+      for (size_t shift : {0, 1, 5}) {
+        for (int in_place = 0; in_place < 3; in_place++) {
+          for (unsigned terms : {1u, 2u, 4u, 5u, 7u, 8u}) {
+            sums<struct reduce>("reduce", type, terms, shift, count, in_place);
           }
+          sums<struct reduce2>("reduce2", type, 2, shift, count, in_place);
         }
       }
     }
@@ -139,33 +187,37 @@ int main()
     std::fill(to.begin(), to.end(), 0);
     return is;
   };
-  struct check_get g = {};
-  g.dst = (u64)to.data();
-  g.src = (u64)from.data();
-  g.bytes = from.size();
-  fused("check_get", g, empty, full);
-  struct check_put q = {};
-  q.dst = g.dst;
-  q.src = g.src;
-  q.bytes = g.bytes;
-  fused("check_put", q, empty, full);
+  const auto turn = [](auto &p, Words &w) {
+    p.pre_wait = &w.pre_wait[0];
+    p.post_post = &w.post_post[0];
+  };
+  const auto copied = [&](auto p) {
+    p.dst = (char *)to.data();
+    p.src = (const char *)from.data();
+    p.bytes = from.size();
+    return p;
+  };
+  fused("get", {1, false, true, false}, copied((struct get){}), turn, empty, full);
+  fused("put", {1, false, true, false}, copied((struct put){}), turn, empty, full);
+  fused("get2", {1, false, false, false}, copied((struct get2){}), [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, empty, full);
 
-  alignas(16) float a[1000], b[1000], sum[1000];
   std::fill(a, a + 1000, 1.0f);
   std::fill(b, b + 1000, 2.0f);
-  std::fill(sum, sum + 1000, 0.0f);
-  const auto all = [&](float x) {
-    const bool is = std::count(sum, sum + 1000, x) == 1000;
-    std::fill(sum, sum + 1000, 0.0f);
-    return is;
-  };
-  struct check_shot s = {};
-  s.sum.terms[0] = (u64)a;
-  s.sum.terms[1] = (u64)b;
-  s.sum.dst = (u64)sum;
-  s.sum.count = 1000;
-  s.sum.terms_count = 2;
-  s.sum.element = 3;
-  fused("check_shot", s, [&] { return all(0.0f); }, [&] { return all(3.0f); });
+  two<struct shot4>("shot4", {2, false, false, false}, [](auto &p, Words &w) { both(p.pre_wait, w.pre_wait); });
+  two<struct shot2>("shot2", {2, true, false, false}, [](auto &p, Words &w) {
+    both(p.pre_post, w.pre_post);
+    both(p.pre_wait, w.pre_wait);
+  });
+  two<struct shot3>("shot3", {2, true, true, false}, [](auto &p, Words &w) {
+    both(p.pre_post, w.pre_post);
+    both(p.pre_wait, w.pre_wait);
+    both(p.post_post, w.post_post);
+  });
+  two<struct shot>("shot", {2, true, true, true}, [](auto &p, Words &w) {
+    both(p.pre_post, w.pre_post);
+    both(p.pre_wait, w.pre_wait);
+    both(p.post_post, w.post_post);
+    both(p.post_wait, w.post_wait);
+  });
   return failures != 0;
 }

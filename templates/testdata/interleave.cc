@@ -26,10 +26,10 @@ static bool play(World &w, u64 order)
       return false;
     }
     const Step &s = w.of[r].steps[next[r]];
-    if (s.kernel == nullptr) {
+    if (s.kernel.empty()) {
       s.host();
     } else {
-      const ovgen_kernel *k = find(s.kernel);
+      const ovgen_kernel *k = find(s.kernel.c_str());
       if (launched[r] == nullptr) {
         launched[r] = begin(k, s.params.data(), s.blocks, threads);
       }

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "expect.h"
@@ -13,7 +14,7 @@ enum { ranks = 3, rounds = 4, elements = 203, blocks = 3, threads = 4 };
 
 // A step is a launch of a kernel or, without one, what the rank's host does.
 struct Step {
-  const char *kernel;
+  std::string kernel;  // empty: none
   std::vector<u64> params;  // aligned for any struct of parameters
   unsigned blocks;
   std::function<void()> host;
@@ -32,8 +33,6 @@ struct World {
   const char *name;
   Rank of[ranks];
 };
-
-static u64 address(const void *p) { return (u64)p; }
 
 // Buffers start somewhere within 16 bytes, alike or not.
 static unsigned char *at(std::vector<unsigned char> &v, unsigned shift) { return v.data() + shift * 4; }
@@ -66,10 +65,10 @@ static void wrong(const World &w, unsigned rank, unsigned round, const char *wha
 // ----------------------------------------------------------------------------
 // Steps
 
-static void host(World &w, unsigned r, std::function<void()> f) { w.of[r].steps.push_back({nullptr, {}, 0, f}); }
+static void host(World &w, unsigned r, std::function<void()> f) { w.of[r].steps.push_back({"", {}, 0, f}); }
 
 template <typename Params>
-static void launch(World &w, unsigned r, const char *kernel, const Params &p, unsigned grid)
+static void launch(World &w, unsigned r, const std::string &kernel, const Params &p, unsigned grid)
 {
   Step s = {kernel, std::vector<u64>((sizeof p + 7) / 8), grid, nullptr};
   memcpy(s.params.data(), &p, sizeof p);
@@ -88,38 +87,43 @@ static void fill(World &w, unsigned r, unsigned round)
 // The words of a rank's peers that are its own, or its own that are its peers'.
 typedef Word (Rank::*Set)[ranks];
 
-static u64 theirs(World &w, Set set, unsigned r, unsigned peer) { return address(&(w.of[peer].*set)[r].value); }
-static u64 own(World &w, Set set, unsigned r, unsigned peer) { return address(&(w.of[r].*set)[peer].value); }
-
+static unsigned *theirs(World &w, Set set, unsigned r, unsigned peer) { return &(w.of[peer].*set)[r].value; }
+static unsigned *own(World &w, Set set, unsigned r, unsigned peer) { return &(w.of[r].*set)[peer].value; }
 static unsigned peer_of(unsigned r, unsigned i) { return (r + 1 + i) % ranks; }
 
 static void post(World &w, unsigned r, Set set)
 {
-  struct check_post p = {};
-  for (p.count = 0; p.count < ranks - 1; p.count++) {
+  struct post p = {};
+  for (; p.count < ranks - 1; p.count++) {
     p.words[p.count] = theirs(w, set, r, peer_of(r, p.count));
   }
-  launch(w, r, "check_post", p, 1);
+  launch(w, r, "post", p, 1);
 }
 
 static void wait(World &w, unsigned r, Set set)
 {
-  struct check_wait p = {};
-  for (p.count = 0; p.count < ranks - 1; p.count++) {
+  struct wait p = {};
+  for (; p.count < ranks - 1; p.count++) {
     p.words[p.count] = own(w, set, r, peer_of(r, p.count));
   }
-  p.step = address(&w.of[r].step.value);
+  p.step = &w.of[r].step.value;
   p.value = ++w.of[r].numbered;
-  launch(w, r, "check_wait", p, 1);
+  launch(w, r, "wait", p, 1);
 }
 
-static struct check_signals signals(World &w, unsigned r)
+// The step of a kernel that signals around its work, and the word in which its blocks count.
+template <typename Params>
+static void signals(World &w, unsigned r, Params &p)
 {
-  struct check_signals s = {};
-  s.step = address(&w.of[r].step.value);
-  s.count = address(&w.of[r].count.value);
-  s.value = ++w.of[r].numbered;
-  return s;
+  p.step = &w.of[r].step.value;
+  p.blocks = &w.of[r].count.value;
+  p.value = ++w.of[r].numbered;
+}
+
+// The kernels of an element type.
+static std::string of(const char *kernel, unsigned type)
+{
+  return std::string(kernel) + (type == 1 ? "_bf16" : type == 2 ? "_fp16" : "_fp32");
 }
 
 // Behind a kernel that counts its blocks: the count is back at 0.
@@ -135,8 +139,8 @@ static void counted(World &w, unsigned r, unsigned round)
 template <typename Params>
 static void copied(World &w, Params &p, unsigned from, unsigned to, unsigned round)
 {
-  p.src = address(at(w.of[from].term, from % 2));
-  p.dst = address(at(w.of[to].gathered[from], to % 2));
+  p.src = (const char *)at(w.of[from].term, from % 2);
+  p.dst = (char *)at(w.of[to].gathered[from], to % 2);
   p.bytes = elements * size_of(type_of(round));
 }
 
@@ -154,25 +158,24 @@ static void gathered(World &w, unsigned r, unsigned round)
   });
 }
 
-static struct check_sum terms(World &w, unsigned r, unsigned round)
+// The terms of all ranks, or of the first n.
+template <typename Params>
+static void terms(World &w, unsigned r, Params &p, unsigned n = ranks)
 {
-  struct check_sum s = {};
-  for (s.terms_count = 0; s.terms_count < ranks; s.terms_count++) {
-    s.terms[s.terms_count] = address(at(w.of[s.terms_count].term, s.terms_count % 2));
+  for (unsigned t = 0; t < n; t++) {
+    p.terms[t] = (const char *)at(w.of[t].term, t % 2);
   }
-  s.dst = address(at(w.of[r].sum, r % 2));
-  s.count = elements;
-  s.element = type_of(round);
-  return s;
+  p.dst = (char *)at(w.of[r].sum, r % 2);
+  p.count = elements;
 }
 
-static void summed(World &w, unsigned r, unsigned round)
+static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks)
 {
-  host(w, r, [&w, r, round] {
+  host(w, r, [&w, r, round, n] {
     const unsigned type = type_of(round);
     for (size_t i = 0; i < elements; i++) {
       float x = (float)value(type, wanted(type, 0, round, i));
-      for (unsigned t = 1; t < ranks; t++) {
+      for (unsigned t = 1; t < n; t++) {
         x += (float)value(type, wanted(type, t, round, i));
       }
       if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != rounded(type, x)) {
@@ -190,9 +193,9 @@ static void copy_round(World &w, unsigned r, unsigned round)
   post(w, r, &Rank::ready);
   wait(w, r, &Rank::ready);
   for (unsigned i = 0; i < ranks - 1; i++) {
-    struct check_copy p = {};
+    struct copy p = {};
     copied(w, p, peer_of(r, i), r, round);
-    launch(w, r, "check_copy", p, blocks);
+    launch(w, r, "copy", p, blocks);
   }
   gathered(w, r, round);
   post(w, r, &Rank::read);
@@ -203,10 +206,23 @@ static void reduce_round(World &w, unsigned r, unsigned round)
 {
   post(w, r, &Rank::ready);
   wait(w, r, &Rank::ready);
-  struct check_reduce p = {};
-  p.sum = terms(w, r, round);
-  launch(w, r, "check_reduce", p, blocks);
+  struct reduce p = {};
+  terms(w, r, p);
+  p.n = ranks;
+  launch(w, r, of("reduce", type_of(round)), p, blocks);
   summed(w, r, round);
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
+static void reduce2_round(World &w, unsigned r, unsigned round)
+{
+  post(w, r, &Rank::ready);
+  wait(w, r, &Rank::ready);
+  struct reduce2 p = {};
+  terms(w, r, p, 2);
+  launch(w, r, of("reduce2", type_of(round)), p, blocks);
+  summed(w, r, round, 2);
   post(w, r, &Rank::read);
   wait(w, r, &Rank::read);
 }
@@ -216,15 +232,33 @@ static void get_round(World &w, unsigned r, unsigned round)
   post(w, r, &Rank::ready);
   for (unsigned i = 0; i < ranks - 1; i++) {
     const unsigned from = peer_of(r, i);
-    struct check_get p = {};
-    p.signals = signals(w, r);
-    p.signals.waits[p.signals.waiting++] = own(w, &Rank::ready, r, from);
-    p.signals.posts[p.signals.posting++] = theirs(w, &Rank::read, r, from);
+    struct get p = {};
+    signals(w, r, p);
+    p.pre_wait = own(w, &Rank::ready, r, from);
+    p.post_post = theirs(w, &Rank::read, r, from);
     copied(w, p, from, r, round);
-    launch(w, r, "check_get", p, blocks);
+    launch(w, r, "get", p, blocks);
     counted(w, r, round);
   }
   gathered(w, r, round);
+  wait(w, r, &Rank::read);
+}
+
+// A get that posts nothing.
+static void get2_round(World &w, unsigned r, unsigned round)
+{
+  post(w, r, &Rank::ready);
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    const unsigned from = peer_of(r, i);
+    struct get2 p = {};
+    signals(w, r, p);
+    p.pre_wait = own(w, &Rank::ready, r, from);
+    copied(w, p, from, r, round);
+    launch(w, r, "get2", p, blocks);
+    counted(w, r, round);
+  }
+  gathered(w, r, round);
+  post(w, r, &Rank::read);
   wait(w, r, &Rank::read);
 }
 
@@ -234,51 +268,97 @@ static void put_round(World &w, unsigned r, unsigned round)
   post(w, r, &Rank::ready);
   for (unsigned i = 0; i < ranks - 1; i++) {
     const unsigned to = peer_of(r, i);
-    struct check_put p = {};
-    p.signals = signals(w, r);
-    p.signals.waits[p.signals.waiting++] = own(w, &Rank::ready, r, to);
-    p.signals.posts[p.signals.posting++] = theirs(w, &Rank::read, r, to);
+    struct put p = {};
+    signals(w, r, p);
+    p.pre_wait = own(w, &Rank::ready, r, to);
+    p.post_post = theirs(w, &Rank::read, r, to);
     copied(w, p, r, to, round);
-    launch(w, r, "check_put", p, blocks);
+    launch(w, r, "put", p, blocks);
     counted(w, r, round);
   }
   wait(w, r, &Rank::read);
   gathered(w, r, round);
 }
 
-// A shot that waits ahead of its work and posts behind it, between a post and a wait.
-static void shot_round(World &w, unsigned r, unsigned round)
+template <typename Params>
+static void pre_wait(World &w, unsigned r, Params &p)
 {
-  post(w, r, &Rank::ready);
-  struct check_shot p = {};
-  p.signals = signals(w, r);
-  for (unsigned i = 0; i < ranks - 1; i++) {
-    p.signals.waits[p.signals.waiting++] = own(w, &Rank::ready, r, peer_of(r, i));
-    p.signals.posts[p.signals.posting++] = theirs(w, &Rank::read, r, peer_of(r, i));
+  signals(w, r, p);
+  for (; p.peers < ranks - 1; p.peers++) {
+    p.pre_wait[p.peers] = own(w, &Rank::ready, r, peer_of(r, p.peers));
   }
-  p.sum = terms(w, r, round);
-  launch(w, r, "check_shot", p, blocks);
+}
+
+template <typename Params>
+static void pre_post(World &w, unsigned r, Params &p)
+{
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    p.pre_post[i] = theirs(w, &Rank::ready, r, peer_of(r, i));
+  }
+}
+
+template <typename Params>
+static void post_post(World &w, unsigned r, Params &p)
+{
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    p.post_post[i] = theirs(w, &Rank::read, r, peer_of(r, i));
+  }
+}
+
+template <typename Params>
+static void add_up(World &w, unsigned r, unsigned round, const char *kernel, Params &p)
+{
+  terms(w, r, p);
+  p.n = ranks;
+  launch(w, r, of(kernel, type_of(round)), p, blocks);
   counted(w, r, round);
   summed(w, r, round);
+}
+
+// A shot that only waits.
+static void shot4_round(World &w, unsigned r, unsigned round)
+{
+  post(w, r, &Rank::ready);
+  struct shot4 p = {};
+  pre_wait(w, r, p);
+  add_up(w, r, round, "shot4", p);
+  post(w, r, &Rank::read);
   wait(w, r, &Rank::read);
 }
 
-// A shot that does all of its signalling itself.
-static void whole_shot_round(World &w, unsigned r, unsigned round)
+// One that posts before it waits.
+static void shot2_round(World &w, unsigned r, unsigned round)
 {
-  struct check_shot p = {};
-  p.signals = signals(w, r);
+  struct shot2 p = {};
+  pre_wait(w, r, p);
+  pre_post(w, r, p);
+  add_up(w, r, round, "shot2", p);
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
+// One that posts after its work as well.
+static void shot3_round(World &w, unsigned r, unsigned round)
+{
+  struct shot3 p = {};
+  pre_wait(w, r, p);
+  pre_post(w, r, p);
+  post_post(w, r, p);
+  add_up(w, r, round, "shot3", p);
+  wait(w, r, &Rank::read);
+}
+
+// One that does all of its signalling itself.
+static void shot_round(World &w, unsigned r, unsigned round)
+{
+  struct shot p = {};
+  pre_wait(w, r, p);
+  pre_post(w, r, p);
+  post_post(w, r, p);
   for (unsigned i = 0; i < ranks - 1; i++) {
-    const unsigned peer = peer_of(r, i);
-    p.signals.opens[p.signals.opening++] = theirs(w, &Rank::ready, r, peer);
-    p.signals.waits[p.signals.waiting++] = own(w, &Rank::ready, r, peer);
-    p.signals.posts[p.signals.posting++] = theirs(w, &Rank::read, r, peer);
-    p.signals.closes[p.signals.closing++] = own(w, &Rank::read, r, peer);
+    p.post_wait[i] = own(w, &Rank::read, r, peer_of(r, i));
   }
-  p.sum = terms(w, r, round);
-  launch(w, r, "check_shot", p, blocks);
-  counted(w, r, round);
-  summed(w, r, round);
+  add_up(w, r, round, "shot", p);
 }
 
 struct Kind {
@@ -287,8 +367,10 @@ struct Kind {
 };
 
 static const Kind kinds[] = {
-    {"post, wait, copy", copy_round}, {"post, wait, reduce", reduce_round}, {"get", get_round},
-    {"put", put_round},               {"shot", shot_round},                 {"shot that opens and closes", whole_shot_round},
+    {"post, wait, copy", copy_round}, {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
+    {"get", get_round}, {"get without a post", get2_round}, {"put", put_round},
+    {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
+    {"shot that posts, waits and posts", shot3_round}, {"shot that posts and waits twice", shot_round},
 };
 
 static std::unique_ptr<World> world(const Kind &k)

@@ -10,14 +10,14 @@
 static void waits()
 {
   unsigned words[3] = {0, 1, 0}, step = 0;
-  struct check_wait p = {};
+  struct wait p = {};
   for (int i = 0; i < 3; i++) {
-    p.words[i] = (u64)&words[i];
+    p.words[i] = &words[i];
   }
-  p.step = (u64)&step;
+  p.step = &step;
   p.count = 3;
   p.value = 77;
-  const ovgen_kernel *k = find("check_wait");
+  const ovgen_kernel *k = find("wait");
   void *l = begin(k, &p, 1, 32);
   memset(&p, 0xff, sizeof p);  // start has copied it
   u64 addr = 0;
@@ -40,15 +40,15 @@ static void waits()
 static void posts()
 {
   unsigned words[2] = {0, 5}, other = 9;
-  struct check_post p = {};
-  p.words[0] = (u64)&words[0];
-  p.words[1] = (u64)&words[1];
+  struct post p = {};
+  p.words[0] = &words[0];
+  p.words[1] = &words[1];
   p.count = 2;
-  EXPECT(run("check_post", &p, 1, 2) == 0);
+  EXPECT(run("post", &p, 1, 2) == 0);
   EXPECT(words[0] == 1 && words[1] == 1 && other == 9);
 }
 
-// Every alignment of both sides, with lengths around the unit of 16 bytes and more than a
+// Every alignment of both sides to which elements may lie, with lengths around the unit of 16 bytes and more than a
 // round of all threads, must move exactly the bytes asked for.
 static void copies()
 {
@@ -60,9 +60,12 @@ static void copies()
   for (size_t src = 0; src < 17; src++) {
     for (size_t dst = 0; dst < 17; dst++) {
       for (size_t n : lengths) {
+        if ((src + dst) % 2 != 0) {
+          continue;  // elements have two bytes or more
+        }
         std::fill(to.begin(), to.end(), 0xee);
-        struct check_copy p = {(u64)&to[64 + dst], (u64)&from[src], n};
-        EXPECT(run("check_copy", &p, 2, 16) == 0);
+        struct copy p = {(char *)&to[64 + dst], (const char *)&from[src], n};
+        EXPECT(run("copy", &p, 2, 16) == 0);
         EXPECT(memcmp(&to[64 + dst], &from[src], n) == 0);
         EXPECT(to[63 + dst] == 0xee && to[64 + dst + n] == 0xee);
       }
@@ -72,7 +75,7 @@ static void copies()
 
 // A thread that has returned is not waited for, and a barrier that opens lets a block's
 // threads through in every round.
-static void rounds(struct check_copy p)
+static void rounds(struct copy p)
 {
   if (threadIdx.x == 1) {
     return;
@@ -91,10 +94,10 @@ static void rounds(struct check_copy p)
 static void barriers()
 {
   unsigned counts[3] = {0, 0, 0}, value;
-  struct check_copy p = {(u64)counts, 0, 0};
+  struct copy p = {(char *)counts, 0, 0};
   const unsigned grid[3] = {2, 1, 1}, block[3] = {3, 1, 1};
   u64 addr;
-  const ovgen_kernel k = {"rounds", sizeof p, thread<struct check_copy, rounds>};
+  const ovgen_kernel k = {"rounds", sizeof p, thread<struct copy, rounds>};
   void *l = engine_start(&k, &p, grid, block, seed++);
   EXPECT(engine_resume(l, &addr, &value) == 0);
   EXPECT(counts[0] == 6 && counts[1] == 6 && counts[2] == 0);

@@ -92,18 +92,20 @@ static const struct {
   void (*run)(const Step &s, unsigned device, unsigned seed);
 } kernels[] = {
 #define KERNEL(name) {#name, run<struct name, name>}
-    KERNEL(check_wait), KERNEL(check_post), KERNEL(check_copy), KERNEL(check_reduce), KERNEL(check_get), KERNEL(check_put), KERNEL(check_shot),
+#define SUM(name) {#name "_bf16", run<struct name, name##_bf16>}, {#name "_fp16", run<struct name, name##_fp16>}, {#name "_fp32", run<struct name, name##_fp32>}
+    KERNEL(wait), KERNEL(post), KERNEL(copy), SUM(reduce), SUM(reduce2), KERNEL(get), KERNEL(get2), KERNEL(put),
+    SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4),
 };
 
 static void play(World &w, unsigned r, unsigned seed)
 {
   for (const Step &s : w.of[r].steps) {
-    if (s.kernel == nullptr) {
+    if (s.kernel.empty()) {
       s.host();
       continue;
     }
     for (const auto &k : kernels) {
-      if (strcmp(k.name, s.kernel) == 0) {
+      if (s.kernel == k.name) {
         k.run(s, r, seed);
       }
     }

@@ -2,6 +2,8 @@ package explore
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"ovgen/schedule"
 )
@@ -12,6 +14,7 @@ type meaning struct {
 	schedule schedule.Schedule
 	shape    Shape
 	rank     int
+	spelt    map[string]spelling // of the results of operations, as far as they were read
 }
 
 // places are the elements of the whole tensor that the rank holds, in the order of its
@@ -120,79 +123,190 @@ func (m *meaning) outputs(run int, name string, places []int64) []Number {
 	return list
 }
 
-// output is an element of a result by the definition of the operation.
+// output is an element of a result, numbered row by row.
 func (m *meaning) output(run int, name string, at int64) Number {
-	s := m.shape
-	of := func(name string) func(i int64) Number {
-		return func(i int64) Number { return input(run, name, i) }
+	sizes := m.sizes(name)
+	index := make([]int64, len(sizes))
+	for i := len(sizes) - 1; i >= 0; i-- {
+		index[i], at = at%sizes[i], at/sizes[i]
 	}
-	if name == gathered {
-		return input(run, "A", at)
-	}
-	which := name[1:] // of several products
-	columns := map[string]int64{"": s.N, "2": s.Extents["N2"], "3": s.Extents["N3"]}[which]
-	a, b, bias := of("A"), of("B"+which), "Bias"+which
-	switch m.schedule.Op {
-	case schedule.Copy:
-		return a(at)
-	case schedule.Sum:
-		size := s.M * s.N
-		return m.total("A", 0, int64(s.Ranks), func(d int64) Number { return a(d*size + at) })
-	case schedule.Gradient:
-		n, k := at/s.K, at%s.K
-		return m.total("A", 0, s.M, func(i int64) Number { return times(a(i*s.N+n), b(i*s.K+k)) })
-	case schedule.Matmul:
-		i, j := at/columns, at%columns
-		return m.total("A", 1, s.K, func(k int64) Number { return times(a(i*s.K+k), b(k*columns+j)) })
-	case schedule.Linear:
-		return m.linear(run, at/columns, at%columns, a, b, bias)
-	case schedule.MLP:
-		f, second := s.Extents["F"], of("B2")
-		return plus(m.bias(run, "Bias2", at%s.N), m.total("B2", 1, f, func(l int64) Number {
-			return times(gelu(m.linear(run, at/s.N, l, a, b, bias)), second(at%s.N*f+l))
-		}))
-	}
-	return 0
+	return m.element(run, name, index)
 }
 
-// linear is an element of a linear layer.
-func (m *meaning) linear(run int, row, column int64, a, b func(int64) Number, bias string) Number {
-	k := m.shape.K
-	return plus(m.bias(run, bias, column), m.total("A", 1, k, func(i int64) Number { return times(a(row*k+i), b(column*k+i)) }))
-}
-
-// bias is an element of a bias, zero where there is none.
-func (m *meaning) bias(run int, name string, at int64) Number {
-	if _, ok := m.schedule.Tensor(name); !ok {
-		return 0
+// element is that of an input, or what an operation makes of its operands' elements.
+func (m *meaning) element(run int, name string, index []int64) Number {
+	op, made := maker(m.schedule, name)
+	if !made {
+		at := int64(0)
+		for i, n := range m.sizes(name) {
+			at = at*n + index[i]
+		}
+		return input(run, name, at)
 	}
-	return input(run, name, at)
+	s := m.letters(op)
+	values := map[rune]int64{}
+	for i, l := range s.out {
+		values[l] = index[i]
+	}
+	sum := m.total(run, s, s.summed(), values)
+	for _, f := range op.Then {
+		switch f.Do {
+		case schedule.AddBias:
+			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
+		case schedule.ApplyGELU:
+			sum = gelu(sum)
+		}
+	}
+	return sum
 }
 
-// total is the sum of f over n indices of a tensor's axis: over those of each rank, and
-// then, where the axis is spread over ranks, over the ranks in their order.
-func (m *meaning) total(tensor string, axis int, n int64, f func(i int64) Number) Number {
-	t, _ := m.schedule.Tensor(tensor)
+// total is the sum over letters of the product of the operands' elements: over the indices
+// of each rank, and then, where the letter is spread over ranks, over the ranks in their
+// order.
+func (m *meaning) total(run int, s spelling, over []rune, values map[rune]int64) Number {
+	if len(over) == 0 {
+		product := m.at(run, s, 0, values)
+		for i := 1; i < len(s.in); i++ {
+			product = times(product, m.at(run, s, i, values))
+		}
+		return product
+	}
+	l := over[0]
+	one := func(sum Number, i int64) Number {
+		values[l] = i
+		return plus(sum, m.total(run, s, over[1:], values))
+	}
+	axis, n, spread := m.spread(s, l)
 	sum := Number(0)
-	if at, _, ok := t.Sharded(); !ok || at != axis {
+	if !spread {
 		for i := range n {
-			sum = plus(sum, f(i))
+			sum = one(sum, i)
 		}
 		return sum
 	}
 	for r := range m.shape.Ranks {
 		partial := Number(0)
-		held, _ := (&meaning{m.schedule, m.shape, r}).held(t.Axes[axis], n) // places has seen every axis
+		held, _ := (&meaning{schedule: m.schedule, shape: m.shape, rank: r}).held(axis, n) // places has seen every axis
 		for _, i := range held {
-			partial = plus(partial, f(i))
+			partial = one(partial, i)
 		}
 		sum = add(sum, partial, ordered(m.schedule))
 	}
 	return sum
 }
 
-// ordered says that a schedule promises to add partial results in the order of ranks.
-func ordered(s schedule.Schedule) bool {
-	r := s.WithDefaults().Pipeline.Reduction
-	return s.Reduces() && (r == schedule.AtEnd || r == schedule.InSlot)
+// at is the element of operand i that letters name.
+func (m *meaning) at(run int, s spelling, i int, values map[rune]int64) Number {
+	var index []int64
+	for _, l := range s.in[i] {
+		index = append(index, values[l])
+	}
+	return m.element(run, s.op.In[i], index)
 }
+
+// spread is the axis of a letter that all operands which have it spread over the ranks, if
+// they do, and how many indices there are.
+func (m *meaning) spread(s spelling, l rune) (axis schedule.Axis, n int64, ok bool) {
+	ok = true
+	for i, in := range s.in {
+		at := slices.Index(in, l)
+		t, declared := m.schedule.Tensor(s.op.In[i])
+		if at < 0 {
+			continue
+		}
+		n = m.sizes(s.op.In[i])[at]
+		if !declared {
+			continue
+		}
+		which, _, sharded := t.Sharded()
+		axis, ok = t.Axes[at], ok && sharded && which == at
+	}
+	return axis, n, ok && len(axis.Outer) > 0
+}
+
+// sizes are the extents of a tensor, or of what an operation makes.
+func (m *meaning) sizes(name string) (list []int64) {
+	if t, ok := m.schedule.Tensor(name); ok {
+		for _, a := range t.Axes {
+			n, _ := m.shape.extent(a.Extent) // places has seen every axis
+			list = append(list, n)
+		}
+		return list
+	}
+	op, _ := maker(m.schedule, name)
+	s := m.letters(op)
+	for _, l := range s.out {
+		for i, in := range s.in {
+			if at := slices.Index(in, l); at >= 0 {
+				list = append(list, m.sizes(op.In[i])[at])
+				break
+			}
+		}
+	}
+	return list
+}
+
+// spelling is an operation's Index, read apart from package schedule.
+type spelling struct {
+	op  schedule.Op
+	in  [][]rune
+	out []rune
+}
+
+// letters reads an Index. The axes of "..." are numbered.
+func (m *meaning) letters(op schedule.Op) spelling {
+	if s, ok := m.spelt[op.Out]; ok {
+		return s
+	}
+	from, to, _ := strings.Cut(op.Index, "->")
+	parts := append(strings.Split(from, ","), to)
+	more := 0
+	for i, name := range op.In {
+		if i < len(parts)-1 && strings.HasSuffix(parts[i], "...") {
+			more = len(m.sizes(name)) - len(parts[i]) + len("...")
+		}
+	}
+	s := spelling{op: op}
+	for i, part := range parts {
+		letters := []rune(strings.TrimSuffix(part, "..."))
+		if strings.HasSuffix(part, "...") {
+			for n := range more {
+				letters = append(letters, rune('0'+n))
+			}
+		}
+		if i < len(parts)-1 {
+			s.in = append(s.in, letters)
+		} else {
+			s.out = letters
+		}
+	}
+	if m.spelt == nil {
+		m.spelt = map[string]spelling{}
+	}
+	m.spelt[op.Out] = s
+	return s
+}
+
+// summed are the letters that the result lacks.
+func (s spelling) summed() (list []rune) {
+	for _, in := range s.in {
+		for _, l := range in {
+			if !slices.Contains(s.out, l) && !slices.Contains(list, l) {
+				list = append(list, l)
+			}
+		}
+	}
+	return list
+}
+
+// maker is the operation that makes a tensor.
+func maker(s schedule.Schedule, name string) (schedule.Op, bool) {
+	i := slices.IndexFunc(s.Ops, func(o schedule.Op) bool { return o.Out == name })
+	if i < 0 {
+		return schedule.Op{}, false
+	}
+	return s.Ops[i], true
+}
+
+// ordered says that a schedule promises to add partial results in the order of ranks.
+func ordered(s schedule.Schedule) bool { return s.Reduces() && s.Ordered() }

@@ -23,12 +23,13 @@ type Shape struct {
 // from each other, so that no two dimensions can be taken for one another, and no step
 // has one row, whose product is the same with its operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
-	d, pipe, halves := int64(ranks), p.Schedule.Pipeline, int64(1)
-	if pipe.Direction == schedule.Both {
-		halves = 2
+	d, rows := int64(ranks), int64(ranks)
+	for _, c := range p.Checks {
+		if c.Extent == schedule.M {
+			rows = max(rows, c.Divisor(d))
+		}
 	}
-	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d,
-		M:       2 * d * halves * int64(max(pipe.Chunks, 1)*max(pipe.Parts, 1)),
+	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d, M: 2 * rows,
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
@@ -133,7 +134,7 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 		if int64(len(places)) != n {
 			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name, rank, n, t, len(places))
 		}
-		if memory.Input = !output(b.Name); memory.Input {
+		if memory.Input = !p.Schedule.Made(b.Name); memory.Input {
 			memory.Values = func(run int) []Number { return m.inputs(run, b.Name, places) }
 		} else if n > 0 {
 			s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, b.Name, places) }})
@@ -164,7 +165,7 @@ func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 		return fmt.Errorf("%s of rank %d has %d bytes, of which its place in %s leaves fewer",
 			t.Name, m.rank, use.Bytes, b.Name)
 	}
-	if output(t.Name) {
+	if m.schedule.Made(t.Name) {
 		s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, t.Name, places) }})
 		return nil
 	}
@@ -172,12 +173,6 @@ func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 	s.Memory = append(s.Memory, memory)
 	return nil
 }
-
-// output says that a tensor is a result.
-func output(name string) bool { return name[0] == 'C' || name == gathered }
-
-// gathered is the tensor that holds all of A where the caller asks for it.
-const gathered = "Gathered"
 
 // extent is the value of an extent.
 func (s Shape) extent(e schedule.Extent) (int64, error) {

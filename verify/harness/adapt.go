@@ -18,7 +18,7 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	}
 	return Program{
 		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
-		Op: string(s.Op), Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind), Memory: memoryOf[S],
+		Ops: s.Ops, Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind), Memory: memoryOf[S],
 	}
 }
 

@@ -30,7 +30,7 @@ func (p *Program) TestRanks() (sizes []int) {
 // TestShapes are the shapes to verify, whole; of a program whose constants make it large
 // with as few rows as it takes.
 func (p *Program) TestShapes(t driver.Type, ranks int) (list []Shape) {
-	_, constant := p.schedule().Constants()[schedule.M]
+	_, constant := p.Schedule().Constants()[schedule.M]
 	for _, s := range p.VerifyShapes(t, ranks, false) {
 		s = s.Fit(p, ranks)
 		if p.Large(s, ranks) && !constant {
@@ -144,7 +144,7 @@ func (t *Tensors) held(name string, in reference.Input) []byte {
 // they were, but for what the program replaces in place.
 func (t *Tensors) equalOnHost(in map[string]reference.Input) error {
 	for name, v := range t.Problem.Results(in, false) {
-		if most := float64(reference.Exact(t.Shape.Type) * t.Problem.Unit()); t.Problem.Op != schedule.Copy && v.Largest > most {
+		if most := float64(reference.Exact(t.Shape.Type) * t.Problem.Unit()); !t.copied(name) && v.Largest > most {
 			return fmt.Errorf("sums reach %g and %s is exact to %g only", v.Largest, t.Shape.Type, most)
 		}
 		got, err := t.download(name)

@@ -17,24 +17,24 @@ var constants = []struct {
 	value  int
 	Program
 }{
-	{schedule.M, 64, Program{Name: "rows", Op: "linear", Tensors: []Tensor{tensor("A", schedule.Dim("64", schedule.DIDx(schedule.D)), inK),
-		tensor("B", inN, inK), tensor("C", schedule.Dim("64", schedule.Stream(schedule.D)), inN)}}},
-	{schedule.M, 16, Program{Name: "fewrows", Op: "linear", Tensors: []Tensor{tensor("A", schedule.Dim("16"), columnsK),
-		tensor("B", inN, columnsK), tensor("C", schedule.Dim("16"), inN)}}},
-	{schedule.K, 96, Program{Name: "contracted", Op: "matmul", Tensors: []Tensor{tensor("A", rows, schedule.Dim("96")),
-		tensor("B", schedule.Dim("96"), inN), tensor("C", steps, inN)}}},
-	{schedule.K, 96, Program{Name: "contractedinparts", Op: "linear", Tensors: []Tensor{tensor("A", inM, schedule.Dim("96", schedule.DIDx(schedule.D))),
-		tensor("B", inN, schedule.Dim("96", schedule.DIDx(schedule.D))), tensor("C", rows, inN)}}},
-	{schedule.N, 56, Program{Name: "columns", Op: "linear", Tensors: []Tensor{tensor("A", rows, inK),
-		tensor("B", schedule.Dim("56"), inK), tensor("Bias", schedule.Dim("56")), tensor("C", steps, schedule.Dim("56"))}}},
-	{schedule.N2, 16, Program{Name: "lora", Op: "linear", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK),
-		tensor("B2", schedule.Dim("16"), inK), tensor("C", steps, inN), tensor("C2", steps, schedule.Dim("16"))}}},
-	{schedule.N3, 24, Program{Name: "value", Op: "linear", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK), tensor("B2", inN2, inK),
-		tensor("B3", schedule.Dim("24"), inK), tensor("C", steps, inN), tensor("C2", steps, inN2), tensor("C3", steps, schedule.Dim("24"))}}},
-	{schedule.F, 96, Program{Name: "between", Op: "mlp", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", schedule.Dim("96", schedule.DIDx(schedule.D)), inK),
-		tensor("B2", inN, schedule.Dim("96", schedule.DIDx(schedule.D))), tensor("C", rows, inN)}}},
-	{schedule.P, 40, Program{Name: "most", Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo("40")), inN), tensor("C", inM, inN)}}},
-	{schedule.N, 8, Program{Name: "sum", Op: "sum", Tensors: []Tensor{tensor("A", each, inM, schedule.Dim("8")), tensor("C", rows, schedule.Dim("8"))}}},
+	{schedule.M, 64, ofKind("linear", Program{Name: "rows", Tensors: []Tensor{tensor("A", schedule.Dim("64", schedule.DIDx(schedule.D)), inK),
+		tensor("B", inN, inK), tensor("C", schedule.Dim("64", schedule.Stream(schedule.D)), inN)}})},
+	{schedule.M, 16, ofKind("linear", Program{Name: "fewrows", Tensors: []Tensor{tensor("A", schedule.Dim("16"), columnsK),
+		tensor("B", inN, columnsK), tensor("C", schedule.Dim("16"), inN)}})},
+	{schedule.K, 96, ofKind("matmul", Program{Name: "contracted", Tensors: []Tensor{tensor("A", rows, schedule.Dim("96")),
+		tensor("B", schedule.Dim("96"), inN), tensor("C", steps, inN)}})},
+	{schedule.K, 96, ofKind("linear", Program{Name: "contractedinparts", Tensors: []Tensor{tensor("A", inM, schedule.Dim("96", schedule.DIDx(schedule.D))),
+		tensor("B", inN, schedule.Dim("96", schedule.DIDx(schedule.D))), tensor("C", rows, inN)}})},
+	{schedule.N, 56, ofKind("linear", Program{Name: "columns", Tensors: []Tensor{tensor("A", rows, inK),
+		tensor("B", schedule.Dim("56"), inK), tensor("Bias", schedule.Dim("56")), tensor("C", steps, schedule.Dim("56"))}})},
+	{schedule.N2, 16, ofKind("linear", Program{Name: "lora", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK),
+		tensor("B2", schedule.Dim("16"), inK), tensor("C", steps, inN), tensor("C2", steps, schedule.Dim("16"))}})},
+	{schedule.N3, 24, ofKind("linear", Program{Name: "value", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK), tensor("B2", inN2, inK),
+		tensor("B3", schedule.Dim("24"), inK), tensor("C", steps, inN), tensor("C2", steps, inN2), tensor("C3", steps, schedule.Dim("24"))}})},
+	{schedule.F, 96, ofKind("mlp", Program{Name: "between", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", schedule.Dim("96", schedule.DIDx(schedule.D)), inK),
+		tensor("B2", inN, schedule.Dim("96", schedule.DIDx(schedule.D))), tensor("C", rows, inN)}})},
+	{schedule.P, 40, ofKind("copy", Program{Name: "most", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo("40")), inN), tensor("C", inM, inN)}})},
+	{schedule.N, 8, ofKind("sum", Program{Name: "sum", Tensors: []Tensor{tensor("A", each, inM, schedule.Dim("8")), tensor("C", rows, schedule.Dim("8"))}})},
 }
 
 func unevenTo(most schedule.Extent) Split {
@@ -101,8 +101,8 @@ func TestContradictingProblem(t *testing.T) {
 		}
 		e := x.TestShapes(driver.FP32, 2)[0].extents(2)
 		e[x.symbol]++
-		problem := &reference.Problem{Op: schedule.Op(x.Op), Tensors: x.Tensors, Extents: e, Type: driver.FP32}
-		if err := problem.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s of the operation is %d", x.symbol, x.value+1)) {
+		problem := &reference.Problem{Ops: x.Ops, Tensors: x.Tensors, Extents: e, Type: driver.FP32}
+		if err := problem.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s of the operations is %d", x.symbol, x.value+1)) {
 			t.Errorf("%s: %v", x.Name, err)
 		}
 	}
@@ -140,8 +140,8 @@ func TestTestRanks(t *testing.T) {
 
 // A program whose constants make it large is tested with few rows.
 func TestLarge(t *testing.T) {
-	p := &Program{Name: "llama", Op: "linear", Types: []driver.Type{driver.BF16}, Tensors: []Tensor{tensor("A", rows, schedule.Dim("8192")),
-		tensor("B", schedule.Dim("3584"), schedule.Dim("8192")), tensor("C", steps, schedule.Dim("3584"))}}
+	p := ofKindPtr("linear", Program{Name: "llama", Types: []driver.Type{driver.BF16}, Tensors: []Tensor{tensor("A", rows, schedule.Dim("8192")),
+		tensor("B", schedule.Dim("3584"), schedule.Dim("8192")), tensor("C", steps, schedule.Dim("3584"))}})
 	for _, s := range p.TestShapes(driver.BF16, 4) {
 		if s.M != 4 || !p.Large(s, 4) {
 			t.Errorf("%s: large %v", s, p.Large(s, 4))

@@ -20,7 +20,7 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 		return []Pattern{{}}
 	}
 	s = s.Fit(p, ranks)
-	_, constant := p.schedule().Constants()[schedule.M]
+	_, constant := p.Schedule().Constants()[schedule.M]
 	if p.ragged() {
 		n := ranks * ranks
 		return []Pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)}, {"one part", only(n, min(1, n-1), s.M)}}

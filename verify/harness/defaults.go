@@ -53,7 +53,7 @@ func (p *Program) PlainShape(rows, ranks int) Shape {
 // widened is a shape whose other extents than M are multiples of what they are cut in,
 // parts being multiples of granule; constants stand for themselves.
 func (p *Program) widened(s Shape, ranks, granule int) Shape {
-	constants := p.schedule().Constants()
+	constants := p.Schedule().Constants()
 	for _, e := range Symbols {
 		at := s.At(e)
 		if n, constant := constants[e]; constant && !(e == schedule.N && p.shares(s)) {
@@ -132,13 +132,13 @@ func staged(x *reference.Problem) int64 {
 	ranks, elements := x.Extents[schedule.D], 0
 	for _, t := range x.Tensors {
 		n := x.Elements(t.Name)
-		if reference.Result(t.Name) && x.Reduces() {
+		if x.Result(t.Name) && x.Reduces() {
 			n *= ranks + 1
 		}
 		elements += n
 	}
-	if x.Op == schedule.MLP {
-		elements += x.Elements(reference.Hidden)
+	for _, name := range x.Hidden() {
+		elements += x.Elements(name)
 	}
 	elements += ranks * x.Extents[schedule.P] * max(x.Extents[schedule.N], 1)
 	return int64(elements) * x.Type.Size()

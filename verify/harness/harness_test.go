@@ -41,11 +41,11 @@ var linearTensors = []Tensor{
 }
 
 func program(wrong func(driver.Driver, driver.Ptr, driver.Stream) error) *Program {
-	return &Program{Name: "allgatherlinear", Op: "linear", Tensors: linearTensors, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	return ofKindPtr("linear", Program{Name: "allgatherlinear", Tensors: linearTensors, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			p, err := allgatherlinear.New(ctx, g, allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
 			return &linear{Plan: p, wrong: wrong, group: g}, err
-		}}
+		}})
 }
 
 // TestCheck changes one element behind each run, or leaves one unwritten.

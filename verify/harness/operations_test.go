@@ -11,6 +11,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/schedule"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/reference"
 )
 
@@ -29,26 +30,37 @@ var (
 	inN3     = schedule.Dim(schedule.N3)
 )
 
+// ofKind is a program with the operations of a kind on tensors with the usual names.
+func ofKind(kind string, p Program) Program {
+	p.Ops = scheduletest.Ops(kind, p.Tensors)
+	return p
+}
+
+func ofKindPtr(kind string, p Program) *Program {
+	p = ofKind(kind, p)
+	return &p
+}
+
 func tensor(name string, axes ...Axis) Tensor { return Tensor{Name: name, Axes: axes} }
 
 // operations are programs of every kind, carried out the plain way.
 var operations = []Program{
-	{Name: "gather", Op: "linear", Tensors: []Tensor{tensor("A", chunked, inK), tensor("B", inN, inK), tensor("Bias", inN), tensor("C", inM, inN)}},
-	{Name: "qkv", Op: "linear", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK), tensor("B2", inN2, inK), tensor("B3", inN3, inK),
-		tensor("C", steps, inN), tensor("C2", steps, inN2), tensor("C3", steps, inN3), tensor("Gathered", steps, inK)}},
-	{Name: "scatter", Op: "matmul", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", columnsK, inN), tensor("C", rows, inN)}},
-	{Name: "reduce", Op: "linear", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("Bias", inN), tensor("C", inM, inN)}},
-	{Name: "columngradient", Op: "gradient", Tensors: []Tensor{tensor("A", inM, inN), tensor("B", rows, inK), tensor("C", inN, inK)}},
-	{Name: "rowgradient", Op: "gradient", Tensors: []Tensor{tensor("A", rows, inN), tensor("B", inM, inK), tensor("C", inN, inK)}},
-	{Name: "mlp", Op: "mlp", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", columnsF, inK), tensor("Bias", columnsF), tensor("B2", inN, columnsF), tensor("C", rows, inN)}},
-	{Name: "allgather", Op: "copy", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", steps, inN)}},
-	{Name: "uneven", Op: "copy", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}), inN), tensor("C", inM, inN)}},
-	{Name: "alltoall", Op: "copy", Tensors: []Tensor{tensor("A", each, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), each, inM)}},
-	{Name: "alltoallv", Op: "copy", Tensors: []Tensor{tensor("A", unevenD, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), unevenD, inM)}},
-	{Name: "permutation", Op: "copy", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), inN)}},
-	{Name: "broadcast", Op: "copy", Tensors: []Tensor{{Name: "A", Axes: []Axis{inM, inN}, Root: true}, tensor("C", inM, inN)}},
-	{Name: "reducescatter", Op: "sum", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", rows, inN)}},
-	{Name: "allreduce", Op: "sum", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", inM, inN)}},
+	ofKind("linear", Program{Name: "gather", Tensors: []Tensor{tensor("A", chunked, inK), tensor("B", inN, inK), tensor("Bias", inN), tensor("C", inM, inN)}}),
+	ofKind("linear", Program{Name: "qkv", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK), tensor("B2", inN2, inK), tensor("B3", inN3, inK),
+		tensor("C", steps, inN), tensor("C2", steps, inN2), tensor("C3", steps, inN3), tensor("Gathered", steps, inK)}}),
+	ofKind("matmul", Program{Name: "scatter", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", columnsK, inN), tensor("C", rows, inN)}}),
+	ofKind("linear", Program{Name: "reduce", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("Bias", inN), tensor("C", inM, inN)}}),
+	ofKind("gradient", Program{Name: "columngradient", Tensors: []Tensor{tensor("A", inM, inN), tensor("B", rows, inK), tensor("C", inN, inK)}}),
+	ofKind("gradient", Program{Name: "rowgradient", Tensors: []Tensor{tensor("A", rows, inN), tensor("B", inM, inK), tensor("C", inN, inK)}}),
+	ofKind("mlp", Program{Name: "mlp", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", columnsF, inK), tensor("Bias", columnsF), tensor("B2", inN, columnsF), tensor("C", rows, inN)}}),
+	ofKind("copy", Program{Name: "allgather", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", steps, inN)}}),
+	ofKind("copy", Program{Name: "uneven", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}), inN), tensor("C", inM, inN)}}),
+	ofKind("copy", Program{Name: "alltoall", Tensors: []Tensor{tensor("A", each, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), each, inM)}}),
+	ofKind("copy", Program{Name: "alltoallv", Tensors: []Tensor{tensor("A", unevenD, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), unevenD, inM)}}),
+	ofKind("copy", Program{Name: "permutation", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), inN)}}),
+	ofKind("copy", Program{Name: "broadcast", Tensors: []Tensor{{Name: "A", Axes: []Axis{inM, inN}, Root: true}, tensor("C", inM, inN)}}),
+	ofKind("sum", Program{Name: "reducescatter", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", rows, inN)}}),
+	ofKind("sum", Program{Name: "allreduce", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", inM, inN)}}),
 }
 
 // plain is a plan that brings all parts together on the host and multiplies the
@@ -105,7 +117,7 @@ func (p *plain) Close(context.Context) error { return p.Free() }
 func (p *plain) Run(ctx context.Context) error {
 	whole := map[string][]float32{}
 	for _, tensor := range p.Program.Tensors {
-		if reference.Result(tensor.Name) {
+		if p.Program.Made(tensor.Name) {
 			continue
 		}
 		v, err := p.together(ctx, tensor.Name)
@@ -165,20 +177,20 @@ func (p *plain) together(ctx context.Context, name string) ([]float32, error) {
 }
 
 func (p *plain) compute(whole map[string][]float32) error {
-	switch p.Problem.Op {
-	case schedule.Copy:
-		whole["C"] = whole["A"]
-	case schedule.Sum:
-		c := make([]float32, p.Problem.Elements("C"))
-		for i, x := range whole["A"] {
-			c[i%len(c)] += x
-		}
-		whole["C"] = c
-	}
-	whole["Gathered"] = whole["A"]
 	for _, s := range p.Problem.Steps() {
-		if err := p.multiply(s, whole); err != nil {
-			return err
+		switch s.Does {
+		case reference.Copies:
+			whole[s.C] = whole[s.A]
+		case reference.AddsUp:
+			c := make([]float32, p.Problem.Elements(s.C))
+			for i, x := range whole[s.A] {
+				c[i%len(c)] += x
+			}
+			whole[s.C] = c
+		default:
+			if err := p.multiply(s, whole); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

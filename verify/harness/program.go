@@ -11,8 +11,10 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Placements are said in the words of package schedule.
+// Operations and placements are those of package schedule.
 type (
+	Op     = schedule.Op
+	Func   = schedule.Func
 	Tensor = schedule.Tensor
 	Axis   = schedule.Axis
 	Split  = schedule.Split
@@ -29,9 +31,9 @@ type Program struct {
 	Ranks []int  // group sizes it was proven for; empty means any
 	Eager bool   // it can't be replayed as a graph
 	Slow  bool   // on purpose: no choice for tune
-	// Op and Tensors are those of the schedule: what is computed, and which part of
+	// Ops and Tensors are those of the schedule: what is computed, and which part of
 	// each operand and result a rank holds.
-	Op      string
+	Ops     []Op
 	Tensors []Tensor
 	Checks  []Divide // what New requires of a shape
 	// Types it accepts, the default first.
@@ -63,10 +65,4 @@ type Plan interface {
 	Replay(s driver.Stream) error // Enqueue by one launch of the plan's own graph
 	Run(ctx context.Context) error
 	Close(ctx context.Context) error
-}
-
-// has says whether the program has a tensor of that name.
-func (p *Program) has(name string) bool {
-	_, ok := schedule.Schedule{Tensors: p.Tensors}.Tensor(name)
-	return ok
 }

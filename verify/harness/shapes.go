@@ -37,18 +37,22 @@ func (s Shape) String() string {
 	return text
 }
 
-// schedule is what of the program's schedule the harness knows.
-func (p *Program) schedule() schedule.Schedule {
-	return schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}
+// Schedule is what of the program's schedule the harness knows.
+func (p *Program) Schedule() schedule.Schedule {
+	return schedule.Schedule{Ops: p.Ops, Tensors: p.Tensors}
 }
+
+// Made says that runs write a tensor.
+func (p *Program) Made(tensor string) bool { return p.Schedule().Made(tensor) }
+
+// layers says that the program has a result which only its own operations see.
+func (p *Program) layers() bool { return len(p.Schedule().Hidden()) > 0 }
 
 // Measures says whether a tensor of the program has a symbol of the operation, as itself
 // or as a constant.
 func (p *Program) Measures(symbol schedule.Extent) bool {
-	op := schedule.Op(p.Op)
-	return slices.ContainsFunc(p.Tensors, func(t Tensor) bool {
-		return slices.Contains(op.Extents(t), symbol) || symbol == schedule.P && bounded(t)
-	})
+	_, has := p.Schedule().Symbols()[symbol]
+	return has || symbol == schedule.P && slices.ContainsFunc(p.Tensors, bounded)
 }
 
 // Fit derives what a shape leaves open, and drops what the program has no use for. A
@@ -58,7 +62,7 @@ func (p *Program) Measures(symbol schedule.Extent) bool {
 // other programs take it for, a rank's share of the first layer: F is n*D, and the
 // second layer leads back to k columns.
 func (s Shape) Fit(p *Program, ranks int) Shape {
-	constants := p.schedule().Constants()
+	constants := p.Schedule().Constants()
 	if p.shares(s) {
 		s.F, s.N = s.N*ranks, 0
 	}
@@ -75,12 +79,12 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	}
 	set(schedule.M, 0)
 	set(schedule.K, 0)
-	if schedule.Op(p.Op) == schedule.MLP {
+	if p.layers() {
 		set(schedule.N, s.K)
 	}
 	set(schedule.N, 0)
 	narrow := max(s.N/4/8*8, 8)
-	if !p.has("B3") {
+	if !p.Measures(schedule.N3) {
 		narrow = s.N
 	}
 	set(schedule.N2, narrow)
@@ -92,8 +96,8 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 
 // shares says that n is a rank's share of what lies between the layers of an MLP.
 func (p *Program) shares(s Shape) bool {
-	_, constant := p.schedule().Constants()[schedule.F]
-	return schedule.Op(p.Op) == schedule.MLP && s.F == 0 && !constant
+	_, constant := p.Schedule().Constants()[schedule.F]
+	return p.layers() && p.Measures(schedule.F) && s.F == 0 && !constant
 }
 
 // extents are the values of the symbols.
@@ -116,7 +120,7 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 		return nil, err
 	}
 	s = s.Fit(p, ranks)
-	x := &reference.Problem{Op: schedule.Op(p.Op), Tensors: p.Tensors, Extents: s.extents(ranks), Type: s.Type, Counts: counts}
+	x := &reference.Problem{Ops: p.Ops, Tensors: p.Tensors, Extents: s.extents(ranks), Type: s.Type, Counts: counts}
 	if counts != nil && !p.ragged() {
 		x.Extents[schedule.M] = sum(counts)
 	}
@@ -125,7 +129,7 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 
 // contradicted says which extent of a shape is another than the program's constant.
 func (p *Program) contradicted(s Shape) error {
-	constants := p.schedule().Constants()
+	constants := p.Schedule().Constants()
 	for _, e := range Symbols {
 		if e == schedule.N && p.shares(s) {
 			continue
@@ -163,7 +167,7 @@ func (p *Program) Fits(s Shape, ranks int) error {
 // as New requires.
 func (p *Program) divisor(symbol schedule.Extent, ranks int) int {
 	extents := []schedule.Extent{symbol}
-	if n, constant := p.schedule().Constants()[symbol]; constant {
+	if n, constant := p.Schedule().Constants()[symbol]; constant {
 		extents = append(extents, schedule.Extent(strconv.FormatInt(n, 10)))
 	}
 	d := 1
@@ -188,5 +192,5 @@ func lcm(a, b int) int {
 
 // Bare says that the program only communicates.
 func (p *Program) Bare() bool {
-	return schedule.Op(p.Op) == schedule.Copy || schedule.Op(p.Op) == schedule.Sum
+	return !slices.ContainsFunc(p.Ops, func(o Op) bool { return len(o.In) > 1 })
 }

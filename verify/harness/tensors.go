@@ -174,7 +174,7 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	in := map[string]reference.Input{}
 	for i, tensor := range t.Program.Tensors {
-		if reference.Result(tensor.Name) {
+		if t.Program.Made(tensor.Name) {
 			continue
 		}
 		seed := t.Member.Seed + uint32(i+1)<<24
@@ -216,7 +216,7 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	}
 	errs := []error{t.Member.Driver().MemsetD32Async(arena.Base(t.Member.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
 	for name, at := range t.At {
-		if reference.Result(name) || t.absent(name) {
+		if t.Program.Made(name) || t.absent(name) {
 			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison, words(t.Bytes(max(t.Parts[name].Count, 1))), s))
 		}
 	}
@@ -226,7 +226,7 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 // results are the names of what a run writes, as declared.
 func (t *Tensors) results() (names []string) {
 	for _, tensor := range t.Program.Tensors {
-		if reference.Result(tensor.Name) {
+		if t.Program.Made(tensor.Name) {
 			names = append(names, tensor.Name)
 		}
 	}

@@ -26,7 +26,7 @@ func (p chosen) Bind(ctx context.Context, b Buffers) error {
 
 // tunedTo is a program by what a tuning names for each rank.
 func tunedTo(seen func(plan.Choice), program func(rank int) string) *Program {
-	return &Program{Name: "tuned", Op: "linear", Tensors: linearTensors, Types: []driver.Type{driver.BF16},
+	return ofKindPtr("linear", Program{Name: "tuned", Tensors: linearTensors, Types: []driver.Type{driver.BF16},
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			shape := allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type}
 			t := &plan.Tuning{}
@@ -38,7 +38,7 @@ func tunedTo(seen func(plan.Choice), program func(rank int) string) *Program {
 			}
 			seen(p.Choice())
 			return chosen{p}, nil
-		}}
+		}})
 }
 
 func TestTuned(t *testing.T) {
@@ -102,7 +102,7 @@ func TestTunedBeside(t *testing.T) {
 		{"without, taken by the first", nil, 16, "linearallreduce: not measured"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			p := &Program{Name: "tuned", Op: "linear", Types: []driver.Type{driver.BF16},
+			p := ofKindPtr("linear", Program{Name: "tuned", Types: []driver.Type{driver.BF16},
 				Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", inM, inN)},
 				New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 					p, err := tuned.NewLinearAllReduce(ctx, g, x.tuning, linearallreduce.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
@@ -110,7 +110,7 @@ func TestTunedBeside(t *testing.T) {
 						err = fmt.Errorf("chosen: %s", p.Choice())
 					}
 					return one{p}, err
-				}}
+				}})
 			synctest.Test(t, func(t *testing.T) {
 				if err := testShape(t.Context(), p, Shape{M: x.m, K: 16, N: 8, Type: driver.BF16}, 2, 1); err != nil {
 					t.Error(err)

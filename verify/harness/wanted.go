@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
@@ -66,18 +67,20 @@ func (w *Wanted) operands() (names []string) {
 	for _, tensor := range w.Program.Tensors {
 		name := tensor.Name
 		switch {
-		case reference.Result(name):
-		case w.Problem.Op == schedule.Sum: // added up part by part
+		case w.Problem.Result(name):
+		case w.addedUp(name): // part by part
 		case w.Parts[name].Count == w.Problem.Elements(name) && !tensor.Root:
 			w.full[name] = w.At[name]
 		default:
 			names = append(names, name)
 		}
 	}
-	if w.Problem.Op == schedule.MLP {
-		names = append(names, reference.Hidden)
-	}
-	return names
+	return append(names, w.Problem.Hidden()...)
+}
+
+// addedUp says that an operation sums a tensor up.
+func (w *Wanted) addedUp(name string) bool {
+	return slices.ContainsFunc(w.Problem.Steps(), func(s reference.Step) bool { return s.A == name && s.Does == reference.AddsUp })
 }
 
 func (w *Wanted) steps() error {
@@ -86,7 +89,11 @@ func (w *Wanted) steps() error {
 	}
 	var errs []error
 	for _, s := range w.Problem.Steps() {
-		h, err := w.Product(s.Product, s.Bias != "")
+		var h driver.Product
+		var err error
+		if s.Does == reference.Multiplies {
+			h, err = w.Product(s.Product, s.Bias != "")
+		}
 		w.products, errs = append(w.products, h), append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -99,7 +106,7 @@ func (w *Wanted) make(in map[string]reference.Input, real bool, s driver.Stream)
 	}
 	w.values = w.Problem.Results(in, real)
 	for name, v := range w.values {
-		if most := float64(reference.Exact(w.Shape.Type) * w.Problem.Unit()); !real && w.Problem.Op != schedule.Copy && v.Largest > most {
+		if most := float64(reference.Exact(w.Shape.Type) * w.Problem.Unit()); !real && !w.copied(name) && v.Largest > most {
 			return fmt.Errorf("sums reach %g and %s is exact to %g only (take another -seed)", v.Largest, w.Shape.Type, most)
 		}
 		if len(v.Want) == 0 {
@@ -130,17 +137,17 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 			}
 		}
 	}
-	switch w.Problem.Op {
-	case schedule.Copy:
-		w.full["C"] = w.full["A"]
-	case schedule.Sum:
-		return w.addUp(in["A"], s)
-	}
-	if w.Program.has("Gathered") {
-		w.full["Gathered"] = w.full["A"]
-	}
 	for i, step := range w.Problem.Steps() {
-		err := w.Member.Driver().Matmul(w.products[i], w.full[step.C], w.full[step.A], w.full[step.B], w.full[step.Bias], w.Member.Space, s)
+		var err error
+		switch step.Does {
+		case reference.Copies:
+			w.full[step.C] = w.full[step.A]
+		case reference.AddsUp:
+			err = w.addUp(step.C, in[step.A], s)
+		default:
+			err = w.Member.Driver().Matmul(w.products[i], w.full[step.C], w.full[step.A], w.full[step.B],
+				w.full[step.Bias], w.Member.Space, s)
+		}
 		if err != nil {
 			return err
 		}
@@ -149,13 +156,24 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 }
 
 // addUp adds the ranks' tensors, which is exact for small integers.
-func (w *Wanted) addUp(a reference.Input, s driver.Stream) error {
-	n, k := w.Problem.Elements("C"), w.Member.Kernels
-	err := k.Make(w.full["C"], w.Shape.Type, a, reference.Whole(n), s)
+func (w *Wanted) addUp(result string, a reference.Input, s driver.Stream) error {
+	n, k := w.Problem.Elements(result), w.Member.Kernels
+	err := k.Make(w.full[result], w.Shape.Type, a, reference.Whole(n), s)
 	for r := 1; r < w.Problem.Extents[schedule.D]; r++ {
-		err = errors.Join(err, k.add(w.full["C"], w.Shape.Type, a, reference.Stretch(r*n, n), s))
+		err = errors.Join(err, k.add(w.full[result], w.Shape.Type, a, reference.Stretch(r*n, n), s))
 	}
 	return err
+}
+
+// copied says that a result is a copy, of whatever numbers.
+func (t *Tensors) copied(name string) bool {
+	_, ok := t.Problem.Copied(name)
+	return ok
+}
+
+// Copies says that all results are copies.
+func (t *Tensors) Copies() bool {
+	return !slices.ContainsFunc(t.results(), func(name string) bool { return !t.copied(name) })
 }
 
 // Equal holds every element of every result against the reference with ==.
@@ -168,7 +186,7 @@ func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatc
 		if err != nil || m != nil {
 			return m, err
 		}
-		if most := reference.Exact(w.Shape.Type) * w.Problem.Unit(); w.Problem.Op != schedule.Copy && name != "Gathered" && largest > float32(most) {
+		if most := reference.Exact(w.Shape.Type) * w.Problem.Unit(); !w.copied(name) && largest > float32(most) {
 			return nil, fmt.Errorf("%s reaches %g and %s is exact to %d only (take another -seed)", name, largest, w.Shape.Type, most)
 		}
 	}

@@ -48,7 +48,7 @@ func Right(p *hostir.Program) ([]Case, error) {
 // All lists the mutants of a program. What leaves the operations of all ranks as
 // they are, or makes the same as another mutant, is none.
 func All(p *hostir.Program) ([]Mutant, error) {
-	m := &maker{program: expanded(p), right: map[int][][]ops.Op{}, seen: map[[32]byte]bool{}, names: map[string]int{}}
+	m := &maker{program: p, right: map[int][][]ops.Op{}, seen: map[[32]byte]bool{}, names: map[string]int{}}
 	for _, d := range Sizes {
 		lists, err := unroll(p, d)
 		if err != nil {
@@ -59,7 +59,7 @@ func All(p *hostir.Program) ([]Mutant, error) {
 	}
 	m.programs()
 	m.operations()
-	return m.list, nil
+	return m.list, m.err
 }
 
 type maker struct {
@@ -68,6 +68,7 @@ type maker struct {
 	seen    map[[32]byte]bool
 	names   map[string]int
 	list    []Mutant
+	err     error
 }
 
 // add keeps a mutant whose operations are given by a function of the mesh size;

@@ -55,7 +55,7 @@ func TestSchedule(t *testing.T) {
 // A product in place is refused by prover and explorer for what it is, also where all
 // sizes fit.
 func TestInPlace(t *testing.T) {
-	square := schedule.Schedule{Op: schedule.Matmul, Tensors: []schedule.Tensor{
+	square := schedule.Schedule{Ops: []schedule.Op{schedule.Matmul("C", "A", "B")}, Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim("6")}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim("6"), schedule.Dim("6")}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim("6")}},

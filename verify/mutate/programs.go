@@ -17,14 +17,6 @@ func (m *maker) programs() {
 	m.slots()
 }
 
-// expanded is a program in which every exchange and collective is spelled out, so that
-// mistakes can be made in their parts.
-func expanded(p *hostir.Program) *hostir.Program {
-	c := *p
-	c.Body = hostir.Map(p.Body, hostir.Expand)
-	return &c
-}
-
 // bodies mutates the nodes of a body; whole makes the program's body of it.
 func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.Node) {
 	for i, n := range body {
@@ -33,7 +25,8 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 			continue
 		}
 		m.node("drop", n, "", whole(slices.Delete(slices.Clone(body), i, i+1)))
-		if semaphore(n) != "" {
+		step, does := n.(hostir.Step)
+		if _, signals := step.Signal(); signals {
 			m.node("double", n, "", whole(slices.Insert(slices.Clone(body), i, n)))
 		}
 		for j := range body {
@@ -45,26 +38,36 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 		for _, v := range m.variants(n) {
 			m.node(v.kind, n, v.text, whole(with(body, i, v.node)))
 		}
-		if both := inPlace(n); both != nil {
-			m.node("in place", n, "", whole(slices.Concat(body[:i], both, body[i+1:])))
+		if does && step.Fused() {
+			m.launch(step, func(list ...hostir.Node) []hostir.Node {
+				return whole(slices.Concat(body[:i], list,
+					body[i+1:]))
+			})
+		}
+		if does && step.Do == hostir.Product {
+			m.node("in place", n, "", whole(slices.Concat(body[:i], inPlace(step), body[i+1:])))
 		}
 	}
 }
 
 // inner mutates what is in a node; whole makes the program's body of the node.
 func (m *maker) inner(n hostir.Node, whole func(hostir.Node) []hostir.Node) {
-	switch n := n.(type) {
-	case hostir.For:
-		m.bodies(n.Body, func(b []hostir.Node) []hostir.Node { c := n; c.Body = b; return whole(c) })
-		first, last := n, n
-		first.From, last.To = hostir.Add(n.From, hostir.Const(1)), hostir.Sub(n.To, hostir.Const(1))
+	for which, body := range hostir.Bodies(n) {
+		m.bodies(body, func(b []hostir.Node) []hostir.Node {
+			at := -1
+			return whole(n.With(hostir.Parts{Body: func(old []hostir.Node) []hostir.Node {
+				if at++; at == which {
+					return b
+				}
+				return old
+			}}))
+		})
+	}
+	if l, ok := n.(hostir.For); ok {
+		first, last := l, l
+		first.From, last.To = hostir.Add(l.From, hostir.Const(1)), hostir.Sub(l.To, hostir.Const(1))
 		m.node("shorten a loop", n, " from "+first.From.String(), whole(first))
 		m.node("shorten a loop", n, " to "+last.To.String(), whole(last))
-	case hostir.If:
-		m.bodies(n.Then, func(b []hostir.Node) []hostir.Node { c := n; c.Then = b; return whole(c) })
-		m.bodies(n.Else, func(b []hostir.Node) []hostir.Node { c := n; c.Else = b; return whole(c) })
-	case hostir.LaunchKernel:
-		m.bodies(n.Body, func(b []hostir.Node) []hostir.Node { c := n; c.Body = b; return whole(c) })
 	}
 }
 
@@ -87,9 +90,7 @@ func (m *maker) body(kind, what string, body []hostir.Node) {
 
 // describe is the node as the program is printed.
 func (m *maker) describe(n hostir.Node) string {
-	p := *m.program
-	p.Setup, p.Body = nil, []hostir.Node{n}
-	line, _, _ := strings.Cut(hostir.Print(&p), "#")
+	line, _, _ := strings.Cut(hostir.PrintNode(n), "#")
 	return strings.Join(strings.Fields(line), " ")
 }
 
@@ -105,22 +106,24 @@ type adder func(kind, text string, n hostir.Node)
 func (m *maker) variants(n hostir.Node) []variant {
 	var list []variant
 	var add adder = func(kind, text string, n hostir.Node) { list = append(list, variant{kind, " " + text, n}) }
-	if s, ok := n.(hostir.Synchronize); ok {
-		synchronize(s, add)
-		return list
-	}
-	for _, set := range m.program.Streams {
-		if from := hostir.Streams(n)[0]; set.Name != from.Set && set.Count.IsZero() {
-			s := hostir.StreamRef{Set: set.Name}
+	switch n := n.(type) {
+	case hostir.Synchronize:
+		synchronize(n, add)
+	case hostir.Step:
+		for _, s := range m.others(n.Stream) {
 			add("other stream", "on "+s.String(), hostir.On(n, s))
 		}
+		m.words(n, add)
+		views(n, add)
+		switch n.Do {
+		case hostir.Sum:
+			reduce(n, add)
+		case hostir.Product:
+			flip(n, add)
+		}
+	default:
+		m.err = fmt.Errorf("no mutants are known of a %T", n)
 	}
-	m.words(n, add)
-	views(n, add)
-	if r, ok := n.(hostir.Reduce); ok {
-		reduce(r, add)
-	}
-	flip(n, add)
 	return list
 }
 
@@ -145,102 +148,84 @@ func synchronize(n hostir.Synchronize, add adder) {
 	add("turn round", "", c)
 }
 
-// words points a post or wait at another peer, member or semaphore.
-func (m *maker) words(n hostir.Node, add adder) {
-	own := semaphore(n)
-	if own == "" {
-		return
-	}
-	shifted := ""
-	c := withWords(n, func(w words) words {
-		if !w.peer.IsZero() {
-			w.peer = following(w.peer)
-			shifted = w.peer.String()
-		}
-		return w
-	})
-	if shifted != "" {
-		add("shift an index", "peer "+shifted, c)
-	}
-	for _, s := range m.program.Semaphores {
-		switch {
-		case s.Name != own:
-			add("share a word", "as "+s.Name, withWords(n, func(w words) words { w.semaphore = s.Name; return w }))
-		case !s.Count.IsZero():
-			member := ""
-			c := withWords(n, func(w words) words {
-				if w.index.IsZero() {
-					w.index = hostir.Const(0)
+// words points each word of a step at another peer, member or semaphore.
+func (m *maker) words(n hostir.Step, add adder) {
+	for which, own := range n.Words() {
+		change := func(f func(*hostir.Word)) hostir.Node {
+			at := -1
+			return n.With(hostir.Parts{Word: func(w hostir.Word) hostir.Word {
+				if at++; at == which {
+					f(&w)
 				}
-				w.index = hostir.Mod(hostir.Add(w.index, hostir.Const(1)), s.Count)
-				member = w.index.String()
 				return w
-			})
-			add("shift an index", "member "+member, c)
+			}})
+		}
+		of := ""
+		if len(n.Words()) > 1 {
+			of = fmt.Sprintf(" of word %d", which+1)
+		}
+		if !own.Peer.IsZero() {
+			peer := following(own.Peer)
+			add("shift an index", "peer "+peer.String()+of, change(func(w *hostir.Word) { w.Peer = peer }))
+		}
+		for _, s := range m.program.Semaphores {
+			switch {
+			case s.Name != own.Semaphore:
+				add("share a word", "as "+s.Name+of, change(func(w *hostir.Word) { w.Semaphore = s.Name }))
+			case !s.Count.IsZero():
+				member := own.Index
+				if member.IsZero() {
+					member = hostir.Const(0)
+				}
+				member = hostir.Mod(hostir.Add(member, hostir.Const(1)), s.Count)
+				add("shift an index", "member "+member.String()+of, change(func(w *hostir.Word) { w.Index = member }))
+			}
 		}
 	}
 }
 
 // reduce drops, doubles and shortens terms.
-func reduce(n hostir.Reduce, add adder) {
-	terms := func(list []hostir.Terms) hostir.Node { c := n; c.Terms = list; return c }
-	for i, t := range n.Terms {
+func reduce(n hostir.Step, add adder) {
+	terms := func(list []hostir.View) hostir.Node { c := n; c.Reads = list; return c }
+	for i, t := range n.Reads {
 		name := fmt.Sprintf("%d", i+1)
-		if len(n.Terms) > 1 {
-			add("drop a term", name, terms(slices.Delete(slices.Clone(n.Terms), i, i+1)))
+		if len(n.Reads) > 1 {
+			add("drop a term", name, terms(slices.Delete(slices.Clone(n.Reads), i, i+1)))
 		}
-		add("double a term", name, terms(slices.Insert(slices.Clone(n.Terms), i, t)))
-		if t.Index == "" {
+		add("double a term", name, terms(slices.Insert(slices.Clone(n.Reads), i, t)))
+		if t.Each.Index == "" {
 			continue
 		}
 		first, last := t, t
-		first.From, last.To = hostir.Add(t.From, hostir.Const(1)), hostir.Sub(t.To, hostir.Const(1))
-		for _, c := range []hostir.Terms{first, last} {
-			list := slices.Clone(n.Terms)
+		first.Each.From, last.Each.To = hostir.Add(t.Each.From, hostir.Const(1)), hostir.Sub(t.Each.To, hostir.Const(1))
+		for _, c := range []hostir.View{first, last} {
+			list := slices.Clone(n.Reads)
 			list[i] = c
-			add("drop a term", fmt.Sprintf("of %s: from %s to %s", name, c.From, c.To), terms(list))
+			add("drop a term", fmt.Sprintf("of %s: from %s to %s", name, c.Each.From, c.Each.To), terms(list))
 		}
 	}
 }
 
-// flip adds to a result or does not, and leaves out or adds GELU and bias.
-func flip(n hostir.Node, add adder) {
-	switch n := n.(type) {
-	case hostir.Matmul:
-		n.Accumulate = !n.Accumulate
-		add("accumulate or not", fmt.Sprint(n.Accumulate), n)
-	case hostir.Gradient:
-		n.Accumulate = !n.Accumulate
-		add("accumulate or not", fmt.Sprint(n.Accumulate), n)
-	case hostir.Linear:
-		more, gelu, bias := n, n, n
-		more.Accumulate, gelu.Gelu, bias.Bias = !n.Accumulate, !n.Gelu, hostir.View{}
-		add("accumulate or not", fmt.Sprint(more.Accumulate), more)
-		if n.Gelu {
-			add("drop GELU", "", gelu)
-		}
+// flip adds to a result or does not, and leaves out GELU and the bias.
+func flip(n hostir.Step, add adder) {
+	more, gelu, bias := n, n, n
+	more.Accumulate = !n.Accumulate
+	add("accumulate or not", fmt.Sprint(more.Accumulate), more)
+	if n.Gelu {
+		gelu.Gelu = false
+		add("drop GELU", "", gelu)
+	}
+	if len(n.Reads) == 3 {
+		bias.Reads = n.Reads[:2]
 		add("drop the bias", "", bias)
 	}
 }
 
-// inPlace copies a product's operand to where its result goes, and multiplies there;
-// nil for nodes that are no products.
-func inPlace(n hostir.Node) []hostir.Node {
-	switch n := n.(type) {
-	case hostir.Matmul:
-		ahead := hostir.Set{Stream: n.Stream, Dst: n.C, Src: n.A}
-		n.A = n.C
-		return []hostir.Node{ahead, n}
-	case hostir.Linear:
-		ahead := hostir.Set{Stream: n.Stream, Dst: n.C, Src: n.A}
-		n.A = n.C
-		return []hostir.Node{ahead, n}
-	case hostir.Gradient:
-		ahead := hostir.Set{Stream: n.Stream, Dst: n.C, Src: n.A}
-		n.A = n.C
-		return []hostir.Node{ahead, n}
-	}
-	return nil
+// inPlace copies a product's operand to where its result goes, and multiplies there.
+func inPlace(n hostir.Step) []hostir.Node {
+	ahead := hostir.Set(n.Stream, n.Writes[0], n.Reads[0])
+	n.Reads = append([]hostir.View{n.Writes[0]}, n.Reads[1:]...)
+	return []hostir.Node{ahead, n}
 }
 
 // sharedWords uses one semaphore for two.
@@ -248,27 +233,21 @@ func (m *maker) sharedWords() {
 	names := m.program.SemaphoreNames()
 	for i, keep := range names {
 		for _, drop := range names[i+1:] {
-			m.body("share a word", keep+" is "+drop+" too", hostir.Map(m.program.Body, func(n hostir.Node) []hostir.Node {
-				return []hostir.Node{withWords(n, func(w words) words {
-					if w.semaphore == drop {
-						w.semaphore = keep
+			m.body("share a word", keep+" is "+drop+" too",
+				hostir.Rewrite(m.program.Body, hostir.Parts{Word: func(w hostir.Word) hostir.Word {
+					if w.Semaphore == drop {
+						w.Semaphore = keep
 					}
 					return w
-				})}
-			}))
+				}}))
 		}
 	}
 }
 
-// acknowledgement leaves all use of one semaphore out.
+// acknowledgement leaves all use of one semaphore out, and steps that do nothing else.
 func (m *maker) acknowledgement() {
 	for _, name := range m.program.SemaphoreNames() {
-		m.body("drop the acknowledgement", name, hostir.Map(m.program.Body, func(n hostir.Node) []hostir.Node {
-			if semaphore(n) == name {
-				return nil
-			}
-			return []hostir.Node{n}
-		}))
+		m.body("drop the acknowledgement", name, hostir.Without(m.program.Body, name))
 	}
 }
 
@@ -278,13 +257,13 @@ func (m *maker) slots() {
 		if b.Owner != hostir.Plan {
 			continue
 		}
-		m.body("reuse a buffer early", "one slice of "+b.Name+" for all steps", hostir.Map(m.program.Body, func(n hostir.Node) []hostir.Node {
-			return []hostir.Node{hostir.MapViews(n, func(_ string, v hostir.View) hostir.View {
-				if v.Buffer == b.Name && !v.Index.IsZero() {
-					v.Index = hostir.Const(0)
-				}
-				return v
-			})}
-		}))
+		one := func(_ string, v hostir.View) hostir.View {
+			if v.Buffer == b.Name && !v.Index.IsZero() {
+				v.Index = hostir.Const(0)
+			}
+			return v
+		}
+		m.body("reuse a buffer early", "one slice of "+b.Name+" for all steps",
+			hostir.Rewrite(m.program.Body, hostir.Parts{View: one}))
 	}
 }

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	"ovgen/schedule/hostir"
 )
@@ -25,6 +26,9 @@ func Unroll(p *hostir.Program, c Case) ([]Op, error) {
 	maps.Copy(u.env, c.Extents)
 	maps.Copy(u.env, p.Constants)
 	u.add(Op{Kind: After, Stream: mainStream})
+	if err := hostir.Check(p.Body); err != nil {
+		u.fail(err)
+	}
 	u.nodes(p.Body)
 	u.add(Op{Kind: Done, Stream: mainStream})
 	if u.err != nil {
@@ -43,8 +47,6 @@ type unroller struct {
 	list    []Op
 	events  int
 	step    int
-	launch  string // the kernel that carries out what is being unrolled
-	worked  bool   // what the launch works at has been unrolled
 	// fresh holds, for each stream, the event that still marks all the stream holds.
 	fresh map[string]int
 	err   error
@@ -73,42 +75,10 @@ func (u *unroller) node(n hostir.Node) {
 		}
 	case hostir.Synchronize:
 		u.synchronize(n)
-	case hostir.Post:
-		if n.Comm != nil {
-			u.nodes(hostir.Expand(n))
-			return
-		}
-		u.post(n)
-	case hostir.Wait:
-		if n.Comm != nil {
-			u.nodes(hostir.Expand(n))
-			return
-		}
-		u.wait(n)
-	case hostir.Communication:
-		u.nodes(hostir.Expand(n))
-	case hostir.LaunchKernel:
-		u.step++
-		u.launch, u.worked = n.Name, false
-		u.nodes(n.Body)
-		u.launch = ""
-	case hostir.Set:
-		u.set(n)
-	case hostir.Reduce:
-		u.reduce(n)
-	case hostir.Matmul:
-		u.product(n, n.Stream, "matmul", n.Accumulate, n.C, n.A, n.B, hostir.View{})
-	case hostir.Linear:
-		form := "linear"
-		if n.Gelu {
-			form = "linear gelu"
-		}
-		u.product(n, n.Stream, form, n.Accumulate, n.C, n.A, n.B, n.Bias)
-	case hostir.Gradient:
-		u.product(n, n.Stream, "gradient", n.Accumulate, n.C, n.A, n.B, hostir.View{})
-	case hostir.Allocate, hostir.GetCurrentStream, hostir.Select, hostir.ShareMemHandles:
-		// Nothing is enqueued: memory is the plan's, names are inlined, and an
-		// exchange in the loop is a cache hit.
+	case hostir.Share:
+		// Nothing is enqueued: an exchange in the loop is a cache hit.
+	case hostir.Step:
+		u.enqueue(n)
 	default:
 		u.fail(fmt.Errorf("a %T has no operations", n))
 	}
@@ -156,83 +126,81 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 	}
 }
 
-// begin counts the step of a node; those of one launch share one.
-func (u *unroller) begin() {
-	if u.launch == "" {
-		u.step++
+// enqueue is the operations of a step, one for each of its words and one for its work, which
+// have one number. A kernel that signals around its work holds its count from its start until
+// that is done.
+func (u *unroller) enqueue(n hostir.Step) {
+	u.step++
+	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
+	if n.Fused() {
+		at.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
+	}
+	for _, w := range n.Pre {
+		u.signal(at, n, w)
+	}
+	switch n.Do {
+	case hostir.Nothing:
+	case hostir.Copy:
+		u.copy(at, n)
+	case hostir.Sum:
+		u.sum(at, n)
+	case hostir.Product:
+		u.product(at, n)
+	default:
+		u.fail(fmt.Errorf("work %q has no operations", n.Do))
+	}
+	at.Count = Loc{}
+	for _, w := range n.Post {
+		u.signal(at, n, w)
 	}
 }
 
-// kernel is the kernel that carries out a node: the launch around it, or one of that
-// name.
-func (u *unroller) kernel(by bool, name string) string {
-	switch {
-	case u.launch != "":
-		return u.launch
-	case by:
-		return name
-	}
-	return ""
-}
-
-// post is the writes of a post.
-func (u *unroller) post(n hostir.Post) {
-	u.begin()
-	op := Op{Kind: Signal, Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "post")}
-	peers := u.peers(n.Peer)
+// signal is the words of a post, or those of a wait, each with its reset, and the stream's
+// step word. A rank alone signals nobody: only a kernel that does nothing else is enqueued all
+// the same.
+func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
+	op.Kind = Signal
+	peers := u.peers(w.Peer)
 	for _, p := range peers {
-		op.Words = append(op.Words, Word{Write: true, Value: 1, At: u.word(p, n.Semaphore, n.Index, u.c.Rank)})
-	}
-	u.signal(op, n.Kernel, peers)
-}
-
-// wait is the words of a wait, each with its reset, and the stream's step word.
-func (u *unroller) wait(n hostir.Wait) {
-	u.begin()
-	op := Op{Kind: Signal, Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "wait")}
-	peers := u.peers(n.Peer)
-	for _, p := range peers {
-		at := u.word(u.c.Rank, n.Semaphore, n.Index, p)
+		if !w.Wait {
+			op.Words = append(op.Words, Word{Write: true, Value: 1, At: u.word(p, w, u.c.Rank)})
+			continue
+		}
+		at := u.word(u.c.Rank, w, p)
 		op.Words = append(op.Words, Word{At: at, Value: 1}, Word{Write: true, At: at, Value: 0})
 	}
-	op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"}, Value: uint32(u.step)})
-	u.signal(op, n.Kernel, peers)
-}
-
-// signal appends a post or a wait. A rank alone signals nobody: then only a kernel of its
-// own is enqueued all the same.
-func (u *unroller) signal(op Op, kernel bool, peers []int) {
-	if len(peers) == 0 && (u.launch != "" || !kernel) {
+	if w.Wait {
+		op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"}, Value: uint32(u.step)})
+	}
+	if len(peers) == 0 && (n.By == "" || n.Fused()) {
 		delete(u.fresh, op.Stream)
 		return
 	}
 	u.add(op)
 }
 
-// set is a copy; one of nothing is a step without an operation.
-func (u *unroller) set(n hostir.Set) {
-	u.begin()
-	src, bytes := u.view(n.Src)
-	dst, _ := u.view(n.Dst)
-	if bytes == 0 && u.launch == "" {
+// copy is a copy; one of nothing by the copy engine is a step without an operation.
+func (u *unroller) copy(op Op, n hostir.Step) {
+	src, bytes := u.view(n.Reads[0])
+	dst, _ := u.view(n.Writes[0])
+	if bytes == 0 && !n.Fused() {
 		return
 	}
-	op := Op{Kind: Copy, Stream: u.stream(n.Stream), Kernel: u.kernel(n.Kernel, "copy"), Step: u.step, Node: n}
+	op.Kind = Copy
 	op.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
 	u.add(op)
 }
 
-// reduce is a sum: its terms in order, then its result.
-func (u *unroller) reduce(n hostir.Reduce) {
-	u.begin()
-	op := Op{Kind: Sum, Stream: u.stream(n.Stream), Kernel: u.kernel(true, "reduce"), Step: u.step, Node: n}
-	for _, t := range n.Terms {
-		u.each(t.Index, t.From, t.To, func() {
-			at, bytes := u.view(t.View)
+// sum is a sum: its terms in order, then its result.
+func (u *unroller) sum(op Op, n hostir.Step) {
+	op.Kind = Sum
+	for _, t := range n.Reads {
+		u.each(t.Each.Index, t.Each.From, t.Each.To, func() {
+			at, bytes := u.view(t)
 			op.use(Use{At: at, Bytes: bytes})
 		})
 	}
-	at, bytes := u.view(n.Dst)
+	at, bytes := u.view(n.Writes[0])
 	op.use(Use{Write: true, At: at, Bytes: bytes})
 	u.add(op)
 }
@@ -246,27 +214,37 @@ func (o *Op) use(list ...Use) {
 	}
 }
 
-// product reads its operands, and its result where it adds to that. One of no rows is
-// a step without an operation.
-func (u *unroller) product(n hostir.Node, s hostir.StreamRef, form string, accumulate bool, c, a, b, bias hostir.View) {
-	u.begin()
-	op := Op{Kind: Product, Form: form, Accumulate: accumulate, Stream: u.stream(s), Step: u.step, Node: n}
-	for _, v := range []hostir.View{a, b, bias} {
-		if v.Buffer != "" {
-			at, bytes := u.view(v)
-			op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
-		}
+// product reads its operands, and its result where it adds to that. One of no rows is a step
+// without an operation.
+func (u *unroller) product(op Op, n hostir.Step) {
+	op.Kind, op.Form, op.Accumulate = Product, form(n), n.Accumulate
+	for _, v := range n.Reads {
+		at, bytes := u.view(v)
+		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}
-	at, bytes := u.view(c)
+	at, bytes := u.view(n.Writes[0])
 	if bytes == 0 {
 		return
 	}
-	if accumulate {
+	if n.Accumulate {
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}
 	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes},
 		Use{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "workspace[" + op.Stream + "]"}})
 	u.add(op)
+}
+
+// form names what a product computes: matmul, linear, linear gelu or gradient.
+func form(n hostir.Step) string {
+	f, err := hostir.ParseProduct(n.Index)
+	if err != nil {
+		return n.Index
+	}
+	name := strings.ToLower(f.Name)
+	if n.Gelu {
+		name += " gelu"
+	}
+	return name
 }
 
 // view is where a view starts and its bytes.
@@ -338,12 +316,12 @@ func (u *unroller) peers(one hostir.Expr) []int {
 }
 
 // word is the word of a semaphore's member that a poster writes.
-func (u *unroller) word(waiter int, semaphore string, index hostir.Expr, poster int) Loc {
+func (u *unroller) word(waiter int, w hostir.Word, poster int) Loc {
 	member := int64(0)
-	if !index.IsZero() {
-		member = u.eval(index)
+	if !w.Index.IsZero() {
+		member = u.eval(w.Index)
 	}
-	return Loc{Rank: waiter, Buffer: semaphore, Offset: 4 * (member*int64(u.c.Ranks) + int64(poster))}
+	return Loc{Rank: waiter, Buffer: w.Semaphore, Offset: 4 * (member*int64(u.c.Ranks) + int64(poster))}
 }
 
 // streams lists the streams of references, ranges spelled out.
@@ -387,10 +365,6 @@ func (u *unroller) fail(err error) {
 
 // add appends an operation; whatever a stream is given makes its event stale.
 func (u *unroller) add(o Op) {
-	if u.launch != "" && !u.worked {
-		o.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + o.Stream + "]"}
-		u.worked = o.Kind != Signal
-	}
 	if o.Kind != Record {
 		delete(u.fresh, o.Stream)
 	}

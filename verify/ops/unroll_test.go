@@ -22,8 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // fp32: two rows a rank.
 func TestUnroll(t *testing.T) {
 	nvfuser := catalog.AllGatherLinear
-	nvfuser.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
-	nvfuser.Streams = schedule.Streams{Compute: 2, Copy: schedule.WithStep, Handles: schedule.InLoop}
+	nvfuser.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true, WithStep: true, Streams: 2}}}
 	for name, s := range map[string]schedule.Schedule{
 		"allgathermatmul": catalog.AllGatherMatmul,
 		"kernels":         catalog.AllGatherLinearKernels,
@@ -99,9 +98,10 @@ func TestUnrollRefuses(t *testing.T) {
 		node hostir.Node
 		want string
 	}{
-		"unknown buffer":   {hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "X"}}, "no buffer X"},
+		"unknown buffer":   {hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("X")), "no buffer X"},
 		"unknown variable": {hostir.Let{Name: "x", Value: hostir.Var("q")}, "q has no value"},
-		"unknown node":     {unknown{}, "unknown has no operations"},
+		"unknown work":     {hostir.Step{Do: "more"}, `there is no work "more"`},
+		"nil":              {nil, "nil"},
 	} {
 		list, err := ops.Unroll(&hostir.Program{Name: "Broken", Body: []hostir.Node{x.node}}, ops.Case{Ranks: 2})
 		if err == nil || !strings.Contains(err.Error(), x.want) {
@@ -109,5 +109,3 @@ func TestUnrollRefuses(t *testing.T) {
 		}
 	}
 }
-
-type unknown struct{ hostir.Origin }

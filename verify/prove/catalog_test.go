@@ -2,12 +2,14 @@ package prove_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
 )
 
@@ -61,7 +63,8 @@ func TestCatalog(t *testing.T) {
 // A rank alone, and one more run than is needed.
 func TestSizes(t *testing.T) {
 	for _, c := range catalog.All() {
-		r, err := prove.Schedule(t.Context(), program(t, c.Name, c.Schedule), prove.Options{Ranks: []int{1, 9}, Runs: 3})
+		r, err := prove.Schedule(t.Context(), program(t, c.Name, c.Schedule),
+			prove.Options{Ranks: []int{1, 9}, Runs: 3})
 		if err != nil || r.Sizes[0].Ranks != 1 || r.Sizes[1].Runs != 3 || !r.Replay() {
 			t.Errorf("%s: %v: %v", c.Name, r, err)
 		}
@@ -83,26 +86,22 @@ func TestRack(t *testing.T) {
 // Every choice that is lowered is proven; signals in the step with a stream each for
 // the steps are, from three ranks on, not serial-safe when captured.
 func TestEveryChoice(t *testing.T) {
-	for _, own := range []schedule.OwnShard{schedule.InPlace, schedule.Copied} {
-		for _, signals := range []schedule.Signals{schedule.Batched, schedule.InStep} {
-			for _, copies := range []schedule.CopyStream{schedule.Apart, schedule.WithStep} {
-				for _, start := range []schedule.Placement{schedule.Hoisted, schedule.InLoop} {
-					for _, compute := range []int{0, 1, 3} {
-						s := catalog.AllGatherLinear
-						s.Pipeline.OwnShard, s.Pipeline.Signals = own, signals
-						s.Streams = schedule.Streams{Compute: compute, Copy: copies, Start: start}
-						r, err := prove.Schedule(t.Context(), program(t, "X", s), prove.Options{Ranks: []int{2, 3, 5}})
-						if err != nil {
-							t.Errorf("%v %v: %v", s.Pipeline, s.Streams, err)
-							continue
-						}
-						unordered := signals == schedule.InStep && copies == schedule.WithStep && start == schedule.Hoisted && compute != 1
-						for _, size := range r.Sizes {
-							if safe := size.Captured == nil; safe != (!unordered || size.Ranks == 2) {
-								t.Errorf("%v %v: D = %d: safe when captured: %t", s.Pipeline, s.Streams, size.Ranks, safe)
-							}
-						}
-					}
+	for i := range 1 << 4 {
+		for _, streams := range []int{0, 1, 3} {
+			w := schedule.Naive{Copied: i&1 != 0, SignalsInStep: i&2 != 0, WithStep: i&4 != 0, StartInLoop: i&8 != 0, Streams: streams}
+			way := schedule.Way(w)
+			if !w.Copied && !w.SignalsInStep && !w.StartInLoop {
+				way = schedule.Pull{WithStep: w.WithStep, Streams: streams}
+			}
+			r, err := prove.Schedule(t.Context(), program(t, "X", scheduletest.By(catalog.AllGatherLinear, "A", way)), prove.Options{Ranks: []int{2, 3, 5}})
+			if err != nil {
+				t.Errorf("%+v: %v", w, err)
+				continue
+			}
+			unordered := w.SignalsInStep && w.WithStep && !w.StartInLoop && streams != 1
+			for _, size := range r.Sizes {
+				if safe := size.Captured == nil; safe != (!unordered || size.Ranks == 2) {
+					t.Errorf("%+v: D = %d: safe when captured: %t", w, size.Ranks, safe)
 				}
 			}
 		}
@@ -117,42 +116,49 @@ func TestEachNodeIsNeeded(t *testing.T) {
 			p := program(t, c.Name, c.Schedule)
 			body := p.Body
 			for i := range count(body) {
-				var left hostir.Node
+				left := ""
 				at := 0
-				p.Body = hostir.Map(body, func(n hostir.Node) []hostir.Node {
-					if !does(n) {
-						return []hostir.Node{n}
+				p.Body = hostir.MapSteps(body, func(s hostir.Step) []hostir.Node {
+					from := at
+					if at += len(parts(s)); i < from || i >= at {
+						return []hostir.Node{s}
 					}
-					if at++; at-1 == i {
-						left = n
-						return nil
-					}
-					return []hostir.Node{n}
+					left = hostir.PrintNode(s)
+					return slices.Delete(parts(s), i-from, i-from+1)
 				})
 				_, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 4}})
 				var wrong *prove.Counterexample
 				if !errors.As(err, &wrong) {
-					t.Errorf("proven without %T %+v", left, left)
+					t.Errorf("proven without a part of %s", left)
 				}
 			}
 		})
 	}
 }
 
-// does says that a node moves, makes or signals something.
-func does(n hostir.Node) bool {
-	switch n.(type) {
-	case hostir.Set, hostir.Matmul, hostir.Linear, hostir.Gradient, hostir.Reduce, hostir.Post, hostir.Wait, hostir.Communication:
-		return len(hostir.Expand(n)) > 0
+// parts are the posts, the waits and the work of a step, each as a step.
+func parts(s hostir.Step) (list []hostir.Node) {
+	if !s.Fused() {
+		return []hostir.Node{s}
 	}
-	return false
+	signals := func(words []hostir.Word) {
+		for _, w := range words {
+			by := hostir.PostKernel
+			if w.Wait {
+				by = hostir.WaitKernel
+			}
+			list = append(list, hostir.Step{Stream: s.Stream, Pre: []hostir.Word{w}, By: by})
+		}
+	}
+	signals(s.Pre)
+	work := s
+	work.Pre, work.Post = nil, nil
+	list = append(list, work)
+	signals(s.Post)
+	return list
 }
 
 func count(body []hostir.Node) (n int) {
-	hostir.Walk(body, func(x hostir.Node) {
-		if does(x) {
-			n++
-		}
-	})
+	hostir.Steps(body, func(s hostir.Step) { n += len(parts(s)) })
 	return n
 }

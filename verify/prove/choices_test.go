@@ -1,9 +1,10 @@
 package prove_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,41 +13,32 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
 )
 
-// Each choice of each schedule of the catalog is changed to each of its values. Then what
-// the ranks do changes too, and is proven; or a field that is written is refused. Choices
-// that are only another name for the default are left out.
-func TestEveryChoiceIsReadOrRefused(t *testing.T) {
+// Each field of each schedule of the catalog is set to each of its values. Then what the
+// ranks do changes too, and is proven; or a field is named. Values that are another way to
+// write the one that there was are left out.
+func TestEveryFieldIsReadOrRefused(t *testing.T) {
 	for _, n := range catalog.All() {
 		t.Run(n.Name, func(t *testing.T) {
 			t.Parallel()
 			before := carried(t, n.Schedule)
-			read := readBy(t, n.Schedule)
-			for _, c := range changes() {
-				s := copied(n.Schedule)
-				if !c.change(&s) || reflect.DeepEqual(s.WithDefaults(), n.Schedule.WithDefaults()) {
-					continue
-				}
-				p, err := lower.Lower("X", s)
+			for _, c := range scheduletest.Changes(n.Schedule) {
+				p, err := lower.Lower("X", c.Schedule)
 				if err != nil {
-					blamed(t, c.name, s, err)
+					blamed(t, c.Name, c.Schedule, err)
 					continue
 				}
-				if carried(t, s) == before {
-					t.Errorf("%s changes nothing", c.name)
-				}
-				field, _, _ := strings.Cut(c.name, " ")
-				said := slices.ContainsFunc(read, func(x lower.Choice) bool { return x.Field == field })
-				if strings.Contains(field, ".") && !said {
-					t.Errorf("%s changes what is done, and the choice is not said to be read", c.name)
+				if carried(t, c.Schedule) == before && !alike(p.Schedule, n.Schedule) {
+					t.Errorf("%s changes nothing", c.Name)
 				}
 				if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3}}); err != nil {
 					var cut *schedule.FieldError
 					if !errors.As(err, &cut) { // a constant that 2 or 3 does not divide
-						t.Errorf("%s: %v", c.name, err)
+						t.Errorf("%s: %v", c.Name, err)
 					}
 				}
 			}
@@ -54,153 +46,100 @@ func TestEveryChoiceIsReadOrRefused(t *testing.T) {
 	}
 }
 
-// readBy are the choices that a schedule's program was made by.
-func readBy(t *testing.T, s schedule.Schedule) []lower.Choice {
-	t.Helper()
-	p, err := lower.Lower("X", s)
-	if err != nil {
-		t.Fatal(err)
+// Over random schedules, each option that is written is named in a refusal or changes what
+// the ranks do.
+func TestRandomSchedules(t *testing.T) {
+	var of []schedule.Schedule
+	for _, n := range catalog.All() {
+		of = append(of, n.Schedule)
 	}
-	return lower.Read(p)
+	const drawn = 10_000
+	r, lowered := rand.New(rand.NewPCG(1, 2)), 0
+	seen := map[string]string{} // what schedules do, by their text
+	done := func(s schedule.Schedule) string {
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := seen[string(text)]; !ok {
+			seen[string(text)] = carried(t, s)
+		}
+		return seen[string(text)]
+	}
+	for range drawn {
+		s := scheduletest.Random(r, of)
+		p, err := lower.Lower("X", s)
+		if err != nil {
+			blamed(t, fmt.Sprintf("%+v", s.Moves), s, err)
+			continue
+		}
+		lowered++
+		for i, w := range scheduletest.Without(s.Moves[0].Way) {
+			less := scheduletest.Clone(s)
+			less.Moves[0].Way = w
+			q, err := lower.Lower("X", less)
+			if err == nil && !alike(q.Schedule, p.Schedule) && done(less) == done(s) {
+				t.Errorf("%s: option %d of %+v changes nothing", s.Operation(), i, s.Moves[0])
+			}
+		}
+	}
+	t.Logf("%d of %d random schedules are lowered", lowered, drawn)
+	if lowered < drawn/10 {
+		t.Errorf("%d of %d random schedules are lowered, fewer than one in ten", lowered, drawn)
+	}
 }
 
-// What has no choice says none.
-func TestChoicesRead(t *testing.T) {
+// alike says that two lowered schedules have the same ways, an option that is left open being
+// the one that is taken then.
+func alike(a, b schedule.Schedule) bool {
+	text := func(s schedule.Schedule) string {
+		p, err := lower.Lower("X", s)
+		if err != nil {
+			return err.Error()
+		}
+		s, all := p.Schedule, ""
+		for _, m := range s.Moves {
+			all += m.Of + " " + schedule.WayName(m.Way)
+			for _, o := range schedule.Options(m.Way) {
+				if o.Value != "1" { // one part is a shard as it is
+					all += " " + o.Field + " " + o.Value
+				}
+			}
+		}
+		s.Moves = nil
+		return fmt.Sprintf("%s %+v", all, s)
+	}
+	return text(a) == text(b)
+}
+
+// What a program was made by is told with its options.
+func TestWaysRead(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		s    schedule.Schedule
 		want string
 	}{
-		{"broadcast", catalog.Broadcast, "[{Transport.Copy copy engine} {Transport.Signal stream memory operation}]"},
-		{"sums of what peers have", catalog.AllReduceOneShot, "[{Pipeline.Kind one-shot} {Transport.Steps fused} {Transport.Signal kernel}]"},
-		{"pulled partial results", catalog.LinearReduceScatterGet, "[{Pipeline.Kind point-to-point} {Pipeline.Order shift} {Pipeline.Protocol get} {Pipeline.Reduction at the end} {Pipeline.Own last} " +
-			"{Streams.Priority equal} {Transport.Steps separate} {Streams.Compute 2} {Transport.Copy copy engine} {Transport.Signal stream memory operation}]"},
+		{"broadcast", catalog.Broadcast, "A by Pull: By copy engine"},
+		{"sums of what peers have", catalog.AllReduceOneShot, "C by Shot: Signals one kernel"},
+		{"pulled partial results", catalog.LinearReduceScatterGet, "C by Staged: Buffers 2, By copy engine"},
+		{"two layers", catalog.TensorParallelMLP, "A by Pull: By copy engine; C by Slots: Streams one for each step, Equal no"},
 	} {
-		if got := fmt.Sprint(readBy(t, test.s)); got != test.want {
+		p, err := lower.Lower("X", test.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, m := range lower.Read(p) {
+			var options []string
+			for _, o := range m.Options {
+				options = append(options, o.Field+" "+o.Value)
+			}
+			all = append(all, fmt.Sprintf("%s by %s: %s", m.Of, schedule.WayName(m.Way), strings.Join(options, ", ")))
+		}
+		if got := strings.Join(all, "; "); got != test.want {
 			t.Errorf("%s: got  %s\nwant %s", test.name, got, test.want)
 		}
 	}
-}
-
-// fieldChange is one field set to one value; it says whether the schedule has the field.
-type fieldChange struct {
-	name   string
-	change func(*schedule.Schedule) bool
-}
-
-func changes() []fieldChange {
-	var list []fieldChange
-	list = append(list, fieldChanges("Pipeline.Kind", func(s *schedule.Schedule) *schedule.PipelineKind { return &s.Pipeline.Kind },
-		schedule.PointToPoint, schedule.Collective,
-		schedule.Broadcast, schedule.OneShot, schedule.TwoShot, schedule.Padded)...)
-	list = append(list, fieldChanges("Pipeline.Order", func(s *schedule.Schedule) *schedule.Order { return &s.Pipeline.Order },
-		schedule.Shift, schedule.Ring)...)
-	list = append(list, fieldChanges("Pipeline.Direction", func(s *schedule.Schedule) *schedule.Direction { return &s.Pipeline.Direction },
-		schedule.Forward, schedule.Backward, schedule.Both)...)
-	list = append(list, fieldChanges("Pipeline.Protocol", func(s *schedule.Schedule) *schedule.Protocol { return &s.Pipeline.Protocol },
-		schedule.Get, schedule.Put)...)
-	list = append(list, fieldChanges("Pipeline.Own", func(s *schedule.Schedule) *schedule.Own { return &s.Pipeline.Own },
-		schedule.First, schedule.Last)...)
-	list = append(list, fieldChanges("Pipeline.OwnShard", func(s *schedule.Schedule) *schedule.OwnShard { return &s.Pipeline.OwnShard },
-		schedule.InPlace, schedule.Copied)...)
-	list = append(list, fieldChanges("Pipeline.Signals", func(s *schedule.Schedule) *schedule.Signals { return &s.Pipeline.Signals },
-		schedule.Batched, schedule.InStep)...)
-	list = append(list, fieldChanges("Pipeline.Products", func(s *schedule.Schedule) *schedule.Products { return &s.Pipeline.Products },
-		schedule.PerShard, schedule.Grouped)...)
-	list = append(list, fieldChanges("Pipeline.Reduction", func(s *schedule.Schedule) *schedule.Reduction { return &s.Pipeline.Reduction },
-		schedule.AtEnd, schedule.InSlot, schedule.InProduct, schedule.InKernel)...)
-	list = append(list, fieldChanges("Pipeline.Chunks", func(s *schedule.Schedule) *int { return &s.Pipeline.Chunks },
-		1, 2, 3)...)
-	list = append(list, fieldChanges("Pipeline.Parts", func(s *schedule.Schedule) *int { return &s.Pipeline.Parts },
-		2, 3, 4)...)
-	list = append(list, fieldChanges("Transport.Copy", func(s *schedule.Schedule) *schedule.Mover { return &s.Transport.Copy },
-		schedule.CopyEngine, schedule.CopyKernel)...)
-	list = append(list, fieldChanges("Transport.Signal", func(s *schedule.Schedule) *schedule.Signaller { return &s.Transport.Signal },
-		schedule.StreamMemOp, schedule.SignalKernel)...)
-	list = append(list, fieldChanges("Transport.Steps", func(s *schedule.Schedule) *schedule.Steps { return &s.Transport.Steps },
-		schedule.Separate, schedule.Fused)...)
-	list = append(list, fieldChanges("Streams.Compute", func(s *schedule.Schedule) *int { return &s.Streams.Compute },
-		1, 2, 3)...)
-	list = append(list, fieldChanges("Streams.Priority", func(s *schedule.Schedule) *schedule.Priority { return &s.Streams.Priority },
-		schedule.Equal, schedule.Falling)...)
-	list = append(list, fieldChanges("Streams.Copy", func(s *schedule.Schedule) *schedule.CopyStream { return &s.Streams.Copy },
-		schedule.Apart, schedule.WithStep)...)
-	list = append(list, fieldChanges("Streams.Start", func(s *schedule.Schedule) *schedule.Placement { return &s.Streams.Start },
-		schedule.Hoisted, schedule.InLoop)...)
-	list = append(list, fieldChanges("Streams.Handles", func(s *schedule.Schedule) *schedule.Placement { return &s.Streams.Handles },
-		schedule.Hoisted, schedule.InLoop)...)
-	return append(list, tensorChanges()...)
-}
-
-// fieldChanges set a choice to each value, and leave it out.
-func fieldChanges[T comparable](path string, field func(*schedule.Schedule) *T, values ...T) (list []fieldChange) {
-	var zero T
-	for _, v := range append(values, zero) {
-		list = append(list, fieldChange{fmt.Sprintf("%s %v", path, v), func(s *schedule.Schedule) bool {
-			*field(s) = v
-			return true
-		}})
-	}
-	return list
-}
-
-// tensorChanges are of each part of each tensor.
-func tensorChanges() (list []fieldChange) {
-	split := func(i, j, k int, what string, f func(*schedule.Split)) {
-		list = append(list, fieldChange{fmt.Sprintf("%s of Tensors[%d].Axes[%d].Outer[%d]", what, i, j, k), func(s *schedule.Schedule) bool {
-			if i >= len(s.Tensors) || j >= len(s.Tensors[i].Axes) || k >= len(s.Tensors[i].Axes[j].Outer) {
-				return false
-			}
-			f(&s.Tensors[i].Axes[j].Outer[k])
-			return true
-		}})
-	}
-	for i := range 7 {
-		list = append(list, fieldChange{fmt.Sprintf("Root of Tensors[%d]", i), func(s *schedule.Schedule) bool {
-			if i >= len(s.Tensors) {
-				return false
-			}
-			s.Tensors[i].Root = !s.Tensors[i].Root
-			return true
-		}})
-		for j := range 3 {
-			list = append(list, fieldChange{fmt.Sprintf("split of Tensors[%d].Axes[%d]", i, j), func(s *schedule.Schedule) bool {
-				if i >= len(s.Tensors) || j >= len(s.Tensors[i].Axes) {
-					return false
-				}
-				s.Tensors[i].Axes[j].Outer = append(s.Tensors[i].Axes[j].Outer, schedule.DIDx(schedule.D))
-				return true
-			}})
-			for k := range 2 {
-				for _, n := range []int{1, 2, -1} {
-					split(i, j, k, fmt.Sprintf("Shift %d", n), func(s *schedule.Split) { s.Shift = n })
-				}
-				split(i, j, k, "Uneven", func(s *schedule.Split) { s.Uneven = !s.Uneven })
-				for _, most := range []schedule.Extent{"", "3", schedule.P} {
-					split(i, j, k, "Most "+string(most), func(s *schedule.Split) { s.Most = most })
-				}
-				for _, n := range []schedule.Extent{"2", "3", schedule.D} {
-					split(i, j, k, "Count "+string(n), func(s *schedule.Split) { s.Count = n })
-				}
-				for _, kind := range []schedule.SplitKind{schedule.Plain, schedule.DeviceX, schedule.StreamAxis} {
-					split(i, j, k, "Kind "+string(kind), func(s *schedule.Split) { s.Kind = kind })
-				}
-			}
-		}
-	}
-	return list
-}
-
-// copied shares nothing that changes change.
-func copied(s schedule.Schedule) schedule.Schedule {
-	s.Tensors = slices.Clone(s.Tensors)
-	for i := range s.Tensors {
-		s.Tensors[i].Axes = slices.Clone(s.Tensors[i].Axes)
-		for j := range s.Tensors[i].Axes {
-			s.Tensors[i].Axes[j].Outer = slices.Clone(s.Tensors[i].Axes[j].Outer)
-		}
-	}
-	return s
 }
 
 // carried is what the ranks of groups of 2, 3 and 4 do, and with which streams and memory.
@@ -229,14 +168,14 @@ func carried(t *testing.T, s schedule.Schedule) string {
 		fmt.Fprintf(&b, "%s %s %s %s %v %v\n", x.Name, x.Elements, x.Chunk, x.Counts, x.Tensor, p.Checks)
 	}
 	hostir.Walk(p.Body, func(n hostir.Node) {
-		if h, ok := n.(hostir.ShareMemHandles); ok {
-			fmt.Fprintf(&b, "handles in the loop: %v\n", h.Send != nil)
+		if h, ok := n.(hostir.Share); ok {
+			fmt.Fprintf(&b, "handles of %v in the loop\n", h.Buffers)
 		}
 	})
 	return b.String()
 }
 
-// blamed checks that a refusal names fields, of choices only such that the schedule makes.
+// blamed checks that a refusal names fields, of ways only such that the schedule has.
 func blamed(t *testing.T, name string, s schedule.Schedule, err error) {
 	t.Helper()
 	fields := schedule.FieldErrors(err)
@@ -244,14 +183,10 @@ func blamed(t *testing.T, name string, s schedule.Schedule, err error) {
 		t.Errorf("%s: no field is named: %v", name, err)
 	}
 	for _, e := range fields {
-		if e.Msg == "" || e.Hint == "" {
+		if e.Path == "" || e.Msg == "" || e.Hint == "" {
 			t.Errorf("%s: a refusal without words or hint: %#v", name, e)
 		}
-		struct_, field, ok := strings.Cut(e.Path, ".")
-		if !ok || strings.Contains(e.Path, "[") {
-			continue
-		}
-		if reflect.ValueOf(s).FieldByName(struct_).FieldByName(field).IsZero() {
+		if strings.HasPrefix(e.Path, "Moves[-1]") {
 			t.Errorf("%s: a field is blamed that nobody wrote: %v", name, e)
 		}
 	}

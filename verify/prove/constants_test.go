@@ -7,13 +7,14 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
 )
 
 // A constant that the ranks can't cut is refused at its axis, with the sizes that can.
 func TestConstantsThatDoNotDivide(t *testing.T) {
 	constant := func(s schedule.Schedule, from, to schedule.Extent) schedule.Schedule {
-		s = copied(s)
+		s = scheduletest.Clone(s)
 		for i := range s.Tensors {
 			for j, a := range s.Tensors[i].Axes {
 				if a.Extent == from {
@@ -59,7 +60,7 @@ func TestLargeConstants(t *testing.T) {
 	large := map[schedule.Extent]schedule.Extent{schedule.M: "262144", schedule.K: "16384", schedule.N: "65536"}
 	for name, s := range map[string]schedule.Schedule{"AllGatherLinear": catalog.AllGatherLinear, "LinearReduceScatter": catalog.LinearReduceScatter,
 		"LinearAllReduce": catalog.LinearAllReduce} {
-		s = copied(s)
+		s = scheduletest.Clone(s)
 		for i := range s.Tensors {
 			for j, a := range s.Tensors[i].Axes {
 				if n, ok := large[a.Extent]; ok {

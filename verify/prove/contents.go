@@ -325,7 +325,7 @@ func (s *symbols) check(tensor string, buffer int32, rank, chunk int, part box) 
 	case s.value(got.expr) != s.value(want):
 		return s.lacks(Contents, got.by, fmt.Sprintf("%s %s", name, s.differ(got.expr, want)), "", "make it of what belongs to this part, each term once")
 	case s.want.ordered() && got.expr != want:
-		return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s, where one sum in the order of ranks is promised", name, s.text(got.expr)), "", "sum once, in the order of ranks (Reduce), or choose another Pipeline.Reduction")
+		return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s, where one sum in the order of ranks is promised", name, s.text(got.expr)), "", "sum once, in the order of ranks (Reduce), or choose a way that does")
 	}
 	return s.equal(got, output{s.want.run, buffer, part}, name)
 }

@@ -5,13 +5,14 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
 )
 
 // computation is a schedule for two ranks whose rows are one element of 4 bytes.
-func computation(op schedule.Op, m int64, tensors ...schedule.Tensor) *prove.Computation {
-	return &prove.Computation{Schedule: schedule.Schedule{Op: op, Tensors: tensors},
+func computation(kind string, m int64, tensors ...schedule.Tensor) *prove.Computation {
+	return &prove.Computation{Schedule: scheduletest.Of(kind, tensors...),
 		Extents: hostir.Env{"D": 2, "M": m, "K": 1, "N": 1}, ElementSize: 4}
 }
 
@@ -26,7 +27,7 @@ var (
 )
 
 // C's four rows are made of both ranks' two rows of A.
-var gathers = computation(schedule.Matmul, 4, tensor("A", sharded, schedule.Dim(schedule.K)), wholeB, wholeC)
+var gathers = computation("matmul", 4, tensor("A", sharded, schedule.Dim(schedule.K)), wholeB, wholeC)
 
 // gather is a safe all-gather and product of a rank and its peer's, with places for
 // what a mistake changes.
@@ -84,7 +85,7 @@ func TestContents(t *testing.T) {
 // What was gathered in the run before is not what this run has to use, though it lies
 // in the same place and nothing races.
 func TestContentsStale(t *testing.T) {
-	model.Computes = computation(schedule.Matmul, 4, tensor("A", schedule.Dim(schedule.M), schedule.Dim(schedule.K)), wholeB, wholeC)
+	model.Computes = computation("matmul", 4, tensor("A", schedule.Dim(schedule.M), schedule.Dim(schedule.K)), wholeB, wholeC)
 	model.Computes.Extents["D"] = 1
 	model.Buffers[0].Bytes = 16
 	defer func() { model.Computes, model.Buffers[0].Bytes = nil, 8 }()
@@ -95,7 +96,7 @@ func TestContentsStale(t *testing.T) {
 // Each rank's A is whole, C its rows of the sum of both; the peer's rows are put into
 // the second half of S.
 func TestContentsReduced(t *testing.T) {
-	model.Computes = computation(schedule.Sum, 4, tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim(schedule.M), schedule.Dim(schedule.N)),
+	model.Computes = computation("sum", 4, tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim(schedule.M), schedule.Dim(schedule.N)),
 		tensor("C", sharded, schedule.Dim(schedule.N)))
 	model.Buffers[0].Bytes, model.Buffers[2].Bytes = 16, 8
 	defer func() { model.Computes, model.Buffers[0].Bytes, model.Buffers[2].Bytes = nil, 8, 16 }()
@@ -124,11 +125,13 @@ func TestContentsReduced(t *testing.T) {
 // What no rule of the table covers is refused.
 func TestContentsUnknown(t *testing.T) {
 	defer func() { model.Computes = nil }()
+	strange := computation("matmul", 4, tensor("A", sharded, schedule.Dim(schedule.K)), wholeB, wholeC)
+	strange.Schedule.Ops[0].Index = "mk,kn->nm"
 	for name, c := range map[string]*prove.Computation{
-		"operation":                        computation("convolution", 4, tensor("A", sharded, schedule.Dim(schedule.K)), wholeB, wholeC),
-		"rows cut otherwise":               computation(schedule.Matmul, 4, tensor("A", schedule.Dim(schedule.K), schedule.Dim(schedule.M, schedule.DIDx(schedule.D))), wholeB, wholeC),
-		"no such extent":                   computation(schedule.Matmul, 4, tensor("A", schedule.Dim("Q"), schedule.Dim(schedule.K)), wholeB, wholeC),
-		"more rows than there is room for": computation(schedule.Matmul, 8, tensor("A", sharded, schedule.Dim(schedule.K)), wholeB, wholeC),
+		"operation":                        strange,
+		"rows cut otherwise":               computation("matmul", 4, tensor("A", schedule.Dim(schedule.K), schedule.Dim(schedule.M, schedule.DIDx(schedule.D))), wholeB, wholeC),
+		"no such extent":                   computation("matmul", 4, tensor("A", schedule.Dim("Q"), schedule.Dim(schedule.K)), wholeB, wholeC),
+		"more rows than there is room for": computation("matmul", 8, tensor("A", sharded, schedule.Dim(schedule.K)), wholeB, wholeC),
 	} {
 		model.Computes = c
 		listCase{name: name, ranks: []string{gather("0", "1", "0:8", "8:16"), gather("1", "0", "8:16", "0:8")}, want: prove.Contents}.run(t)

@@ -40,7 +40,7 @@ type Place struct {
 	Text      string // what it does
 }
 
-// String is "rank 1, copy, step 6, run 1: copy A@0+0 24B -> Agathered@1+0 (Pipeline.Protocol)".
+// String is "rank 1, copy, step 6, run 1: copy A@0+0 24B -> Agathered@1+0 (Moves)".
 func (p Place) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d, ", p.Rank)

@@ -2,26 +2,23 @@ package prove
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"ovgen/schedule"
 )
 
-// What each output has to be, from the schedule's operation and placements alone; the
-// host program has no say. By operation, x being any index:
-//
-//	Copy      C[x]   = A[x]
-//	Sum       C[m,n] = Σd A[d,m,n]
-//	Matmul    C[m,n] = Σk A[m,k] B[k,n]              C2 of B2, C3 of B3 likewise
-//	Linear    C[m,n] = Σk A[m,k] B[n,k] + Bias[n]    C2 of B2 and Bias2, ...
-//	Gradient  C[n,k] = Σm A[m,n] B[m,k]
-//	MLP       C[m,n] = Σf GELU(Σk A[m,k] B[f,k] + Bias[f]) B2[n,f] + Bias2[n]
-//	any       Gathered[x] = A[x], or B[x] where B is the operand that is spread
+// What each output has to be, from the schedule's operations and placements alone; the
+// host program has no say. An operation is read by its Index: with the letters of the
+// result bound, the result is the sum, over the letters that it lacks, of the product of the
+// operands, and then what its functions make of that. An operand that an earlier operation
+// makes is what that operation says.
 //
 // A sum is over the parts that the operands are cut in: of an axis that is spread over
-// the ranks, a part a rank, in their order; of m, the chunks of A. Within a part the
-// product sums. Each operand is a chunk of the rank that has it: of a tensor that is
-// spread, whoever that is; of one that every rank has, the rank whose part of the sum,
-// and otherwise whose output, it is for.
+// the ranks, a part a rank, in their order; of one that no operand has spread, the whole.
+// Within a part the product sums. Each operand is a chunk of the rank that has it: of a
+// tensor that is spread, whoever that is; of one that every rank has, the rank whose part
+// of the sum, where all operands are spread, and otherwise whose output, it is for.
 type expectation struct {
 	*Computation
 	*expressions
@@ -110,133 +107,139 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 	return nil
 }
 
-// output is what a chunk of an output has to be, by the table above.
+// output is what a chunk of a result has to be, by the rule above.
 func (x *expectation) output(name string, rank int, part box) (expr, error) {
-	op := x.Schedule.Op
+	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == name })
+	if i < 0 {
+		return stale, fmt.Errorf("no operation makes %s", name)
+	}
+	op := x.Schedule.Ops[i]
+	in, out, err := x.axes(op)
+	if err != nil {
+		return stale, err
+	}
+	bound := map[rune]interval{}
+	for i, l := range out {
+		bound[l] = part[i]
+	}
+	var summed []rune
+	for _, letters := range in {
+		for _, l := range letters {
+			if !slices.Contains(out, l) && !slices.Contains(summed, l) {
+				summed = append(summed, l)
+			}
+		}
+	}
 	switch {
-	case name == gathered:
-		operand := "A"
-		if !x.tensors["A"].sharded() {
-			operand = "B"
-		}
-		return x.chunk(operand, rank, part)
-	case op == schedule.Copy:
-		return x.chunk("A", rank, part)
-	case op == schedule.Sum:
-		return x.sumOverRanks(rank, part)
-	case op == schedule.Matmul, op == schedule.Linear:
-		return x.layer(name[1:], rank, part)
-	case op == schedule.Gradient:
-		return x.gradient(rank, part)
-	case op == schedule.MLP:
-		return x.twoLayers(rank, part)
+	case len(summed) > 1:
+		return stale, fmt.Errorf("no rule says what a sum over %d axes is", len(summed))
+	case len(op.In) == 1 && len(op.Then) > 0 || len(op.In) > 2:
+		return stale, fmt.Errorf("no rule says what %s is", op)
+	case len(summed) == 0 && len(op.In) == 1:
+		return x.operandOf(op, in, 0, rank, bound)
+	case len(summed) == 0:
+		return stale, fmt.Errorf("no rule says what a product without a sum is, as %q", op.Index)
 	}
-	return stale, fmt.Errorf("no rule says what %s of a %s is", name, op)
-}
-
-func (x *expectation) sumOverRanks(rank int, part box) (expr, error) {
-	var list []expr
-	for d := range int64(x.ranks) {
-		a, err := x.chunk("A", rank, box{{d, d + 1}, part[0], part[1]})
-		if err != nil {
-			return stale, err
-		}
-		list = append(list, a)
-	}
-	return x.sum(list), nil
-}
-
-// layer is a matmul or linear of A and the B, Bias and C of a suffix.
-func (x *expectation) layer(suffix string, rank int, part box) (expr, error) {
-	contracted, err := x.parts("A", 1, rank)
+	parts, err := x.parts(op, in, summed[0], rank)
 	if err != nil {
 		return stale, err
 	}
 	var list []expr
-	for _, k := range contracted {
-		a, err := x.chunk("A", k.rank, box{part[0], k.interval})
+	for _, p := range parts {
+		bound[summed[0]] = p.interval
+		term, err := x.term(op, in, p.rank, bound, p.rank == rank, len(parts) == 1)
 		if err != nil {
 			return stale, err
 		}
-		weight, form := box{part[1], k.interval}, "linear"
-		if x.Schedule.Op == schedule.Matmul {
-			weight, form = box{k.interval, part[1]}, "matmul"
-		}
-		t, err := x.times(form, a, suffix, k.rank, weight, box{part[1]}, k.rank == rank)
-		if err != nil {
-			return stale, err
-		}
-		list = append(list, t)
+		list = append(list, term)
 	}
 	return x.sum(list), nil
 }
 
-// times multiplies by the B of a suffix and adds, if biased, the Bias that is there.
-func (x *expectation) times(form string, a expr, suffix string, at int, weight, row box, biased bool) (expr, error) {
-	b, err := x.operand("B"+suffix, at, weight)
+// term is the product of the operands, for a part of what is summed over, or the one operand.
+// The functions are of the whole sum, but for a bias, which one rank adds.
+func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, own, whole bool) (expr, error) {
+	a, err := x.operandOf(op, in, 0, rank, bound)
+	if err != nil || len(op.In) == 1 {
+		return a, err
+	}
+	b, err := x.boxOf(in[1], bound)
 	if err != nil {
 		return stale, err
 	}
-	bias := stale
-	if _, ok := x.tensors["Bias"+suffix]; ok && biased {
-		if bias, err = x.operand("Bias"+suffix, at, row); err != nil {
-			return stale, err
-		}
+	second, err := x.operand(op.In[1], rank, b)
+	if err != nil {
+		return stale, err
 	}
-	return x.product(form, a, b, bias), nil
-}
-
-func (x *expectation) gradient(rank int, part box) (expr, error) {
-	from, to := rank, rank+1
-	if x.tensors["A"].sharded() {
-		from, to = 0, x.ranks
-	}
-	var list []expr
-	for r := from; r < to; r++ {
-		for _, rows := range x.boxes["A"][r] {
-			if rows == (box{}) {
-				continue
+	form, bias := forms[op.Index], stale
+	for _, f := range op.Then {
+		switch {
+		case f.Do == schedule.AddBias && form == "linear":
+			if own {
+				row := in[1][0] // of a linear, the columns of the result
+				if bias, err = x.operand(f.In[0], rank, box{bound[row]}); err != nil {
+					return stale, err
+				}
 			}
-			a, err := x.chunk("A", r, box{rows[0], part[0]})
-			if err != nil {
-				return stale, err
-			}
-			b, err := x.chunk("B", rank, box{rows[0], part[1]})
-			if err != nil {
-				return stale, err
-			}
-			list = append(list, x.product("gradient", a, b, stale))
+		case f.Do == schedule.ApplyGELU && form == "linear" && whole:
+			form = "linear gelu"
+		default:
+			return stale, fmt.Errorf("no rule says what %s is", op)
 		}
 	}
-	return x.sum(list), nil
+	if form == "" {
+		return stale, fmt.Errorf("no product is %q", op.Index)
+	}
+	return x.product(form, a, second, bias), nil
 }
 
-func (x *expectation) twoLayers(rank int, part box) (expr, error) {
-	depth, err := x.extent(x.tensors["A"].Axes[1].Extent)
+// forms are the products that there are, by what they contract.
+var forms = map[string]string{"mk,nk->mn": "linear", "mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
+
+// operandOf is one chunk of operand i where the letters are bound, or what an operation
+// makes of it.
+func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound map[rune]interval) (expr, error) {
+	part, err := x.boxOf(in[i], bound)
 	if err != nil {
 		return stale, err
 	}
-	hidden, err := x.parts("B", 0, rank)
-	if err != nil {
-		return stale, err
+	if _, declared := x.tensors[op.In[i]]; !declared {
+		return x.output(op.In[i], rank, part)
 	}
-	var list []expr
-	for _, f := range hidden {
-		a, err := x.chunk("A", f.rank, box{part[0], {0, depth}})
-		if err != nil {
-			return stale, err
-		}
-		h, err := x.times("linear gelu", a, "", f.rank, box{f.interval, {0, depth}}, box{f.interval}, true)
-		if err != nil {
-			return stale, err
-		}
-		t, err := x.times("linear", h, "2", f.rank, box{part[1], f.interval}, box{part[1]}, f.rank == rank)
-		if err != nil {
-			return stale, err
-		}
-		list = append(list, t)
+	return x.chunk(op.In[i], rank, part)
+}
+
+// boxOf is the part of a tensor where the letters of its axes are bound.
+func (x *expectation) boxOf(letters []rune, bound map[rune]interval) (b box, err error) {
+	if len(letters) > len(b) {
+		return b, fmt.Errorf("a tensor of %d axes", len(letters))
 	}
-	return x.sum(list), nil
+	for i, l := range letters {
+		b[i] = bound[l]
+	}
+	return b, nil
+}
+
+// axes reads an Index: a letter for each axis of the operands and of the result. Those that
+// "..." stands for are numbered.
+func (x *expectation) axes(op schedule.Op) (in [][]rune, out []rune, err error) {
+	operands, result, ok := strings.Cut(op.Index, "->")
+	texts := strings.Split(operands, ",")
+	if !ok || len(texts) != len(op.In) {
+		return nil, nil, fmt.Errorf("%q is no index of %d operands", op.Index, len(op.In))
+	}
+	rest := ""
+	for i, text := range texts {
+		named := strings.TrimSuffix(text, "...")
+		if named != text {
+			rest = ""
+			for n := len(named); n < len(x.tensors[op.In[i]].Axes); n++ {
+				rest += string(rune('0' + n - len(named)))
+			}
+		}
+		in = append(in, []rune(strings.Replace(text, "...", rest, 1)))
+	}
+	return in, []rune(strings.Replace(result, "...", rest, 1)), nil
 }
 
 // contracted is a part of an axis that is summed over, and whose products it is in.
@@ -245,24 +248,44 @@ type contracted struct {
 	rank int
 }
 
-// parts are those of an axis: one a rank where it is spread, else all of it, for the
-// rank of the output.
-func (x *expectation) parts(tensor string, i, rank int) ([]contracted, error) {
-	p, ok := x.tensors[tensor]
-	if !ok || len(p.Axes) <= i {
-		return nil, fmt.Errorf("tensor %s has no axis %d", tensor, i)
+// parts are those of a letter that is summed over: one a rank where an operand is spread
+// along it, else all of it, for the rank of the output.
+func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) ([]contracted, error) {
+	along, axis, spread, all := placement{}, -1, false, true
+	for i, letters := range in {
+		p, declared := x.tensors[op.In[i]]
+		at := slices.Index(letters, letter)
+		if !declared || at < 0 || at >= len(p.Axes) {
+			continue
+		}
+		j, _, sharded := p.Sharded()
+		here := sharded && j == at
+		if axis < 0 || here && !spread {
+			along, axis = p, at
+		}
+		spread, all = spread || here, all && here
 	}
-	if axis, _, ok := p.Sharded(); !ok || axis != i {
-		n, err := p.extent(p.Axes[i].Extent)
+	if axis < 0 {
+		return nil, fmt.Errorf("no tensor says how much %q sums over", op.Index)
+	}
+	if !spread {
+		n, err := along.extent(along.Axes[axis].Extent)
 		return []contracted{{interval{0, n}, rank}}, err
+	}
+	if !all && op.Bias() != "" {
+		return nil, fmt.Errorf("no rule says who adds the bias of %s", op)
 	}
 	var list []contracted
 	for r := range x.ranks {
-		a, err := p.axis(i, r)
+		a, err := along.axis(axis, r)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, contracted{interval{a.global(0), a.global(a.local-1) + 1}, r})
+		of := rank
+		if all {
+			of = r
+		}
+		list = append(list, contracted{interval{a.global(0), a.global(a.local-1) + 1}, of})
 	}
 	return list, nil
 }
@@ -360,6 +383,5 @@ func (b box) volume() int64 {
 
 // ordered says that the schedule promises to add in the order of ranks.
 func (x *expectation) ordered() bool {
-	r := x.Schedule.Pipeline.Reduction
-	return x.Schedule.Reduces() && (r == "" || r == schedule.AtEnd || r == schedule.InSlot)
+	return x.Schedule.Reduces() && x.Schedule.Ordered()
 }

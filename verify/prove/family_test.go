@@ -1,10 +1,12 @@
 package prove_test
 
 import (
+	"slices"
 	"testing"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
 )
 
@@ -17,9 +19,9 @@ var (
 	zero, one   = hostir.Const(0), hostir.Const(1)
 	next        = hostir.Mod(hostir.Add(r, i), d)
 	from        = hostir.Mod(hostir.Sub(hostir.Add(d, r), i), d)
-	onMain      = hostir.StreamRef{Set: "main"}
-	onCopy      = hostir.StreamRef{Set: "copy"}
-	onWork      = hostir.StreamRef{Set: "work"}
+	onMain      = hostir.Stream("main")
+	onCopy      = hostir.Stream("copy")
+	onWork      = hostir.Stream("work")
 	rowsA       = hostir.Div(hostir.Mul(m, k), d)
 	rowsC       = hostir.Div(hostir.Mul(m, n), d)
 	columnsA    = hostir.Div(hostir.Mul(m, k), hostir.Mul(d, d)) // of rows of a rank, of columns of a rank
@@ -27,40 +29,26 @@ var (
 	shareWeight = hostir.Div(weight, d)
 )
 
-func all(buffer string) hostir.View { return hostir.View{Buffer: buffer} }
-func chunk(buffer string, index hostir.Expr) hostir.View {
-	return hostir.View{Buffer: buffer, Index: index}
-}
-func peer(v hostir.View, of hostir.Expr) hostir.View { v.Peer = of; return v }
-
-func post(s hostir.StreamRef, name string, to ...hostir.Expr) hostir.Post {
-	return hostir.Post{Stream: s, Semaphore: name, Peer: first(to), Index: first(to[min(1, len(to)):])}
+func post(s hostir.StreamRef, name string, to ...hostir.Expr) hostir.Step {
+	return hostir.Post(s, name, first(to)).Member(first(to[min(1, len(to)):]))
 }
 
-func wait(s hostir.StreamRef, name string, from ...hostir.Expr) hostir.Wait {
-	return hostir.Wait{Stream: s, Semaphore: name, Peer: first(from), Index: first(from[min(1, len(from)):])}
+func wait(s hostir.StreamRef, name string, from ...hostir.Expr) hostir.Step {
+	return hostir.Wait(s, name, first(from)).Member(first(from[min(1, len(from)):]))
 }
 
 func first(list []hostir.Expr) hostir.Expr { return append(list, hostir.Expr{})[0] }
 
-func move(s hostir.StreamRef, dst, src hostir.View) hostir.Set {
-	return hostir.Set{Stream: s, Dst: dst, Src: src}
-}
-
-func linear(s hostir.StreamRef, c, a hostir.View) hostir.Linear {
-	return hostir.Linear{Stream: s, C: c, A: a, B: all("B")}
-}
-
-func after(s, on hostir.StreamRef) hostir.Synchronize {
-	return hostir.Synchronize{Streams: []hostir.StreamRef{s}, On: []hostir.StreamRef{on}}
+func linear(s hostir.StreamRef, c, a hostir.View) hostir.Step {
+	return hostir.Multiply(s, hostir.Linear, c, a, hostir.Whole("B"))
 }
 
 func loop(from, to hostir.Expr, body ...hostir.Node) hostir.For {
-	return hostir.For{Index: "i", From: from, To: to, Body: body}
+	return hostir.Loop("i", from, to, body...)
 }
 
-func sumOf(dst hostir.View, each hostir.View) hostir.Reduce {
-	return hostir.Reduce{Stream: onMain, Dst: dst, Terms: []hostir.Terms{{View: each, Index: "q", From: zero, To: d}}}
+func sumOf(dst hostir.View, each hostir.View) hostir.Step {
+	return hostir.Reduce(onMain, dst, each.EachRank())
 }
 
 func callers(name string, shared bool, elements, chunk hostir.Expr) hostir.Buffer {
@@ -82,9 +70,11 @@ func semaphores(names ...string) (list []hostir.Semaphore) {
 var (
 	byD       = schedule.DIDx(schedule.D)
 	gathering = []schedule.Tensor{tensor("A", schedule.Dim(schedule.M, byD), schedule.Dim(schedule.K)),
-		tensor("B", schedule.Dim(schedule.N), schedule.Dim(schedule.K)), tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}
+		tensor("B", schedule.Dim(schedule.N), schedule.Dim(schedule.K)), tensor("C", schedule.Dim(schedule.M),
+			schedule.Dim(schedule.N))}
 	scattering = []schedule.Tensor{tensor("A", schedule.Dim(schedule.M), schedule.Dim(schedule.K, byD)),
-		tensor("B", schedule.Dim(schedule.N), schedule.Dim(schedule.K, byD)), tensor("C", schedule.Dim(schedule.M, byD), schedule.Dim(schedule.N))}
+		tensor("B", schedule.Dim(schedule.N), schedule.Dim(schedule.K, byD)), tensor("C", schedule.Dim(schedule.M, byD),
+			schedule.Dim(schedule.N))}
 	summing = tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M), schedule.Dim(schedule.N))
 )
 
@@ -97,27 +87,36 @@ func ask(extents ...schedule.Extent) (list []hostir.Divide) {
 
 // gatherPut puts each shard into the peers' memory and multiplies what arrives.
 func gatherPut() *hostir.Program {
-	return &hostir.Program{Name: "GatherPut", Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: gathering}, Checks: ask("M"),
-		Buffers:    []hostir.Buffer{callers("A", false, rowsA, rowsA), callers("B", false, weight, weight), callers("C", false, hostir.Mul(m, n), rowsC), plans("G", hostir.Mul(m, k), rowsA)},
+	return &hostir.Program{Name: "GatherPut", Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: gathering}),
+		Checks: ask("M"),
+		Buffers: []hostir.Buffer{callers("A", false, rowsA, rowsA), callers("B", false, weight, weight),
+			callers("C", false, hostir.Mul(m, n), rowsC), plans("G", hostir.Mul(m, k), rowsA)},
 		Semaphores: semaphores("free", "arrived"),
-		Body: []hostir.Node{post(onMain, "free"), after(onCopy, onMain), after(onWork, onMain), linear(onMain, chunk("C", r), all("A")),
+		Body: []hostir.Node{post(onMain, "free"), hostir.After(onCopy, onMain), hostir.After(onWork, onMain),
+			linear(onMain, hostir.Chunk("C", r), hostir.Whole("A")),
 			loop(one, d,
-				wait(onCopy, "free", next), move(onCopy, peer(chunk("G", r), next), all("A")), post(onCopy, "arrived", next),
-				after(onWork, onCopy), wait(onWork, "arrived", from), linear(onWork, chunk("C", from), chunk("G", from))),
-			after(onMain, onWork), after(onMain, onCopy)}}
+				wait(onCopy, "free", next), hostir.Set(onCopy, hostir.Chunk("G", r).At(next),
+					hostir.Whole("A")), post(onCopy, "arrived", next),
+				hostir.After(onWork, onCopy), wait(onWork, "arrived", from), linear(onWork, hostir.Chunk("C", from),
+					hostir.Chunk("G", from))),
+			hostir.After(onMain, onWork), hostir.After(onMain, onCopy)}}
 }
 
 // scatterPut puts partial results into slots at their owners, which sum them.
 func scatterPut() *hostir.Program {
-	return &hostir.Program{Name: "ScatterPut", Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: scattering}, Checks: ask("M", "K"),
-		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA), callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
+	return &hostir.Program{Name: "ScatterPut", Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: scattering}),
+		Checks: ask("M", "K"),
+		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA),
+			callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
 			plans("partial", hostir.Mul(m, n), rowsC), plans("slots", hostir.Mul(m, n), rowsC)},
 		Semaphores: semaphores("free", "arrived"),
-		Body: []hostir.Node{post(onMain, "free"), after(onCopy, onMain),
-			loop(one, d, linear(onMain, chunk("partial", next), chunk("A", next)), after(onCopy, onMain),
-				wait(onCopy, "free", next), move(onCopy, peer(chunk("slots", r), next), chunk("partial", next)), post(onCopy, "arrived", next)),
-			linear(onMain, chunk("slots", r), chunk("A", r)), after(onMain, onCopy),
-			wait(onMain, "arrived"), sumOf(all("C"), chunk("slots", hostir.Var("q")))}}
+		Body: []hostir.Node{post(onMain, "free"), hostir.After(onCopy, onMain),
+			loop(one, d, linear(onMain, hostir.Chunk("partial", next), hostir.Chunk("A", next)),
+				hostir.After(onCopy, onMain),
+				wait(onCopy, "free", next), hostir.Set(onCopy, hostir.Chunk("slots", r).At(next),
+					hostir.Chunk("partial", next)), post(onCopy, "arrived", next)),
+			linear(onMain, hostir.Chunk("slots", r), hostir.Chunk("A", r)), hostir.After(onMain, onCopy),
+			wait(onMain, "arrived"), sumOf(hostir.Whole("C"), hostir.Chunk("slots", hostir.Var("q")))}}
 }
 
 // scatterRing sends each sum once round; the products add to it.
@@ -126,97 +125,93 @@ func scatterRing() *hostir.Program {
 	right := hostir.Mod(hostir.Add(r, one), d)
 	turn := hostir.Mod(hostir.Sub(hostir.Add(hostir.Mul(d, hostir.Const(2)), r), hostir.Add(i, one)), d)
 	last := hostir.Sub(d, one)
-	add := func(c, a hostir.View) hostir.Linear {
-		l := linear(onMain, c, a)
-		l.Accumulate = true
-		return l
-	}
+	add := func(c, a hostir.View) hostir.Step { return linear(onMain, c, a).Accumulated() }
 	before := hostir.Sub(i, one)
 	return &hostir.Program{Name: "ScatterRing", Checks: ask("M", "K"),
-		Schedule: schedule.Schedule{Op: schedule.Linear, Tensors: scattering, Pipeline: schedule.Pipeline{Reduction: schedule.InProduct}},
-		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA), callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
+		Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: scattering,
+			Moves: []schedule.Move{{Of: "C", Way: schedule.RingAccumulate{}}}}),
+		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA),
+			callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
 			plans("ring", hostir.Mul(m, n), rowsC)},
 		Semaphores: []hostir.Semaphore{{Name: "ready", Count: d}, {Name: "read"}},
-		Body: []hostir.Node{linear(onMain, chunk("ring", zero), chunk("A", left)), post(onMain, "ready", right, zero),
-			loop(one, last, wait(onMain, "ready", left, before), move(onMain, chunk("ring", i), peer(chunk("ring", before), left)),
-				add(chunk("ring", i), chunk("A", turn)), post(onMain, "ready", right, i)),
-			loop(last, d, wait(onMain, "ready", left, before), move(onMain, all("C"), peer(chunk("ring", before), left)), add(all("C"), chunk("A", r))),
+		Body: []hostir.Node{linear(onMain, hostir.Chunk("ring", zero), hostir.Chunk("A", left)),
+			post(onMain, "ready", right, zero),
+			loop(one, last, wait(onMain, "ready", left, before),
+				hostir.Set(onMain, hostir.Chunk("ring", i), hostir.Chunk("ring", before).At(left)),
+				add(hostir.Chunk("ring", i), hostir.Chunk("A", turn)), post(onMain, "ready", right, i)),
+			loop(last, d, wait(onMain, "ready", left, before),
+				hostir.Set(onMain, hostir.Whole("C"), hostir.Chunk("ring", before).At(left)), add(hostir.Whole("C"),
+					hostir.Chunk("A", r))),
 			post(onMain, "read", left), wait(onMain, "read", right)}}
 }
 
 // oneShot lets each rank sum all ranks' A, by one kernel.
 func oneShot() *hostir.Program {
 	whole := hostir.Mul(m, n)
-	return &hostir.Program{Name: "OneShot", Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}},
+	return &hostir.Program{Name: "OneShot", Schedule: scheduletest.Usual("sum", schedule.Schedule{Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}}),
 		Buffers:    []hostir.Buffer{callers("A", true, whole, whole), callers("C", false, whole, whole)},
 		Semaphores: semaphores("ready", "read"),
-		Body: []hostir.Node{hostir.LaunchKernel{Stream: onMain, Name: "shot", Body: []hostir.Node{
-			post(onMain, "ready"), wait(onMain, "ready"), sumOf(all("C"), peer(all("A"), hostir.Var("q"))), post(onMain, "read"), wait(onMain, "read")}}}}
+		Body: []hostir.Node{hostir.Fuse("shot", post(onMain, "ready"), wait(onMain, "ready"),
+			sumOf(hostir.Whole("C"), hostir.Whole("A").At(hostir.Var("q"))), post(onMain, "read"), wait(onMain,
+				"read"))}}
 }
 
 // twoShot lets each rank sum its part of all ranks' A and copies the others' sums.
 func twoShot() *hostir.Program {
 	whole := hostir.Mul(m, n)
-	return &hostir.Program{Name: "TwoShot", Schedule: schedule.Schedule{Op: schedule.Sum, Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}}, Checks: ask("M"),
-		Buffers:    []hostir.Buffer{callers("A", true, whole, rowsC), callers("C", false, whole, rowsC), plans("sum", rowsC, rowsC)},
+	return &hostir.Program{Name: "TwoShot", Schedule: scheduletest.Usual("sum", schedule.Schedule{Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M),
+		schedule.Dim(schedule.N))}}), Checks: ask("M"),
+		Buffers: []hostir.Buffer{callers("A", true, whole, rowsC), callers("C", false, whole, rowsC),
+			plans("sum", rowsC, rowsC)},
 		Semaphores: semaphores("ready", "summed", "read"),
 		Body: []hostir.Node{
-			hostir.LaunchKernel{Stream: onMain, Name: "shot", Body: []hostir.Node{post(onMain, "ready"), wait(onMain, "ready"), sumOf(all("sum"), peer(chunk("A", r), hostir.Var("q"))), post(onMain, "summed")}},
-			move(onMain, chunk("C", r), all("sum")),
-			loop(one, d, hostir.LaunchKernel{Stream: onMain, Name: "get", Body: []hostir.Node{wait(onMain, "summed", next), move(onMain, chunk("C", next), peer(all("sum"), next))}}),
+			hostir.Fuse("shot", post(onMain, "ready"), wait(onMain, "ready"),
+				sumOf(hostir.Whole("sum"), hostir.Chunk("A", r).At(hostir.Var("q"))), post(onMain, "summed")),
+			hostir.Set(onMain, hostir.Chunk("C", r), hostir.Whole("sum")),
+			loop(one, d, hostir.Fuse("get", wait(onMain, "summed", next),
+				hostir.Set(onMain, hostir.Chunk("C", next), hostir.Whole("sum").At(next)))),
 			post(onMain, "read"), wait(onMain, "read")}}
 }
 
 // allToAll copies part r of every rank's A.
 func allToAll() *hostir.Program {
 	return &hostir.Program{Name: "AllToAll",
-		Schedule: schedule.Schedule{Op: schedule.Copy, Tensors: []schedule.Tensor{tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.D), schedule.Dim(schedule.M)),
-			tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M))}},
+		Schedule: scheduletest.Usual("copy", schedule.Schedule{Tensors: []schedule.Tensor{tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.D),
+			schedule.Dim(schedule.M)),
+			tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M))}}),
 		Buffers:    []hostir.Buffer{callers("A", true, hostir.Mul(d, m), m), callers("C", false, hostir.Mul(d, m), m)},
 		Semaphores: semaphores("ready", "read"),
-		Body: []hostir.Node{post(onMain, "ready"), move(onMain, chunk("C", r), chunk("A", r)),
-			loop(one, d, wait(onMain, "ready", next), move(onMain, chunk("C", next), peer(chunk("A", r), next))),
+		Body: []hostir.Node{post(onMain, "ready"), hostir.Set(onMain, hostir.Chunk("C", r), hostir.Chunk("A", r)),
+			loop(one, d, wait(onMain, "ready", next), hostir.Set(onMain, hostir.Chunk("C", next),
+				hostir.Chunk("A", r).At(next))),
 			post(onMain, "read"), wait(onMain, "read")}}
 }
 
-// each applies f to every node of type T.
-func each[T hostir.Node](f func(T) []hostir.Node) func(*hostir.Program) {
+// change applies f to every step of a kind of work.
+func change(do hostir.Work, f func(*hostir.Step)) func(*hostir.Program) {
 	return func(p *hostir.Program) {
-		p.Body = hostir.Map(p.Body, func(x hostir.Node) []hostir.Node {
-			if n, ok := x.(T); ok {
-				return f(n)
+		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+			if s.Do == do {
+				f(&s)
 			}
-			return []hostir.Node{x}
+			return []hostir.Node{s}
 		})
 	}
 }
 
-// change applies f to every node of type T.
-func change[T hostir.Node](f func(*T)) func(*hostir.Program) {
-	return each(func(n T) []hostir.Node { f(&n); return []hostir.Node{n} })
+// words applies f to every word.
+func words(f func(*hostir.Word)) func(*hostir.Program) {
+	return func(p *hostir.Program) {
+		p.Body = hostir.Rewrite(p.Body, hostir.Parts{Word: func(w hostir.Word) hostir.Word { f(&w); return w }})
+	}
 }
 
 // without leaves out the posts and waits of a semaphore.
 func without(name string) func(*hostir.Program) {
 	return func(p *hostir.Program) {
-		each(func(n hostir.Post) []hostir.Node {
-			if n.Semaphore == name {
-				return nil
-			}
-			return []hostir.Node{n}
-		})(p)
-		each(func(n hostir.Wait) []hostir.Node {
-			if n.Semaphore == name {
-				return nil
-			}
-			return []hostir.Node{n}
-		})(p)
-		for i, s := range p.Semaphores {
-			if s.Name == name {
-				p.Semaphores = append(append([]hostir.Semaphore{}, p.Semaphores[:i]...), p.Semaphores[i+1:]...)
-				break
-			}
-		}
+		p.Body = hostir.Without(p.Body, name)
+		p.Semaphores = slices.DeleteFunc(slices.Clone(p.Semaphores),
+			func(s hostir.Semaphore) bool { return s.Name == name })
 	}
 }
 
@@ -238,98 +233,115 @@ func TestFamilies(t *testing.T) {
 		{gatherPut, 1, []mutant{
 			{"nobody says that the memory is free", without("free"), prove.Reset},
 			{"multiplied without arrival", without("arrived"), prove.Reset},
-			{"put into the wrong place", change(func(n *hostir.Set) { n.Dst.Index = plusOne(n.Dst.Index) }), prove.Race},
+			{"put into the wrong place", change(hostir.Copy,
+				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
 			{"put beside the product", func(p *hostir.Program) {
-				p.Body[4].(hostir.For).Body[5] = linear(onMain, chunk("C", from), chunk("G", from))
+				p.Body[4].(hostir.For).Body[5] = linear(onMain, hostir.Chunk("C", from), hostir.Chunk("G", from))
 			}, prove.Race},
-			{"multiplied with the wrong rows", change(func(n *hostir.Linear) { n.C.Index = plusOne(n.C.Index) }), prove.Contents},
+			{"multiplied with the wrong rows", change(hostir.Product,
+				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Contents},
 			{"waits ahead of the own put", func(p *hostir.Program) {
 				l := p.Body[4].(hostir.For)
 				l.Body = append(append([]hostir.Node{}, l.Body[4:]...), l.Body[:3]...)
 				p.Body[4] = l
-				p.Body = append(p.Body, after(onMain, onCopy))
+				p.Body = append(p.Body, hostir.After(onMain, onCopy))
 			}, prove.Serial},
 		}},
 		{scatterPut, 1, []mutant{
 			{"slots are taken before they are free", without("free"), prove.Reset},
 			{"summed before all has arrived", without("arrived"), prove.Reset},
-			{"one rank's partial twice", change(func(n *hostir.Reduce) {
-				n.Terms = append(n.Terms, hostir.Terms{View: chunk("slots", zero)})
+			{"one rank's partial twice", change(hostir.Sum, func(n *hostir.Step) {
+				n.Reads = append(n.Reads, hostir.Chunk("slots", zero))
 			}), prove.Contents},
-			{"one rank's partial missing", change(func(n *hostir.Reduce) { n.Terms[0].From = one }), prove.Contents},
-			{"summed in another order on each rank", change(func(n *hostir.Reduce) {
-				n.Terms[0].View.Index = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
+			{"one rank's partial missing", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Each.From = one }),
+				prove.Contents},
+			{"summed in another order on each rank", change(hostir.Sum, func(n *hostir.Step) {
+				n.Reads[0].Index = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 			}), prove.Contents},
-			{"slot of another rank", change(func(n *hostir.Set) { n.Dst.Index = plusOne(n.Dst.Index) }), prove.Race},
-			{"partial of another owner", change(func(n *hostir.Set) { n.Src.Index = r }), prove.Contents},
-			{"put straight into the owner's result", change(func(n *hostir.Set) { n.Dst.Buffer, n.Dst.Index = "C", hostir.Expr{} }), prove.Bounds},
-			{"own rows not made", change(func(n *hostir.Linear) {
-				if n.A.Index.Equal(r) {
-					n.C.Buffer = "partial"
+			{"slot of another rank", change(hostir.Copy,
+				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
+			{"partial of another owner", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = r }),
+				prove.Contents},
+			{"put straight into the owner's result", change(hostir.Copy,
+				func(n *hostir.Step) { n.Writes[0].Buffer, n.Writes[0].Index = "C", hostir.Expr{} }), prove.Bounds},
+			{"own rows not made", change(hostir.Product, func(n *hostir.Step) {
+				if n.Reads[0].Index.Equal(r) {
+					n.Writes[0].Buffer = "partial"
 				}
 			}), prove.Contents},
-			{"accumulated where nothing is", change(func(n *hostir.Linear) { n.Accumulate = true }), prove.Contents},
+			{"accumulated where nothing is", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = true }),
+				prove.Contents},
 			{"copied beside the product", func(p *hostir.Program) {
 				l := p.Body[2].(hostir.For)
 				l.Body = append(append([]hostir.Node{}, l.Body[:1]...), l.Body[2:]...)
 				p.Body[2] = l
 			}, prove.Race},
 			{"half a chunk", func(p *hostir.Program) { p.Buffers[2].Chunk = hostir.Add(rowsC, one) }, prove.Shapes},
-			{"a chunk that the shape chooses", change(func(n *hostir.Set) { n.Src.Index = hostir.Mod(m, d) }), prove.Shapes},
-			{"a number of terms that the shape chooses", change(func(x *hostir.Reduce) { x.Terms[0].To = n }), prove.Shapes},
+			{"a chunk that the shape chooses", change(hostir.Copy,
+				func(n *hostir.Step) { n.Reads[0].Index = hostir.Mod(m, d) }), prove.Shapes},
+			{"a number of terms that the shape chooses", change(hostir.Sum,
+				func(x *hostir.Step) { x.Reads[0].Each.To = n }), prove.Shapes},
 		}},
 		{scatterRing, 2, []mutant{
 			{"no acknowledgement", without("read"), prove.Reset},
-			{"the member of another step", change(func(n *hostir.Wait) {
-				if n.Semaphore == "ready" {
+			{"the member of another step", words(func(n *hostir.Word) {
+				if n.Wait && n.Semaphore == "ready" {
 					n.Index = hostir.Mod(hostir.Add(n.Index, one), d)
 				}
 			}), prove.Rest},
 			{"one member for all steps", func(p *hostir.Program) {
-				change(func(n *hostir.Wait) { n.Index = hostir.Expr{} })(p)
-				change(func(n *hostir.Post) { n.Index = hostir.Expr{} })(p)
+				words(func(n *hostir.Word) { n.Index = hostir.Expr{} })(p)
 			}, prove.Reset},
-			{"a member too many", change(func(n *hostir.Post) {
-				if n.Semaphore == "ready" {
+			{"a member too many", words(func(n *hostir.Word) {
+				if !n.Wait && n.Semaphore == "ready" {
 					n.Index = hostir.Add(n.Index, d)
 				}
 			}), prove.Signals},
-			{"a sum that is not taken over", change(func(n *hostir.Linear) { n.Accumulate = false }), prove.Contents},
-			{"rows of another owner", change(func(n *hostir.Linear) { n.A.Index = plusOne(n.A.Index) }), prove.Contents},
-			{"the first sum twice", change(func(n *hostir.Set) { n.Src.Index = zero }), prove.Contents},
+			{"a sum that is not taken over", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = false }),
+				prove.Contents},
+			{"rows of another owner", change(hostir.Product,
+				func(n *hostir.Step) { n.Reads[0].Index = plusOne(n.Reads[0].Index) }), prove.Contents},
+			{"the first sum twice", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = zero }),
+				prove.Contents},
 		}},
 		{oneShot, 1, []mutant{
 			{"read before it is ready", without("ready"), prove.Reset},
 			{"no acknowledgement", without("read"), prove.Reset},
-			{"its own input from each rank", change(func(n *hostir.Reduce) { n.Terms[0].View.Peer = r }), prove.Contents},
-			{"in an order of its own", change(func(n *hostir.Reduce) {
-				n.Terms[0].View.Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
+			{"its own input from each rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Peer = r }),
+				prove.Contents},
+			{"in an order of its own", change(hostir.Sum, func(n *hostir.Step) {
+				n.Reads[0].Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 			}), prove.Contents},
-			{"posted ahead of the sum", change(func(n *hostir.LaunchKernel) { n.Body[2], n.Body[3] = n.Body[3], n.Body[2] }), prove.Window},
-			{"waits for what comes behind", change(func(n *hostir.LaunchKernel) { n.Body[0], n.Body[1] = n.Body[1], n.Body[0] }), prove.Deadlock},
+			{"posted ahead of the sum", change(hostir.Sum, func(n *hostir.Step) {
+				n.Pre, n.Post = append(n.Pre, n.Post[0]), n.Post[1:]
+			}), prove.Window},
+			{"waits for what comes behind", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
+				prove.Deadlock},
 		}},
 		{twoShot, 1, []mutant{
 			{"copied before it is summed", without("summed"), prove.Race},
-			{"sums copied to the wrong place", change(func(n *hostir.Set) {
-				if !n.Src.Peer.IsZero() {
-					n.Dst.Index = r
+			{"sums copied to the wrong place", change(hostir.Copy, func(n *hostir.Step) {
+				if !n.Reads[0].Peer.IsZero() {
+					n.Writes[0].Index = r
 				}
 			}), prove.Contents},
 			{"no acknowledgement", without("read"), prove.Window},
 			{"sums kept in the caller's result", func(p *hostir.Program) {
-				change(func(n *hostir.Set) {
-					if !n.Src.Peer.IsZero() {
-						n.Src = peer(chunk("C", next), next)
+				change(hostir.Copy, func(n *hostir.Step) {
+					if !n.Reads[0].Peer.IsZero() {
+						n.Reads[0] = hostir.Chunk("C", next).At(next)
 					}
 				})(p)
 			}, prove.Bounds},
-			{"part of another rank", change(func(n *hostir.Reduce) { n.Terms[0].View.Index = zero }), prove.Contents},
+			{"part of another rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }),
+				prove.Contents},
 		}},
 		{allToAll, 1, []mutant{
-			{"the whole of one rank", change(func(n *hostir.Set) { n.Src.Index = n.Dst.Index }), prove.Contents},
+			{"the whole of one rank", change(hostir.Copy,
+				func(n *hostir.Step) { n.Reads[0].Index = n.Writes[0].Index }), prove.Contents},
 			{"read before it is ready", without("ready"), prove.Reset},
 			{"no acknowledgement", without("read"), prove.Reset},
-			{"one part twice", change(func(n *hostir.Set) { n.Dst.Index = zero }), prove.Contents},
+			{"one part twice", change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Contents},
 		}},
 	} {
 		p := family.program()

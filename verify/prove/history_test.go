@@ -14,8 +14,7 @@ import (
 // nvfuser is the schedule that nvFuser runs: signals in the step, four streams in turn.
 func nvfuser(t *testing.T) *hostir.Program {
 	s := catalog.AllGatherLinear
-	s.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
-	s.Streams = schedule.Streams{Compute: 4, Copy: schedule.WithStep, Handles: schedule.InLoop}
+	s.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true, WithStep: true, Streams: 4}}}
 	return program(t, "nvFuser", s)
 }
 
@@ -66,21 +65,10 @@ func TestNvFuser(t *testing.T) {
 func TestNoAcknowledgement(t *testing.T) {
 	p := program(t, "NoAcknowledgement", catalog.AllGatherLinear)
 	p.Semaphores = p.Semaphores[:1]
-	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-		switch n := n.(type) {
-		case hostir.Post:
-			if n.Semaphore == "read" {
-				return nil
-			}
-		case hostir.Wait:
-			if n.Semaphore == "read" {
-				return nil
-			}
-		}
-		return []hostir.Node{n}
-	})
+	p.Body = hostir.Without(p.Body, "read")
 	c := refuted(t, p, 2)
-	says(t, c, prove.Reset, "copy, step 5, run 1: reset ready[1]@0", "main, step 1, run 2: post ready[1]@0 = 1 (Pipeline.Signals)")
+	says(t, c, prove.Reset, "copy, step 5, run 1: reset ready[1]@0",
+		"main, step 1, run 2: post ready[1]@0 = 1 (Moves)")
 	if !strings.Contains(c.Suggestion, "acknowledge") {
 		t.Error(c.Suggestion)
 	}
@@ -90,18 +78,17 @@ func TestNoAcknowledgement(t *testing.T) {
 // rank may return to its caller while a peer reads A.
 func TestAcknowledgedTooEarly(t *testing.T) {
 	p := program(t, "AcknowledgedTooEarly", catalog.AllGatherLinear)
-	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-		switch n := n.(type) {
-		case hostir.Post:
-			if n.Semaphore == "read" {
-				return nil
-			}
-		case hostir.Set:
-			return []hostir.Node{hostir.Post{Stream: n.Stream, Semaphore: "read"}, n}
+	p.Body = hostir.MapSteps(p.Body, func(n hostir.Step) []hostir.Node {
+		if w, ok := n.Signal(); ok && !w.Wait && w.Semaphore == "read" {
+			return nil
+		}
+		if n.Do == hostir.Copy {
+			return []hostir.Node{hostir.Post(n.Stream, "read", hostir.Every), n}
 		}
 		return []hostir.Node{n}
 	})
-	says(t, refuted(t, p, 2), prove.Window, "rank 0, copy, step 7, run 1: copy A@1", "rank 1, main, run 1: end of the run")
+	says(t, refuted(t, p, 2), prove.Window, "rank 0, copy, step 7, run 1: copy A@1",
+		"rank 1, main, run 1: end of the run")
 }
 
 // One word for the steps of two streams: each stream's wait may take the other's post.
@@ -126,13 +113,11 @@ func TestSharedSemaphore(t *testing.T) {
 func TestMovedIndex(t *testing.T) {
 	for d := 2; d <= 5; d++ {
 		p := program(t, "MovedIndex", catalog.AllGatherLinear)
-		p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-			if w, ok := n.(hostir.Wait); ok && w.Semaphore == "ready" {
+		words(func(w *hostir.Word) {
+			if w.Wait && w.Semaphore == "ready" {
 				w.Peer = hostir.Mod(hostir.Add(w.Peer, hostir.Const(1)), hostir.Size)
-				n = w
 			}
-			return []hostir.Node{n}
-		})
+		})(p)
 		says(t, refuted(t, p, d), prove.Rest, "post ready[", "")
 	}
 }
@@ -140,12 +125,11 @@ func TestMovedIndex(t *testing.T) {
 // The same where every post still has its wait, in the wrong step.
 func TestMovedWithinTheRun(t *testing.T) {
 	p := program(t, "MovedWithinTheRun", catalog.AllGatherLinear)
-	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-		if w, ok := n.(hostir.Wait); ok && w.Semaphore == "ready" {
-			w.Peer = hostir.Mod(hostir.Sub(hostir.Add(hostir.Rank, hostir.Size), hostir.Var("i")), hostir.Size)
-			n = w
+	words(func(w *hostir.Word) {
+		if w.Wait && w.Semaphore == "ready" {
+			w.Peer = hostir.Behind(hostir.Var("i"))
 		}
-		return []hostir.Node{n}
-	})
-	says(t, refuted(t, p, 3), prove.Window, "rank 0, main, run 1: start of the run", "rank 2, copy, step 7, run 1: copy A@0")
+	})(p)
+	says(t, refuted(t, p, 3), prove.Window, "rank 0, main, run 1: start of the run",
+		"rank 2, copy, step 7, run 1: copy A@0")
 }

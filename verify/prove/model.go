@@ -83,12 +83,12 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	}
 	for _, b := range p.Buffers {
 		x := Buffer{Name: b.Name, Owner: b.Owner, Shared: b.Shared, Root: b.Tensor.Root}
-		x.Output = b.Owner == hostir.Caller && schedule.Tensor{Name: b.Name}.Result()
+		x.Output = b.Owner == hostir.Caller && p.Schedule.Made(b.Name)
 		err := x.layOut(b, env, c)
 		if err != nil {
 			return Model{}, fmt.Errorf("model %s: buffer %s: %w", p.Name, b.Name, err)
 		}
-		x.hold(b.Inner, c.Ranks)
+		x.hold(b.Inner, p.Schedule.Made(b.Inner.Tensor.Name), c.Ranks)
 		m.Buffers = append(m.Buffers, x)
 	}
 	return m, nil
@@ -164,11 +164,11 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 }
 
 // hold places a tensor within the buffer.
-func (x *Buffer) hold(in hostir.Inner, ranks int) {
+func (x *Buffer) hold(in hostir.Inner, output bool, ranks int) {
 	if in.Tensor.Name == "" {
 		return
 	}
-	i := Inner{Tensor: in.Tensor.Name, Output: in.Tensor.Result(), Offsets: make([]int64, ranks), Bytes: x.Bytes}
+	i := Inner{Tensor: in.Tensor.Name, Output: output, Offsets: make([]int64, ranks), Bytes: x.Bytes}
 	if in.Part {
 		i.Bytes = x.Chunk
 		for r := range i.Offsets {
@@ -193,9 +193,6 @@ func (b *Buffer) input(rank int, from, to int64) bool {
 	return b.Owner == hostir.Caller && (!b.Output ||
 		slices.ContainsFunc(b.Inner, func(i Inner) bool { return !i.Output && i.holds(rank, from, to) }))
 }
-
-// gathered is the tensor that holds what an all-gather put together.
-const gathered = "Gathered"
 
 // chunks is how many chunks a rank has of the buffer.
 func (b *Buffer) chunks(rank int) int {

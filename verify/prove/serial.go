@@ -123,7 +123,7 @@ func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
 	if len(waits) > 1 {
 		second = waits[1]
 	}
-	do := "post ahead of the forks, so that no wait needs a later operation of its own rank (Pipeline.Signals: batched)"
+	do := "post ahead of the forks, so that no wait needs a later operation of its own rank (Naive.SignalsInStep: false)"
 	if f == captured {
 		do = "post ahead of the forks, or emit without replay: enqueued one by one the program is safe if only this form fails"
 	}
@@ -156,7 +156,7 @@ func (p *proof) spins() bool {
 // enqueueing only, in which a kernel waits: the order does not help against that.
 func (c *Counterexample) held() *Counterexample {
 	c.Problem += "; the order of enqueueing does not rule that out where a kernel waits, since it holds the device"
-	c.Suggestion = "post ahead of the forks (Pipeline.Signals: batched), or wait by stream memory operations (Transport.Signal: memory operations)"
+	c.Suggestion = "post ahead of the forks (Naive.SignalsInStep: false), or wait by stream memory operations (By: schedule.CopyEngine)"
 	return c
 }
 

@@ -1,7 +1,6 @@
 package prove
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -156,24 +155,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 			}
 		})
 	}
-	shown := func(n hostir.Node) {
-		if !indices(n, see) {
-			wrong = cmp.Or(wrong, fmt.Sprintf("what a %T depends on is not known", n))
-		}
-	}
-	hostir.Walk(p.Body, func(n hostir.Node) {
-		for _, s := range hostir.Streams(n) {
-			see("stream "+s.Set, s.Index)
-			see("stream "+s.Set, s.From)
-			see("stream "+s.Set, s.To)
-		}
-		switch n.(type) {
-		case hostir.Post, hostir.Wait, hostir.Communication:
-			hostir.Walk(hostir.Expand(n), shown)
-		default:
-			shown(n)
-		}
-	})
+	hostir.Walk(p.Body, func(n hostir.Node) { hostir.Exprs(n, see) })
 	for _, b := range p.Buffers {
 		see("the count of a chunk of "+b.Name, b.Counts)
 	}
@@ -185,60 +167,6 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 
 // ofShape are the symbols that a program's steps must not depend on.
 var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
-
-// indices shows each expression of a node that decides what is done, or to which chunk; of
-// its streams and bodies it shows none. It is false for a kind that it does not know.
-func indices(n hostir.Node, see func(what string, e hostir.Expr)) bool {
-	views := func(list ...hostir.View) {
-		for _, v := range list {
-			see("the index of "+v.Buffer, v.Index)
-			see("the number of chunks of "+v.Buffer, v.Count)
-			see("the peer of "+v.Buffer, v.Peer)
-		}
-	}
-	switch n := n.(type) {
-	case hostir.For:
-		see("the bound of "+n.Index, n.From)
-		see("the bound of "+n.Index, n.To)
-	case hostir.Let:
-		see(n.Name+" =", n.Value)
-	case hostir.If:
-		see("the branch on", n.X)
-		see("the branch on", n.Y)
-	case hostir.Post:
-		see("the peer of "+n.Semaphore, n.Peer)
-		see("the member of "+n.Semaphore, n.Index)
-	case hostir.Wait:
-		see("the peer of "+n.Semaphore, n.Peer)
-		see("the member of "+n.Semaphore, n.Index)
-	case hostir.Set:
-		views(n.Dst, n.Src)
-	case hostir.Reduce:
-		views(n.Dst)
-		for _, t := range n.Terms {
-			views(t.View)
-			see("the bound of "+t.Index, t.From)
-			see("the bound of "+t.Index, t.To)
-		}
-	case hostir.Matmul:
-		views(n.C, n.A, n.B)
-	case hostir.Linear:
-		views(n.C, n.A, n.B, n.Bias)
-	case hostir.Gradient:
-		views(n.C, n.A, n.B)
-	case hostir.Select:
-		views(n.Of)
-	case hostir.ShareMemHandles:
-		if n.Send != nil {
-			see("the peer that gets a handle", n.Send.Peer)
-			see("the peer that sends a handle", n.Recv.Peer)
-		}
-	case hostir.Synchronize, hostir.LaunchKernel, hostir.Allocate, hostir.GetCurrentStream:
-	default:
-		return false
-	}
-	return true
-}
 
 // samples are counts to prove a program with uneven parts for: equal ones, growing
 // ones, one that is nothing, and all in one part. Without uneven parts there is one

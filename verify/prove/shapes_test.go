@@ -27,13 +27,7 @@ func TestShapes(t *testing.T) {
 	rows := hostir.Var("M")
 	for name, edit := range map[string]func(*hostir.Program){
 		"index": func(p *hostir.Program) {
-			p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-				if s, ok := n.(hostir.Set); ok {
-					s.Dst.Index = hostir.Mod(rows, hostir.Size)
-					n = s
-				}
-				return []hostir.Node{n}
-			})
+			change(hostir.Copy, func(s *hostir.Step) { s.Writes[0].Index = hostir.Mod(rows, hostir.Size) })(p)
 		},
 		"bound": func(p *hostir.Program) {
 			p.Body = append(p.Body, hostir.For{Index: "j", From: hostir.Const(0), To: rows})
@@ -42,7 +36,7 @@ func TestShapes(t *testing.T) {
 			p.Body = append(p.Body, hostir.If{X: rows, Y: hostir.Const(4)})
 		},
 		"peer": func(p *hostir.Program) {
-			p.Body = append(p.Body, hostir.Post{Semaphore: "ready", Peer: rows})
+			p.Body = append(p.Body, hostir.Post(hostir.StreamRef{}, "ready", rows))
 		},
 		"value": func(p *hostir.Program) {
 			p.Body = append(p.Body, hostir.Let{Name: "j", Value: rows})
@@ -125,14 +119,11 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// strange is a node of a kind that nobody knows.
-type strange struct{ hostir.Origin }
-
-// A node that the proof knows nothing of is no proven one.
-func TestUnknownNode(t *testing.T) {
+// A step that does what no step can is not proven.
+func TestWrongStep(t *testing.T) {
 	p := gatherProgram(t)
-	p.Body = append(p.Body, hostir.If{X: hostir.Rank, Y: hostir.Rank, Then: []hostir.Node{strange{}}})
-	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil || !strings.Contains(err.Error(), "there is no node of kind prove_test.strange") {
+	p.Body = append(p.Body, hostir.If{X: hostir.Rank, Y: hostir.Rank, Then: []hostir.Node{hostir.Step{Do: "more"}}})
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil || !strings.Contains(err.Error(), `there is no work "more"`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -26,9 +26,9 @@ func TestUneven(t *testing.T) {
 		}
 	}
 	source := func(index hostir.Expr) func(*hostir.Program) {
-		return change(func(n *hostir.Set) {
-			if !n.Src.Peer.IsZero() {
-				n.Src.Index = index
+		return change(hostir.Copy, func(n *hostir.Step) {
+			if !n.Reads[0].Peer.IsZero() {
+				n.Reads[0].Index = index
 			}
 		})
 	}
@@ -38,24 +38,32 @@ func TestUneven(t *testing.T) {
 		edit    func(*hostir.Program)
 		want    prove.Property
 	}{
-		{"gather: parts in another order", program(t, "X", catalog.AllGatherV), counts("C", hostir.Mod(hostir.Add(c, one), d)), prove.Bounds},
-		{"gather: parts in another order, as the program has it", program(t, "X", catalog.AllGatherV), func(p *hostir.Program) {
-			last := hostir.Sub(d, one)
-			counts("C", hostir.Sub(last, c))(p)
-			change(func(n *hostir.Set) { n.Dst.Index = hostir.Sub(last, n.Dst.Index) })(p)
-		}, prove.Contents},
-		{"gather: another rank's count", program(t, "X", catalog.AllGatherV), counts("A", hostir.Mod(hostir.Add(q, one), d)), prove.Race},
+		{"gather: parts in another order", program(t, "X", catalog.AllGatherV),
+			counts("C", hostir.Mod(hostir.Add(c, one), d)), prove.Bounds},
+		{"gather: parts in another order, as the program has it", program(t, "X", catalog.AllGatherV),
+			func(p *hostir.Program) {
+				last := hostir.Sub(d, one)
+				counts("C", hostir.Sub(last, c))(p)
+				change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = hostir.Sub(last, n.Writes[0].Index) })(p)
+			}, prove.Contents},
+		{"gather: another rank's count", program(t, "X", catalog.AllGatherV),
+			counts("A", hostir.Mod(hostir.Add(q, one), d)), prove.Race},
 		{"gather: a count that the shape chooses", program(t, "X", catalog.AllGatherV), counts("A", m), prove.Shapes},
 		{"padded: another rank's part", program(t, "X", catalog.AllGatherVPadded), source(zero), prove.Race},
-		{"padded: another rank's count", program(t, "X", catalog.AllGatherVPadded), counts("Apadded", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
-		{"padded: a part put where another belongs", program(t, "X", catalog.AllGatherVPadded), change(func(n *hostir.Set) {
-			if n.Src.Peer.IsZero() && !n.Src.Index.IsZero() {
-				n.Src.Index = hostir.Rank
-			}
-		}), prove.Contents},
-		{"scatter: parts in another order", program(t, "X", catalog.ReduceScatterV), counts("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
-		{"scatter: another rank's part", program(t, "X", catalog.ReduceScatterV), change(func(n *hostir.Reduce) { n.Terms[0].View.Index = zero }), prove.Contents},
-		{"exchange: counts of the other direction", program(t, "X", catalog.AllToAllV), counts("C", hostir.Add(hostir.Mul(q, d), c)), prove.Contents},
+		{"padded: another rank's count", program(t, "X", catalog.AllGatherVPadded),
+			counts("Apadded", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
+		{"padded: a part put where another belongs", program(t, "X", catalog.AllGatherVPadded),
+			change(hostir.Copy, func(n *hostir.Step) {
+				if n.Reads[0].Peer.IsZero() && !n.Reads[0].Index.IsZero() {
+					n.Reads[0].Index = hostir.Rank
+				}
+			}), prove.Contents},
+		{"scatter: parts in another order", program(t, "X", catalog.ReduceScatterV),
+			counts("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
+		{"scatter: another rank's part", program(t, "X", catalog.ReduceScatterV),
+			change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+		{"exchange: counts of the other direction", program(t, "X", catalog.AllToAllV),
+			counts("C", hostir.Add(hostir.Mul(q, d), c)), prove.Contents},
 		{"exchange: another rank's part", program(t, "X", catalog.AllToAllV), source(zero), prove.Contents},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -112,7 +120,8 @@ func TestSumsOfNothing(t *testing.T) {
 		j := slices.IndexFunc(o.Uses, keep.used)
 		o.Uses = o.Uses[j : j+1]
 		var wrong *prove.Counterexample
-		if _, err := prove.Lists(t.Context(), m, lists, 2); !errors.As(err, &wrong) || wrong.Property != prove.Contents {
+		if _, err := prove.Lists(t.Context(), m, lists, 2); !errors.As(err,
+			&wrong) || wrong.Property != prove.Contents {
 			t.Errorf("a sum of a %s alone: %v", keep.name, err)
 		}
 	}

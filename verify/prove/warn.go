@@ -96,16 +96,16 @@ func (p *proof) warn(all []Warning, index map[[2]string]int, product, copied int
 func (p *proof) faster(product, copied int32) string {
 	x, y := p.operation(product), p.operation(copied)
 	if x.Stream == y.Stream {
-		return "they share a stream: set Streams.Copy to apart, or use more compute streams"
+		return "they share a stream: drop WithStep, or use more Streams"
 	}
 	for _, n := range p.path(product, copied) {
-		if p.at(n).Field != "Streams.Start" {
+		if p.at(n).Field != "StartInLoop" {
 			continue
 		}
 		if x.Stream == p.operation(p.start[0][p.nodes[product].rank]).Stream {
-			return "the streams are forked behind it: fork ahead of it, as Streams.Copy apart does"
+			return "the streams are forked behind it: fork ahead of it, as it is without WithStep"
 		}
-		return "the streams wait for main inside the loop: set Streams.Start to hoisted"
+		return "the streams wait for main inside the loop: drop Naive.StartInLoop"
 	}
 	return "drop the wait that is between them"
 }

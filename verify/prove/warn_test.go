@@ -8,6 +8,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
 )
 
@@ -21,13 +22,11 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"default", func(s *schedule.Schedule) {}, nil},
 		{"start in the loop", func(s *schedule.Schedule) {
-			s.Pipeline = schedule.Pipeline{OwnShard: schedule.Copied, Signals: schedule.InStep}
-			s.Streams.Start = schedule.InLoop
-		}, []string{"set Streams.Start to hoisted"}},
+			*s = scheduletest.By(*s, "A", schedule.Naive{Copied: true, SignalsInStep: true, StartInLoop: true})
+		}, []string{"drop Naive.StartInLoop"}},
 		{"start in the loop, with step", func(s *schedule.Schedule) {
-			s.Pipeline.OwnShard = schedule.Copied
-			s.Streams = schedule.Streams{Start: schedule.InLoop, Copy: schedule.WithStep}
-		}, []string{"set Streams.Start to hoisted"}},
+			*s = scheduletest.By(*s, "A", schedule.Naive{Copied: true, StartInLoop: true, WithStep: true})
+		}, []string{"drop Naive.StartInLoop"}},
 		{"four streams in turn", func(s *schedule.Schedule) { *s = catalog.AllGatherLinearCollective8 }, []string{"they share a stream"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -52,10 +51,9 @@ func TestWarnings(t *testing.T) {
 
 // Copies that are forked behind the own shard's product wait for it.
 func TestForkedTooLate(t *testing.T) {
-	s := catalog.AllGatherLinear
-	s.Streams.Copy = schedule.WithStep
+	s := scheduletest.By(catalog.AllGatherLinear, "A", schedule.Pull{WithStep: true})
 	p := program(t, "ForkedTooLate", s)
-	i := slices.IndexFunc(p.Body, func(n hostir.Node) bool { _, ok := n.(hostir.Linear); return ok })
+	i := slices.IndexFunc(p.Body, func(n hostir.Node) bool { s, ok := n.(hostir.Step); return ok && s.Do == hostir.Product })
 	own := p.Body[i]
 	p.Body = append([]hostir.Node{own}, slices.Delete(p.Body, i, i+1)...)
 	report, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{4}})

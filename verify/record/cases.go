@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -168,7 +167,7 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	}
 	for _, b := range p.Buffers {
 		used := extentsOf(b)
-		if strings.HasPrefix(b.Name, "Bias") || len(used) < min(most, 2) {
+		if len(b.Tensor.Axes) == 1 || len(used) < min(most, 2) {
 			continue
 		}
 		for range 30 {

@@ -39,11 +39,11 @@ func TestCountWords(t *testing.T) {
 	}{{"a word each", 0x304, true}, {"one for all streams", 0x300, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			d := record.New(0)
-			module, err := d.ModuleLoadData(&driver.Code{Name: "package", Kernels: []driver.Kernel{{Name: "package_get", Touches: moveTouches}}})
+			module, err := d.ModuleLoadData(&driver.Code{Name: "package", Kernels: []driver.Kernel{{Name: "get", Touches: moveTouches}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			get, err := d.ModuleGetFunction(module, "package_get")
+			get, err := d.ModuleGetFunction(module, "get")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,17 +20,11 @@ type Driver struct {
 	handles  uintptr // of streams, events, graphs, ... made so far
 	products map[driver.Product]driver.MatmulDesc
 	codes    map[driver.Module]*driver.Code
-	kernels  map[driver.Function]function
+	kernels  map[driver.Function]driver.Kernel
 	captured *graph // the capture under way
 	graphs   map[uintptr]*graph
 	on       bool
 	calls    []call // since Start
-}
-
-// function is a kernel with the code that it is of.
-type function struct {
-	driver.Kernel
-	code string
 }
 
 // graph is what was captured from a stream.
@@ -55,7 +49,7 @@ var _ driver.Driver = (*Driver)(nil)
 // New makes the device of a rank.
 func New(rank int) *Driver {
 	return &Driver{memory: memory{rank: rank}, products: map[driver.Product]driver.MatmulDesc{},
-		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]function{}, graphs: map[uintptr]*graph{}}
+		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]driver.Kernel{}, graphs: map[uintptr]*graph{}}
 }
 
 // Start begins a recording.
@@ -196,7 +190,7 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	if code := d.codes[m]; code != nil {
 		for _, k := range code.Kernels {
 			if k.Name == name {
-				d.kernels[f] = function{k, code.Name}
+				d.kernels[f] = k
 				return f, nil
 			}
 		}

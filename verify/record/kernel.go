@@ -18,7 +18,7 @@ type kind struct {
 	posts    bool // it posts its words, a thread each
 }
 
-// kinds of kernels, by the name of their template, whose head says how it is launched.
+// kinds of kernels, by the first part of their names; their templates say how each is launched.
 var kinds = map[string]kind{
 	"wait":   {oneBlock: true, waits: true},
 	"post":   {oneBlock: true, posts: true},
@@ -31,7 +31,7 @@ var kinds = map[string]kind{
 
 // launch is one launch of a kernel.
 type launch struct {
-	kernel      function
+	kernel      driver.Kernel
 	grid, block driver.Dim3
 	touches     []driver.Touch
 }
@@ -67,7 +67,8 @@ func (l *launch) check(k kind) error {
 // and waits behind it, the waits with their resets. A kernel that does no work is one
 // operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
-	name, _ := strings.CutPrefix(l.kernel.Name, l.kernel.code+"_")
+	name, _, _ := strings.Cut(l.kernel.Name, "_") // what follows is the element type of a sum
+	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {
 		return nil, fmt.Errorf("kernel %s is none that the recorder knows", l.kernel.Name)

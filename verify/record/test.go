@@ -2,12 +2,14 @@ package record
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"ovgen/schedule"
 	"ovgen/schedule/lower"
 	"ovgen/verify/harness"
+	"ovgen/verify/prove"
 )
 
 // Test records what a generated package enqueues: on as many ranks as it is proven for, in
@@ -17,6 +19,9 @@ import (
 // sizes are small it is proven again. Nothing is run, so it
 // needs no simulator.
 func Test(t *testing.T, p harness.Program, s schedule.Schedule) {
+	if err := says(p); err != nil {
+		t.Fatal(err)
+	}
 	program, err := lower.Lower(p.Name, s)
 	if err != nil {
 		t.Fatal(err)
@@ -49,4 +54,22 @@ func Test(t *testing.T, p harness.Program, s schedule.Schedule) {
 			}
 		}
 	}
+}
+
+// says holds what a package says of itself against the text of its proof.
+func says(p harness.Program) error {
+	if len(p.Ranks) == 0 && p.Proof == "unproven" {
+		return nil
+	}
+	var proven prove.Report
+	for _, d := range p.Ranks {
+		proven.Sizes = append(proven.Sizes, prove.Size{Ranks: d})
+	}
+	if want := "proven for D = " + proven.Ranks() + ", stamp "; !strings.HasPrefix(p.Proof, want) {
+		return fmt.Errorf("the package says that it is for %v ranks, and %q", p.Ranks, p.Proof)
+	}
+	if p.Eager != strings.Contains(p.Proof, ", eager only: ") {
+		return fmt.Errorf("the package says of being eager only %t, and %q", p.Eager, p.Proof)
+	}
+	return nil
 }

@@ -4,15 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
 )
 
-// Problem is an operation with placed tensors at one size: what each rank holds
+// Problem is operations on placed tensors at one size: what each rank holds
 // and what it has to end up with.
 type Problem struct {
-	Op      schedule.Op
+	Ops     []schedule.Op
 	Tensors []schedule.Tensor
 	Extents Extents // D included
 	Type    driver.Type
@@ -20,15 +22,23 @@ type Problem struct {
 	steps   []Step
 }
 
-// Step is one product of the plain way to the results, over whole tensors, named.
-// Hidden is what lies between the two layers of an MLP.
+// Step is one operation of the plain way to the results, over whole tensors, named: a
+// product, a sum over the first axis of A, or a copy of A.
 type Step struct {
 	Product
+	Does          Does
 	A, B, Bias, C string // Bias is empty where there is none
 }
 
-// Hidden names the result of an MLP's first layer.
-const Hidden = "hidden"
+// Does is what a step does.
+type Does int
+
+// What steps do.
+const (
+	Multiplies Does = iota
+	AddsUp
+	Copies
+)
 
 // Check says what keeps the tensors from being placed or multiplied, and finds the
 // steps.
@@ -46,35 +56,30 @@ func (p *Problem) Check() error {
 	return err
 }
 
-// fits says which axis of a tensor is not as long as the operation has it: the sizes of
-// the steps are those of the operation's symbols.
+// fits says which axis of a tensor is not as long as the operations have it.
 func (p *Problem) fits(t schedule.Tensor) error {
-	symbols := p.Op.Extents(t)
-	if symbols == nil {
-		return nil // the operation has no such tensor, or is none: way says so
-	}
-	if len(symbols) != len(t.Axes) {
-		return fmt.Errorf("%s has %d axes, and %d in a %s", t.Name, len(t.Axes), len(symbols), p.Op)
-	}
-	for i, a := range t.Axes {
-		is, err := p.Extents.Of(a.Extent)
+	for symbol, written := range p.schedule().Symbols() {
+		want, err := p.Extents.Of(symbol)
 		if err != nil {
 			return fmt.Errorf("size of %s: %w", t.Name, err)
 		}
-		want, err := p.Extents.Of(symbols[i])
-		if err != nil {
-			return fmt.Errorf("size of %s: %w", t.Name, err)
-		}
-		if is != want {
-			return fmt.Errorf("axis %d of %s is %d, and %s of the operation is %d", i, t.Name, is, symbols[i], want)
+		for _, e := range written {
+			if is, err := p.Extents.Of(e); err != nil || is != want {
+				return errors.Join(err, fmt.Errorf("%s is %d, and %s of the operations is %d", e, is, symbol, want))
+			}
 		}
 	}
 	return nil
 }
 
+// schedule is what is computed, and where.
+func (p *Problem) schedule() schedule.Schedule {
+	return schedule.Schedule{Tensors: p.Tensors, Ops: p.Ops}
+}
+
 // Tensor is the tensor of that name; the zero value where there is none.
 func (p *Problem) Tensor(name string) schedule.Tensor {
-	t, _ := schedule.Schedule{Tensors: p.Tensors}.Tensor(name)
+	t, _ := p.schedule().Tensor(name)
 	return t
 }
 
@@ -88,30 +93,43 @@ func (p *Problem) Part(name string, rank int) (Part, error) {
 
 // Elements of a whole tensor.
 func (p *Problem) Elements(name string) int {
-	if name == Hidden {
-		return p.Extents[schedule.M] * p.Extents[schedule.F]
+	for _, s := range p.steps {
+		if s.C == name && !p.Has(name) {
+			return s.M * s.N
+		}
 	}
 	n, _ := Elements(p.Tensor(name), p.Extents) // Check has seen every extent
 	return n
 }
 
 // Result says whether a tensor is written, not read.
-func Result(name string) bool {
-	return name == "C" || name == "C2" || name == "C3" || name == "Gathered"
+func (p *Problem) Result(name string) bool { return p.schedule().Made(name) }
+
+// Hidden are the tensors between two operations that no caller sees.
+func (p *Problem) Hidden() []string { return p.schedule().Hidden() }
+
+// Multiplies says that there is a product among the operations.
+func (p *Problem) Multiplies() bool {
+	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Does == Multiplies })
+}
+
+// Copied says that a result is a copy, and of what.
+func (p *Problem) Copied(name string) (of string, ok bool) {
+	i := slices.IndexFunc(p.steps, func(s Step) bool { return s.C == name && s.Does == Copies })
+	if i < 0 {
+		return "", false
+	}
+	return p.steps[i].A, true
 }
 
 // Own says that each rank may have a tensor of its own under this name: one that is
 // whole on every rank and that no other rank's result depends on.
 func (p *Problem) Own(name string) bool {
 	t := p.Tensor(name)
-	if Result(name) || t.Root || sharded(t) || p.Reduces() {
+	if p.Result(name) || t.Root || sharded(t) || p.Reduces() || !p.Multiplies() || len(p.Hidden()) > 0 {
 		return false
 	}
-	switch p.Op {
-	case schedule.Matmul, schedule.Linear, schedule.Gradient:
-		return !sharded(p.Tensor("C"))
-	}
-	return false
+	return !slices.ContainsFunc(p.Tensors, func(t schedule.Tensor) bool { return p.Result(t.Name) && sharded(t) })
 }
 
 func sharded(t schedule.Tensor) bool {
@@ -119,64 +137,89 @@ func sharded(t schedule.Tensor) bool {
 	return ok
 }
 
-// Reduces says that the ranks' products are partial: both operands of the last
-// product are spread over the mesh along what it contracts.
-func (p *Problem) Reduces() bool {
-	along := func(name string, axis int) bool {
-		at, _, ok := p.Tensor(name).Sharded()
-		return ok && at == axis
-	}
-	switch p.Op {
-	case schedule.Matmul:
-		return along("A", 1) && along("B", 0)
-	case schedule.Linear:
-		return along("A", 1) && along("B", 1)
-	case schedule.Gradient:
-		return along("A", 0) && along("B", 0)
-	case schedule.MLP:
-		return along("B2", 1)
-	}
-	return p.Op == schedule.Sum
-}
+// Reduces says that the ranks' products are partial: the operands of one are spread
+// over the mesh along what it contracts.
+func (p *Problem) Reduces() bool { return p.schedule().Reduces() }
 
-// accumulates says that what is contracted arrives in shards, so that a rank may add
-// their products one after the other to its result, which is rounded each time.
-func (p *Problem) accumulates() bool {
-	return p.Op == schedule.Gradient && (sharded(p.Tensor("A")) || sharded(p.Tensor("B")))
-}
-
-// Steps are the products that lead to the results; a copy and a sum have none.
+// Steps are the operations that lead to the results.
 func (p *Problem) Steps() []Step { return p.steps }
 
 func (p *Problem) way() ([]Step, error) {
-	m, k, n, f := p.Extents[schedule.M], p.Extents[schedule.K], p.Extents[schedule.N], p.Extents[schedule.F]
-	one := Product{M: m, K: k, N: n, Type: p.Type}
-	if p.Reduces() || p.accumulates() {
-		one.Parts = p.Extents[schedule.D]
+	if len(p.Ops) == 0 {
+		return nil, errors.New("no operation")
 	}
-	switch p.Op {
-	case schedule.Copy, schedule.Sum:
-		return nil, nil
-	case schedule.Gradient:
-		one.M, one.K, one.N, one.TransposedA = n, m, k, true
-		return []Step{{one, "A", "B", "", "C"}}, nil
-	case schedule.MLP:
-		first, second := one, one
-		first.N, first.Transposed, first.Gelu, first.Parts = f, true, true, 0
-		second.K, second.Transposed = f, true
-		return []Step{{first, "A", "B", p.bias("Bias"), Hidden}, {second, Hidden, "B2", p.bias("Bias2"), "C"}}, nil
-	case schedule.Matmul, schedule.Linear:
-		one.Transposed = p.Op == schedule.Linear
-		steps := []Step{{one, "A", "B", p.bias("Bias"), "C"}}
-		for i, e := range []schedule.Extent{schedule.N2, schedule.N3} {
-			if number := fmt.Sprint(i + 2); p.Has("B" + number) {
-				one.N = p.Extents[e]
-				steps = append(steps, Step{one, "A", "B" + number, p.bias("Bias" + number), "C" + number})
-			}
+	var steps []Step
+	for _, o := range p.Ops {
+		s, err := p.step(o)
+		if err != nil {
+			return nil, err
 		}
-		return steps, nil
+		steps = append(steps, s)
 	}
-	return nil, fmt.Errorf("no reference for operation %q", p.Op)
+	return steps, nil
+}
+
+// step is one operation, its sizes those of the letters of its Index.
+func (p *Problem) step(o schedule.Op) (Step, error) {
+	c, err := p.schedule().Contraction(o)
+	if err != nil {
+		return Step{}, err
+	}
+	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Product: Product{Type: p.Type, Gelu: o.GELU()}}
+	summed := c.Summed()
+	switch {
+	case len(o.In) == 1 && len(o.Then) > 0 || len(o.In) > 2 || len(o.In) == 2 && len(summed) != 1:
+		return s, fmt.Errorf("no reference for %s", o)
+	case len(o.In) == 1 && summed == "" && c.In[0] == c.Out:
+		s.Does = Copies
+		return s, nil
+	case len(o.In) == 1 && len(summed) == 1 && c.In[0] == summed+c.Out:
+		s.Does = AddsUp
+		return s, nil
+	case len(o.In) == 1 || len(c.In[0]) != 2 || len(c.In[1]) != 2 || len(c.Out) != 2:
+		return s, fmt.Errorf("no reference for %s", o)
+	}
+	s.B = o.In[1]
+	m, n := c.Out[:1], c.Out[1:]
+	s.TransposedA, s.Transposed = c.In[0] == summed+m, c.In[1] == n+summed
+	if !s.TransposedA && c.In[0] != m+summed || !s.Transposed && c.In[1] != summed+n {
+		return s, fmt.Errorf("no reference for %s", o)
+	}
+	s.M, s.K, s.N = p.length(o, c, m), p.length(o, c, summed), p.length(o, c, n)
+	if p.spread(o, c, summed) {
+		s.Parts = p.Extents[schedule.D]
+	}
+	return s, nil
+}
+
+// length is that of the axis of a letter.
+func (p *Problem) length(o schedule.Op, c schedule.Contraction, letter string) int {
+	for i, in := range o.In {
+		at := strings.Index(c.In[i], letter)
+		if at < 0 {
+			continue
+		}
+		if p.Has(in) {
+			n, _ := p.Extents.Of(p.Tensor(in).Axes[at].Extent) // Check has seen every extent
+			return n
+		}
+		maker, _ := p.schedule().Maker(in)
+		inner, _ := p.schedule().Contraction(maker)
+		return p.length(maker, inner, inner.Out[at:at+1])
+	}
+	return 0
+}
+
+// spread says that what is contracted lies on several ranks, so that partial sums travel, or
+// arrives in shards, whose products a rank may add one after the other: either is rounded.
+func (p *Problem) spread(o schedule.Op, c schedule.Contraction, letter string) bool {
+	for i, in := range o.In {
+		at := strings.Index(c.In[i], letter)
+		if axis, _, ok := p.Tensor(in).Sharded(); ok && axis == at {
+			return true
+		}
+	}
+	return false
 }
 
 // Work is the multiplications of all steps and the elements of the largest tensor.
@@ -190,13 +233,6 @@ func (p *Problem) Work() (multiplications, elements int) {
 	return multiplications, elements
 }
 
-func (p *Problem) bias(name string) string {
-	if p.Has(name) {
-		return name
-	}
-	return ""
-}
-
 // hiddenUnit is the unit of an MLP's first layer: GELU of a multiple of 16 is that
 // multiple or zero, to the last bit.
 const hiddenUnit = 16
@@ -207,7 +243,7 @@ const hiddenVariance = 4
 
 // Unit divides every sum of integer inputs.
 func (p *Problem) Unit() int {
-	if p.Op == schedule.MLP {
+	if slices.ContainsFunc(p.Ops, schedule.Op.GELU) {
 		return hiddenUnit
 	}
 	return 1
@@ -216,32 +252,45 @@ func (p *Problem) Unit() int {
 // Input is the operand of that name under a seed. A copy takes reals always: it
 // must not change a bit of them.
 func (p *Problem) Input(name string, seed uint32, real bool) Input {
-	in := Input{Seed: seed, Limit: Dense, Real: real || p.Op == schedule.Copy}
-	switch p.Op {
-	case schedule.Matmul, schedule.Linear:
-		in.Limit = Limit(p.Extents[schedule.K], p.Type)
-	case schedule.Gradient:
-		in.Limit = Limit(p.Extents[schedule.M], p.Type)
-	case schedule.MLP:
-		in.Limit, in.Unit = p.mlp(name)
+	in := Input{Seed: seed, Limit: Dense, Real: real || !p.Multiplies() && !p.addsUp()}
+	if hidden := p.Hidden(); len(hidden) > 0 {
+		in.Limit, in.Unit = p.layers(name, hidden[0])
+		return in
+	}
+	for _, s := range p.steps {
+		if s.Does == Multiplies {
+			in.Limit = min(in.Limit, Limit(s.K, p.Type))
+		}
 	}
 	return in
 }
 
-// mlp chooses densities: of the first layer by its variance K*q*q; of B2 so that
-// the second layer's deviation, sqrt(F * q2 * variance/2), lies sigmas times below
-// what the type holds.
-func (p *Problem) mlp(name string) (density uint32, factor float32) {
-	k, f := float64(p.Extents[schedule.K]), float64(p.Extents[schedule.F])
-	q := min(1, math.Sqrt(hiddenVariance/k))
+func (p *Problem) addsUp() bool {
+	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Does == AddsUp })
+}
+
+// layers chooses densities of two layers: of the first by its variance K*q*q; of the second
+// weight so that the second layer's deviation, sqrt(F * q2 * variance/2), lies sigmas times
+// below what the type holds.
+func (p *Problem) layers(name, hidden string) (density uint32, factor float32) {
+	var first, second Step
+	for _, s := range p.steps {
+		switch hidden {
+		case s.C:
+			first = s
+		case s.A:
+			second = s
+		}
+	}
+	q, unit := min(1, math.Sqrt(hiddenVariance/float64(first.K))), float32(p.Unit())
 	switch name {
-	case "A":
+	case first.A:
 		return limit(q), 1
-	case "B", "Bias":
-		return limit(q), hiddenUnit
+	case first.B, first.Bias:
+		return limit(q), unit
 	}
 	most := float64(Exact(p.Type)) / sigmas
-	return limit(most * most * 2 / (hiddenVariance * f)), 1
+	return limit(most * most * 2 / (hiddenVariance * float64(second.K))), 1
 }
 
 // Results computes all results, whole, from the inputs of one rank; bounded says
@@ -252,21 +301,19 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 		v[name] = in.Values(p.Type, p.Elements(name))
 	}
 	out := map[string]Values{}
-	switch p.Op {
-	case schedule.Copy:
-		out["C"] = v["A"]
-	case schedule.Sum:
-		out["C"] = p.sum(v["A"], bounded)
-	}
 	for _, s := range p.steps {
-		s.Real = bounded
-		v[s.C] = s.Of(v[s.A], v[s.B], v[s.Bias])
-		if s.C != Hidden {
+		switch s.Does {
+		case Copies:
+			v[s.C] = v[s.A]
+		case AddsUp:
+			v[s.C] = p.sum(v[s.A], bounded)
+		default:
+			s.Real = bounded
+			v[s.C] = s.Of(v[s.A], v[s.B], v[s.Bias])
+		}
+		if p.Has(s.C) {
 			out[s.C] = v[s.C]
 		}
-	}
-	if p.Has("Gathered") {
-		out["Gathered"] = v["A"]
 	}
 	return out
 }

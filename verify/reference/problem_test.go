@@ -7,6 +7,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/schedule/scheduletest"
 )
 
 var (
@@ -16,14 +17,15 @@ var (
 	m, k, n = schedule.Dim(schedule.M), schedule.Dim(schedule.K), schedule.Dim(schedule.N)
 )
 
-func problem(op schedule.Op, tensors map[string][]schedule.Axis) *Problem {
-	p := &Problem{Op: op, Type: driver.BF16, Extents: Extents{
+func problem(kind string, tensors map[string][]schedule.Axis) *Problem {
+	p := &Problem{Type: driver.BF16, Extents: Extents{
 		schedule.D: 4, schedule.M: 16, schedule.K: 1024, schedule.N: 24, schedule.N2: 8, schedule.N3: 16, schedule.F: 512}}
 	for _, name := range []string{"A", "B", "Bias", "C", "B2", "C2", "B3", "C3", "Gathered"} {
 		if axes, ok := tensors[name]; ok {
 			p.Tensors = append(p.Tensors, schedule.Tensor{Name: name, Axes: axes})
 		}
 	}
+	p.Ops = scheduletest.Ops(kind, p.Tensors)
 	return p
 }
 
@@ -33,11 +35,11 @@ type placed = map[string][]schedule.Axis
 // spread against zero: inputs that leave nothing to find would pass too.
 func TestExact(t *testing.T) {
 	for name, p := range map[string]*Problem{
-		"gather":   problem(schedule.Matmul, placed{"A": {rows, k}, "B": {k, n}, "C": {m, n}}),
-		"reduce":   problem(schedule.Linear, placed{"A": {m, inK}, "B": {n, inK}, "C": {rows, n}}),
-		"gradient": problem(schedule.Gradient, placed{"A": {m, n}, "B": {rows, k}, "C": {n, k}}),
-		"mlp":      problem(schedule.MLP, placed{"A": {rows, k}, "B": {inF, k}, "Bias": {inF}, "B2": {n, inF}, "C": {rows, n}}),
-		"sum":      problem(schedule.Sum, placed{"A": {schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), m, n}, "C": {rows, n}}),
+		"gather":   problem("matmul", placed{"A": {rows, k}, "B": {k, n}, "C": {m, n}}),
+		"reduce":   problem("linear", placed{"A": {m, inK}, "B": {n, inK}, "C": {rows, n}}),
+		"gradient": problem("gradient", placed{"A": {m, n}, "B": {rows, k}, "C": {n, k}}),
+		"mlp":      problem("mlp", placed{"A": {rows, k}, "B": {inF, k}, "Bias": {inF}, "B2": {n, inF}, "C": {rows, n}}),
+		"sum":      problem("sum", placed{"A": {schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), m, n}, "C": {rows, n}}),
 	} {
 		for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
 			p.Type = typ
@@ -64,7 +66,7 @@ func TestExact(t *testing.T) {
 func inputs(p *Problem, real bool) map[string]Input {
 	in := map[string]Input{}
 	for i, t := range p.Tensors {
-		if !Result(t.Name) {
+		if !p.Result(t.Name) {
 			in[t.Name] = p.Input(t.Name, uint32(i+1), real)
 		}
 	}
@@ -86,7 +88,7 @@ func TestGelu(t *testing.T) {
 // TestResults names every result of the further products of one A.
 func TestResults(t *testing.T) {
 	n2, n3 := schedule.Dim(schedule.N2), schedule.Dim(schedule.N3)
-	p := problem(schedule.Linear, placed{"A": {rows, k}, "B": {n, k}, "B2": {n2, k}, "B3": {n3, k},
+	p := problem("linear", placed{"A": {rows, k}, "B": {n, k}, "B2": {n2, k}, "B3": {n3, k},
 		"C": {m, n}, "C2": {m, n2}, "C3": {m, n3}, "Gathered": {m, k}})
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
@@ -109,26 +111,27 @@ func TestReduces(t *testing.T) {
 		p    *Problem
 		want bool
 	}{
-		{problem(schedule.Matmul, placed{"A": {m, inK}, "B": {inK, n}, "C": {rows, n}}), true},
-		{problem(schedule.Linear, placed{"A": {m, inK}, "B": {n, inK}, "C": {m, n}}), true},
-		{problem(schedule.Linear, placed{"A": {rows, k}, "B": {n, k}, "C": {m, n}}), false},
-		{problem(schedule.Gradient, placed{"A": {m, n}, "B": {rows, k}, "C": {n, k}}), false},
-		{problem(schedule.Copy, placed{"A": {rows, n}, "C": {m, n}}), false},
+		{problem("matmul", placed{"A": {m, inK}, "B": {inK, n}, "C": {rows, n}}), true},
+		{problem("linear", placed{"A": {m, inK}, "B": {n, inK}, "C": {m, n}}), true},
+		{problem("linear", placed{"A": {rows, k}, "B": {n, k}, "C": {m, n}}), false},
+		{problem("gradient", placed{"A": {m, n}, "B": {rows, k}, "C": {n, k}}), false},
+		{problem("copy", placed{"A": {rows, n}, "C": {m, n}}), false},
 	} {
 		if got := x.p.Reduces(); got != x.want {
-			t.Errorf("%s of %v reduces: %v", x.p.Op, x.p.Tensors, got)
+			t.Errorf("%s of %v reduces: %v", x.p.Ops, x.p.Tensors, got)
 		}
 	}
 }
 
 func TestCheck(t *testing.T) {
-	p := problem(schedule.Linear, placed{"A": {rows, k}, "B": {n, k}, "C": {m, n}})
+	p := problem("linear", placed{"A": {rows, k}, "B": {n, k}, "C": {m, n}})
 	p.Extents[schedule.M] = 15
 	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "place A: extent M: 15 cannot be cut as [DIDx(D), M/D]") {
 		t.Error(err)
 	}
-	p = problem("softmax", placed{"A": {m}})
-	if err := p.Check(); err == nil || !strings.Contains(err.Error(), `no reference for operation "softmax"`) {
+	p = problem("copy", placed{"A": {m, n}, "C": {n, m}})
+	p.Ops[0].Index = "mn->nm"
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "no reference for C = mn->nm(A)") {
 		t.Error(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"ovgen/schedule"
 	"ovgen/verify/harness"
 )
 
@@ -90,7 +89,7 @@ func (o *options) multiplications(p *harness.Program, s harness.Shape) float64 {
 	}
 	work, _ := x.Work()
 	all := float64(work)
-	if !x.Reduces() && x.Op != schedule.MLP { // every rank does all of it
+	if !x.Reduces() { // every rank does all of it
 		all *= float64(o.ranks)
 	}
 	return all

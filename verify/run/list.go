@@ -9,7 +9,6 @@ import (
 
 	"ovgen/runtime/plan"
 	"ovgen/verify/harness"
-	"ovgen/verify/reference"
 )
 
 // listed is what list says of a program.
@@ -57,10 +56,11 @@ func (o *options) list(to io.Writer) {
 		} else {
 			refused = append(refused, fmt.Sprintf("%s: %s", p.Name, l.Refused))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Op, l.Shape, l.Type, memory, placements(&p))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Schedule().Operation(), l.Shape, l.Type, memory, placements(&p))
 	}
 	w.Flush()
-	fmt.Fprintf(to, "arena and workspaces: what a plan of the shape takes on each of %d ranks, beside the caller's buffers;\n"+
+	fmt.Fprintf(to, "arena and workspaces: what a plan of the shape takes on each of %d ranks, "+
+		"beside the caller's buffers;\n"+
 		"the plans of a group share both where they can (-json: all amounts in bytes)\n", o.ranks)
 	for _, line := range refused {
 		fmt.Fprintln(to, line)
@@ -69,12 +69,13 @@ func (o *options) list(to io.Writer) {
 
 func (o *options) listed(p *harness.Program) listed {
 	s := o.listedShape(p)
-	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Op, Size: o.ranks, Shape: s.String(), Type: s.Type.String()}
+	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Schedule().Operation(), Size: o.ranks, Shape: s.String(),
+		Type: s.Type.String()}
 	for _, t := range p.Types {
 		l.Types = append(l.Types, t.String())
 	}
 	for _, t := range p.Tensors {
-		l.Tensors = append(l.Tensors, placed{t.Name, t.String(), reference.Result(t.Name), t.Root})
+		l.Tensors = append(l.Tensors, placed{t.Name, t.String(), p.Made(t.Name), t.Root})
 	}
 	err := p.Fits(s, o.ranks)
 	if err == nil {
@@ -114,7 +115,7 @@ func placements(p *harness.Program) string {
 		if t.Root {
 			text += " on rank 0"
 		}
-		if reference.Result(t.Name) {
+		if p.Made(t.Name) {
 			written = append(written, text)
 		} else {
 			read = append(read, text)

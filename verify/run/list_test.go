@@ -54,11 +54,12 @@ func TestListedRefusal(t *testing.T) {
 	if n := strings.Count(out, "96.0 MiB") + strings.Count(out, "128.0 MiB"); n != 1 {
 		t.Errorf("%d programs with workspaces, want 1, in\n%s", n, out)
 	}
-	if want := "even: shape 12,8,8: M is 12, and must be a multiple of 8 for even on 4 ranks"; !strings.Contains(out, want) {
+	want := "even: shape 12,8,8: M is 12, and must be a multiple of 8 for even on 4 ranks"
+	if !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}
-	if out = listOf(t, []harness.Program{q}, "-json", "-m", "12", "-k", "8", "-n", "8"); !strings.Contains(out, `"refused":"shape 12,8,8: M is 12`) ||
-		strings.Contains(out, `"memory"`) {
+	out = listOf(t, []harness.Program{q}, "-json", "-m", "12", "-k", "8", "-n", "8")
+	if !strings.Contains(out, `"refused":"shape 12,8,8: M is 12`) || strings.Contains(out, `"memory"`) {
 		t.Errorf("memory of a shape that is refused: %s", out)
 	}
 }

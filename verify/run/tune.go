@@ -24,7 +24,7 @@ func families(programs []harness.Program) [][]*harness.Program {
 	}
 	slices.SortFunc(list, func(a, b *harness.Program) int { return strings.Compare(a.Name, b.Name) })
 	return schedule.Families(list, func(p *harness.Program) schedule.Schedule {
-		return schedule.Schedule{Op: schedule.Op(p.Op), Tensors: p.Tensors}
+		return p.Schedule()
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
 	"ovgen/verify/reference"
 )
@@ -86,7 +87,7 @@ func (l *lab) alike(p *harness.Program) error {
 	if err != nil {
 		return err
 	}
-	if x.Op != l.Problem.Op || len(x.Tensors) != len(l.Problem.Tensors) {
+	if !slices.EqualFunc(x.Ops, l.Problem.Ops, same) || len(x.Tensors) != len(l.Problem.Tensors) {
 		return fmt.Errorf("%s and %s are not the same operation (bench them one after the other)", first.Name,
 			p.Name)
 	}
@@ -101,6 +102,9 @@ func (l *lab) alike(p *harness.Program) error {
 	}
 	return nil
 }
+
+// same says that two operations compute the same of the same tensors.
+func same(a, b schedule.Op) bool { return a.String() == b.String() }
 
 // prepare makes what the parts of the work need beside the plans' tensors.
 func (l *lab) prepare(in map[string]reference.Input, s driver.Stream) error {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
-	"ovgen/schedule"
 	"ovgen/verify/harness"
 	"ovgen/verify/reference"
 )
@@ -76,7 +75,7 @@ func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Sh
 	if p.Eager {
 		modes[1] = modeOwn
 	}
-	if t.Small() && t.Problem.Op != schedule.Copy { // copies take reals anyway
+	if t.Small() && !t.Copies() { // copies take reals anyway
 		modes = append(modes, modeReal)
 	}
 	for i, counts := range p.Patterns(t.Shape, r.Size()) {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"slices"
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
@@ -21,8 +22,11 @@ type task struct {
 func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 	made := map[string]driver.Ptr{}
 	for _, step := range l.Problem.Steps() {
+		if step.Does != reference.Multiplies {
+			continue
+		}
 		p, ranks := step.Product, l.r.Size()
-		if step.C == reference.Hidden {
+		if slices.Contains(l.Problem.Hidden(), step.C) {
 			p.N /= ranks
 		}
 		if p.Parts > 1 && l.Problem.Reduces() {
@@ -118,21 +122,33 @@ func (l *lab) pulls() (bytes []int64) {
 	if l.Program.Bare() || l.r.Size() == 1 {
 		return nil
 	}
-	partial := l.Problem.Reduces()
-	for _, name := range []string{"A", "B"} {
-		at, _, sharded := l.Problem.Tensor(name).Sharded()
-		if sharded && (!partial || l.Problem.Op == schedule.MLP && name == "A" && at == 0) {
-			bytes = append(bytes, l.Bytes(l.Parts[name].Count))
+	s := l.Program.Schedule()
+	seen := map[string]bool{}
+	for _, o := range s.Ops {
+		partial := s.Partial(o)
+		for _, name := range o.In {
+			_, _, sharded := l.Problem.Tensor(name).Sharded()
+			if sharded && !seen[name] && !partial && !l.keeps(o, name) {
+				bytes = append(bytes, l.Bytes(l.Parts[name].Count))
+			}
+			seen[name] = true
 		}
-	}
-	if partial {
-		share := l.Bytes(l.Problem.Elements("C") / l.r.Size())
+		if !partial {
+			continue
+		}
+		share := l.Bytes(l.Problem.Elements(o.Out) / l.r.Size())
 		bytes = append(bytes, share)
-		if l.Parts["C"].Count == l.Problem.Elements("C") {
+		if l.Parts[o.Out].Count == l.Problem.Elements(o.Out) {
 			bytes = append(bytes, share)
 		}
 	}
 	return bytes
+}
+
+// keeps says that a rank needs its own part of an operand only: what it makes of it is for
+// its own part of what follows.
+func (l *lab) keeps(o schedule.Op, name string) bool {
+	return name != o.In[0] && slices.Contains(l.Problem.Hidden(), o.Out)
 }
 
 // copies are the pulls of a run, from what the peers staged.
@@ -170,22 +186,24 @@ type collective struct {
 
 // collective of the program; false for one that also computes.
 func (l *lab) collective(ranks int) (collective, bool) {
-	a, c := l.Parts["A"], l.Parts["C"]
+	if !l.Program.Bare() {
+		return collective{}, false
+	}
+	step := l.Problem.Steps()[0]
+	a, c := l.Parts[step.A], l.Parts[step.C]
 	d := float64(ranks)
 	others := (d - 1) / d
-	axisA, _, sharded := l.Problem.Tensor("A").Sharded()
-	axisC, _, scattered := l.Problem.Tensor("C").Sharded()
-	whole := l.Bytes(l.Problem.Elements("C"))
+	axisA, _, sharded := l.Problem.Tensor(step.A).Sharded()
+	axisC, _, scattered := l.Problem.Tensor(step.C).Sharded()
+	whole := l.Bytes(l.Problem.Elements(step.C))
 	switch {
-	case !l.Program.Bare():
-		return collective{}, false
-	case l.Problem.Op == schedule.Sum && scattered:
+	case step.Does == reference.AddsUp && scattered:
 		return collective{"reduce-scatter", l.Bytes(a.Count), others}, true
-	case l.Problem.Op == schedule.Sum:
+	case step.Does == reference.AddsUp:
 		return collective{"all-reduce", l.Bytes(a.Count), 2 * others}, true
-	case l.Problem.Tensor("A").Root && scattered:
+	case l.Problem.Tensor(step.A).Root && scattered:
 		return collective{"scatter", whole, others}, true
-	case l.Problem.Tensor("A").Root:
+	case l.Problem.Tensor(step.A).Root:
 		return collective{"broadcast", whole, 1}, true
 	case sharded && scattered && axisA != axisC:
 		return collective{"all-to-all", l.Bytes(a.Count), others}, true

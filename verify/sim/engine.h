@@ -17,14 +17,14 @@ struct ovgen_dim {
 struct ovgen_engine {
   struct ovgen_dim threadIdx, blockIdx, blockDim, gridDim;
   void (*sync_threads)(void);
-  unsigned (*load_acquire)(const unsigned *word);
-  void (*store_release)(unsigned *word, unsigned value);
-  void (*store_relaxed)(unsigned *word, unsigned value);
-  unsigned (*increment)(unsigned *word, unsigned last);
   float (*half_to_float)(unsigned bits);
   unsigned (*float_to_half)(float x);
   unsigned (*float_to_bfloat)(float x);
   unsigned long long (*globaltimer)(void);
+  unsigned (*load_acquire)(const unsigned *word);
+  void (*store_release)(unsigned *word, unsigned value);
+  void (*store_relaxed)(unsigned *word, unsigned value);
+  unsigned (*increment)(unsigned *word, unsigned last);
 };
 
 /* One kernel of a package's table, which ends with a null name. */

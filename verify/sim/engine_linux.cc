@@ -318,8 +318,8 @@ unsigned float_to_bfloat(float x)
 }
 
 ovgen_engine engine = {
-    {}, {}, {}, {}, sync_threads, load_acquire, store_release, store_relaxed, increment,
-    half_to_float, float_to_half, float_to_bfloat, globaltimer,
+    {}, {}, {}, {}, sync_threads, half_to_float, float_to_half, float_to_bfloat, globaltimer,
+    load_acquire, store_release, store_relaxed, increment,
 };
 
 // ----------------------------------------------------------------------------

@@ -79,6 +79,9 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 		if k.Name != name || m.kernels[name] == nil {
 			continue
 		}
+		if n := m.kernels[name].bytes(); n != k.Params {
+			return 0, fmt.Errorf("%s: kernel %s takes %d bytes of parameters, and %s says %d", call, name, n, m.code.Name, k.Params)
+		}
 		f := driver.Function(c.world.handle())
 		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params, touches: k.Touches}
 		return f, nil

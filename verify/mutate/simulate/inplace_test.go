@@ -14,7 +14,7 @@ import (
 // others.
 func TestInPlace(t *testing.T) {
 	scatterOneShot := catalog.ReduceScatter
-	scatterOneShot.Pipeline.Kind = schedule.OneShot
+	scatterOneShot.Moves = []schedule.Move{{Of: "C", Way: schedule.Shot{Signals: schedule.MemOps}}}
 	for _, x := range []struct {
 		name         string
 		s            schedule.Schedule

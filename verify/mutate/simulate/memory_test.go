@@ -117,7 +117,7 @@ type tensor struct {
 // written ahead of a run goes over what they are spoilt with.
 func (r *rank) tensors() (list []tensor) {
 	add := func(name, buffer string, part int64) {
-		if t := (tensor{name, reference.Result(name), buffer, 0, r.part(name)}); t.Count > 0 {
+		if t := (tensor{name, r.problem.Result(name), buffer, 0, r.part(name)}); t.Count > 0 {
 			t.offset = part * 4 * int64(t.Count)
 			list = append(list, t)
 		}
@@ -200,7 +200,7 @@ func input(p *reference.Problem, run int, name string) reference.Input {
 func results(p *reference.Problem, run int) map[string]reference.Values {
 	inputs := map[string]reference.Input{}
 	for _, t := range p.Tensors {
-		if !reference.Result(t.Name) {
+		if !p.Result(t.Name) {
 			inputs[t.Name] = input(p, run, t.Name)
 		}
 	}

@@ -119,7 +119,7 @@ func problemOf(c mutate.Case) (*reference.Problem, error) {
 	for name, n := range s.Extents {
 		e[schedule.Extent(name)] = int(n)
 	}
-	p := &reference.Problem{Op: c.Program.Schedule.Op, Tensors: c.Program.Schedule.Tensors, Extents: e,
+	p := &reference.Problem{Ops: c.Program.Schedule.Ops, Tensors: c.Program.Schedule.Tensors, Extents: e,
 		Type: driver.FP32}
 	for _, n := range s.Counts {
 		p.Counts = append(p.Counts, int(n))

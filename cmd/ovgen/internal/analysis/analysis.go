@@ -121,7 +121,7 @@ func (c *checker) local(lit *ast.CompositeLit) {
 	s, unknown := c.src.Value(lit)
 	for _, e := range schedule.FieldErrors(s.Validate()) {
 		p := c.src.Find(lit, e.Path)
-		if !p.Whole || e.Path == "Tensors" || dependsOn(e.Path, unknown) {
+		if !p.Whole || e.Path == "Tensors" || strings.HasSuffix(e.Path, ".Of") && len(s.Tensors) == 0 || dependsOn(e.Path, unknown) {
 			continue
 		}
 		c.say(p.At.Pos(), "schedule: "+e.Error())
@@ -136,10 +136,11 @@ func (c *checker) say(at token.Pos, msg string) {
 }
 
 // dependsOn says that a finding may be due to something unknown: to anything in the
-// same field of the schedule, or to the operation where it is about tensors.
+// same field of the schedule, or to what is computed and where.
 func dependsOn(path string, unknown []string) bool {
+	computed := func(f string) bool { return f == "Ops" || f == "Tensors" }
 	return slices.ContainsFunc(unknown, func(u string) bool {
-		return u == "" || field(u) == field(path) || field(path) == "Tensors" && u == "Op"
+		return u == "" || field(u) == field(path) || computed(field(u)) && (computed(field(path)) || strings.HasSuffix(path, ".Of"))
 	})
 }
 

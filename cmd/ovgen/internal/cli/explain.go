@@ -97,9 +97,12 @@ func (c *call) explanation(p *hostir.Program, x cost.Case) error {
 	return err
 }
 
-// equation is "linear, A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]".
+// equation is "C = linear(A, B), A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]".
 func equation(p *hostir.Program) string {
-	parts := []string{string(p.Schedule.Op)}
+	var parts []string
+	for _, o := range p.Schedule.Ops {
+		parts = append(parts, o.String())
+	}
 	for _, t := range p.Schedule.Tensors {
 		parts = append(parts, t.Name+" "+t.String())
 	}

@@ -47,11 +47,10 @@ func findings(err error) ([]finding, error) {
 }
 
 func printJSON(w io.Writer, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err == nil {
-		_, err = w.Write(append(text, '\n'))
-	}
-	if err != nil {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("print JSON: %w", err)
 	}
 	return nil

@@ -29,8 +29,11 @@ func runHelp(w io.Writer, args []string) error {
 		help(w)
 		return nil
 	}
-	if args[0] == waysTopic {
-		return ways(w)
+	switch args[0] {
+	case waysTopic:
+		return printWays(w)
+	case schedulesTopic:
+		return printSchedules(w)
 	}
 	v := find(args[0])
 	if v == nil {

@@ -26,15 +26,12 @@ func (m members) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, err := json.Marshal(x.name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(x.value)
-		if err != nil {
+		fmt.Fprintf(&b, "%q:", x.name)
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(x.value); err != nil {
 			return nil, fmt.Errorf("%s: %w", x.name, err)
 		}
-		fmt.Fprintf(&b, "%s:%s", name, value)
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil

@@ -75,11 +75,11 @@ func TestUnproven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-		if w, ok := n.(hostir.Wait); ok && w.Semaphore == "ready" {
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		if w, ok := s.Signal(); ok && w.Wait && w.Semaphore == "ready" {
 			return nil
 		}
-		return []hostir.Node{n}
+		return []hostir.Node{s}
 	})
 	var stderr bytes.Buffer
 	dir := t.TempDir()
@@ -130,9 +130,8 @@ func TestPanicIsOneSchedules(t *testing.T) {
 		t.Error("the other one is not proven")
 	}
 	broken := *p
-	broken.Name, broken.Body = "Broken", []hostir.Node{hostir.Wait{Comm: &hostir.P2PCommunication{}}, nil}
-	if _, err := emit.Packages([]emit.Input{{Program: &broken}}, emit.Options{}); err == nil ||
-		!strings.HasPrefix(err.Error(), "schedule Broken: the emitter fails on this schedule: ") {
+	broken.Name, broken.Body = "Broken", []hostir.Node{nil}
+	if _, err := emit.Packages([]emit.Input{{Program: &broken}}, emit.Options{}); err == nil || !strings.HasPrefix(err.Error(), "schedule Broken: the emitter fails on this schedule: ") {
 		t.Errorf("the emitter: got %v", err)
 	}
 }

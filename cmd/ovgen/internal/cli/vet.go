@@ -9,6 +9,8 @@ import (
 
 	"ovgen/cmd/ovgen/internal/emit"
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 )
 
 var vetVerb = &verb{
@@ -47,8 +49,7 @@ func vet(c *call) error {
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, x := range s.good() {
 		p := x.input.Program.Schedule
-		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.input.Proof, p.Op, placements(p),
-			carriers(p))
+		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.input.Proof, p.Operation(), placements(p), ways(x.input.Program))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -102,16 +103,32 @@ func warnings(in emit.Input) []string {
 	return list
 }
 
+// placements are those of what the first operation reads first, and of the results.
 func placements(s schedule.Schedule) string {
 	var parts []string
 	for _, t := range s.Tensors {
-		if t.Name == "A" || t.Name == "C" {
+		if t.Name == s.Ops[0].In[0] || s.Made(t.Name) {
 			parts = append(parts, t.Name+" "+t.String())
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-func carriers(s schedule.Schedule) string {
-	return fmt.Sprintf("%s + %s", s.Transport.Copy, s.Transport.Signal)
+// ways are "A by Pull (Parts 2), C by Slots": options as they are written.
+func ways(p *hostir.Program) string {
+	var parts []string
+	for _, m := range lower.Read(p) {
+		text := m.Of + " by " + schedule.WayName(m.Way)
+		var options []string
+		for _, o := range m.Options {
+			if !o.Zero {
+				options = append(options, o.Field+" "+o.Value)
+			}
+		}
+		if len(options) > 0 {
+			text += " (" + strings.Join(options, ", ") + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -3,26 +3,94 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"ovgen/schedule"
+	schedules "ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
 )
 
-// waysTopic is the word behind help that asks for the table.
-const waysTopic = "ways"
+// Words behind help that ask for the table of what is lowered: for a screen, and as the page
+// docs/schedules.md.
+const (
+	waysTopic      = "ways"
+	schedulesTopic = "schedules"
+)
 
-// ways prints what there are programs for: the table that schedules are held against.
-func ways(w io.Writer) error {
-	fmt.Fprint(w, `The placements of a schedule say which communication it needs; Kind and Order of its
-Pipeline choose among the ways to do it, and each way reads some choices more. Every way
-takes its signals, and its copies between ranks, by either carrier.
+// printWays prints what there are programs for: the table that schedules are held against.
+func printWays(w io.Writer) error {
+	fmt.Fprint(w, `The placements of a schedule say what has to travel; Moves chooses the way, the first of
+a communication where nothing is said. Each way has options of its own; of a
+communication it reads those below. go doc ovgen/schedule says what each way does.
 
 `)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "COMMUNICATION\tKIND, ORDER\tCHOICES")
-	for _, x := range lower.Ways() {
-		fmt.Fprintf(table, "%s\t%s, %s\t%s\n", x.Communication, x.Kind, x.Order, strings.Join(x.Choices, "; "))
+	fmt.Fprintln(table, "COMMUNICATION\tWAY\tOPTIONS")
+	for _, c := range lower.Table() {
+		for _, x := range c.Ways {
+			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, schedule.WayName(x.Way), options(x))
+		}
 	}
 	return table.Flush()
+}
+
+// options are those that a way has for a communication, with their values.
+func options(x lower.Lowering) string {
+	var list []string
+	for _, field := range x.Reads {
+		text, values := field, schedule.OptionValues(x.Way, field)
+		if i := slices.Index(values, schedule.OneKernel); i >= 0 && !x.OneKernel {
+			values = slices.Delete(values, i, i+1)
+		}
+		if len(values) > 1 || values[0] != "yes" {
+			text += " " + strings.Join(values, ", ")
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "; ")
+}
+
+// printSchedules prints the page of all that is lowered: by communication the placements that
+// need it, its ways with their options, and the schedules of the catalog that go so.
+func printSchedules(w io.Writer) error {
+	made, err := byWay()
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, `# What is lowered
+
+Printed by `+"`ovgen help schedules`"+`; a test holds it current. The placements of a schedule's tensors say which
+communication it needs: names of tensors and of extents are its own. `+"`Moves`"+` chooses among the ways; the first of each
+table is taken where a schedule says none. An option that is left out takes the fastest known value. S is any constant.
+`)
+	for _, c := range lower.Table() {
+		fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(c.Name[:1])+c.Name[1:])
+		for _, text := range c.Needed {
+			fmt.Fprintf(w, "- %s\n", text)
+		}
+		fmt.Fprint(w, "\n| way | options | in the catalog |\n|---|---|---|\n")
+		for _, x := range c.Ways {
+			name := schedule.WayName(x.Way)
+			fmt.Fprintf(w, "| %s | %s | %s |\n", name, options(x), strings.Join(made[c.Name+" "+name], ", "))
+		}
+	}
+	return nil
+}
+
+// byWay lists the schedules of the catalog by communication and way.
+func byWay() (map[string][]string, error) {
+	made := map[string][]string{}
+	for _, n := range schedules.All() {
+		p, err := lower.Lower(n.Name, n.Schedule)
+		if err != nil {
+			return nil, fmt.Errorf("lower %s: %w", n.Name, err)
+		}
+		for _, m := range lower.Read(p) {
+			key := m.Communication + " " + schedule.WayName(m.Way)
+			made[key] = append(made[key], n.Name)
+		}
+	}
+	return made, nil
 }

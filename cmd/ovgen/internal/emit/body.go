@@ -16,7 +16,6 @@ import (
 type body struct {
 	unit    *unit
 	used    map[string]bool // variables that the statements so far mention
-	aliases map[string]bool // names that Select has bound here and around
 	loops   []string        // indices of the loops around
 	renamed map[string]string
 	err     error // the first
@@ -36,8 +35,8 @@ func (u *unit) issue() ([]jen.Code, error) {
 	if err := u.findProducts(); err != nil {
 		return nil, err
 	}
-	b := &body{unit: u, aliases: map[string]bool{}, renamed: rename(u.program.Body)}
-	code, used := b.nodes(expand(u.program.Body))
+	b := &body{unit: u, renamed: rename(u.program.Body)}
+	code, used := b.nodes(u.program.Body)
 	var locals, values []jen.Code
 	for _, v := range []struct{ name, call string }{{"r", "Rank"}, {"d", "Size"}} {
 		if used[v.name] {
@@ -59,8 +58,6 @@ func (u *unit) issue() ([]jen.Code, error) {
 func (b *body) nodes(list []hostir.Node) ([]jen.Code, map[string]bool) {
 	items := make([]item, len(list))
 	outer := b.used
-	defer func(around map[string]bool) { b.aliases = around }(b.aliases)
-	b.aliases = maps.Clone(b.aliases)
 	for i, n := range list {
 		b.used = map[string]bool{}
 		items[i] = b.node(n)
@@ -120,30 +117,12 @@ func (b *body) node(n hostir.Node) item {
 	case hostir.Let:
 		it.defines = b.local(n.Name)
 		it.code = append(it.code, jen.Id(it.defines).Op(":=").Add(b.expr(n.Value)))
-	case hostir.Select:
-		of := n.Of
-		of.Alias = ""
-		it.defines = n.Name
-		it.code = append(it.code, jen.Id(n.Name).Op(":=").Add(b.address(of)))
-		b.aliases[n.Name] = true
 	case hostir.Synchronize:
 		it.code = append(it.code, b.synchronize(n)...)
-	case hostir.ShareMemHandles:
+	case hostir.Share:
 		it.code = append(it.code, b.share(n)...)
-	case hostir.Post:
-		it.code = append(it.code, b.signal("Post", n.Kernel, n.Stream, n.Semaphore, n.Index, n.Peer))
-	case hostir.Wait:
-		it.code = append(it.code, b.signal("Wait", n.Kernel, n.Stream, n.Semaphore, n.Index, n.Peer))
-	case hostir.Set:
-		it.code = append(it.code, b.set(n))
-	case hostir.Matmul, hostir.Linear, hostir.Gradient:
-		it.code = append(it.code, b.product(n))
-	case hostir.Reduce:
-		it.code = append(it.code, b.reduce(n)...)
-	case hostir.LaunchKernel:
-		it.code = append(it.code, b.launch(n)...)
-	case hostir.Allocate, hostir.GetCurrentStream:
-		return item{} // New and Queue.Main have done it
+	case hostir.Step:
+		it.code = append(it.code, b.step(n)...)
 	default:
 		b.fail("no Go is known for node %T", n)
 	}
@@ -262,12 +241,7 @@ func (b *body) local(name string) string {
 func rename(list []hostir.Node) map[string]string {
 	taken := map[string]bool{}
 	hostir.Walk(list, func(n hostir.Node) {
-		switch n := n.(type) {
-		case hostir.For:
-			taken[n.Index] = true
-		case hostir.Let:
-			taken[n.Name] = true
-		}
+		hostir.Exprs(n, func(_ string, e hostir.Expr) { e.Vars(func(name string) { taken[name] = true }) })
 	})
 	names := map[string]string{}
 	for name, free := range map[string][]string{"p": {"part", "piece"}, "q": {"j", "k", "l", "t"}} {

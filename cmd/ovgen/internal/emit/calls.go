@@ -3,31 +3,55 @@ package emit
 import (
 	"github.com/dave/jennifer/jen"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-// signal is a post or a wait.
-func (b *body) signal(call string, kernel bool, s hostir.StreamRef, semaphore string, index, peer hostir.Expr) jen.Code {
-	args := []jen.Code{b.stream(s), b.semaphore(semaphore, index)}
-	if !peer.IsZero() {
-		args = append(args, b.expr(peer))
+// step is the calls of a step.
+func (b *body) step(n hostir.Step) []jen.Code {
+	if n.Fused() {
+		return b.launch(n)
 	}
-	return b.call(call, kernel, args)
+	switch n.Do {
+	case hostir.Copy:
+		return []jen.Code{b.copy(n)}
+	case hostir.Sum:
+		return b.sum(n)
+	case hostir.Product:
+		return []jen.Code{b.product(n)}
+	}
+	w, ok := n.Signal()
+	if !ok {
+		b.fail("no Go is known for %s", hostir.PrintNode(n))
+		return nil
+	}
+	return []jen.Code{b.signal(n, w)}
 }
 
-// semaphore is an expression for one semaphore.
-func (b *body) semaphore(name string, index hostir.Expr) jen.Code {
-	field := jen.Id("p").Dot(unexported(name))
-	s, ok := b.unit.semaphore(name)
+// signal is a post or a wait.
+func (b *body) signal(n hostir.Step, w hostir.Word) jen.Code {
+	call := "Post"
+	if w.Wait {
+		call = "Wait"
+	}
+	args := []jen.Code{b.stream(n.Stream), b.semaphore(w)}
+	if !w.Peer.IsZero() {
+		args = append(args, b.expr(w.Peer))
+	}
+	return b.call(call, n.By != "", args)
+}
+
+// semaphore is an expression for the semaphore of a word.
+func (b *body) semaphore(w hostir.Word) jen.Code {
+	field := jen.Id("p").Dot(unexported(w.Semaphore))
+	s, ok := b.unit.semaphore(w.Semaphore)
 	switch {
 	case !ok:
-		b.fail("the program has no semaphore %q", name)
+		b.fail("the program has no semaphore %q", w.Semaphore)
 	case s.Count.IsZero():
-	case index.IsZero():
+	case w.Index.IsZero():
 		field.Index(jen.Lit(0))
 	default:
-		field.Index(b.expr(index))
+		field.Index(b.expr(w.Index))
 	}
 	return field
 }
@@ -42,19 +66,20 @@ func (u *unit) semaphore(name string) (hostir.Semaphore, bool) {
 	return hostir.Semaphore{}, false
 }
 
-// set is a copy.
-func (b *body) set(n hostir.Set) jen.Code {
-	of := n.Dst
-	if !b.unit.counted(of) && b.unit.counted(n.Src) {
-		of = n.Src
+// copy is a copy.
+func (b *body) copy(n hostir.Step) jen.Code {
+	dst, src := n.Writes[0], n.Reads[0]
+	of := dst
+	if !b.unit.counted(of) && b.unit.counted(src) {
+		of = src
 	}
-	return b.call("Set", n.Kernel, []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.address(n.Src), b.bytes(of)})
+	return b.call("Set", n.By != "", []jen.Code{b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(of)})
 }
 
 // call is a call of the queue, or of the kernel that does the same.
 func (b *body) call(name string, kernel bool, args []jen.Code) jen.Code {
 	if kernel {
-		return b.kernel(unexported(name), args...)
+		return b.kernel(kernelCalls[name], args...)
 	}
 	return jen.Id("q").Dot(name).Call(args...)
 }
@@ -64,61 +89,53 @@ func (b *body) kernel(name string, args ...jen.Code) jen.Code {
 	return jen.Id("p").Dot("kernels").Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 
-// share is an exchange of handles in the loop. Whoever copies needs the memory of the
-// side that does not: under get what is sent, under put where it is received.
-func (b *body) share(n hostir.ShareMemHandles) []jen.Code {
-	if n.Send == nil || n.Recv == nil {
-		return nil // of whole buffers: Bind has done it
+// share is an exchange of handles in the loop.
+func (b *body) share(n hostir.Share) (code []jen.Code) {
+	if n.To.IsZero() {
+		return nil // with all ranks: Bind has done it
 	}
-	buffer, to, from := shared(n), n.Send.Peer, n.Recv.Peer
-	if n.Send.Protocol == schedule.Put {
-		to, from = from, to
+	for _, buffer := range n.Buffers {
+		code = append(code, jen.Id("q").Dot("Share").Call(jen.Id("p").Dot(unexported(buffer)), b.expr(n.To),
+			b.expr(n.From)))
 	}
-	return []jen.Code{jen.Id("q").Dot("Share").Call(jen.Id("p").Dot(unexported(buffer)), b.expr(to), b.expr(from))}
+	return code
 }
 
-// shared is the buffer whose handles an exchange in the loop is about.
-func shared(n hostir.ShareMemHandles) string {
-	if n.Send.Protocol == schedule.Put {
-		return n.Recv.Buffer.Buffer
-	}
-	return n.Send.Buffer.Buffer
-}
-
-// product is a Matmul, a Linear or a Gradient.
-func (b *body) product(n hostir.Node) jen.Code {
-	x, _ := productOf(n)
-	field, err := b.unit.gemmOf(x)
+// product is a matrix product.
+func (b *body) product(n hostir.Step) jen.Code {
+	field, err := b.unit.gemmOf(n)
 	if err != nil {
 		b.fail("%w", err)
+		return jen.Null()
 	}
-	args := []jen.Code{b.stream(x.stream), jen.Id("p").Dot(field), b.address(x.c), b.address(x.a), b.address(x.b)}
-	switch {
-	case x.bias.Buffer != "":
-		args = append(args, b.address(x.bias))
-	case x.call == "Linear":
+	f, _ := hostir.ParseProduct(n.Index)
+	args := []jen.Code{b.stream(n.Stream), jen.Id("p").Dot(field), b.address(n.Writes[0])}
+	for _, v := range n.Reads {
+		args = append(args, b.address(v))
+	}
+	if f.TransposedB && len(n.Reads) == 2 {
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
-	return jen.Id("q").Dot(x.call).Call(args...)
+	return jen.Id("q").Dot(f.Name).Call(args...)
 }
 
-// reduce is a sum by a kernel.
-func (b *body) reduce(n hostir.Reduce) []jen.Code {
-	code, terms := b.terms(n.Terms)
-	args := []jen.Code{b.stream(n.Stream), b.address(n.Dst), b.bytes(n.Dst)}
-	return append(code, b.kernel("reduce", append(args, terms...)...))
+// sum is a sum by a kernel.
+func (b *body) sum(n hostir.Step) []jen.Code {
+	code, terms := b.terms(n.Reads)
+	args := []jen.Code{b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
+	return append(code, b.kernel(exported(n.By), append(args, terms...)...))
 }
 
 // terms are the arguments of a sum; those over an index are collected by a loop ahead
 // of it, in a list that the plan keeps so that no run allocates.
-func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
+func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	over := false
 	for _, t := range list {
-		over = over || t.Index != ""
+		over = over || t.Each.Index != ""
 	}
 	if !over {
 		for _, t := range list {
-			args = append(args, b.address(t.View))
+			args = append(args, b.address(t))
 		}
 		return nil, args
 	}
@@ -127,11 +144,11 @@ func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
 	to := field().Index(jen.Op(":").Lit(0))
 	for _, t := range list {
 		add := func() []jen.Code {
-			code := field().Op("=").Append(to, b.address(t.View))
+			code := field().Op("=").Append(to, b.address(t))
 			to = field()
 			return []jen.Code{code}
 		}
-		if t.Index == "" {
+		if t.Each.Index == "" {
 			before = append(before, add()...)
 			continue
 		}
@@ -139,108 +156,70 @@ func (b *body) terms(list []hostir.Terms) (before, args []jen.Code) {
 			before = append(before, field().Op("=").Add(to))
 			to = field()
 		}
-		before = append(before, b.loop(t.Index, t.From, t.To, add)...)
+		before = append(before, b.loop(t.Each.Index, t.Each.From, t.Each.To, add)...)
 	}
 	return before, []jen.Code{field().Op("...")}
 }
 
-// What a kernel does in one launch, in this order: each once, and all but the work only
-// where there is something to signal.
-const (
-	opens = iota
-	waits
-	work
-	posts
-	closes
-	places
-)
+// kernelCalls name the kernel that does what a call of the queue does.
+var kernelCalls = map[string]string{"Post": "Post", "Wait": "Wait", "Set": "Copy"}
 
-// launch is one kernel that signals around a copy or a sum.
-func (b *body) launch(n hostir.LaunchKernel) []jen.Code {
-	var before, terms []jen.Code
-	args := b.unsignalled(n.Name)
-	last := -1
-	for _, inner := range n.Body {
-		place := placeOf(inner, last >= work)
-		if place <= last || place != work && args[place] == nil {
-			b.fail("kernel %s can't do node %T there: it does a wait, a copy and a post, or a post, a wait, a sum, a post and a wait", n.Name, inner)
-			return nil
-		}
-		last = place
-		switch x := inner.(type) {
-		case hostir.Post:
-			args[place] = b.around(n.Name, b.semaphore(x.Semaphore, x.Index), x.Peer)
-		case hostir.Wait:
-			args[place] = b.around(n.Name, b.semaphore(x.Semaphore, x.Index), x.Peer)
-		case hostir.Set:
-			args[place] = []jen.Code{b.address(x.Dst), b.address(x.Src), b.bytes(x.Dst)}
-		case hostir.Reduce:
-			before, terms = b.terms(x.Terms)
-			args[place] = []jen.Code{b.address(x.Dst), b.bytes(x.Dst)}
-		}
+// launch is one kernel that signals around a copy or a sum: it posts, waits, works, posts and
+// waits, each at most once. A sum signals every peer; a copy waits for one before it and posts to
+// one after it, or to every peer.
+func (b *body) launch(n hostir.Step) []jen.Code {
+	dst := n.Writes[0]
+	var before, work, terms []jen.Code
+	if n.Do == hostir.Sum {
+		before, terms = b.terms(n.Reads)
+		work = append([]jen.Code{b.address(dst), b.bytes(dst)}, terms...)
+	} else {
+		work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
 	}
-	if args[work] == nil {
-		b.fail("kernel %s has nothing to copy or to add", n.Name)
+	signals := b.signals(n)
+	if b.err != nil {
+		return nil
 	}
-	call := []jen.Code{b.stream(n.Stream)}
-	for _, list := range append(args[:], terms) {
-		call = append(call, list...)
-	}
-	return append(before, b.kernel(n.Name, call...))
+	args := append([]jen.Code{b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
+	return append(before, b.kernel(exported(n.By), args...))
 }
 
-// placeOf is the place of a node of a launch, ahead of the work or behind it; of one that
-// no kernel does, -1.
-func placeOf(n hostir.Node, behind bool) int {
-	switch n.(type) {
-	case hostir.Post:
-		if behind {
-			return posts
+// signals are the fields of a launch's plan.Signals.
+func (b *body) signals(n hostir.Step) []jen.Code {
+	var fields, ranks []jen.Code
+	taken := map[string]bool{}
+	for _, at := range []struct {
+		words      []hostir.Word
+		post, wait string
+	}{{n.Pre, "PrePost", "PreWait"}, {n.Post, "PostPost", "PostWait"}} {
+		for i, w := range at.words {
+			name, sums := at.post, n.Do == hostir.Sum
+			if w.Wait {
+				name = at.wait
+			}
+			rank := map[string]string{"PreWait": "From", "PostPost": "To"}[name]
+			switch {
+			case taken[name], i > 0 && !w.Wait, !sums && rank == "":
+				b.fail("kernel %s can't do %q there: it does a wait, a copy and a post, or a post, a wait, a sum, "+
+					"a post and a wait", n.By, w)
+				return nil
+			case sums && !w.Peer.IsZero():
+				b.fail("kernel %s signals every peer, not one of them", n.By)
+				return nil
+			case !sums && w.Peer.IsZero():
+				ranks = append(ranks, set(rank, jen.Qual(planPath, "EveryPeer")))
+			case !sums:
+				ranks = append(ranks, set(rank, b.expr(w.Peer)))
+			}
+			taken[name] = true
+			fields = append(fields, set(name, b.semaphore(w)))
 		}
-		return opens
-	case hostir.Wait:
-		if behind {
-			return closes
-		}
-		return waits
-	case hostir.Set, hostir.Reduce:
-		return work
 	}
-	return -1
+	return append(fields, ranks...)
 }
-
-// unsignalled are the arguments of a kernel that signals nothing, nil where it can't.
-func (b *body) unsignalled(kernel string) (args [places][]jen.Code) {
-	none := b.around(kernel, jen.Nil(), hostir.Expr{})
-	args[waits], args[posts] = none, none
-	if kernel == shotKernel {
-		args[opens], args[closes] = none, none
-	}
-	return args
-}
-
-// around are the arguments for one signal of a kernel: shot's are to every peer.
-func (b *body) around(kernel string, semaphore jen.Code, peer hostir.Expr) []jen.Code {
-	switch {
-	case kernel != shotKernel && peer.IsZero():
-		return []jen.Code{semaphore, jen.Lit(every)}
-	case kernel != shotKernel:
-		return []jen.Code{semaphore, b.expr(peer)}
-	case !peer.IsZero():
-		b.fail("kernel %s signals every peer, not one of them", kernel)
-	}
-	return []jen.Code{semaphore}
-}
-
-// every is the peer of a launch that stands for all.
-const every = -1
 
 // address is where a view starts.
 func (b *body) address(v hostir.View) jen.Code {
-	if v.Alias != "" && b.aliases[v.Alias] {
-		b.used[v.Alias] = true
-		return jen.Id(v.Alias)
-	}
 	if b.unit.counted(v) {
 		return b.part(v)
 	}

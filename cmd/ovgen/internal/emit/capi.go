@@ -19,7 +19,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	if err := checkLibrary(opt); err != nil {
 		return err
 	}
-	header, err := templates.Render(libraryData(units), "c.h.tmpl")
+	header, err := templates.Render(templates.Part{Template: "c.h.tmpl", Data: libraryData(units)})
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 func libraryData(units []*unit) templates.Library {
 	data := templates.Library{From: runFrom}
 	for _, u := range units {
-		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: string(u.program.Schedule.Op),
-			Proof: u.proof(), Symbols: u.symbols()}
+		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: u.program.Schedule.Operation(), Proof: u.proof(), Symbols: u.symbols()}
 		if u.eager() {
 			s.Remarks = append(s.Remarks, "Its stream must not be captured, and ovgen_replay refuses it.")
 		}

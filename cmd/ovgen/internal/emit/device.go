@@ -6,166 +6,42 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 
 	"ovgen/runtime/driver"
-	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
 
-// The kinds of kernel that a transport is made of, each a template. The last three
-// signal around their work.
-const (
-	waitKernel   = "wait"
-	postKernel   = "post"
-	copyKernel   = "copy"
-	reduceKernel = "reduce"
-	getKernel    = "get"
-	putKernel    = "put"
-	shotKernel   = "shot"
-)
-
-// allKinds is the order in which a package lists its kernels.
-var allKinds = []string{waitKernel, postKernel, copyKernel, reduceKernel, getKernel, putKernel, shotKernel}
-
-// common are the templates of what several kinds are made with, in the order in which
-// a package has them.
-var common = []struct {
-	name           string
-	header, source bool
-	kinds          []string
-}{
-	{"peers", true, false, []string{waitKernel, postKernel, getKernel, putKernel, shotKernel}},
-	{"words", false, true, []string{waitKernel, postKernel, getKernel, putKernel, shotKernel}},
-	{"fused", true, true, []string{getKernel, putKernel, shotKernel}},
-	{"bytes", false, true, []string{copyKernel, getKernel, putKernel}},
-	{"sum", true, true, []string{reduceKernel, shotKernel}},
-}
-
-// kinds of kernel that the program uses, in a fixed order.
-func (u *unit) kinds() []string {
-	used := map[string]bool{}
-	// What a kernel does inside is no kernel of its own.
-	nodes := hostir.Map(expand(u.program.Body), func(n hostir.Node) []hostir.Node {
-		if k, ok := n.(hostir.LaunchKernel); ok {
-			used[k.Name] = true
-			return nil
-		}
-		return []hostir.Node{n}
-	})
-	hostir.Walk(nodes, func(n hostir.Node) {
-		switch n := n.(type) {
-		case hostir.Wait:
-			used[waitKernel] = used[waitKernel] || n.Kernel
-		case hostir.Post:
-			used[postKernel] = used[postKernel] || n.Kernel
-		case hostir.Set:
-			used[copyKernel] = used[copyKernel] || n.Kernel
-		case hostir.Reduce:
-			used[reduceKernel] = true
-		}
-	})
-	return slices.DeleteFunc(slices.Clone(allKinds), func(k string) bool { return !used[k] })
-}
-
-// has says whether the program uses one of these kinds.
-func (u *unit) has(kinds ...string) bool {
-	return slices.ContainsFunc(u.kinds(), func(k string) bool { return slices.Contains(kinds, k) })
-}
-
-// signals says whether kernels post or wait, fused whether some also work.
-func (u *unit) signals() bool { return u.has(waitKernel, postKernel) || u.fused() }
-func (u *unit) fused() bool   { return u.has(getKernel, putKernel, shotKernel) }
-
-// copies and sums say what kernels work at.
-func (u *unit) copies() bool { return u.has(copyKernel, getKernel, putKernel) }
-func (u *unit) sums() bool   { return u.has(reduceKernel, shotKernel) }
-
-// limited says whether the kernels serve a number of ranks only.
-func (u *unit) limited() bool { return u.signals() || u.sums() }
-
-// summaries are the kernels as the head of a .cu lists them.
-var summaries = map[string]string{
-	waitKernel: "waits until peers have posted, and resets",
-	postKernel: "posts to peers",
-	copyKernel: "copies, out of a peer's memory or its own",
-
-	reduceKernel: "adds up tensors, in one order and in fp32",
-	getKernel:    "waits, copies from a peer, and posts",
-	putKernel:    "waits, copies to a peer, and posts",
-	shotKernel:   "posts and waits, adds up tensors, posts and waits",
-}
-
-// deviceCode is the device code of a package with kernels.
-func (u *unit) deviceCode() device {
-	d := device{dir: u.name, headers: []string{"head.h.tmpl"}, sources: []string{"head.cu.tmpl"}}
-	d.data = templates.Device{Package: u.name, From: "schedule " + u.program.Name,
-		About: []string{"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}}
-	for _, s := range common {
-		if s.header && u.has(s.kinds...) {
-			d.headers = append(d.headers, s.name+".h.tmpl")
-		}
-		if s.source && u.has(s.kinds...) {
-			d.sources = append(d.sources, s.name+".cu.tmpl")
-		}
-	}
-	width := 0
-	for _, k := range u.kinds() {
-		width = max(width, len(k))
-	}
-	for _, k := range u.kinds() {
-		name := u.name + "_" + k
-		d.data.Kernels = append(d.data.Kernels, templates.Kernel{Name: name, Params: name})
-		d.data.About = append(d.data.About, fmt.Sprintf("  %-*s  %s", width, k, summaries[k]))
-		d.headers = append(d.headers, k+".h.tmpl")
-		d.sources = append(d.sources, k+".cu.tmpl")
-	}
-	d.headers = append(d.headers, "foot.h.tmpl")
-	return d
-}
-
-// device is the device code of one package.
+// device is the device code of one package as text.
 type device struct {
-	dir              string // of the package, in the output
-	data             templates.Device
-	headers, sources []string // templates, in order
+	name   string // of the package, and of its folder in the output
+	from   string // what it was generated from
+	source templates.Text
+	host   []templates.HostKernel
+	words  bool // kernels signal
 }
 
-// rendered is device code as text.
-type rendered struct {
-	device
-	header, source templates.Text
-}
-
-// render makes the text of the header and the .cu.
-func (d device) render() (*rendered, error) {
-	header, err := templates.Render(d.data, d.headers...)
-	if err != nil {
-		return nil, err
-	}
-	source, err := templates.Render(d.data, d.sources...)
-	if err != nil {
-		return nil, err
-	}
-	return &rendered{d, header, source}, nil
+// render makes the text of a .cu.
+func (d device) render(parts []templates.Part) (*device, error) {
+	var err error
+	d.source, err = templates.Render(parts...)
+	return &d, err
 }
 
 // digest is what PTX is compiled from.
-func (r *rendered) digest() string { return driver.Digest(r.header.Bytes, r.source.Bytes) }
+func (d *device) digest() string { return driver.Digest(d.source.Bytes) }
 
-// emit adds NAME.h, NAME.cu, NAME_host.cc and NAME_sm80.ptx.
-func (r *rendered) emit(opt Options, files map[string][]byte) error {
-	sum := sha256.Sum256(r.source.Bytes)
-	r.data.Source = hex.EncodeToString(sum[:])
-	host, err := templates.Render(r.data, "host.cc.tmpl")
+// emit adds NAME.cu, NAME_host.cc and NAME_sm80.ptx.
+func (d *device) emit(opt Options, files map[string][]byte) error {
+	sum := sha256.Sum256(d.source.Bytes)
+	host, err := templates.Render(templates.Part{Template: "host.cc.tmpl",
+		Data: templates.Host{Package: d.name, From: d.from, Source: hex.EncodeToString(sum[:]), Words: d.words, Kernels: d.host}})
 	if err != nil {
 		return err
 	}
-	stem := path.Join(r.dir, r.data.Package)
-	files[stem+".h"] = r.header.Bytes
-	files[stem+".cu"] = r.source.Bytes
+	stem := path.Join(d.name, d.name)
+	files[stem+".cu"] = d.source.Bytes
 	files[stem+"_host.cc"] = host.Bytes
-	ptx, err := r.ptx(opt)
+	ptx, err := d.ptx(opt)
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
 		files[stem+ptxSuffix] = ptx
 		opt.missing(missing)
@@ -184,7 +60,7 @@ func (r *rendered) emit(opt Options, files map[string][]byte) error {
 	}
 	for _, l := range lines {
 		if opt.Report != nil {
-			opt.Report(l)
+			opt.Report(d.name + ": " + l)
 		}
 	}
 	return nil
@@ -195,9 +71,9 @@ const ptxSuffix = "_sm80.ptx"
 
 // ptx compiles the source, or keeps the existing PTX if it is current. With a
 // *MissingError comes the file that says that there is none.
-func (r *rendered) ptx(opt Options) ([]byte, error) {
-	name := path.Join(r.dir, r.data.Package+ptxSuffix)
-	stamp := newStamp(r.data.Package, r.header.Bytes, r.source.Bytes)
+func (d *device) ptx(opt Options) ([]byte, error) {
+	name := path.Join(d.name, d.name+ptxSuffix)
+	stamp := newStamp(d.name, d.source.Bytes)
 	if opt.Compiler == nil {
 		have := opt.Existing[name]
 		if stamp.current(have) {
@@ -205,10 +81,9 @@ func (r *rendered) ptx(opt Options) ([]byte, error) {
 		}
 		return stamp.absent(), &MissingError{File: name, Why: opt.Missing}
 	}
-	headers := map[string][]byte{r.data.Package + ".h": r.header.Bytes}
-	ptx, err := opt.Compiler.Compile(r.data.Package+".cu", r.source.Bytes, headers, compileOptions)
+	ptx, err := opt.Compiler.Compile(d.name+".cu", d.source.Bytes, nil, compileOptions)
 	if err != nil {
-		return nil, r.inTemplates(err)
+		return nil, d.inTemplates(err)
 	}
 	return stamp.file(opt.Compiler.Version(), ptx), nil
 }

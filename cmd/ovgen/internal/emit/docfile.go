@@ -16,7 +16,7 @@ func (u *unit) docFile() ([]byte, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", wrap("Package "+u.purpose()))
 	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(describe(u.program)))
-	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number\nof ranks:\n\n")
+	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number of ranks:\n\n")
 	text.WriteString(indented(hostir.Print(u.program)))
 	text.WriteString("\n" + wrap(u.carriers()) + "\n")
 	text.WriteString("\nProof: " + u.proof() + ".\n")
@@ -38,21 +38,28 @@ func (u *unit) purpose() string {
 	return runs + "\n" + text
 }
 
+// carried says what copies and what signals, by the value of By.
+var carried = map[string]string{
+	string(schedule.CopyEngine):    "the copy engine and signals by stream memory operations",
+	string(schedule.KernelCopies):  "kernels and signals by stream memory operations",
+	string(schedule.KernelSignals): "the copy engine and signals by kernels",
+	schedule.Kernels:               "kernels and signals by kernels",
+	schedule.OneKernel:             "kernels and signals by kernels",
+}
+
 // carriers says what moves bytes between ranks and what signals.
 func (u *unit) carriers() string {
-	copies := map[string]string{string(schedule.CopyEngine): "the copy engine", string(schedule.CopyKernel): "kernels"}
-	signals := map[string]string{string(schedule.StreamMemOp): "stream memory operations",
-		string(schedule.SignalKernel): "kernels"}
 	text := ""
-	for _, c := range lower.Read(u.program) {
-		switch c.Field {
-		case "Transport.Copy":
-			text = "Copies between ranks go by " + copies[c.Value] + " and signals by "
-		case "Transport.Signal":
-			if text == "" {
-				text = "No rank copies from or to another. Signals go by "
+	for _, m := range lower.Read(u.program) {
+		for _, o := range m.Options {
+			switch {
+			case o.Field == "By":
+				text = "Copies between ranks go by " + carried[o.Value]
+			case o.Field == "Signals" && o.Value == string(schedule.MemOps):
+				text = "No rank copies from or to another. Signals go by stream memory operations"
+			case o.Field == "Signals":
+				text = "No rank copies from or to another. Signals go by kernels"
 			}
-			text += signals[c.Value]
 		}
 	}
 	if !u.device {
@@ -65,40 +72,26 @@ func (u *unit) carriers() string {
 	return text + "The kernels are in " + u.name + ".cu."
 }
 
-// labels of the choices as they are described.
-var labels = map[string]string{
-	"Pipeline.Kind": "pipeline", "Pipeline.Order": "order", "Pipeline.Protocol": "protocol",
-	"Pipeline.Direction": "direction",
-	"Pipeline.Products":  "products", "Pipeline.Reduction": "reduction", "Pipeline.Chunks": "chunks",
-	"Pipeline.Parts": "parts of a shard",
-	"Pipeline.Own":   "own rows", "Pipeline.OwnShard": "own shard", "Pipeline.Signals": "signals",
-	"Transport.Copy":   "copies by",
-	"Transport.Signal": "signals by", "Transport.Steps": "launches", "Streams.Priority": "priority",
-	"Streams.Copy":  "copy stream",
-	"Streams.Start": "start", "Streams.Handles": "handles", "Streams.Compute": "compute streams",
-}
-
-// describe is a schedule as text: the operation, the placements, and the choices that its
+// describe is a schedule as text: the operations, the placements, and the ways that its
 // program was made by.
 func describe(p *hostir.Program) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s", p.Schedule.Op)
+	for _, o := range p.Schedule.Ops {
+		fmt.Fprintf(&b, "%s\n", o)
+	}
 	for _, t := range p.Schedule.Tensors {
 		where := ""
 		if t.Root {
 			where = " on rank 0"
 		}
-		fmt.Fprintf(&b, "\n  %-4s %s%s", t.Name, t, where)
+		fmt.Fprintf(&b, "  %-4s %s%s\n", t.Name, t, where)
 	}
-	b.WriteString("\n")
-	for _, c := range lower.Read(p) {
-		switch {
-		case c.Field == "Streams.Compute" && c.Value == "":
-			c.Value = "one for each step"
-		case c.Field == "Pipeline.Parts" && c.Value == "":
-			c.Value = "1"
+	for _, m := range lower.Read(p) {
+		var options []string
+		for _, o := range m.Options {
+			options = append(options, o.Field+" "+o.Value)
 		}
-		fmt.Fprintf(&b, "%-16s %s\n", labels[c.Field], c.Value)
+		fmt.Fprintf(&b, "%s by %s: %s\n", m.Of, schedule.WayName(m.Way), strings.Join(options, ", "))
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/prove"
 )
@@ -63,7 +64,8 @@ type unit struct {
 	program *hostir.Program
 	options Options
 	device  bool // it has kernels
-	code    *rendered
+	kernels kernels.Table
+	code    *device
 	chunks  []chunk
 	gemms   []gemm
 	terms   bool // a sum collects its terms in a loop
@@ -111,11 +113,14 @@ func newUnit(in Input, opt Options) (*unit, error) {
 	if err := u.checkNames(); err != nil {
 		return nil, err
 	}
-	if u.device = len(u.kinds()) > 0; !u.device {
+	var err error
+	if u.kernels, err = u.table(); err != nil {
+		return nil, err
+	}
+	if u.device = len(u.kernels.Kernels) > 0; !u.device {
 		return u, nil
 	}
-	var err error
-	u.code, err = u.deviceCode().render()
+	u.code, err = u.deviceCode()
 	return u, err
 }
 
@@ -161,6 +166,3 @@ func (u *unit) goFiles(files map[string][]byte) error {
 	}
 	return nil
 }
-
-// expand rewrites exchanges into the posts, waits and copies of their protocol.
-func expand(nodes []hostir.Node) []hostir.Node { return hostir.Map(nodes, hostir.Expand) }

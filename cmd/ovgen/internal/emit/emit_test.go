@@ -20,7 +20,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
-	"ovgen/templates"
+	"ovgen/schedule/scheduletest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -35,35 +35,27 @@ func (f fake) Compile(name string, source []byte, headers map[string][]byte, opt
 }
 
 func linear() schedule.Schedule {
-	return schedule.Schedule{Op: schedule.Linear, Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)),
-			schedule.Dim(schedule.K)}},
+	return scheduletest.Usual("linear", schedule.Schedule{Tensors: []schedule.Tensor{
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}},
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)),
-			schedule.Dim(schedule.N)}},
-	}}
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}},
+	}})
 }
 
 // matmul has a constant K and two types.
 func matmul() schedule.Schedule {
 	s := linear()
-	s.Op = schedule.Matmul
 	s.Types = []schedule.Type{schedule.FP16, schedule.FP32}
 	s.Tensors = []schedule.Tensor{s.Tensors[0], s.Tensors[1], s.Tensors[3]}
 	s.Tensors[0].Axes = []schedule.Axis{s.Tensors[0].Axes[0], schedule.Dim("128")}
 	s.Tensors[1].Axes = []schedule.Axis{schedule.Dim("128"), schedule.Dim(schedule.N)}
-	return s
+	return scheduletest.Usual("matmul", s)
 }
 
 // inTurn takes every choice that is not the default and can be emitted.
 func inTurn() schedule.Schedule {
-	s := linear()
-	s.Pipeline.OwnShard = schedule.Copied
-	s.Pipeline.Signals = schedule.InStep
-	s.Transport = schedule.Transport{Copy: schedule.CopyKernel, Signal: schedule.SignalKernel}
-	s.Streams = schedule.Streams{Compute: 3, Copy: schedule.WithStep}
-	return s
+	return scheduletest.By(linear(), "A", schedule.Naive{Copied: true, SignalsInStep: true, Streams: 3, WithStep: true, By: schedule.Kernels})
 }
 
 func program(t *testing.T, name string, s schedule.Schedule) Input {
@@ -107,8 +99,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
 		}
 	}
-	if len(want) != 16 {
-		t.Errorf("%d golden files of %v, want 16", len(want), slices.Sorted(maps.Keys(files)))
+	if len(want) != 14 {
+		t.Errorf("%d golden files of %v, want 14", len(want), slices.Sorted(maps.Keys(files)))
 	}
 }
 
@@ -177,7 +169,7 @@ func TestStamp(t *testing.T) {
 // The code that a package holds passes its own check, and other PTX does not.
 func TestCodeCheck(t *testing.T) {
 	files := packages(t, program(t, "InTurn", inTurn()))
-	_, source, _ := strings.Cut(string(files["inturn/kernels.go"]), `Source: "`)
+	_, source, _ := strings.Cut(string(files["inturn/kernels.go"]), `Source:  "`)
 	source, _, ok := strings.Cut(source, `"`)
 	if !ok {
 		t.Fatal("kernels.go names no source")
@@ -186,8 +178,8 @@ func TestCodeCheck(t *testing.T) {
 	for _, c := range []struct{ source, ptx, want string }{
 		{source, ptx, ""},
 		{source, ptx + "\n", "was changed after it was compiled"},
-		{driver.Digest([]byte("other")), ptx, "was compiled from another .cu or .h"},
-		{source, string(newStamp("inturn", nil, nil).absent()), driver.ErrNoPTX.Error()},
+		{driver.Digest([]byte("other")), ptx, "was compiled from another .cu"},
+		{source, string(newStamp("inturn", nil).absent()), driver.ErrNoPTX.Error()},
 	} {
 		err := (&driver.Code{Name: "inturn", Source: c.source, PTX: []byte(c.ptx)}).Check()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -207,26 +199,23 @@ func TestHashCoversDeviceCode(t *testing.T) {
 	if !strings.Contains(string(files["inturn/program.go"]), `"`+right+`"`) {
 		t.Errorf("program.go has another hash than %s", right)
 	}
-	for name, text := range map[string]*templates.Text{".cu": &u.code.source, ".h": &u.code.header} {
-		was := text.Bytes
-		text.Bytes = bytes.Replace(slices.Clone(was), []byte("struct"), []byte("struct "), 1)
-		if bytes.Equal(was, text.Bytes) || u.hash() == right {
-			t.Errorf("a change in the %s changes no hash", name)
-		}
-		text.Bytes = was
+	text := &u.code.source
+	was := text.Bytes
+	text.Bytes = bytes.Replace(slices.Clone(was), []byte("struct"), []byte("struct "), 1)
+	if bytes.Equal(was, text.Bytes) || u.hash() == right {
+		t.Error("a change in the .cu changes no hash")
 	}
 }
 
 func TestCompilerErrorNamesTemplate(t *testing.T) {
 	in := program(t, "InTurn", inTurn())
 	text := string(packages(t, in)["inturn/inturn.cu"])
-	line := 1 + strings.Count(text[:strings.Index(text, "inturn_post(")], "\n")
-	wrong := &nvrtc.SourceError{Name: "inturn.cu",
-		Log: fmt.Sprintf("inturn.cu(%d): error: no such thing\ninturn.h(2): warning: odd\n1 error\n", line)}
+	line := 1 + strings.Count(text[:strings.Index(text, "void post(")], "\n")
+	wrong := &nvrtc.SourceError{Name: "inturn.cu", Log: fmt.Sprintf("inturn.cu(%d): error: no such thing\ninturn.cu(2): warning: odd\n1 error\n", line)}
 	_, err := Packages([]Input{in}, Options{Compiler: fake{wrong}})
 	for _, want := range []string{
 		fmt.Sprintf("inturn.cu:%d (template post.cu.tmpl): error: no such thing", line),
-		"inturn.h:2 (template head.h.tmpl): warning: odd", "schedule InTurn",
+		"inturn.cu:2 (template head.cu.tmpl): warning: odd", "schedule InTurn",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)
@@ -239,8 +228,7 @@ func TestRefuses(t *testing.T) {
 	clash.Program.Semaphores = append(clash.Program.Semaphores, hostir.Semaphore{Name: "bias"},
 		hostir.Semaphore{Name: "issue"})
 	unknown := program(t, "Unknown", linear())
-	unknown.Program.Body = append(unknown.Program.Body,
-		hostir.Set{Dst: hostir.View{Buffer: "X"}, Src: hostir.View{Buffer: "A"}})
+	unknown.Program.Body = append(unknown.Program.Body, hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("A")))
 	for _, c := range []struct {
 		inputs []Input
 		want   []string

@@ -4,43 +4,41 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/cost"
 )
 
 // wholesale launches every kind of kernel.
 func wholesale() Input {
-	own, gathered := hostir.View{Buffer: "A"}, hostir.View{Buffer: "Agathered", Index: from}
-	slots := []hostir.Terms{{View: hostir.View{Buffer: "slots", Index: hostir.Const(0)}},
-		{View: hostir.View{Buffer: "slots", Index: hostir.Const(1)}}}
-	sum := hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: slots}
-	ready, read := hostir.Wait{Stream: mainRef, Semaphore: "ready", Peer: from},
-		hostir.Post{Stream: mainRef, Semaphore: "read", Peer: from}
-	kernel := func(name string, body ...hostir.Node) hostir.Node {
-		return hostir.LaunchKernel{Stream: mainRef, Name: name, Body: body}
+	own, gathered := hostir.Whole("A"), hostir.Chunk("Agathered", from)
+	slots := []hostir.View{hostir.Chunk("slots", hostir.Const(0)), hostir.Chunk("slots", hostir.Const(1))}
+	sum := hostir.Reduce(mainRef, hostir.Chunk("C", hostir.Rank), slots...)
+	ready, read := hostir.Wait(mainRef, "ready", from), hostir.Post(mainRef, "read", from)
+	kernel := func(name string, body ...hostir.Step) hostir.Node {
+		return hostir.Fuse(name, body...)
 	}
 	remote := own
 	remote.Peer = from
 	return Input{Doc: "Wholesale is a test.", Program: small("Wholesale",
-		hostir.Post{Stream: mainRef, Semaphore: "ready", Kernel: true},
+		byKernel(hostir.Post(mainRef, "ready", hostir.Every)),
 		loop(neighbour,
-			kernel("get", ready, hostir.Set{Stream: mainRef, Dst: gathered, Src: remote}, read),
-			kernel("put", hostir.Set{Stream: mainRef,
-				Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, Src: own}, read)),
-		hostir.Wait{Stream: mainRef, Semaphore: "read", Kernel: true},
-		hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Rank}, Src: own, Kernel: true},
+			kernel("get", ready, hostir.Set(mainRef, gathered, remote), read),
+			kernel("put", hostir.Set(mainRef, hostir.View{Buffer: "Agathered", Index: hostir.Rank, Peer: from}, own),
+				read)),
+		byKernel(hostir.Wait(mainRef, "read", hostir.Every)),
+		byKernel(hostir.Set(mainRef, hostir.Chunk("Agathered", hostir.Rank), own)),
 		sum,
-		kernel("shot", hostir.Wait{Stream: mainRef, Semaphore: "read"}, sum))}
+		kernel("shot", hostir.Wait(mainRef, "read", hostir.Every), sum))}
 }
 
 func TestKernelsFile(t *testing.T) {
 	files := packages(t, wholesale())
-	for _, name := range []string{"kernels.go", "wholesale.h"} {
+	for _, name := range []string{"kernels.go", "wholesale.cu"} {
 		golden := filepath.Join("testdata", "wholesale", name+".golden")
 		got := files[path.Join("wholesale", name)]
 		if *update {
@@ -56,8 +54,9 @@ func TestKernelsFile(t *testing.T) {
 	}
 }
 
-// TestKinds: a kernel that waits, works and posts stands for its parts.
-func TestKinds(t *testing.T) {
+// TestTable: a kernel that waits, works and posts stands for its parts, and is made for what its
+// launches signal and add up.
+func TestTable(t *testing.T) {
 	all := wholesale().Program.Body
 	pick := func(nodes ...int) (list []hostir.Node) {
 		for _, n := range nodes {
@@ -65,20 +64,35 @@ func TestKinds(t *testing.T) {
 		}
 		return list
 	}
+	const each, one = kernels.EachPeer, kernels.One
+	var (
+		wait   = kernels.Kernel{Kind: kernels.Wait, PreWait: each}
+		post   = kernels.Kernel{Kind: kernels.Post, PostPost: each}
+		plain  = kernels.Kernel{Kind: kernels.Copy}
+		reduce = kernels.Kernel{Kind: kernels.Reduce, Terms: 2}
+		get    = kernels.Kernel{Kind: kernels.Get, PreWait: one, PostPost: one}
+		put    = kernels.Kernel{Kind: kernels.Put, PostPost: one}
+		shot   = kernels.Kernel{Kind: kernels.Shot, PreWait: each, Terms: 2}
+		second = kernels.Kernel{Kind: kernels.Get, Number: 2, PreWait: one}
+	)
+	early := all[1].(hostir.For).Body[1].(hostir.Step)
+	early.Post = nil
 	for _, c := range []struct {
 		body []hostir.Node
-		want []string
+		want []kernels.Kernel
 	}{
-		{all, allKinds},
-		{pick(0), []string{postKernel}},
-		{pick(1), []string{getKernel, putKernel}},
-		{pick(4), []string{reduceKernel}},
-		{pick(5), []string{shotKernel}},
-		{nil, []string{}},
+		{all, []kernels.Kernel{wait, post, plain, reduce, get, put, shot}},
+		{pick(0), []kernels.Kernel{post}},
+		{pick(1), []kernels.Kernel{get, put}},
+		{append(pick(1), early), []kernels.Kernel{get, second, put}},
+		{pick(4), []kernels.Kernel{reduce}},
+		{pick(5), []kernels.Kernel{shot}},
+		{nil, nil},
 	} {
 		u := &unit{program: small("Kinds", c.body...)}
-		if got := u.kinds(); !slices.Equal(got, c.want) {
-			t.Errorf("kernels %v, want %v", got, c.want)
+		got, err := u.table()
+		if diff := cmp.Diff(c.want, got.Kernels); diff != "" || err != nil {
+			t.Errorf("kernels (-want +got), error %v:\n%s", err, diff)
 		}
 	}
 }
@@ -91,13 +105,11 @@ func TestBlocksAreThoseOfTheModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		blocks := map[string]int{}
-		for _, x := range most {
-			for _, kind := range x.kinds {
-				blocks[kind] = x.blocks
-			}
+		for kind, n := range kernels.Blocks {
+			blocks[string(kind)] = int(n)
 		}
 		if diff := cmp.Diff(blocks, m.Blocks); diff != "" {
-			t.Errorf("%s (-emitted +model):\n%s", name, diff)
+			t.Errorf("%s (-launched +model):\n%s", name, diff)
 		}
 	}
 }

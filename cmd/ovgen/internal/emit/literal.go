@@ -2,35 +2,46 @@ package emit
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 )
 
-// minimal is a schedule without the choices that are what they would be if it did not make them.
-func minimal(s schedule.Schedule) schedule.Schedule {
-	said := s
-	drop := func(field reflect.Value) {
-		choice := reflect.New(field.Type()).Elem()
-		choice.Set(field)
-		if field.SetZero(); !reflect.DeepEqual(said.WithDefaults(), s) {
-			field.Set(choice)
+// minimal is a program's schedule without what it would have if the schedule left it open.
+func minimal(p *hostir.Program) schedule.Schedule {
+	s := p.Schedule
+	s.Moves = nil
+	for _, m := range lower.Read(p) {
+		if !m.Open {
+			s.Moves = append(s.Moves, m.Move)
 		}
 	}
-	all := reflect.ValueOf(&said).Elem()
-	for _, name := range []string{"Pipeline", "Transport", "Streams"} {
-		for i := range all.FieldByName(name).NumField() {
-			drop(all.FieldByName(name).Field(i))
-		}
+	if s.Types = nil; !slices.Equal(s.WithDefaults().Types, p.Schedule.Types) {
+		s.Types = p.Schedule.Types
 	}
-	drop(all.FieldByName("Types"))
-	return said
+	return s
 }
 
 // literal is a value in Go: structs without their zero fields, elements of lists without their
 // type. A list of structs that hold lists has a line for each.
 func literal(v reflect.Value) *jen.Statement {
+	switch x := v.Interface().(type) {
+	case driver.Type:
+		return jen.Qual(driverPath, strings.ToUpper(x.String()))
+	case kernels.Kind:
+		return jen.Qual(kernelsPath, exported(string(x)))
+	case kernels.Words:
+		if x == kernels.EachPeer {
+			return jen.Qual(kernelsPath, "EachPeer")
+		}
+	}
 	switch v.Kind() {
 	case reflect.Interface:
 		return literal(v.Elem())
@@ -42,6 +53,7 @@ func literal(v reflect.Value) *jen.Statement {
 		return jen.Index().Add(named(v.Type().Elem())).Add(elements(v))
 	case reflect.String:
 		return jen.Lit(v.String())
+
 	case reflect.Bool:
 		return jen.Lit(v.Bool())
 	}
@@ -76,7 +88,8 @@ func elements(v reflect.Value) *jen.Statement {
 			continue
 		}
 		list[i] = fieldsOf(v.Index(i), inLine)
-		if v.Type().Elem() == reflect.TypeFor[schedule.Tensor]() {
+		switch v.Type().Elem() {
+		case reflect.TypeFor[schedule.Tensor](), reflect.TypeFor[schedule.Op](), reflect.TypeFor[kernels.Kernel]():
 			layout = lineByLine
 		}
 	}

@@ -15,32 +15,48 @@ import (
 
 // Shorthand of the programs below.
 var (
-	mainRef = hostir.StreamRef{Set: "main"}
-	i       = hostir.Var("i")
-	from    = hostir.Var("from")
-	shard   = hostir.Mul(hostir.Div(hostir.Var("M"), hostir.Size), hostir.Var("K"))
-	part    = hostir.Mul(hostir.Div(hostir.Var("M"), hostir.Size), hostir.Var("N"))
-	loop    = func(body ...hostir.Node) hostir.Node {
-		return hostir.For{Index: "i", From: hostir.Const(1), To: hostir.Size, Body: body}
-	}
-	neighbour = hostir.Let{Name: "from", Value: hostir.Mod(hostir.Add(hostir.Rank, i), hostir.Size)}
+	mainRef   = hostir.Stream("main")
+	i         = hostir.Var("i")
+	from      = hostir.Var("from")
+	shard     = hostir.Mul(hostir.Div(hostir.Var("M"), hostir.Size), hostir.Var("K"))
+	part      = hostir.Mul(hostir.Div(hostir.Var("M"), hostir.Size), hostir.Var("N"))
+	loop      = func(body ...hostir.Node) hostir.Node { return hostir.Loop("i", hostir.Const(1), hostir.Size, body...) }
+	neighbour = hostir.Bind("from", hostir.Ahead(i))
 )
+
+// gelu is a product with GELU behind it.
+func gelu(s hostir.Step) hostir.Step { s.Gelu = true; return s }
+
+// byKernel is the one thing that a step does, by a kernel.
+func byKernel(s hostir.Step) hostir.Step {
+	s.By = hostir.CopyKernel
+	if w, ok := s.Signal(); ok && w.Wait {
+		s.By = hostir.WaitKernel
+	} else if ok {
+		s.By = hostir.PostKernel
+	}
+	return s
+}
 
 // small is a program of the usual tensors with another body.
 func small(name string, body ...hostir.Node) *hostir.Program {
 	s := linear().WithDefaults()
-	s.Tensors = append(s.Tensors, schedule.Tensor{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N2), schedule.Dim(schedule.K)}})
+	s.Tensors = append(s.Tensors, schedule.Tensor{Name: "B2",
+		Axes: []schedule.Axis{schedule.Dim(schedule.N2), schedule.Dim(schedule.K)}})
 	tensor := func(name string) schedule.Tensor { t, _ := s.Tensor(name); return t }
 	m, k, n := hostir.Var("M"), hostir.Var("K"), hostir.Var("N")
-	gathered := schedule.Tensor{Name: "Agathered", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K)}}
-	slots := schedule.Tensor{Name: "slots", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}}
+	gathered := schedule.Tensor{Name: "Agathered",
+		Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K)}}
+	slots := schedule.Tensor{Name: "slots", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)),
+		schedule.Dim(schedule.N)}}
 	root := tensor("Bias")
 	root.Root = true
 	return &hostir.Program{Name: name, Schedule: s,
 		Buffers: []hostir.Buffer{
 			{Name: "A", Tensor: tensor("A"), Owner: hostir.Caller, Shared: true, Elements: shard, Chunk: shard},
 			{Name: "B", Tensor: tensor("B"), Owner: hostir.Caller, Elements: hostir.Mul(n, k), Chunk: hostir.Mul(n, k)},
-			{Name: "B2", Tensor: tensor("B2"), Owner: hostir.Caller, Elements: hostir.Mul(hostir.Var("N2"), k), Chunk: hostir.Mul(hostir.Var("N2"), k)},
+			{Name: "B2", Tensor: tensor("B2"), Owner: hostir.Caller, Elements: hostir.Mul(hostir.Var("N2"), k),
+				Chunk: hostir.Mul(hostir.Var("N2"), k)},
 			{Name: "Bias", Tensor: root, Owner: hostir.Caller, Elements: n, Chunk: n},
 			{Name: "C", Tensor: tensor("C"), Owner: hostir.Caller, Elements: hostir.Mul(m, n), Chunk: part},
 			{Name: "Agathered", Tensor: gathered, Owner: hostir.Plan, Elements: hostir.Mul(m, k), Chunk: shard},
@@ -48,60 +64,61 @@ func small(name string, body ...hostir.Node) *hostir.Program {
 		},
 		Semaphores: []hostir.Semaphore{{Name: "ready"}, {Name: "read"}, {Name: "step", Count: hostir.Size}},
 		Streams:    []hostir.StreamSet{{Name: "main"}},
-		Checks:     []hostir.Divide{{Extent: schedule.M, By: schedule.D, Times: 8}, {Extent: schedule.N2, By: "1", Times: 4}},
-		Body:       body}
+		Checks: []hostir.Divide{{Extent: schedule.M, By: schedule.D, Times: 8},
+			{Extent: schedule.N2, By: "1", Times: 4}},
+		Body: body}
 }
 
 // every node, as Go.
 var nodes = []*hostir.Program{
 	small("Count",
 		hostir.Let{Name: "behind", Value: hostir.Sub(hostir.Sub(hostir.Size, hostir.Const(1)), hostir.Rank)},
-		hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Const(1), Count: hostir.Const(2)}, Src: hostir.View{Buffer: "A", Peer: hostir.Const(0)}},
-		hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: hostir.Const(2), Count: hostir.Var("behind")}, Src: hostir.View{Buffer: "A"}}),
+		hostir.Set(mainRef, hostir.View{Buffer: "Agathered", Index: hostir.Const(1), Count: hostir.Const(2)},
+			hostir.View{Buffer: "A", Peer: hostir.Const(0)}),
+		hostir.Set(mainRef, hostir.View{Buffer: "Agathered", Index: hostir.Const(2), Count: hostir.Var("behind")},
+			hostir.Whole("A"))),
 	small("Grouped",
-		hostir.Linear{Stream: mainRef, C: hostir.View{Buffer: "C", Index: hostir.Rank}, A: hostir.View{Buffer: "A"}, B: hostir.View{Buffer: "B"}, Bias: hostir.View{Buffer: "Bias"}},
+		hostir.Multiply(mainRef, hostir.Linear, hostir.Chunk("C", hostir.Rank), hostir.Whole("A"), hostir.Whole("B"),
+			hostir.Whole("Bias")),
 		hostir.If{X: hostir.Rank, Y: hostir.Const(0), Else: []hostir.Node{
-			hostir.Linear{Stream: mainRef, C: hostir.View{Buffer: "C", Count: hostir.Rank}, A: hostir.View{Buffer: "Agathered", Count: hostir.Rank}, B: hostir.View{Buffer: "B"}, Bias: hostir.View{Buffer: "Bias"}}}}),
+			hostir.Multiply(mainRef, hostir.Linear, hostir.View{Buffer: "C", Count: hostir.Rank},
+				hostir.View{Buffer: "Agathered", Count: hostir.Rank}, hostir.Whole("B"), hostir.Whole("Bias"))}}),
 	small("Products",
-		hostir.Matmul{Stream: mainRef, C: hostir.View{Buffer: "C"}, A: hostir.View{Buffer: "Agathered"}, B: hostir.View{Buffer: "B"}},
-		hostir.Linear{Stream: mainRef, C: hostir.View{Buffer: "C"}, A: hostir.View{Buffer: "Agathered"}, B: hostir.View{Buffer: "B"}, Gelu: true},
-		hostir.Linear{Stream: mainRef, C: hostir.View{Buffer: "slots", Index: hostir.Rank, Peer: hostir.Const(0)}, A: hostir.View{Buffer: "A"}, B: hostir.View{Buffer: "B"}, Accumulate: true},
-		hostir.Gradient{Stream: mainRef, C: hostir.View{Buffer: "B"}, A: hostir.View{Buffer: "C"}, B: hostir.View{Buffer: "Agathered"}}),
+		hostir.Multiply(mainRef, hostir.Matmul, hostir.Whole("C"), hostir.Whole("Agathered"), hostir.Whole("B")),
+		gelu(hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("C"), hostir.Whole("Agathered"), hostir.Whole("B"))),
+		hostir.Multiply(mainRef, hostir.Linear, hostir.View{Buffer: "slots", Index: hostir.Rank, Peer: hostir.Const(0)},
+			hostir.Whole("A"), hostir.Whole("B")).Accumulated(),
+		hostir.Multiply(mainRef, hostir.Gradient, hostir.Whole("B"), hostir.Whole("C"), hostir.Whole("Agathered"))),
 	small("Put", loop(neighbour,
-		hostir.Post{Stream: mainRef, Comm: &hostir.P2PCommunication{Send: true, Peer: from, Protocol: schedule.Put, Buffer: hostir.View{Buffer: "slots", Index: from},
-			Remote: hostir.View{Buffer: "slots", Index: hostir.Rank, Peer: from}, Ready: "ready", Done: "step", Index: hostir.Sub(i, hostir.Const(1))}})),
-	small("Collective",
-		hostir.Communication{Stream: mainRef, Kind: "Allgather", In: hostir.View{Buffer: "A"}, Out: hostir.View{Buffer: "Agathered", Index: hostir.Const(0)}, Ready: "ready", Done: "read"},
-		hostir.Wait{Stream: mainRef, Semaphore: "read"}),
+		hostir.Wait(mainRef, "ready", from).Member(hostir.Sub(i, hostir.Const(1))),
+		hostir.Set(mainRef, hostir.Remote("slots", from, hostir.Rank), hostir.Chunk("slots", from)),
+		hostir.Post(mainRef, "step", from).Member(hostir.Sub(i, hostir.Const(1))))),
 	small("Sums",
-		hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: []hostir.Terms{
-			{View: hostir.View{Buffer: "C", Index: hostir.Rank}}, {View: hostir.View{Buffer: "slots", Index: hostir.Const(1)}}}},
-		hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: []hostir.Terms{
-			{View: hostir.View{Buffer: "slots", Peer: hostir.Var("q"), Index: hostir.Rank}, Index: "q", From: hostir.Const(0), To: hostir.Size}}},
-		hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: []hostir.Terms{
-			{View: hostir.View{Buffer: "C"}}, {View: hostir.View{Buffer: "slots", Index: hostir.Var("q")}, Index: "q", From: hostir.Const(1), To: hostir.Size}}}),
+		hostir.Reduce(mainRef, hostir.Chunk("C", hostir.Rank), hostir.Chunk("C", hostir.Rank),
+			hostir.Chunk("slots", hostir.Const(1))),
+		hostir.Reduce(mainRef, hostir.Chunk("C", hostir.Rank),
+			hostir.View{Buffer: "slots", Peer: hostir.Var("q"), Index: hostir.Rank}.Over("q", hostir.Const(0),
+				hostir.Size)),
+		hostir.Reduce(mainRef, hostir.Chunk("C", hostir.Rank), hostir.Whole("C"),
+			hostir.View{Buffer: "slots", Index: hostir.Var("q")}.Over("q", hostir.Const(1), hostir.Size))),
 	small("Inner", hostir.For{Index: "j", From: hostir.Const(0), To: hostir.Const(2), Body: []hostir.Node{
-		hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: []hostir.Terms{
-			{View: hostir.View{Buffer: "slots", Index: hostir.Add(hostir.Mul(hostir.Var("q"), hostir.Const(2)), hostir.Var("j"))}, Index: "q", From: hostir.Const(0), To: hostir.Size}}}}}),
+		hostir.Reduce(mainRef, hostir.Chunk("C", hostir.Rank),
+			hostir.View{Buffer: "slots", Index: hostir.Add(hostir.Mul(hostir.Var("q"), hostir.Const(2)),
+				hostir.Var("j"))}.Over("q", hostir.Const(0), hostir.Size))}}),
 	small("Fused", loop(neighbour,
-		hostir.LaunchKernel{Stream: mainRef, Name: "get", Body: []hostir.Node{
-			hostir.Wait{Stream: mainRef, Semaphore: "ready", Peer: from},
-			hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: from}, Src: hostir.View{Buffer: "A", Peer: from}},
-			hostir.Post{Stream: mainRef, Semaphore: "step", Index: i, Peer: from}}}),
-		hostir.LaunchKernel{Stream: mainRef, Name: "shot", Body: []hostir.Node{
-			hostir.Wait{Stream: mainRef, Semaphore: "ready"},
-			hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C", Index: hostir.Rank}, Terms: []hostir.Terms{
-				{View: hostir.View{Buffer: "slots", Peer: hostir.Var("q"), Index: hostir.Rank}, Index: "q", From: hostir.Const(0), To: hostir.Size}}}}},
-		hostir.LaunchKernel{Stream: mainRef, Name: "shot", Body: []hostir.Node{
-			hostir.Post{Stream: mainRef, Semaphore: "ready"},
-			hostir.Wait{Stream: mainRef, Semaphore: "ready"},
-			hostir.Reduce{Stream: mainRef, Dst: hostir.View{Buffer: "C"}, Terms: []hostir.Terms{{View: hostir.View{Buffer: "A"}}}},
-			hostir.Post{Stream: mainRef, Semaphore: "step", Index: hostir.Const(1)},
-			hostir.Wait{Stream: mainRef, Semaphore: "read"}}}),
+		hostir.Fuse("get", hostir.Wait(mainRef, "ready", from),
+			hostir.Set(mainRef, hostir.Chunk("Agathered", from),
+				hostir.View{Buffer: "A", Peer: from}), hostir.Post(mainRef, "step", from).Member(i))),
+		hostir.Fuse("shot", hostir.Wait(mainRef, "ready", hostir.Every),
+			hostir.Reduce(mainRef, hostir.Chunk("C", hostir.Rank),
+				hostir.View{Buffer: "slots", Peer: hostir.Var("q"), Index: hostir.Rank}.Over("q", hostir.Const(0),
+					hostir.Size))),
+		hostir.Fuse("shot", hostir.Post(mainRef, "ready", hostir.Every), hostir.Wait(mainRef, "ready", hostir.Every),
+			hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Whole("A")), hostir.Post(mainRef, "step",
+				hostir.Every).Member(hostir.Const(1)), hostir.Wait(mainRef, "read", hostir.Every))),
 	small("InLoop", loop(neighbour,
-		hostir.ShareMemHandles{Send: &hostir.P2PCommunication{Send: true, Peer: hostir.Mod(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), i), hostir.Size), Buffer: hostir.View{Buffer: "A"}, Protocol: schedule.Get},
-			Recv: &hostir.P2PCommunication{Peer: from, Buffer: hostir.View{Buffer: "Agathered", Index: from}, Remote: hostir.View{Buffer: "A", Peer: from}, Protocol: schedule.Get}},
-		hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "Agathered", Index: from}, Src: hostir.View{Buffer: "A", Peer: from}})),
+		hostir.Share{Buffers: []string{"A"}, To: hostir.Behind(i), From: from},
+		hostir.Set(mainRef, hostir.Chunk("Agathered", from), hostir.View{Buffer: "A", Peer: from}))),
 }
 
 // parts of a program.go that a program decides; issued are those that its nodes do.
@@ -115,7 +132,8 @@ func TestNodes(t *testing.T) {
 	const golden = "testdata/nodes.txtar"
 	var got txtar.Archive
 	for _, p := range nodes {
-		u, err := newUnit(Input{Program: p, Doc: p.Name + " is a test."}, Options{ImportPath: "example.com/user/made", Compiler: fake{}})
+		u, err := newUnit(Input{Program: p, Doc: p.Name + " is a test."},
+			Options{ImportPath: "example.com/user/made", Compiler: fake{}})
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
@@ -127,7 +145,8 @@ func TestNodes(t *testing.T) {
 		if len(got.Files) == 0 {
 			show = chosen
 		}
-		got.Files = append(got.Files, txtar.File{Name: p.Name, Data: []byte(strings.Join(show.FindAllString(string(text), -1), "\n"))})
+		got.Files = append(got.Files, txtar.File{Name: p.Name,
+			Data: []byte(strings.Join(show.FindAllString(string(text), -1), "\n"))})
 	}
 	if *update {
 		if err := os.WriteFile(golden, txtar.Format(&got), 0o644); err != nil {
@@ -144,21 +163,24 @@ func TestNodes(t *testing.T) {
 }
 
 func TestNodesRefused(t *testing.T) {
-	view := hostir.View{Buffer: "A"}
-	launch := func(name string, body ...hostir.Node) hostir.Node {
-		return hostir.LaunchKernel{Stream: mainRef, Name: name, Body: body}
-	}
+	view := hostir.Whole("A")
+	ready, set := hostir.Wait(mainRef, "ready", from), hostir.Set(mainRef, view, view)
+	post, sum := hostir.Post(mainRef, "ready", hostir.Every), hostir.Reduce(mainRef, view, view)
+	every := hostir.Wait(mainRef, "ready", hostir.Every)
 	for want, n := range map[string]hostir.Node{
-		"node hostir.Wait there":    launch("get", hostir.Wait{Semaphore: "ready"}, hostir.Wait{Semaphore: "read"}, hostir.Set{Dst: view, Src: view}),
-		"node hostir.Post there":    launch("get", hostir.Post{Semaphore: "ready"}, hostir.Set{Dst: view, Src: view}),
-		"kernel shot can't do node": launch("shot", hostir.Wait{Semaphore: "ready"}, hostir.Post{Semaphore: "ready"}, hostir.Reduce{Dst: view, Terms: []hostir.Terms{{View: view}}}),
-		"nothing to copy or to add": launch("put", hostir.Wait{Semaphore: "ready"}),
-		"signals every peer":        launch("shot", hostir.Wait{Semaphore: "ready", Peer: from}, hostir.Reduce{Dst: view, Terms: []hostir.Terms{{View: view}}}),
-		"can't do node hostir.Sync": launch("get", hostir.Synchronize{}),
-		`no semaphore "none"`:       hostir.Post{Stream: mainRef, Semaphore: "none"},
-		"depend on i":               loop(hostir.Linear{Stream: mainRef, C: hostir.View{Buffer: "C", Count: i}, A: hostir.View{Buffer: "Agathered", Count: i}, B: hostir.View{Buffer: "B"}}),
-		"is no matrix":              hostir.Matmul{Stream: mainRef, C: hostir.View{Buffer: "Bias"}, A: view, B: view},
-		`the program has no buffer`: hostir.Set{Stream: mainRef, Dst: hostir.View{Buffer: "X"}, Src: view},
+		`"Wait ready[from]" there`:          hostir.Fuse("get", ready, ready, set),
+		`"Post ready -> every peer" there`:  hostir.Fuse("get", post, set),
+		`can't do "Post ready -> every pee`: hostir.Fuse("shot", every, post, sum),
+		"kernel put does no sum":            hostir.Fuse("put", ready, sum),
+		"kernel shot does no copy":          hostir.Fuse("shot", every, set),
+		"signals every peer":                hostir.Fuse("shot", ready, sum),
+		"no Go is known for":                hostir.Step{Stream: mainRef},
+		`no semaphore "none"`:               hostir.Post(mainRef, "none", hostir.Every),
+		"depend on i": loop(hostir.Multiply(mainRef, hostir.Linear,
+			hostir.View{Buffer: "C", Count: i}, hostir.View{Buffer: "Agathered", Count: i}, hostir.Whole("B"))),
+		"is no matrix":              hostir.Multiply(mainRef, hostir.Matmul, hostir.Whole("Bias"), view, view),
+		"share the index":           hostir.Multiply(mainRef, "mk,nl->mn", hostir.Whole("C"), view, view),
+		`the program has no buffer`: hostir.Set(mainRef, hostir.Whole("X"), view),
 	} {
 		u, err := newUnit(Input{Program: small("Wrong", n)}, Options{Compiler: fake{}})
 		if err == nil {

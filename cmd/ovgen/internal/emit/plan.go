@@ -45,7 +45,7 @@ func (u *unit) planType(f *jen.File) {
 			g.Add(fields(names(u.gemms, func(p gemm) string { return p.field }), "Product"))
 		}
 		if u.device {
-			g.Id("kernels").Id("kernels")
+			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
 		if u.terms {
 			g.Id("terms").Index().Qual(driverPath, "Ptr").Comment("of the sum that is being enqueued")
@@ -134,16 +134,14 @@ func (u *unit) constants() []string {
 func (u *unit) constructor(f *jen.File) {
 	program := func() jen.Code { return jen.Op("&").Id("Program") }
 	f.Line()
-	f.Add(doc("New makes a plan for a shape. It is collective: every rank of the group calls it with the same shape, " +
-		"and all get the error of one; plan.Make says which."))
+	f.Add(doc("New makes a plan for a shape. It is collective, as plan.Make says."))
 	f.Func().Id("New").Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Op("*").Qual(groupPath, "Group"),
 		jen.Id("s").Id("Shape")).
 		Params(jen.Op("*").Id("Plan"), jen.Error()).Block(
 		jen.Return(jen.Qual(planPath, "Make").Call(jen.Id("ctx"), jen.Id("g"), program(), jen.Id("s"),
 			jen.Id("s").Dot("declare"))))
 	f.Line()
-	f.Add(doc("Memory is the device memory that a rank of so many needs for a plan of the shape, at most: the " +
-		"caller's buffers, and what New takes."))
+	f.Add(doc("Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes."))
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("Memory").Params(jen.Id("ranks").Int()).
 		Params(jen.Qual(planPath, "Memory"), jen.Error()).Block(
 		jen.Return(jen.Qual(planPath, "Measure").Call(jen.Id("ranks"), program(), jen.Id("s"),
@@ -162,8 +160,7 @@ func (u *unit) bind(f *jen.File) {
 		bound = append(bound, jen.Id("x").Dot(b.Name))
 	}
 	f.Line()
-	f.Add(doc("Bind sets the memory that runs work on, as plan.Plan's does: it is collective where memory that peers " +
-		"use is new, and else sends nothing and waits for nothing."))
+	f.Add(doc("Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective."))
 	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("Bind").Params(jen.Id("ctx").Qual("context", "Context"),
 		jen.Id("x").Id("Buffers")).Error().Block(
 		jen.Return(jen.Id("p").Dot("Plan").Dot(call).Call(bound...)))
@@ -286,11 +283,7 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 			Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
 	}
 	if u.device {
-		args := []jen.Code{jen.Id("b")}
-		if u.sums() {
-			args = append(args, jen.Id("s").Dot("Type"))
-		}
-		code = append(code, jen.Id("p").Dot("kernels").Dot("build").Call(args...))
+		code = append(code, field("kernels").Op("=").Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type")))
 	}
 	return code
 }
@@ -312,8 +305,10 @@ func (u *unit) builder(x hostir.Buffer) string {
 func (u *unit) inLoop() map[string]bool {
 	list := map[string]bool{}
 	hostir.Walk(u.program.Body, func(n hostir.Node) {
-		if s, ok := n.(hostir.ShareMemHandles); ok && s.Send != nil {
-			list[shared(s)] = true
+		if s, ok := n.(hostir.Share); ok {
+			for _, buffer := range s.Buffers {
+				list[buffer] = true
+			}
 		}
 	})
 	return list

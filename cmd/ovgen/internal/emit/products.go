@@ -18,45 +18,21 @@ type gemm struct {
 // form is what a product does beside multiplying.
 type form struct{ transposed, transposedA, bias, gelu, accumulate bool }
 
-// product is a node that multiplies, whatever its form.
-type product struct {
-	call          string // of the queue
-	stream        hostir.StreamRef
-	c, a, b, bias hostir.View
-	form
-}
-
-func productOf(n hostir.Node) (product, bool) {
-	switch n := n.(type) {
-	case hostir.Matmul:
-		return product{call: "Matmul", stream: n.Stream, c: n.C, a: n.A, b: n.B, form: form{accumulate: n.Accumulate}},
-			true
-	case hostir.Linear:
-		return product{call: "Linear", stream: n.Stream, c: n.C, a: n.A, b: n.B, bias: n.Bias,
-			form: form{transposed: true, bias: n.Bias.Buffer != "", gelu: n.Gelu, accumulate: n.Accumulate}}, true
-	case hostir.Gradient:
-		return product{call: "Gradient", stream: n.Stream, c: n.C, a: n.A, b: n.B,
-			form: form{transposedA: true, accumulate: n.Accumulate}}, true
-	}
-	return product{}, false
-}
-
 // findProducts lists the products of the program, each once, and names them: gemm
 // where there is one result, else after it.
 func (u *unit) findProducts() error {
 	var results []string
 	several := map[string]bool{}
 	var err error
-	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
-		x, ok := productOf(n)
-		if !ok || err != nil {
+	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		if s.Do != hostir.Product || err != nil {
 			return
 		}
 		var g gemm
-		if g, err = u.shapeOf(x); err == nil && u.find(g) == nil {
+		if g, err = u.shapeOf(s); err == nil && u.find(g) == nil {
 			u.gemms = append(u.gemms, g)
-			results = append(results, x.c.Buffer)
-			several[x.c.Buffer] = true
+			results = append(results, s.Writes[0].Buffer)
+			several[s.Writes[0].Buffer] = true
 		}
 	})
 	taken := map[string]bool{}
@@ -76,7 +52,7 @@ func (u *unit) findProducts() error {
 }
 
 // gemmOf returns the field that holds a product.
-func (u *unit) gemmOf(x product) (string, error) {
+func (u *unit) gemmOf(x hostir.Step) (string, error) {
 	g, err := u.shapeOf(x)
 	if err != nil {
 		return "", err
@@ -95,22 +71,26 @@ func (u *unit) find(g gemm) *gemm {
 
 // shapeOf is what New declares for a product: how many rows it has may depend on the
 // rank, but on nothing that changes during a run.
-func (u *unit) shapeOf(x product) (gemm, error) {
-	g := gemm{form: x.form}
-	var err error
-	if g.n, err = u.columns(x.c); err != nil {
-		return g, err
-	}
-	columns, err := u.columns(x.a)
+func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
+	c, a := x.Writes[0], x.Reads[0]
+	f, err := hostir.ParseProduct(x.Index)
+	g := gemm{form: form{f.TransposedB, f.TransposedA, len(x.Reads) == 3, x.Gelu, x.Accumulate}}
 	if err != nil {
 		return g, err
 	}
-	if x.transposedA {
+	if g.n, err = u.columns(c); err != nil {
+		return g, err
+	}
+	columns, err := u.columns(a)
+	if err != nil {
+		return g, err
+	}
+	if g.transposedA {
 		g.m = columns
-		g.k, err = u.rows(x.a, columns)
+		g.k, err = u.rows(a, columns)
 	} else {
 		g.k = columns
-		g.m, err = u.rows(x.c, g.n)
+		g.m, err = u.rows(c, g.n)
 	}
 	if err != nil {
 		return g, err
@@ -126,7 +106,7 @@ func (u *unit) shapeOf(x product) (gemm, error) {
 		e.Vars(func(name string) {
 			if !known[name] && err == nil {
 				err = fmt.Errorf("the extents of a product into %s depend on %s: they must be known before a run",
-					x.c.Buffer, name)
+					c.Buffer, name)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func (u *unit) programFile() ([]byte, error) {
 	u.planType(f)
 	u.constructor(f)
 	f.Line()
-	f.Add(doc("issue enqueues one run: the host program of the package comment, node by node."))
+	f.Add(doc("issue enqueues one run: the host program of doc.go, node by node."))
 	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath,
 		"Queue")).Block(body...)
 	return render(f, path.Join(u.name, "program.go"))
@@ -45,8 +45,7 @@ func (u *unit) identity(f *jen.File) {
 		f.Line()
 	}
 	f.Add(doc("Schedule is what the package was generated from."))
-	f.Var().Id("Schedule").Op("=").Qual(schedulePath,
-		"Schedule").Add(fieldsOf(reflect.ValueOf(minimal(u.program.Schedule)), lineByLine))
+	f.Var().Id("Schedule").Op("=").Qual(schedulePath, "Schedule").Add(fieldsOf(reflect.ValueOf(minimal(u.program)), lineByLine))
 	f.Line()
 	f.Add(doc("Program is what the ranks compare before they run, and what it takes."))
 	f.Var().Id("Program").Op("=").Qual(planPath, "Program").Custom(lineByLine, u.programFields()...)
@@ -80,7 +79,7 @@ func (u *unit) programFields() []jen.Code {
 func (u *unit) hash() string {
 	texts := [][]byte{[]byte(hostir.Print(u.program)), []byte(u.proof())}
 	if u.device {
-		texts = append(texts, u.code.header.Bytes, u.code.source.Bytes)
+		texts = append(texts, u.code.source.Bytes)
 	}
 	return driver.Digest(texts...)
 }
@@ -125,44 +124,14 @@ func (u *unit) eager() bool {
 // on every link.
 func (u *unit) puts() bool {
 	writes, waits := false, false
-	hostir.Walk(expand(u.program.Body), func(n hostir.Node) {
-		if to, ok := result(n); ok {
-			writes = writes || !to.Peer.IsZero()
+	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		for _, v := range s.Writes {
+			writes = writes || !v.Peer.IsZero()
 		}
-	})
-	hostir.Walk(unfused(u.program.Body), func(n hostir.Node) {
-		if w, ok := n.(hostir.Wait); ok {
-			waits = waits || !w.Kernel
-		}
+		w, _ := s.Signal()
+		waits = waits || w.Wait && s.By == ""
 	})
 	return writes && waits
-}
-
-// result is what a node writes.
-func result(n hostir.Node) (to hostir.View, ok bool) {
-	switch n := n.(type) {
-	case hostir.Set:
-		return n.Dst, true
-	case hostir.Reduce:
-		return n.Dst, true
-	case hostir.Matmul:
-		return n.C, true
-	case hostir.Linear:
-		return n.C, true
-	case hostir.Gradient:
-		return n.C, true
-	}
-	return to, false
-}
-
-// unfused are the nodes of a body but for what kernels do inside.
-func unfused(body []hostir.Node) []hostir.Node {
-	return hostir.Map(expand(body), func(n hostir.Node) []hostir.Node {
-		if _, ok := n.(hostir.LaunchKernel); ok {
-			return nil
-		}
-		return []hostir.Node{n}
-	})
 }
 
 // proven are the mesh sizes that New accepts.

@@ -32,12 +32,12 @@ func (u *unit) shape(f *jen.File) {
 	}
 	f.Line()
 	f.Add(doc("Check reports everything that keeps this many ranks from running the shape."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error().Block(
-		jen.Return(jen.Id("Program").Dot("Check").Call(append([]jen.Code{jen.Id("ranks")}, extents...)...)))
+	f.Add(oneLine(jen.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error(),
+		jen.Return(jen.Id("Program").Dot("Check").Call(append([]jen.Code{jen.Id("ranks")}, extents...)...))))
 	f.Line()
 	f.Add(doc("String is the shape as errors print it."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String().Block(
-		jen.Return(jen.Id("Program").Dot("Shape").Call(extents...)))
+	f.Add(oneLine(jen.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String(),
+		jen.Return(jen.Id("Program").Dot("Shape").Call(extents...))))
 }
 
 // extents says of which symbols each rank has a part, and of which all.
@@ -108,7 +108,7 @@ func (u *unit) takes() []jen.Code {
 	}
 	values = append(values, set("Types", jen.Index().Qual(driverPath, "Type").Values(types...)))
 	if u.limited() {
-		values = append(values, set("MaxRanks", jen.Id("maxRanks")))
+		values = append(values, set("MaxRanks", jen.Lit(u.maxRanks())))
 	}
 	return values
 }

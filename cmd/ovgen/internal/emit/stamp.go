@@ -18,8 +18,8 @@ var compileOptions = []string{"--gpu-architecture=compute_80", "--std=c++17"}
 // path and no time.
 type stamp struct{ name, source string }
 
-func newStamp(name string, header, source []byte) stamp {
-	return stamp{name: name, source: driver.Digest(header, source)}
+func newStamp(name string, source []byte) stamp {
+	return stamp{name: name, source: driver.Digest(source)}
 }
 
 // head starts every PTX file.
@@ -56,23 +56,19 @@ func (s stamp) current(file []byte) bool {
 	return head == string(s.file(version, h.Body))[:len(head)]
 }
 
-var logLine = regexp.MustCompile(`(?m)^(\S+)\.(cu|h)\((\d+)\): `)
+var logLine = regexp.MustCompile(`(?m)^(\S+)\.cu\((\d+)\): `)
 
 // inTemplates names the template beside each line of generated text that the compiler
 // complains of.
-func (r *rendered) inTemplates(err error) error {
+func (d *device) inTemplates(err error) error {
 	var wrong *nvrtc.SourceError
 	if !errors.As(err, &wrong) {
 		return err
 	}
 	log := logLine.ReplaceAllStringFunc(wrong.Log, func(at string) string {
 		m := logLine.FindStringSubmatch(at)
-		text := r.source
-		if m[2] == "h" {
-			text = r.header
-		}
-		line, _ := strconv.Atoi(m[3])
-		return fmt.Sprintf("%s.%s:%d (template %s): ", m[1], m[2], line, text.At(line))
+		line, _ := strconv.Atoi(m[2])
+		return fmt.Sprintf("%s.cu:%d (template %s): ", m[1], line, d.source.At(line))
 	})
 	return &nvrtc.SourceError{Name: wrong.Name, Log: log}
 }

@@ -27,5 +27,5 @@ func (u *unit) testFile() ([]byte, error) {
 }
 
 func (u *unit) test(f *jen.File, name string, body jen.Code) {
-	f.Func().Id(name).Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(body)
+	f.Add(oneLine(jen.Func().Id(name).Params(jen.Id("t").Op("*").Qual("testing", "T")), body))
 }

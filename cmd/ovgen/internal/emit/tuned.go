@@ -119,31 +119,17 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	return render(f, name)
 }
 
-// candidate is one schedule of a family. Its Shape and Buffers have the fields of the
-// first schedule's.
+// candidate is one schedule of a family: its shape and buffers are those of the first
+// under another name.
 func (u *unit) candidate(base *unit, opt Options) jen.Code {
-	own, shared := u.importPath(opt), base.importPath(opt)
+	of := func(x *unit, name string) *jen.Statement { return jen.Qual(x.importPath(opt), name) }
+	own := []jen.Code{jen.Op("&").Add(of(u, "Program")), of(u, "New"), jen.Parens(jen.Op("*").Add(of(u, "Plan"))).Dot("Bind")}
+	if u == base {
+		return jen.Qual(planPath, "Own").Call(own...)
+	}
 	convert := func(typ, x string) jen.Code {
-		if u == base {
-			return jen.Id(x)
-		}
-		return jen.Qual(own, typ).Call(jen.Id(x))
+		return jen.Line().Add(oneLine(jen.Func().Params(jen.Id(x).Add(of(base, typ))).Add(of(u, typ)),
+			jen.Return(of(u, typ).Call(jen.Id(x)))))
 	}
-	ctx := func() jen.Code { return jen.Id("ctx").Qual("context", "Context") }
-	bind := func() *jen.Statement { return jen.Func().Params(ctx(), jen.Id("x").Qual(shared, "Buffers")).Error() }
-	check := jen.Qual(own, "Shape").Dot("Check")
-	if u != base {
-		check = jen.Func().Params(jen.Id("s").Qual(shared, "Shape"), jen.Id("ranks").Int()).Error().Block(
-			jen.Return(jen.Qual(own, "Shape").Call(jen.Id("s")).Dot("Check").Call(jen.Id("ranks"))))
-	}
-	return jen.Custom(lineByLine, jen.Id("Program").Op(":").Lit(u.name), jen.Id("Check").Op(":").Add(check),
-		jen.Id("New").Op(":").Func().Params(ctx(), jen.Id("g").Op("*").Qual(groupPath, "Group"),
-			jen.Id("s").Qual(shared, "Shape")).
-			Params(jen.Qual(planPath, "Runner"), jen.Func().Params(jen.Qual("context", "Context"),
-				jen.Qual(shared, "Buffers")).Error(), jen.Error()).
-			Block(
-				jen.List(jen.Id("p"), jen.Err()).Op(":=").Qual(own, "New").Call(jen.Id("ctx"), jen.Id("g"),
-					convert("Shape", "s")),
-				jen.Return(jen.Id("p"), bind().Block(jen.Return(jen.Id("p").Dot("Bind").Call(jen.Id("ctx"),
-					convert("Buffers", "x")))), jen.Err())))
+	return jen.Qual(planPath, "Other").Call(append(own, convert("Shape", "s"), convert("Buffers", "x"))...)
 }

@@ -17,7 +17,8 @@ import (
 // sized is a case that every program of the catalog takes.
 func sized(ranks, rank int) ops.Case {
 	x := int64(64 * ranks)
-	c := ops.Case{Ranks: ranks, Rank: rank, M: x, K: x, N: x, ElementSize: 2, Extents: map[string]int64{"F": x, "P": 64, "N2": x, "N3": x}}
+	c := ops.Case{Ranks: ranks, Rank: rank, M: x, K: x, N: x, ElementSize: 2,
+		Extents: map[string]int64{"F": x, "P": 64, "N2": x, "N3": x}}
 	for i := range ranks * ranks {
 		c.Counts = append(c.Counts, int64(i%4))
 	}
@@ -80,11 +81,11 @@ func TestUnposted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Body = hostir.Map(p.Body, func(n hostir.Node) []hostir.Node {
-		if post, ok := n.(hostir.Post); ok && post.Semaphore == "ready" {
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		if w, ok := s.Signal(); ok && !w.Wait && w.Semaphore == "ready" {
 			return nil
 		}
-		return []hostir.Node{n}
+		return []hostir.Node{s}
 	})
 	text := written(t, p, sized(2, 0))
 	if want := `waits for "ready" from rank 1, which never does`; !strings.Contains(text, want) {
@@ -105,7 +106,8 @@ func TestCountsMissing(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 3 << 19: "1.5 MiB", 5 << 30: "5.0 GiB"} {
+	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 3 << 19: "1.5 MiB",
+		5 << 30: "5.0 GiB"} {
 		if got := memory.Size(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
@@ -115,7 +117,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%g: %s, want %s", n, got, want)
 		}
 	}
-	for want, list := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+	for want, list := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"},
+		"a, b and c": {"a", "b", "c"}} {
 		if got := and(list); got != want {
 			t.Errorf("%v: %s", list, got)
 		}

@@ -192,7 +192,8 @@ func (t *teller) sum(o ops.Op) string {
 	uses := o.Uses[:len(o.Uses)-1]
 	for i := 0; i < len(uses); i++ {
 		u := uses[i]
-		for i+1 < len(uses) && uses[i+1].At.Buffer == u.At.Buffer && uses[i+1].At.Rank == u.At.Rank && uses[i+1].At.Offset == u.At.Offset+u.Bytes {
+		for i+1 < len(uses) && uses[i+1].At.Buffer == u.At.Buffer && uses[i+1].At.Rank == u.At.Rank &&
+			uses[i+1].At.Offset == u.At.Offset+u.Bytes {
 			i++
 			u.Bytes += uses[i].Bytes
 		}

@@ -60,7 +60,8 @@ func (x *Explanation) summary() string {
 	if x.Flop > 0 {
 		does = "multiplies " + flops(x.Flop) + "; it "
 	}
-	fmt.Fprintf(&b, "Rank %d %sreads %s from peers and writes %s to them;\n", x.Rank, does, memory.Size(x.Read), memory.Size(x.Written))
+	fmt.Fprintf(&b, "Rank %d %sreads %s from peers and writes %s to them;\n", x.Rank, does, memory.Size(x.Read),
+		memory.Size(x.Written))
 	fmt.Fprintf(&b, "peers read %s from it and write %s to it.\n", memory.Size(x.ReadBy), memory.Size(x.WrittenBy))
 	if len(x.WaitsFor) > 0 {
 		fmt.Fprintf(&b, "It waits for %s.\n", ranks(x.WaitsFor))

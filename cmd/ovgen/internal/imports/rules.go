@@ -25,6 +25,7 @@ var rules = []rule{
 	{"schedule/catalog", []string{"schedule"}},
 	{"schedule/hostir", []string{"schedule"}},
 	{"schedule/lower", []string{"schedule"}},
+	{"schedule/scheduletest", []string{"schedule"}}, // for tests alone
 	{"schedule", nil},
 	{"runtime", []string{"runtime", "golang.org/x/sys"}},
 	{"generated/programs", []string{"generated", "runtime", "verify"}},

@@ -182,16 +182,21 @@ func element(lit *ast.CompositeLit, i int) (place, bool) {
 	return place{lit.Elts[i], lit.Elts[i]}, true
 }
 
-// argument finds a field among the arguments of Dim, DIDx or Stream. The splits
-// of a Dim are the rest of its arguments, so Outer stays at the call.
+// argument finds a field among the arguments of a constructor. Arguments that a field has
+// from one on are a literal of their own, and stay at the call.
 func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
-	args := call.Args
-	f := s.constructor(call)
-	if name == "Outer" && f == "Dim" && len(args) > 1 && !call.Ellipsis.IsValid() {
-		return place{call, &ast.CompositeLit{Elts: args[1:]}}, true
+	c, ok := constructors[s.constructor(call)]
+	if !ok || call.Ellipsis.IsValid() {
+		return place{}, false
 	}
-	if len(args) > 0 && (name == "Extent" && f == "Dim" || name == "Count" && (f == "DIDx" || f == "Stream")) {
-		return place{args[0], args[0]}, true
+	for i, f := range c.fields {
+		if f != name || i >= len(call.Args) {
+			continue
+		}
+		return place{call.Args[i], call.Args[i]}, true
+	}
+	if from, to, ok := c.list(name, len(call.Args)); ok {
+		return place{call, &ast.CompositeLit{Elts: call.Args[from:to]}}, true
 	}
 	return place{}, false
 }

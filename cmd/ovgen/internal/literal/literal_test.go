@@ -19,23 +19,26 @@ const text = `package schedules
 import s "ovgen/schedule"
 
 var Layer = s.Schedule{
-	Op:      op,
-	Tensors: []s.Tensor{{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), {Extent: extent()}}, false}, shared},
-	Pipeline: s.Pipeline{Parts: 1 << 3, Chunks: parts(), Kind: changed},
+	Ops:     []s.Op{s.Linear("C", a, "B", s.Bias("Bias"), s.Func{Do: "ge" + "lu"}), {Out: "D", In: names()}},
+	Tensors: []s.Tensor{{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), {Extent: extent()}}, "", false}, shared},
+	Moves:   []s.Move{{Of: a, Way: s.Pull{Parts: 1 << 3, Streams: parts(), By: changed}}, {Of: "C", Way: way()}, {Way: slots}},
 }
 
-const op = "line" + "ar"
+const a = "A" + ""
 
 var (
 	shared  = s.Tensor{Name: "B", Root: true, Axes: axes}
 	axes    = []s.Axis{s.Dim("128", s.Stream(s.D), split())}
-	changed = s.Ring
+	changed = s.CopyEngine
+	slots   = s.Slots{Equal: true}
 	Loop    = Other
 	Other   = Loop
 )
 
 func split() s.Split   { return s.Split{} }
 func parts() int       { return 2 }
+func way() s.Way       { return s.Shot{} }
+func names() []string  { return nil }
 func extent() s.Extent { return s.K }
 func init()            { changed = "" }
 `
@@ -67,18 +70,18 @@ func TestValue(t *testing.T) {
 	s, values, _ := source(t)
 	got, unknown := s.Value(values["Layer"])
 	want := schedule.Schedule{
-		Op: schedule.Linear,
+		Ops: []schedule.Op{schedule.Linear("C", "A", "B", schedule.Bias("Bias"), schedule.GELU()), {Out: "D"}},
 		Tensors: []schedule.Tensor{
 			{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), {}}},
 			{Name: "B", Root: true, Axes: []schedule.Axis{schedule.Dim("128", schedule.Stream("D"), schedule.Split{})}},
 		},
-		Pipeline: schedule.Pipeline{Parts: 8},
+		Moves: []schedule.Move{{Of: "A", Way: schedule.Pull{Parts: 8}}, {Of: "C"}, {Way: schedule.Slots{Equal: true}}},
 	}
 	want.Tensors[0].Axes[0].Outer = []schedule.Split{schedule.DIDx("D")}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("value (-want +got):\n%s", diff)
 	}
-	wantUnknown := []string{"Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]", "Pipeline.Chunks", "Pipeline.Kind"}
+	wantUnknown := []string{"Ops[1].In", "Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]", "Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Way"}
 	if diff := cmp.Diff(wantUnknown, unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
@@ -90,8 +93,13 @@ func TestFind(t *testing.T) {
 		line, column    int
 		whole, computed bool
 	}{
-		"Op":                                {6, 2, true, false},
-		"Streams":                           {0, 0, false, false},
+		"Ops":                               {6, 2, true, false},
+		"Ops[0].Out":                        {6, 27, true, false},
+		"Ops[0].In[1]":                      {6, 35, true, false},
+		"Ops[0].Then[0].In[0]":              {6, 47, true, false},
+		"Ops[0].Then[1].Do":                 {6, 63, true, false},
+		"Ops[1].Out":                        {6, 83, true, false},
+		"Types":                             {0, 0, false, false},
 		"Tensors":                           {7, 2, true, false},
 		"Tensors[0].Axes[0].Outer[0].Count": {7, 55, true, false},
 		"Tensors[0].Axes[1].Extent":         {7, 63, true, false},
@@ -99,8 +107,10 @@ func TestFind(t *testing.T) {
 		"Tensors[1].Axes[0].Extent":         {15, 27, true, false},
 		"Tensors[1].Axes[0].Outer[1].Shift": {15, 49, false, true},
 		"Tensors[4].Name":                   {7, 2, false, false},
-		"Pipeline.Parts":                    {8, 23, true, false},
-		"Pipeline.Own":                      {8, 2, false, false},
+		"Moves[0].Way.Parts":                {8, 40, true, false},
+		"Moves[0].Way.WithStep":             {8, 28, false, false},
+		"Moves[1].Way.Signals":              {8, 98, false, true},
+		"Moves[2].Way.Equal":                {17, 20, true, false},
 	} {
 		p := s.Find(values["Layer"], path)
 		var at token.Position
@@ -119,7 +129,7 @@ func TestLoop(t *testing.T) {
 	if _, unknown := s.Value(values["Loop"]); len(unknown) == 0 {
 		t.Error("a loop has a value")
 	}
-	if p := s.Find(values["Loop"], "Op"); p.At != nil {
+	if p := s.Find(values["Loop"], "Ops"); p.At != nil {
 		t.Errorf("a loop has a field: %+v", p)
 	}
 }

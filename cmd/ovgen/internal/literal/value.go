@@ -76,6 +76,8 @@ func set(to reflect.Value, c constant.Value) bool {
 // literal reads a struct or a slice.
 func (v *reading) literal(to reflect.Value, lit *ast.CompositeLit, path string) {
 	switch to.Kind() {
+	case reflect.Interface:
+		v.way(to, lit, path)
 	case reflect.Slice:
 		to.Set(reflect.MakeSlice(to.Type(), len(lit.Elts), len(lit.Elts)))
 		for i, e := range lit.Elts {
@@ -115,26 +117,41 @@ func join(path, name string) string {
 
 // call reads what a constructor of package schedule makes.
 func (v *reading) call(to reflect.Value, call *ast.CallExpr, path string) {
-	name := v.constructor(call)
-	switch made := to.Addr().Interface().(type) {
-	case *schedule.Axis:
-		if name != "Dim" || len(call.Args) == 0 || call.Ellipsis.IsValid() {
-			break
-		}
-		v.read(to.FieldByName("Extent"), call.Args[0], join(path, "Extent"))
-		made.Outer = make([]schedule.Split, len(call.Args)-1)
-		for i, e := range call.Args[1:] {
-			v.read(reflect.ValueOf(&made.Outer[i]).Elem(), e, fmt.Sprintf("%s.Outer[%d]", path, i))
-		}
+	c, ok := constructors[v.constructor(call)]
+	if !ok || !c.takes(to) || call.Ellipsis.IsValid() || len(call.Args) < len(c.fields) {
+		v.fails(path)
 		return
-	case *schedule.Split:
-		kind, ok := map[string]schedule.SplitKind{"DIDx": schedule.DeviceX, "Stream": schedule.StreamAxis}[name]
-		if !ok || len(call.Args) != 1 {
-			break
+	}
+	to.Set(reflect.ValueOf(c.value))
+	for i, f := range c.fields {
+		v.read(to.FieldByName(f), call.Args[i], join(path, f))
+	}
+	for _, l := range c.lists {
+		field := to.FieldByName(l.field)
+		field.SetZero()
+		from, end, ok := c.list(l.field, len(call.Args))
+		if !ok {
+			continue
 		}
-		made.Kind = kind
-		v.read(to.FieldByName("Count"), call.Args[0], join(path, "Count"))
-		return
+		field.Set(reflect.MakeSlice(field.Type(), end-from, end-from))
+		for i := range end - from {
+			v.read(field.Index(i), call.Args[from+i], fmt.Sprintf("%s[%d]", join(path, l.field), i))
+		}
+	}
+}
+
+// way reads a way, an interface whose struct the literal names.
+func (v *reading) way(to reflect.Value, lit *ast.CompositeLit, path string) {
+	named, ok := types.Unalias(v.info.TypeOf(lit)).(*types.Named)
+	if ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == Path {
+		for _, w := range schedule.Ways() {
+			if schedule.WayName(w) == named.Obj().Name() {
+				made := reflect.New(reflect.TypeOf(w)).Elem()
+				v.literal(made, lit, path)
+				to.Set(made)
+				return
+			}
+		}
 	}
 	v.fails(path)
 }

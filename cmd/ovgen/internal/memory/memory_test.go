@@ -34,7 +34,8 @@ func TestAsGenerated(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, ranks := range []int{1, 2, 3, 4} {
-				x := harness.Shape{M: 48 * ranks, K: 24 * ranks, N: 72 * ranks, N2: 16, N3: 40, F: 56 * ranks, P: 48, Type: driver.FP32}
+				x := harness.Shape{M: 48 * ranks, K: 24 * ranks, N: 72 * ranks, N2: 16, N3: 40, F: 56 * ranks, P: 48,
+					Type: driver.FP32}
 				want, err := made.Memory(ranks, x)
 				if err != nil {
 					t.Fatal(err)
@@ -73,8 +74,10 @@ func TestMissing(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	m := plan.Memory{Buffers: []plan.BufferMemory{{Name: "A", Bytes: 3 << 20}, {Name: "C", Bytes: 512}}, Staging: 2 << 30, Words: 8, Tuning: 1 << 10}
-	for workspaces, want := range map[int]string{0: "no stream runs products", 1: "   32.0 MiB  one stream runs products",
+	m := plan.Memory{Buffers: []plan.BufferMemory{{Name: "A", Bytes: 3 << 20}, {Name: "C", Bytes: 512}},
+		Staging: 2 << 30, Words: 8, Tuning: 1 << 10}
+	for workspaces, want := range map[int]string{0: "no stream runs products",
+		1:  "   32.0 MiB  one stream runs products",
 		29: "  928.0 MiB  29 streams run products, with 32.0 MiB each"} {
 		m.Workspaces = workspaces
 		text := memory.Text(m)

@@ -20,7 +20,8 @@ func Text(m plan.Memory) string {
 	}
 	b.WriteString("device memory of a rank, at most:\n")
 	row("buffers", m.Caller(), "the caller's: "+strings.Join(buffers, ", "))
-	row("arena", m.Arena(), fmt.Sprintf("the least of a group with this plan alone: it stages %s and keeps %d words", Size(m.Staging), m.Words))
+	row("arena", m.Arena(), fmt.Sprintf("the least of a group with this plan alone: it stages %s and keeps %d words",
+		Size(m.Staging), m.Words))
 	streams := "no stream runs products"
 	switch {
 	case m.Workspaces == 1:

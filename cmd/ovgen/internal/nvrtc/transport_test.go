@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
 	"ovgen/templates"
 )
 
@@ -17,22 +19,21 @@ func TestTransport(t *testing.T) {
 	if a == nil {
 		t.Skip("no ptxas here: make toolchain fetches it")
 	}
-	headers := []string{"head.h.tmpl", "peers.h.tmpl", "fused.h.tmpl", "sum.h.tmpl"}
-	sources := []string{"head.cu.tmpl", "words.cu.tmpl", "fused.cu.tmpl", "bytes.cu.tmpl", "sum.cu.tmpl"}
-	kernels := []string{"wait", "post", "copy", "reduce", "get", "put", "shot"}
-	for _, k := range kernels {
-		headers, sources = append(headers, k+".h.tmpl"), append(sources, k+".cu.tmpl")
-	}
-	d := templates.Device{Package: "check", From: "a test", About: []string{"Kernels."}}
-	header, err := templates.Render(d, append(headers, "foot.h.tmpl")...)
+	const each = kernels.EachPeer
+	table := kernels.Table{Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: []kernels.Kernel{
+		{Kind: kernels.Wait, PreWait: each},
+		{Kind: kernels.Post, PostPost: each},
+		{Kind: kernels.Copy},
+		{Kind: kernels.Reduce, Terms: 8, Varies: true},
+		{Kind: kernels.Get, PreWait: kernels.One, PostPost: kernels.One},
+		{Kind: kernels.Put, PreWait: kernels.One, PostPost: kernels.One},
+		{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
+	}}
+	source, err := templates.Render(templates.Device{From: "a test", About: []string{"Kernels."}, Table: table}.Source()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := templates.Render(d, sources...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ptx, err := c.Compile("check.cu", source.Bytes, map[string][]byte{"check.h": header.Bytes}, options)
+	ptx, err := c.Compile("check.cu", source.Bytes, nil, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +42,8 @@ func TestTransport(t *testing.T) {
 		t.Error("a kernel reads memory that others write as if it were constant")
 	}
 	lines, err := a.Usage(ptx)
-	if err != nil || len(lines) != len(kernels) {
-		t.Errorf("got %q, %v, want the registers of %v", lines, err, kernels)
+	if err != nil || len(lines) != len(table.Code()) {
+		t.Errorf("got %q, %v, want the registers of %v", lines, err, table.Code())
 	}
 	t.Log(lines)
 }

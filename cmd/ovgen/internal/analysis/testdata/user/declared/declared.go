@@ -4,43 +4,53 @@ package declared
 import s "ovgen/schedule"
 
 var (
-	Nothing s.Schedule // want `schedule Nothing: Op: no operation`
+	Nothing s.Schedule // want `schedule Nothing: Ops: no operation`
 
 	Choices = s.Schedule{
-		Op:      "linear",
 		Tensors: linear,
-		Pipeline: s.Pipeline{
-			Kind:   "ring",   // want `schedule Choices: Pipeline.Kind: unknown choice "ring" \(use one of \["point-to-point"`
-			Chunks: 3,        // want `schedule Choices: Pipeline.Chunks: chunks are those of a collective`
-			Parts:  most + 1, // want `schedule Choices: Pipeline.Parts: a shard in 65 parts`
-		},
-		Transport: s.Transport{Steps: s.Fused}, // want `schedule Choices: Transport.Steps: only kernels can be fused`
-		Streams:   s.Streams{Compute: -1},      // want `schedule Choices: Streams.Compute: -1 compute streams`
-		Types:     []s.Type{s.BF16, "fp8"},     // want `schedule Choices: Types\[1\]: unknown choice "fp8"`
+		Ops:     []s.Op{s.Linear("C", "A", "B")},
+		Moves: []s.Move{{
+			Of: "A",
+			Way: s.Pull{
+				By:      "pigeon", // want `schedule Choices: Moves\[0\].Way.By: unknown choice "pigeon" \(use one of \["copy engine"`
+				Streams: -1,       // want `schedule Choices: Moves\[0\].Way.Streams: Streams is -1`
+				Parts:   most + 1, // want `schedule Choices: Moves\[0\].Way.Parts: Parts is 65`
+			},
+		}, {
+			Of: "D", // want `schedule Choices: Moves\[1\].Of: there is no tensor "D"`
+		}},
+		Types: []s.Type{s.BF16, "fp8"}, // want `schedule Choices: Types\[1\]: unknown choice "fp8"`
 	}
 
-	Missing = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{a}} // want `Tensors: tensor B is missing` `Tensors: tensor C is missing`
+	Missing = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a}} // want `Tensors: tensor B is missing` `Tensors: tensor C is missing`
 
-	Twice = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{a, {"A", a.Axes, false, ""}}} // no more is known than that it can't be read
+	Twice = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a, {"A", a.Axes, "", false, ""}}} // no more is known than that it can't be read
 
-	Names = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{
+	Names = s.Schedule{Ops: matmul, Tensors: []s.Tensor{
 		a, b, c,
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}}, // want `schedule Names: Tensors\[3\].Name: tensor A is declared twice`
 	}}
 
-	Extents = s.Schedule{Op: s.Linear, Tensors: []s.Tensor{
+	Operations = s.Schedule{Tensors: linear, Ops: []s.Op{
+		s.Linear("C", "A", "B", s.Func{Do: "sine"}), // want `schedule Operations: Ops\[0\].Then\[0\].Do: unknown function "sine"`
+		s.Linear(
+			"C", // want `schedule Operations: Ops\[1\].Out: C is made by Ops\[0\] already`
+			"A", "B"),
+	}}
+
+	Extents = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: []s.Tensor{
 		a,
-		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, false, ""}, // want `Tensors\[1\].Axes\[0\].Extent: extent "K" does not fit B of a linear` `Tensors\[1\].Axes\[1\].Extent: extent "N" does not fit`
+		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, ""}, // want `Tensors\[1\].Axes\[1\].Extent: extent "N" where A has "K"`
 		{Name: "C", Axes: []s.Axis{
 			s.Dim("0"), // want `Tensors\[2\].Axes\[0\].Extent: "0" is no extent`
-			s.Dim(s.N, s.Split{Kind: s.StreamAxis, Count: s.D, Shift: 1}), // want `Tensors\[2\].Axes\[1\].Outer\[0\].Shift: only parts that ranks hold can be shifted`
+			s.Dim(s.K, s.Split{Kind: s.StreamAxis, Count: s.D, Shift: 1}), // want `Tensors\[2\].Axes\[1\].Outer\[0\].Shift: only parts that ranks hold can be shifted`
 		}},
 	}}
 
 	// What no pass lowers is said too, where all is known.
-	Unlowered = s.Schedule{Op: s.Linear, Tensors: linear, Pipeline: s.Pipeline{Own: s.Last}} // want `schedule Unlowered: Pipeline.Own: `
+	Unlowered = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: linear, Moves: []s.Move{{Of: "A", Way: s.Shot{}}}} // want `schedule Unlowered: Moves\[0\].Way: no pass does the all-gather by Shot`
 
-	Computed = make(s.Linear)
+	Computed = make(s.Linear("C", "A", "B"))
 )
 
 const most = 64
@@ -51,6 +61,7 @@ var (
 	c = s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}}
 
 	linear = []s.Tensor{a, {Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}}, c}
+	matmul = []s.Op{s.Matmul("C", "A", "B")}
 )
 
-func make(op s.Op) s.Schedule { return s.Schedule{Op: op} }
+func make(op s.Op) s.Schedule { return s.Schedule{Ops: []s.Op{op}} }

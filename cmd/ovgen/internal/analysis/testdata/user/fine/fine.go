@@ -13,12 +13,12 @@ var (
 	Filled s.Schedule
 
 	// Broken is changed before anything reads it.
-	Broken = s.Schedule{Op: "none"}
+	Broken = s.Schedule{Types: []s.Type{"none"}}
 
-	Layer = s.Schedule{Op: s.Matmul, Tensors: []s.Tensor{
-		{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, false, ""},
-		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, false, ""},
-		{"C", []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}, false, ""},
+	Layer = s.Schedule{Ops: []s.Op{s.Matmul("C", "A", "B")}, Tensors: []s.Tensor{
+		{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, "", false, ""},
+		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, ""},
+		{"C", []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}, "", false, ""},
 	}}
 
 	unused = s.Schedule{}
@@ -26,5 +26,5 @@ var (
 
 func init() {
 	Filled = Layer
-	Broken.Op = s.Matmul
+	Broken.Types = nil
 }

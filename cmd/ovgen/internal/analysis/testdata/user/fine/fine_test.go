@@ -2,4 +2,4 @@ package fine
 
 import s "ovgen/schedule"
 
-var Wrong = s.Schedule{Op: "wrong"}
+var Wrong = s.Schedule{Types: []s.Type{"wrong"}}

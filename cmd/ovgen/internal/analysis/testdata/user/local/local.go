@@ -5,17 +5,18 @@ import s "ovgen/schedule"
 
 func Made(op s.Op, parts int) s.Schedule {
 	l := s.Schedule{
-		Op:        op,
-		Tensors:   []s.Tensor{{Name: "E"}},                  // whose operation is not known
-		Pipeline:  s.Pipeline{Parts: parts, Order: "rings"}, // not all of it is known
-		Transport: s.Transport{Copy: "dma"},                 // want `schedule: Transport.Copy: unknown choice "dma"`
+		Ops:     []s.Op{op},
+		Tensors: []s.Tensor{{Name: "E"}},                                     // whose operation is not known
+		Moves:   []s.Move{{Of: "A", Way: s.Pull{Parts: parts, By: "rings"}}}, // not all of it is known
+		Types:   []s.Type{"fp8"},                                             // want `schedule: Types\[0\]: unknown choice "fp8"`
+		Mesh:    []s.MeshAxis{{Name: "DIDz"}},                                // want `schedule: Mesh\[0\].Name: unknown axis "DIDz" of the mesh`
 	}
-	l.Pipeline.Kind = "any"
+	l.Moves = nil
 	return l
 }
 
 func Empty() s.Schedule { return s.Schedule{} }
 
 func Named() []s.Schedule {
-	return []s.Schedule{{Op: "add"}} // want `schedule: Op: unknown operation "add"`
+	return []s.Schedule{{Ops: []s.Op{{Out: "C", In: []string{"A"}, Index: "add"}}}} // want `schedule: Ops\[0\].Index: "add" is no index`
 }

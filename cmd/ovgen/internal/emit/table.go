@@ -1,0 +1,185 @@
+package emit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+	"ovgen/schedule/hostir"
+	"ovgen/templates"
+)
+
+// The most peers that a kernel signals, a thread each, and the most terms that it adds.
+const (
+	mostPeers = 32
+	mostTerms = 64
+)
+
+// kinds is the order in which a package lists its kernels.
+var kinds = []kernels.Kind{kernels.Wait, kernels.Post, kernels.Copy, kernels.Reduce, kernels.Get, kernels.Put, kernels.Shot}
+
+// table describes the kernels that the program launches, made for it: for the ranks that it was
+// proven for, its element types, and what each launch posts, awaits and adds up.
+func (u *unit) table() (kernels.Table, error) {
+	var errs []error
+	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
+	add := func(k kernels.Kernel) {
+		same := func(o kernels.Kernel) bool { return o.Kind == k.Kind && signalsAlike(o, k) }
+		i := slices.IndexFunc(t.Kernels, same)
+		if i < 0 {
+			t.Kernels = append(t.Kernels, k)
+			return
+		}
+		o := &t.Kernels[i]
+		o.Varies = o.Varies || k.Varies || o.Terms != k.Terms
+		o.Terms = max(o.Terms, k.Terms)
+	}
+	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		if s.By == "" {
+			return
+		}
+		if !does(kernels.Kind(s.By), s) {
+			errs = append(errs, fmt.Errorf("kernel %s does no %s", s.By, s.Do))
+			return
+		}
+		add(u.kernelOf(s))
+	})
+	slices.SortStableFunc(t.Kernels, func(a, b kernels.Kernel) int {
+		return slices.Index(kinds, a.Kind) - slices.Index(kinds, b.Kind)
+	})
+	for i := range t.Kernels {
+		if i > 0 && t.Kernels[i-1].Kind == t.Kernels[i].Kind {
+			t.Kernels[i].Number = max(t.Kernels[i-1].Number, 1) + 1
+		}
+	}
+	return t, errors.Join(errs...)
+}
+
+// does says whether a kernel of a kind does what a step does.
+func does(kind kernels.Kind, s hostir.Step) bool {
+	switch kind {
+	case kernels.Wait, kernels.Post:
+		w, ok := s.Signal()
+		return ok && w.Wait == (kind == kernels.Wait)
+	case kernels.Reduce, kernels.Shot:
+		return s.Do == hostir.Sum
+	}
+	return s.Do == hostir.Copy && slices.Contains(kinds, kind)
+}
+
+// signalsAlike says whether two kernels post and await as many words at the same places.
+func signalsAlike(a, b kernels.Kernel) bool {
+	return a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost && a.PostWait == b.PostWait
+}
+
+// kernelOf is the kernel of a step. Posts and waits alone serve any number of peers.
+func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
+	k := kernels.Kernel{Kind: kernels.Kind(s.By)}
+	if w, ok := s.Signal(); ok {
+		if w.Wait {
+			k.PreWait = kernels.EachPeer
+		} else {
+			k.PostPost = kernels.EachPeer
+		}
+		return k
+	}
+	words := func(list []hostir.Word, post, wait *kernels.Words) {
+		for _, w := range list {
+			n := kernels.One
+			if w.Peer.IsZero() {
+				n = kernels.EachPeer
+			}
+			if w.Wait {
+				*wait = n
+			} else {
+				*post = n
+			}
+		}
+	}
+	words(s.Pre, &k.PrePost, &k.PreWait)
+	words(s.Post, &k.PostPost, &k.PostWait)
+	if s.Do == hostir.Sum {
+		k.Terms, k.Varies = u.termsOf(s.Reads)
+	}
+	return k
+}
+
+// termsOf is how many terms a sum has at most, and whether that varies with the ranks.
+func (u *unit) termsOf(list []hostir.View) (most int, varies bool) {
+	env := hostir.Env{}
+	for name, value := range u.program.Constants {
+		env[name] = value
+	}
+	varies = slices.ContainsFunc(list, func(t hostir.View) bool { return t.Each.Index != "" })
+	for d := range u.maxRanks() {
+		for r := range d + 1 {
+			env["D"], env["r"] = int64(d+1), int64(r)
+			n, ok := countTerms(list, env)
+			if !ok {
+				return mostTerms, true
+			}
+			most = max(most, n)
+		}
+	}
+	return most, varies
+}
+
+// countTerms is how many terms there are where the variables are bound so.
+func countTerms(list []hostir.View, env hostir.Env) (n int, ok bool) {
+	for _, t := range list {
+		if t.Each.Index == "" {
+			n++
+			continue
+		}
+		from, err := t.Each.From.Eval(env)
+		to, failed := t.Each.To.Eval(env)
+		if err != nil || failed != nil {
+			return 0, false
+		}
+		n += int(max(to-from, 0))
+	}
+	return n, true
+}
+
+// maxRanks is how many ranks the kernels serve: as many as the program was proven for.
+func (u *unit) maxRanks() int {
+	most := mostPeers + 1
+	if u.Proof == nil || len(u.Proof.Sizes) == 0 {
+		return most
+	}
+	proven := 1
+	for _, s := range u.Proof.Sizes {
+		proven = max(proven, s.Ranks)
+	}
+	return min(proven, most)
+}
+
+// elementTypes are those that the schedule takes, as drivers name them.
+func (u *unit) elementTypes() (list []driver.Type) {
+	for _, t := range u.program.Schedule.Types {
+		for _, known := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
+			if known.String() == string(t) {
+				list = append(list, known)
+			}
+		}
+	}
+	return list
+}
+
+// sums says whether the package adds up tensors.
+func (u *unit) sums() bool { return slices.ContainsFunc(u.kernels.Kernels, kernels.Kernel.Sums) }
+
+// limited says whether the kernels serve a number of ranks only.
+func (u *unit) limited() bool {
+	return slices.ContainsFunc(u.kernels.Kernels, func(k kernels.Kernel) bool { return k.Kind != kernels.Copy })
+}
+
+// deviceCode is the device code of a package with kernels.
+func (u *unit) deviceCode() (*device, error) {
+	from := "schedule " + u.program.Name
+	d := templates.Device{From: from, Table: u.kernels, About: append([]string{
+		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}, templates.Summary(u.kernels)...)}
+	return device{name: u.name, from: from, host: d.Host(), words: d.Words()}.render(d.Source())
+}

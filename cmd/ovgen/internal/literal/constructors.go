@@ -1,0 +1,53 @@
+package literal
+
+import (
+	"reflect"
+
+	"ovgen/schedule"
+)
+
+// constructor is a function of package schedule, by what its arguments are.
+type constructor struct {
+	value  any       // what it makes, but for its arguments
+	fields []string  // that the first arguments are; empty names are of lists
+	lists  []sublist // fields that are made of several arguments
+}
+
+// sublist is a field that has the arguments from one on, up to another or all that are left.
+type sublist struct {
+	field    string
+	from, to int // to is 0 for all
+}
+
+// constructors are the functions that a schedule is written with.
+var constructors = map[string]constructor{
+	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
+	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
+	"DIDy":     {value: schedule.DIDy(""), fields: []string{"Count"}},
+	"Stream":   {value: schedule.Stream(""), fields: []string{"Count"}},
+	"Linear":   {value: schedule.Linear("", "", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
+	"Matmul":   {value: schedule.Matmul("", "", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
+	"Gradient": {value: schedule.Gradient("", "", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 3}}},
+	"Sum":      {value: schedule.Sum("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
+	"Copy":     {value: schedule.Copy("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
+	"Bias":     {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},
+	"GELU":     {value: schedule.GELU()},
+}
+
+// list is the range of the arguments that a field is made of.
+func (c constructor) list(field string, args int) (from, to int, ok bool) {
+	for _, l := range c.lists {
+		if l.field == field && args >= max(l.from, l.to) {
+			if l.to == 0 {
+				return l.from, args, args > l.from
+			}
+			return l.from, l.to, true
+		}
+	}
+	return 0, 0, false
+}
+
+// takes says that a value may be what the constructor makes.
+func (c constructor) takes(to reflect.Value) bool {
+	return to.CanSet() && reflect.TypeOf(c.value) == to.Type()
+}

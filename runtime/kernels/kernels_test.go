@@ -1,0 +1,86 @@
+package kernels
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+// all has a kernel of each kind, for 3 ranks.
+var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernels: []Kernel{
+	{Kind: Wait, PreWait: EachPeer},
+	{Kind: Post, PostPost: EachPeer},
+	{Kind: Copy},
+	{Kind: Reduce, Terms: 2},
+	{Kind: Get, PreWait: One, PostPost: One},
+	{Kind: Get, Number: 2, PreWait: One},
+	{Kind: Shot, PrePost: EachPeer, PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 3, Varies: true},
+}}
+
+// TestCode: sums have a kernel for each element type, and parameters are of 8 bytes each.
+func TestCode(t *testing.T) {
+	type kernel struct {
+		name  string
+		words int
+	}
+	want := []kernel{
+		{"wait", 2 + 1 + 2}, {"post", 2 + 1}, {"copy", 3},
+		{"reduce_bf16", 2 + 2}, {"reduce_fp32", 2 + 2},
+		{"get", 2 + 2 + 1 + 3}, {"get2", 1 + 2 + 1 + 3},
+		{"shot_bf16", 8 + 1 + 2 + 1 + 3 + 3}, {"shot_fp32", 8 + 1 + 2 + 1 + 3 + 3},
+	}
+	var got []kernel
+	for _, k := range all.Code() {
+		got = append(got, kernel{k.Name, k.Params / 8})
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+// TestTouches: what a launch touches is what its parameters say, in the order of the kernel.
+func TestTouches(t *testing.T) {
+	word := func(kind driver.TouchKind, at driver.Ptr, value uint32) driver.Touch {
+		return driver.Touch{Kind: kind, At: at, Bytes: 4, Value: value}
+	}
+	data := func(kind driver.TouchKind, at driver.Ptr, bytes int64, typ driver.Type) driver.Touch {
+		return driver.Touch{Kind: kind, At: at, Bytes: bytes, Type: typ}
+	}
+	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
+	for _, c := range []struct {
+		name   string
+		params []uint64
+		want   []driver.Touch
+	}{
+		{"wait", []uint64{100, 0, 1, 200, 7}, []driver.Touch{word(wait, 100, 1), word(write, 100, 0), word(write, 200, 7)}},
+		{"post", []uint64{100, 104, 2}, []driver.Touch{word(post, 100, 1), word(post, 104, 1)}},
+		{"post", []uint64{100, 104, 0}, nil},
+		{"copy", []uint64{300, 400, 6}, []driver.Touch{data(read, 400, 6, 0), data(write, 300, 6, 0)}},
+		{"reduce_bf16", []uint64{300, 3, 400, 500}, []driver.Touch{
+			data(read, 400, 6, driver.BF16), data(read, 500, 6, driver.BF16), data(write, 300, 6, driver.BF16)}},
+		{"get", []uint64{100, 104, 200, 7, 204, 300, 400, 6}, []driver.Touch{
+			word(write, 204, 0), word(wait, 100, 1), data(read, 400, 6, 0), data(write, 300, 6, 0),
+			word(write, 204, 0), word(write, 100, 0), word(write, 200, 7), word(post, 104, 1)}},
+		{"shot_fp32", []uint64{100, 0, 110, 0, 120, 0, 130, 0, 1, 200, 7, 204, 300, 2, 2, 400, 500, 0}, []driver.Touch{
+			word(write, 204, 0), word(post, 100, 1), word(wait, 110, 1),
+			data(read, 400, 8, driver.FP32), data(read, 500, 8, driver.FP32), data(write, 300, 8, driver.FP32),
+			word(write, 204, 0), word(write, 110, 0), word(write, 200, 7), word(post, 120, 1),
+			word(wait, 130, 1), word(write, 130, 0), word(write, 200, 7)}},
+	} {
+		list := all.Code()
+		k := list[slices.IndexFunc(list, func(k driver.Kernel) bool { return k.Name == c.name })]
+		if 8*len(c.params) != k.Params {
+			t.Fatalf("%s takes %d bytes, and the test has %d", c.name, k.Params, 8*len(c.params))
+		}
+		if got := k.Touches(unsafe.Pointer(&c.params[0]), nil); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %v\nwant %v", c.name, got, c.want)
+		}
+		for _, touch := range k.Touches(unsafe.Pointer(&make([]uint64, len(c.params))[0]), nil) {
+			if touch.Bytes != 0 {
+				t.Errorf("%s touches %v in its first launch, which does nothing", c.name, touch)
+			}
+		}
+	}
+}

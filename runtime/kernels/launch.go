@@ -1,0 +1,171 @@
+package kernels
+
+import (
+	"fmt"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+)
+
+// Set is the kernels that one plan launches.
+type Set struct {
+	element driver.Type
+	kernels []*kernel
+}
+
+// kernel is one of them, with the parameters of the launch that is being enqueued.
+type kernel struct {
+	layout
+	handle *plan.Kernel
+	params []uint64
+}
+
+// Declare tells a builder of a plan which kernels it launches; sums are of elements of type typ.
+func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
+	s := &Set{element: typ}
+	for _, k := range t.Kernels {
+		l := t.layout(k)
+		s.kernels = append(s.kernels, &kernel{l, b.Kernel(k.Name(typ)), make([]uint64, l.size)})
+	}
+	return s
+}
+
+// Wait makes the stream wait for the posts of the peers, of all where none is named.
+func (s *Set) Wait(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ...int) {
+	words, step, value := q.WaitWords(on, sem, peers...)
+	k := s.find(q, Wait, nil)
+	if k == nil {
+		return
+	}
+	k.put(preWait, words)
+	k.params[k.step], k.params[k.value] = uint64(step), uint64(value)
+	k.enqueue(q, on, 1, max(len(words), 1))
+}
+
+// Post sets a word at each of the peers, at all where none is named.
+func (s *Set) Post(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ...int) {
+	words := q.PostWords(on, sem, peers...)
+	k := s.find(q, Post, nil)
+	if k == nil {
+		return
+	}
+	k.put(postPost, words)
+	k.enqueue(q, on, 1, max(len(words), 1))
+}
+
+// Copy copies bytes from src to dst.
+func (s *Set) Copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes int64) {
+	s.find(q, Copy, nil).copy(q, on, dst, src, bytes)
+}
+
+// Get waits, copies bytes from a peer's src to dst, and posts.
+func (s *Set) Get(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src driver.Ptr, bytes int64) {
+	s.signal(q, on, Get, x).copy(q, on, dst, src, bytes)
+}
+
+// Put waits, copies bytes from src to a peer's dst, and posts.
+func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src driver.Ptr, bytes int64) {
+	s.signal(q, on, Put, x).copy(q, on, dst, src, bytes)
+}
+
+// Reduce sets dst, of so many bytes, to the sum of the terms in their order.
+func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
+	s.find(q, Reduce, nil).sum(q, on, s.element, dst, bytes, terms)
+}
+
+// Shot is Reduce that posts to every peer and waits for all of them, before and after.
+func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
+	x.From, x.To = plan.EveryPeer, plan.EveryPeer
+	s.signal(q, on, Shot, x).sum(q, on, s.element, dst, bytes, terms)
+}
+
+// find is the kernel of a kind that signals so; the run fails where there is none.
+func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals) *kernel {
+	for _, k := range s.kernels {
+		if k.Kind == kind && (x == nil || k.fits(x)) {
+			return k
+		}
+	}
+	q.Fail(fmt.Errorf("the package has no kernel %s that signals so", kind))
+	return nil
+}
+
+// fits says whether the kernel was made for these signals.
+func (k *kernel) fits(x *plan.Signals) bool {
+	words := func(sem *plan.Semaphore, peer int) Words {
+		switch {
+		case sem == nil:
+			return 0
+		case peer == plan.EveryPeer:
+			return EachPeer
+		}
+		return One
+	}
+	return k.words() == [4]Words{words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
+		words(x.PostPost, x.To), words(x.PostWait, plan.EveryPeer)}
+}
+
+// signal counts the step of a kernel that signals around its work, and fills in its words.
+func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals) *kernel {
+	k := s.find(q, kind, &x)
+	if k == nil {
+		return nil
+	}
+	w := q.StepWords(on, string(kind), x)
+	k.put(prePost, w.PrePost)
+	k.put(preWait, w.PreWait)
+	k.put(postPost, w.PostPost)
+	k.put(postWait, w.PostWait)
+	if k.Waits() {
+		k.params[k.step], k.params[k.value] = uint64(w.Step), uint64(w.Value)
+	}
+	k.params[k.block] = uint64(q.CountWord(on))
+	return k
+}
+
+// put fills in the words of one place.
+func (k *kernel) put(place int, words []driver.Ptr) {
+	for i, w := range words {
+		k.params[k.lists[place].at+i] = uint64(w)
+	}
+	if k.words()[place] == EachPeer {
+		k.params[k.count] = uint64(len(words))
+	}
+}
+
+func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes int64) {
+	if k == nil {
+		return
+	}
+	k.params[k.dst], k.params[k.src], k.params[k.bytes] = uint64(dst), uint64(src), uint64(bytes)
+	k.enqueue(q, on, k.grid(bytes), threads)
+}
+
+func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst driver.Ptr, bytes int64,
+	terms []driver.Ptr) {
+	if k == nil {
+		return
+	}
+	if n := len(terms); n > k.Terms || n < k.Terms && !k.Varies {
+		q.Fail(fmt.Errorf("kernel %s adds %d terms, and was made for %d", k.Base(), n, k.Terms))
+		return
+	}
+	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/element.Size())
+	if k.Varies {
+		k.params[k.n] = uint64(len(terms))
+	}
+	for i, x := range terms {
+		k.params[k.terms+i] = uint64(x)
+	}
+	k.enqueue(q, on, k.grid(bytes), threads)
+}
+
+// grid is how many blocks so many bytes take, 16 bytes a thread.
+func (k *kernel) grid(bytes int64) int { return int(min(bytes/(16*threads)+1, Blocks[k.Kind])) }
+
+// enqueue launches the kernel, in one dimension.
+func (k *kernel) enqueue(q *plan.Queue, on *plan.Stream, grid, block int) {
+	dim := func(x int) driver.Dim3 { return driver.Dim3{X: uint32(x), Y: 1, Z: 1} }
+	q.Launch(on, k.handle, dim(grid), dim(block), unsafe.Pointer(&k.params[0]))
+}

@@ -1,0 +1,74 @@
+package kernels
+
+import "slices"
+
+// layout says where a kernel's parameters lie, in 64-bit words: addresses and numbers alike.
+// The struct in the .cu has them in this order.
+type layout struct {
+	Kernel
+	lists [4]list // prePost, preWait, postPost, postWait
+	count int     // how many words each list that may vary has
+	step  int     // address of the stream's step word
+	value int     // what that gets
+	block int     // address of the word in which blocks count themselves
+	dst   int     // address
+	src   int     // address, of a copy
+	bytes int     // of a copy; elements of a sum
+	n     int     // how many terms, where that varies
+	terms int     // the first one's address
+	size  int     // of all
+}
+
+// Places of words around the work.
+const (
+	prePost = iota
+	preWait
+	postPost
+	postWait
+)
+
+// list is one list of addresses of words: where it starts, and how long it may be.
+type list struct{ at, most int }
+
+// words are how many words the kernel has at each place.
+func (k Kernel) words() [4]Words { return [4]Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait} }
+
+// Waits says whether the kernel awaits words.
+func (k Kernel) Waits() bool { return k.PreWait != 0 || k.PostWait != 0 }
+
+func (t *Table) layout(k Kernel) layout {
+	l := layout{Kernel: k}
+	next := func(words int) (at int) {
+		at = l.size
+		l.size += words
+		return at
+	}
+	all := k.words()
+	for i, words := range all {
+		n := int(words)
+		if words == EachPeer {
+			n = t.Peers
+		}
+		l.lists[i] = list{next(n), n}
+	}
+	if slices.Contains(all[:], EachPeer) {
+		l.count = next(1)
+	}
+	if k.Waits() {
+		l.step, l.value = next(1), next(1)
+	}
+	if k.Signals() {
+		l.block = next(1)
+	}
+	if k.Copies() {
+		l.dst, l.src, l.bytes = next(1), next(1), next(1)
+	}
+	if k.Sums() {
+		l.dst, l.bytes = next(1), next(1)
+		if k.Varies {
+			l.n = next(1)
+		}
+		l.terms = next(k.Terms)
+	}
+	return l
+}

@@ -1,0 +1,100 @@
+package kernels
+
+import (
+	"fmt"
+
+	"ovgen/runtime/driver"
+)
+
+// Table describes the kernels of one package.
+type Table struct {
+	Types   []driver.Type // element types that sums are compiled for
+	Peers   int           // of a rank, at most
+	Kernels []Kernel
+}
+
+// Kernel describes one kernel as a package has it. Around its work it posts words and awaits
+// words, or none.
+type Kernel struct {
+	Kind     Kind
+	Number   int   // 2 for the second kernel of the kind, and so on
+	PrePost  Words // posted before the work
+	PreWait  Words // awaited before the work, and taken back to 0 after it
+	PostPost Words // posted after the work
+	PostWait Words // awaited after the work
+	// Terms of a sum: so many, or up to so many where Varies.
+	Terms  int
+	Varies bool
+}
+
+// Words is how many words a kernel posts or awaits at one place.
+type Words int
+
+// Numbers of words; 0 is none.
+const (
+	One      Words = 1
+	EachPeer Words = -1 // a word for each peer
+)
+
+// Kind is what a kernel is for: its name, but for a number and an element type.
+type Kind string
+
+// Kinds of kernels.
+const (
+	Wait   Kind = "wait"   // waits until peers have posted, and resets
+	Post   Kind = "post"   // posts to peers
+	Copy   Kind = "copy"   // copies, out of a peer's memory or its own
+	Reduce Kind = "reduce" // adds up tensors, in one order and in fp32
+	Get    Kind = "get"    // waits, copies from a peer, and posts
+	Put    Kind = "put"    // waits, copies to a peer, and posts
+	Shot   Kind = "shot"   // posts and waits, adds up tensors, posts and waits
+)
+
+// threads of a block that moves bytes, 16 bytes each.
+const threads = 512
+
+// Blocks are the most that a kind is launched with where there is enough to do. A copy leaves
+// the multiprocessors to the products; 16 blocks fill the link. A sum comes after them: it takes
+// two for each multiprocessor of an H200 (96 read and wrote 2.4 TB/s of its memory, half of what
+// it delivers), and one where each block awaits words.
+var Blocks = map[Kind]int64{Copy: 16, Get: 16, Put: 16, Reduce: 264, Shot: 132}
+
+// Sums says whether the kernel adds up; it is then compiled for each element type.
+func (k Kernel) Sums() bool { return k.Terms > 0 }
+
+// Copies says whether the kernel copies.
+func (k Kernel) Copies() bool { return k.Kind == Copy || k.Kind == Get || k.Kind == Put }
+
+// Signals says whether the kernel posts or awaits around work of its own.
+func (k Kernel) Signals() bool { return (k.Sums() || k.Copies()) && k.words() != [4]Words{} }
+
+// Base is the kernel's name but for the element type: "shot", or "shot2".
+func (k Kernel) Base() string {
+	if k.Number > 1 {
+		return fmt.Sprintf("%s%d", k.Kind, k.Number)
+	}
+	return string(k.Kind)
+}
+
+// Name is that of the kernel in PTX; sums have one for each element type.
+func (k Kernel) Name(typ driver.Type) string {
+	if k.Sums() {
+		return k.Base() + "_" + typ.String()
+	}
+	return k.Base()
+}
+
+// Code lists the kernels as a driver loads them.
+func (t *Table) Code() []driver.Kernel {
+	var list []driver.Kernel
+	for _, k := range t.Kernels {
+		l, types := t.layout(k), []driver.Type{0}
+		if k.Sums() {
+			types = t.Types
+		}
+		for _, typ := range types {
+			list = append(list, driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)})
+		}
+	}
+	return list
+}

@@ -1,0 +1,232 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Contraction is an operation's Index taken apart: a letter for each axis.
+type Contraction struct {
+	In  []string
+	Out string
+}
+
+// ranksLetter is the letter of an index of ranks.
+const ranksLetter = 'd'
+
+// Summed are the letters that are summed over, in the order in which the operands have them.
+func (c Contraction) Summed() string {
+	summed := ""
+	for _, in := range c.In {
+		for _, l := range in {
+			if !strings.ContainsRune(c.Out, l) && !strings.ContainsRune(summed, l) {
+				summed += string(l)
+			}
+		}
+	}
+	return summed
+}
+
+// Contraction takes an operation's Index apart; an error is a *FieldError. Axes that "..." stands for have the letters
+// A, B, ...
+func (s Schedule) Contraction(o Op) (Contraction, error) {
+	left, out, ok := strings.Cut(o.Index, "->")
+	if !ok {
+		return Contraction{}, noIndex(fmt.Sprintf("write the axes of each operand, and behind -> those of the result: %q", Linear("", "", "").Index),
+			"%q is no index", o.Index)
+	}
+	var c Contraction
+	in := strings.Split(left, ",")
+	if len(in) != len(o.In) {
+		return c, noIndex("name as many", "%q is of %d operands, and In has %d", o.Index, len(in), len(o.In))
+	}
+	more := s.unnamed(o, in)
+	all := ""
+	for _, text := range in {
+		letters, err := spelt(text, more)
+		if err != nil {
+			return c, err
+		}
+		c.In = append(c.In, letters)
+		all += letters
+	}
+	var err error
+	if c.Out, err = spelt(out, more); err != nil {
+		return c, err
+	}
+	for _, l := range c.Out {
+		if !strings.ContainsRune(all, l) {
+			return c, noIndex("leave it out", "%q makes an axis %c that no operand has", o.Index, l)
+		}
+	}
+	return c, nil
+}
+
+const ellipsis = "..."
+
+// noIndex is what is wrong with an Index.
+func noIndex(hint, format string, args ...any) error {
+	return &FieldError{Path: "Index", Msg: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// unnamed is how many axes "..." stands for: what the first operand that has it lacks.
+func (s Schedule) unnamed(o Op, in []string) int {
+	for i, text := range in {
+		if rest, ok := strings.CutSuffix(text, ellipsis); ok {
+			return max(s.axes(o.In[i])-len(rest), 0)
+		}
+	}
+	return 0
+}
+
+// axes is how many a tensor has.
+func (s Schedule) axes(tensor string) int {
+	if t, ok := s.Tensor(tensor); ok {
+		return len(t.Axes)
+	}
+	for i, o := range s.Ops {
+		if o.Out == tensor {
+			c, _ := Schedule{Tensors: s.Tensors, Ops: s.Ops[:i]}.Contraction(o)
+			return len(c.Out)
+		}
+	}
+	return 0
+}
+
+// spelt are the letters of one operand.
+func spelt(text string, more int) (string, error) {
+	letters, dots := strings.CutSuffix(text, ellipsis)
+	for i, l := range letters {
+		if l < 'a' || l > 'z' {
+			return "", noIndex("use lower-case letters, and ... behind them", "%q names an axis %q", text, l)
+		}
+		if strings.ContainsRune(letters[:i], l) {
+			return "", noIndex("use two letters", "%q has the axis %c twice", text, l)
+		}
+	}
+	if dots {
+		for i := range more {
+			letters += string(rune('A' + i))
+		}
+	}
+	return letters, nil
+}
+
+// dimension is one extent of a schedule: axes of tensors that the operations make one.
+type dimension struct {
+	axes    []axisAt
+	letter  rune // of the operation that names it first
+	between bool // it lies between two operations: the second sums over it
+}
+
+// axisAt is axis i of a tensor.
+type axisAt struct {
+	tensor string
+	i      int
+}
+
+// dimensions are the extents of a schedule, in the order in which its operations name them.
+// Operations that can't be read, which Validate reports, are left out.
+func (s Schedule) dimensions() []*dimension {
+	var list []*dimension
+	of := map[axisAt]*dimension{}
+	for _, o := range s.Ops {
+		letters := map[rune]*dimension{}
+		s.named(o, func(l rune, at axisAt) {
+			into, from := letters[l], of[at]
+			if into == nil && from == nil {
+				into = &dimension{letter: l}
+				list = append(list, into)
+			} else if into == nil {
+				into, from = from, nil
+			}
+			letters[l] = into
+			switch {
+			case from == into:
+				return
+			case from == nil && of[at] != into:
+				of[at], into.axes = into, append(into.axes, at)
+			case from != nil:
+				for _, x := range from.axes {
+					of[x] = into
+				}
+				into.axes = append(into.axes, from.axes...)
+				list = slices.DeleteFunc(list, func(d *dimension) bool { return d == from })
+			}
+		})
+	}
+	hidden := s.Hidden()
+	for _, d := range list {
+		for _, at := range d.axes {
+			d.between = d.between || slices.Contains(hidden, at.tensor) && s.summed(at)
+		}
+	}
+	return list
+}
+
+// named gives f the axes that an operation names, each with its letter.
+func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
+	c, err := s.Contraction(o)
+	if err != nil {
+		return
+	}
+	each := func(tensor, index string) {
+		for i, l := range []rune(index) {
+			f(l, axisAt{tensor, i})
+		}
+	}
+	for i, index := range c.In {
+		each(o.In[i], index)
+	}
+	each(o.Out, c.Out)
+	for _, then := range o.Then {
+		for i, x := range funcs[then.Do] {
+			if i < len(then.In) && x.last <= len(c.Out) {
+				each(then.In[i], c.Out[len(c.Out)-x.last:])
+			}
+		}
+	}
+}
+
+// summed says that an operation sums over an axis of what it reads.
+func (s Schedule) summed(at axisAt) bool {
+	for _, o := range s.Ops {
+		c, err := s.Contraction(o)
+		if err != nil {
+			continue
+		}
+		for i, in := range o.In {
+			if in == at.tensor && at.i < len(c.In[i]) && strings.ContainsRune(c.Summed(), rune(c.In[i][at.i])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Partial says that the ranks have partial results of an operation: that the axes which it
+// sums over are spread over the mesh, in each of its operands that is declared.
+func (s Schedule) Partial(o Op) bool {
+	c, err := s.Contraction(o)
+	if err != nil {
+		return false
+	}
+	for _, l := range c.Summed() {
+		spread := false
+		whole := false
+		for i, in := range o.In {
+			t, declared := s.Tensor(in)
+			at := strings.IndexRune(c.In[i], l)
+			if !declared || at < 0 {
+				continue
+			}
+			axis, _, sharded := t.Sharded()
+			spread, whole = spread || sharded && axis == at, whole || !sharded || axis != at
+		}
+		if spread && !whole {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package schedule
+
+import "strings"
+
+// Func is a function of each element of a result, and of what further operands have for it.
+type Func struct {
+	Do FuncKind
+	In []string // its further operands
+}
+
+// FuncKind names a function.
+type FuncKind string
+
+// Functions.
+const (
+	AddBias   FuncKind = "bias" // adds In[0], a value for each index of the result's last axis
+	ApplyGELU FuncKind = "gelu" // x Φ(x), by the tanh approximation
+)
+
+// Bias adds a tensor [N] to each row of a result [M,N].
+func Bias(tensor string) Func { return Func{Do: AddBias, In: []string{tensor}} }
+
+// GELU is applied to each element.
+func GELU() Func { return Func{Do: ApplyGELU} }
+
+// funcs describe the functions: the axes that each further operand has, counted from the end
+// of the result's.
+var funcs = map[FuncKind][]operand{
+	AddBias:   {{last: 1}},
+	ApplyGELU: {},
+}
+
+// operand of a function has as many of the result's last axes.
+type operand struct{ last int }
+
+// String is "bias(Bias)" or "gelu".
+func (f Func) String() string {
+	if len(f.In) == 0 {
+		return string(f.Do)
+	}
+	return string(f.Do) + "(" + strings.Join(f.In, ", ") + ")"
+}
+
+// Bias is the tensor that the operation adds to each row, empty where there is none.
+func (o Op) Bias() string {
+	for _, f := range o.Then {
+		if f.Do == AddBias && len(f.In) == 1 {
+			return f.In[0]
+		}
+	}
+	return ""
+}
+
+// GELU says that the operation applies it.
+func (o Op) GELU() bool {
+	for _, f := range o.Then {
+		if f.Do == ApplyGELU {
+			return true
+		}
+	}
+	return false
+}

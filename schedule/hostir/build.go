@@ -1,0 +1,122 @@
+package hostir
+
+import "strings"
+
+// Stream is a stream that is one of its set.
+func Stream(set string) StreamRef { return StreamRef{Set: set} }
+
+// StreamAt is one stream of a set.
+func StreamAt(set string, index Expr) StreamRef { return StreamRef{Set: set, Index: index} }
+
+// Whole is all of a buffer.
+func Whole(buffer string) View { return View{Buffer: buffer} }
+
+// Chunk is one chunk of a buffer.
+func Chunk(buffer string, index Expr) View { return View{Buffer: buffer, Index: index} }
+
+// Chunks are chunks of a buffer from one on.
+func Chunks(buffer string, first, count Expr) View {
+	return View{Buffer: buffer, Index: first, Count: count}
+}
+
+// Remote is one chunk of a peer's buffer.
+func Remote(buffer string, peer, index Expr) View { return Chunk(buffer, index).At(peer) }
+
+// At is the view of a peer's buffer.
+func (v View) At(peer Expr) View { v.Peer = peer; return v }
+
+// Over is the view for each value of an index from one up to, not including, another.
+func (v View) Over(index string, from, to Expr) View {
+	v.Each = Range{Index: index, From: from, To: to}
+	return v
+}
+
+// RankIndex is the index of what a sum takes in the order of ranks.
+const RankIndex = "q"
+
+// EachRank is the view for each rank of the mesh, in their order; its index is RankIndex.
+func (v View) EachRank() View { return v.Over(RankIndex, Const(0), Size) }
+
+// Ahead is the rank i places further on.
+func Ahead(i Expr) Expr { return Mod(Add(Rank, i), Size) }
+
+// Behind is the rank i places back.
+func Behind(i Expr) Expr { return Mod(Sub(Add(Rank, Size), i), Size) }
+
+// Bind names a value.
+func Bind(name string, value Expr) Let { return Let{Name: name, Value: value} }
+
+// Loop is a loop over an index.
+func Loop(index string, from, to Expr, body ...Node) For {
+	return For{Index: index, From: from, To: to, Body: body}
+}
+
+// Every is the absent peer of a post or a wait: all of them.
+var Every Expr
+
+// Post posts to a peer, or to every peer where that is absent.
+func Post(s StreamRef, semaphore string, to Expr) Step {
+	return Step{Stream: s, Post: []Word{{Semaphore: semaphore, Peer: to}}}
+}
+
+// Wait waits for a peer's post, or for every peer's where that is absent, and resets.
+func Wait(s StreamRef, semaphore string, from Expr) Step {
+	return Step{Stream: s, Pre: []Word{{Wait: true, Semaphore: semaphore, Peer: from}}}
+}
+
+// Set copies src to dst.
+func Set(s StreamRef, dst, src View) Step {
+	return Step{Stream: s, Do: Copy, Reads: []View{src}, Writes: []View{dst}}
+}
+
+// Reduce adds up terms.
+func Reduce(s StreamRef, dst View, terms ...View) Step {
+	return Step{Stream: s, Do: Sum, Reads: terms, Writes: []View{dst}, By: ReduceKernel}
+}
+
+// Multiply is the product of a and b by its indices, with a bias or none.
+func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
+	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}
+}
+
+// After makes a stream wait for others.
+func After(s StreamRef, others ...StreamRef) Synchronize {
+	return Synchronize{Streams: []StreamRef{s}, On: others}
+}
+
+// Described is the step with a remark for its readers.
+func (s Step) Described(remark string) Step { s.Remark = remark; return s }
+
+// AskedBy is the step with the field of the schedule that asks for it.
+func (s Step) AskedBy(field string) Step { s.Origin.Field = field; return s }
+
+// Member is the step with another member of its semaphores.
+func (s Step) Member(index Expr) Step {
+	return s.With(Parts{Word: func(w Word) Word { w.Index = index; return w }}).(Step)
+}
+
+// Accumulated is the product that adds to its result.
+func (s Step) Accumulated() Step { s.Accumulate = true; return s }
+
+// Fuse is steps of one stream as one launch of a kernel: signals, one piece of work, and
+// signals. It has the remarks of all.
+func Fuse(kernel string, steps ...Step) Step {
+	f := Step{Origin: steps[0].Origin, Stream: steps[0].Stream}
+	var remarks []string
+	for _, s := range steps {
+		if s.Remark != "" {
+			remarks = append(remarks, s.Remark)
+		}
+		switch {
+		case s.Do != Nothing:
+			s.Origin, s.Pre = f.Origin, append(f.Pre, s.Pre...)
+			f = s
+		case f.Do == Nothing:
+			f.Pre = append(f.Pre, s.Words()...)
+		default:
+			f.Post = append(f.Post, s.Words()...)
+		}
+	}
+	f.By, f.Remark = kernel, strings.Join(remarks, "; ")
+	return f
+}

@@ -1,0 +1,209 @@
+package hostir_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
+	"ovgen/verify/ops"
+)
+
+// faithful finds programs that print the same and enqueue different operations.
+type faithful struct {
+	operations map[string]string // by printed text
+	texts      map[string]bool   // of operations
+}
+
+func (f *faithful) see(p *hostir.Program) (wrong string) {
+	if hostir.Check(p.Body) != nil {
+		return "" // no program
+	}
+	text, operations := hostir.Print(p), enqueued(p)
+	if seen, ok := f.operations[text]; ok && seen != operations {
+		return fmt.Sprintf("two programs print\n%sand enqueue (-one +other):\n%s", text, cmp.Diff(seen, operations))
+	}
+	if f.operations == nil {
+		f.operations, f.texts = map[string]string{}, map[string]bool{}
+	}
+	f.operations[text], f.texts[operations] = operations, true
+	return ""
+}
+
+// enqueued is the operations of all ranks for two, three and four of them.
+func enqueued(p *hostir.Program) string {
+	var b strings.Builder
+	for d := 2; d <= 4; d++ {
+		for r := range d {
+			side := int64(48 * d)
+			c := ops.Case{Ranks: d, Rank: r, M: side, K: 2 * side, N: 4 * side, ElementSize: 4,
+				Extents: map[string]int64{"N2": side, "N3": side, "F": side, "P": side}}
+			for i := range d * d {
+				c.Counts = append(c.Counts, int64(i+1))
+			}
+			list, err := ops.Unroll(p, c)
+			if err != nil {
+				fmt.Fprintf(&b, "%d of %d: %v\n", r, d, err)
+			}
+			b.WriteString(ops.Lines(list))
+		}
+	}
+	return b.String()
+}
+
+// No two programs of the catalog, done in each way with each of its options, print the same
+// and enqueue different operations.
+func TestPrintIsFaithful(t *testing.T) {
+	var f faithful
+	lowered := func(s schedule.Schedule) *hostir.Program {
+		p, err := lower.Lower("X", s)
+		if err != nil {
+			return nil // schedule refused
+		}
+		if wrong := f.see(p); wrong != "" {
+			t.Error(wrong)
+		}
+		return p
+	}
+	for _, n := range catalog.All() {
+		for _, m := range lowered(n.Schedule).Schedule.Moves {
+			for _, way := range append(schedule.Ways(), m.Way) {
+				for _, w := range scheduletest.With(way) {
+					lowered(scheduletest.By(n.Schedule, m.Of, w))
+				}
+			}
+		}
+	}
+	if len(f.operations) < 100 {
+		t.Errorf("only %d programs were seen", len(f.operations))
+	}
+	t.Logf("%d texts of %d lists of operations", len(f.operations), len(f.texts))
+}
+
+// Programs that are one edit apart print differently where they enqueue different operations:
+// every edit of programs that have every form that there is.
+func TestPrintTellsEdits(t *testing.T) {
+	for name, s := range map[string]schedule.Schedule{
+		"padded": catalog.AllGatherVPadded, "ring": catalog.LinearReduceScatterRing, "members": catalog.AllGatherLinearRingBoth,
+		"fused": catalog.LinearReduceScatterPutKernels, "two shots": catalog.AllReduceTwoShot, "layers": catalog.TensorParallelMLP,
+		"chunks": catalog.AllGatherLinearCollective2,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := lower.Lower("X", s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var f faithful
+			f.see(p)
+			for _, edited := range edits(p) {
+				if wrong := f.see(edited); wrong != "" {
+					t.Fatal(wrong)
+				}
+			}
+			if len(f.texts) < 50 {
+				t.Errorf("only %d lists of operations", len(f.texts))
+			}
+			t.Logf("%d texts of %d lists of operations", len(f.operations), len(f.texts))
+		})
+	}
+}
+
+// edits are the programs that differ from one in one place.
+func edits(p *hostir.Program) (list []*hostir.Program) {
+	body := func(b []hostir.Node) {
+		c := *p
+		c.Body = b
+		list = append(list, &c)
+	}
+	for i := range p.Buffers {
+		c := *p
+		c.Buffers = slices.Clone(p.Buffers)
+		c.Buffers[i].Chunk = hostir.Mul(c.Buffers[i].Chunk, hostir.Const(2))
+		list = append(list, &c)
+	}
+	for name := range p.Constants {
+		c := *p
+		c.Constants = hostir.Env{}
+		for n, v := range p.Constants {
+			c.Constants[n] = v
+		}
+		c.Constants[name]++
+		list = append(list, &c)
+	}
+	every(p, []func(*hostir.StreamRef){
+		func(s *hostir.StreamRef) { s.Set = "other" },
+	}, func(at *place[hostir.StreamRef]) hostir.Parts { return hostir.Parts{Stream: at.take} }, body)
+	every(p, []func(*hostir.Word){
+		func(w *hostir.Word) { w.Wait = !w.Wait },
+		func(w *hostir.Word) { w.Peer = hostir.Every },
+		func(w *hostir.Word) { w.Index = hostir.Const(1) },
+		func(w *hostir.Word) { w.Semaphore += "2" },
+	}, func(at *place[hostir.Word]) hostir.Parts { return hostir.Parts{Word: at.take} }, body)
+	every(p, []func(*hostir.View){
+		func(v *hostir.View) { v.Peer = hostir.Expr{} },
+		func(v *hostir.View) { v.Index, v.Count = hostir.Rank, hostir.Const(2) },
+		func(v *hostir.View) { v.Count = hostir.Expr{} },
+		func(v *hostir.View) { v.Padded = !v.Padded },
+		func(v *hostir.View) { v.Index = hostir.Expr{} },
+		func(v *hostir.View) { v.Buffer = "C" },
+	}, func(at *place[hostir.View]) hostir.Parts {
+		return hostir.Parts{View: func(_ string, v hostir.View) hostir.View { return at.take(v) }}
+	}, body)
+	every(p, []func(*hostir.Expr){
+		func(e *hostir.Expr) { *e = hostir.Add(*e, hostir.Const(1)) },
+	}, func(at *place[hostir.Expr]) hostir.Parts {
+		return hostir.Parts{Expr: func(_ string, e hostir.Expr) hostir.Expr { return at.take(e) }}
+	}, body)
+	for _, f := range []func(*hostir.Step){
+		func(s *hostir.Step) { s.Accumulate = !s.Accumulate },
+		func(s *hostir.Step) { s.Gelu = !s.Gelu },
+		func(s *hostir.Step) { s.Index = hostir.Matmul },
+		func(s *hostir.Step) { s.By = "other" },
+		func(s *hostir.Step) { s.By = "" },
+		func(s *hostir.Step) { s.Pre, s.Post = nil, s.Words() },
+		func(s *hostir.Step) { slices.Reverse(s.Reads) },
+	} {
+		steps := 0
+		hostir.Steps(p.Body, func(hostir.Step) { steps++ })
+		for which := range steps {
+			at := place[hostir.Step]{which: which, edit: f}
+			body(hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node { return []hostir.Node{at.take(s)} }))
+		}
+	}
+	return list
+}
+
+// place is one of the parts of a kind that a program has, and what is done to it.
+type place[T any] struct {
+	which, seen int
+	edit        func(*T)
+}
+
+func (p *place[T]) take(part T) T {
+	if p.seen++; p.seen-1 == p.which {
+		p.edit(&part)
+	}
+	return part
+}
+
+// every calls body for each part of a kind and each edit.
+func every[T any](p *hostir.Program, edits []func(*T), parts func(*place[T]) hostir.Parts, body func([]hostir.Node)) {
+	for _, f := range edits {
+		for which := 0; ; which++ {
+			at := &place[T]{which: which, edit: f}
+			b := hostir.Rewrite(p.Body, parts(at))
+			if at.seen <= which {
+				break
+			}
+			body(b)
+		}
+	}
+}

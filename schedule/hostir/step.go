@@ -1,0 +1,173 @@
+package hostir
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Step is all work that a host enqueues: it posts and awaits the words of Pre, does its
+// work, and then posts and awaits the words of Post, each list in its order. A post, a wait,
+// a copy, a product, a get that waits and posts, and a sum between two meetings of all ranks
+// differ in what they leave empty.
+type Step struct {
+	Origin
+	Stream        StreamRef
+	Pre           []Word
+	Do            Work
+	Reads, Writes []View
+	// Of a product: which indices its operands and its result have, as in Linear, whether
+	// GELU follows, and whether it adds to its result. A third operand is a bias, added to
+	// each row before GELU.
+	Index            string
+	Gelu, Accumulate bool
+	Post             []Word
+	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
+	// reduce, get, put or shot. Empty: the copy engine, the library of products, or a
+	// stream memory operation.
+	By string
+}
+
+// Work is what a step does between its words.
+type Work string
+
+// Kinds of work. A copy reads one view and writes one of its size; a sum adds up the views
+// that it reads in their order, in fp32, and rounds once; a product is a contraction.
+const (
+	Nothing Work = ""
+	Copy    Work = "copy"
+	Sum     Work = "sum"
+	Product Work = "product"
+)
+
+// Kernels that do one thing.
+const (
+	PostKernel   = "post"
+	WaitKernel   = "wait"
+	CopyKernel   = "copy"
+	ReduceKernel = "reduce"
+)
+
+// Word is a post to a peer's word or a wait for one's own, which the wait resets.
+type Word struct {
+	Wait      bool
+	Semaphore string
+	Index     Expr // the member; absent: the only one, or the first
+	Peer      Expr // absent: every peer, r+1 first
+}
+
+// View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's. With
+// Each it is such a view for each value of an index.
+type View struct {
+	Buffer string
+	Index  Expr // absent: the whole buffer
+	Count  Expr // absent: one chunk
+	Padded bool // a chunk with all its room
+	Peer   Expr // absent: this rank's
+	Each   Range
+}
+
+// Range is the values of an index from From up to, not including, To. Without an index it
+// is no range.
+type Range struct {
+	Index    string
+	From, To Expr
+}
+
+// result is what the work writes.
+func (w Work) result() string {
+	if w == Product {
+		return "result"
+	}
+	return "destination"
+}
+
+// operand is what the work reads as its i-th view.
+func (w Work) operand(i int) string {
+	switch {
+	case w == Sum:
+		return "term"
+	case w == Product:
+		return [...]string{"operand", "second operand", "bias"}[min(i, 2)]
+	}
+	return "source"
+}
+
+// Words are those ahead of the work and those behind it.
+func (s Step) Words() []Word { return slices.Concat(s.Pre, s.Post) }
+
+// Fused says that a kernel signals around its work.
+func (s Step) Fused() bool { return s.Do != Nothing && len(s.Pre)+len(s.Post) > 0 }
+
+// Remote says that the step copies from or to a peer's memory.
+func (s Step) Remote() bool {
+	return s.Do == Copy && (!s.Reads[0].Peer.IsZero() || !s.Writes[0].Peer.IsZero())
+}
+
+// Signal is the one word of a step that does nothing else.
+func (s Step) Signal() (Word, bool) {
+	words := s.Words()
+	if s.Do != Nothing || len(words) != 1 {
+		return Word{}, false
+	}
+	return words[0], true
+}
+
+// check says what is wrong with a step.
+func (s Step) check() error {
+	one := len(s.Writes) == 1
+	switch s.Do {
+	case Nothing:
+		if len(s.Pre)+len(s.Post) != 1 || len(s.Reads)+len(s.Writes) > 0 {
+			return fmt.Errorf("a step without work is one post or one wait")
+		}
+	case Copy:
+		if !one || len(s.Reads) != 1 {
+			return fmt.Errorf("a copy reads one view and writes one")
+		}
+	case Sum:
+		if !one || s.By == "" {
+			return fmt.Errorf("a sum writes one view, and a kernel does it")
+		}
+	case Product:
+		if _, err := ParseProduct(s.Index); err != nil {
+			return err
+		}
+		if !one || len(s.Reads) != 2 && len(s.Reads) != 3 {
+			return fmt.Errorf("a product reads two operands and perhaps a bias, and writes one view")
+		}
+	default:
+		return fmt.Errorf("there is no work %q", s.Do)
+	}
+	if s.Do != Product && (s.Index != "" || s.Gelu || s.Accumulate) {
+		return fmt.Errorf("only products have indices, GELU and a result that they add to")
+	}
+	if s.Fused() && s.By == "" {
+		return fmt.Errorf("only a kernel signals around its work")
+	}
+	for _, v := range slices.Concat(s.Reads, s.Writes) {
+		if v.Each.Index != "" && s.Do != Sum {
+			return fmt.Errorf("%s: only a sum reads a view for each value of an index", v.Buffer)
+		}
+	}
+	return nil
+}
+
+// Check says what is wrong with the nodes of a program that lower has not made.
+func Check(nodes []Node) error {
+	for _, n := range nodes {
+		if n == nil {
+			return fmt.Errorf("there is a node that is nil")
+		}
+		if s, ok := n.(Step); ok {
+			if err := s.check(); err != nil {
+				return err
+			}
+		}
+		for _, body := range Bodies(n) {
+			if err := Check(body); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

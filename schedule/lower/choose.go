@@ -1,0 +1,181 @@
+package lower
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+)
+
+// options are what writers and passes read of the ways that were chosen.
+type options struct {
+	parts, compute    int // parts of a shard; streams of products, zero for one a step
+	direction         schedule.Direction
+	withStep, falling bool // copies on the streams of products; these of falling priority
+	// The copies and the signals are made by kernels, and by one kernel each step's.
+	copies, signals, fused                     bool
+	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
+}
+
+// lowering writes the programs of a communication by one way, whose options it reads in part.
+type lowering struct {
+	moves moves
+	way   schedule.Way // the zero value
+	reads []string
+	// gathered: the gathered operand may be the caller's. inPlace: an operand may lie within
+	// the result, or the result within an operand.
+	gathered, inPlace bool
+	// oneKernel: a kernel can do a whole step.
+	oneKernel bool
+	write     func(d *draft, w schedule.Way) error
+}
+
+// lowerings are all that there are, a file a way. The first of a communication is the fastest
+// known.
+var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
+	slotted, stagings, stored, shots, sumRings, paddings)
+
+// by is a lowering by a way.
+func by[W schedule.Way](m moves, write func(d *draft, w W) error, reads ...string) lowering {
+	var zero W
+	return lowering{moves: m, way: zero, reads: reads, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
+}
+
+// fusable marks a lowering of which a kernel can do a whole step.
+func fusable(l lowering) lowering {
+	l.oneKernel = true
+	return l
+}
+
+// choose writes the program, by the ways that the schedule says for what has to travel.
+func choose(d *draft) error {
+	legs := d.comm.legs()
+	var of []string
+	for _, l := range legs {
+		of = append(of, d.form.tensor(l.operand))
+	}
+	for i, m := range d.original.Moves {
+		if !slices.Contains(of, m.Of) {
+			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i), Msg: fmt.Sprintf("%s does not travel", m.Of),
+				Hint: "move " + strings.Join(of, " or ")}
+		}
+	}
+	var moves []schedule.Move
+	for i, l := range legs {
+		d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool { return m.Of == of[i] }))
+		way := d.original.Way(of[i])
+		if way == nil {
+			way = Default(l.moves)
+		}
+		moves = append(moves, schedule.Move{Of: of[i], Way: way})
+		x, err := d.lowering(l.moves, way)
+		if err != nil {
+			return err
+		}
+		if err := x.write(d, way); err != nil {
+			return err
+		}
+	}
+	d.original.Moves = moves
+	return nil
+}
+
+// Default is the way of a communication that a schedule leaves open.
+func Default(m moves) schedule.Way {
+	i := slices.IndexFunc(lowerings, func(l lowering) bool { return l.moves == m })
+	return lowerings[i].way
+}
+
+// lowering is that of a way, which has to read every option.
+func (d *draft) lowering(m moves, way schedule.Way) (*lowering, error) {
+	var names []string
+	for i := range lowerings {
+		l := &lowerings[i]
+		if l.moves != m {
+			continue
+		}
+		names = append(names, schedule.WayName(l.way))
+		if reflect.TypeOf(l.way) == reflect.TypeOf(way) {
+			return l, errors.Join(l.unread(d, way), l.gathers(d), l.shares(d))
+		}
+	}
+	return nil, &schedule.FieldError{Path: d.at, Msg: fmt.Sprintf("no pass does the %s by %s", m, schedule.WayName(way)),
+		Hint: "use " + strings.Join(names, ", ") + ", or leave it out"}
+}
+
+// unread refuses options that the lowering does not read.
+func (l *lowering) unread(d *draft, way schedule.Way) error {
+	var errs []error
+	for _, o := range schedule.Options(way) {
+		switch {
+		case o.Zero:
+		case !slices.Contains(l.reads, o.Field):
+			errs = append(errs, d.refusal(o.Field, "leave it out", "the %s by %s does not read it", l.moves, schedule.WayName(way)))
+		case o.Value == schedule.OneKernel && !l.oneKernel:
+			errs = append(errs, d.noKernel(o.Field))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// refusal is of an option of the way that is being lowered.
+func (d *draft) refusal(field, hint, format string, args ...any) error {
+	return &schedule.FieldError{Path: d.at + "." + field, Msg: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// gathers refuses the caller's buffer for the gathered operand where the lowering has none.
+func (l *lowering) gathers(d *draft) error {
+	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == "Gathered" })
+	if l.gathered || i < 0 {
+		return nil
+	}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i), Msg: "this way gathers into memory of the plan only", Hint: "leave it out"}
+}
+
+// shares refuses a tensor within another where the lowering does not work in place.
+func (l *lowering) shares(d *draft) error {
+	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Within != "" })
+	if l.inPlace || i < 0 {
+		return nil
+	}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: "this way does not work in place",
+		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot"}
+}
+
+// noKernel refuses one kernel for each step.
+func (d *draft) noKernel(field string) error {
+	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
+}
+
+// carry takes what copies and signals.
+func (d *draft) carry(c, otherwise schedule.Carrier) {
+	c = cmp.Or(c, otherwise)
+	d.with.copies = c == schedule.KernelCopies || c == schedule.Kernels || c == schedule.OneKernel
+	d.with.signals = c == schedule.KernelSignals || c == schedule.Kernels || c == schedule.OneKernel
+	d.with.fused = c == schedule.OneKernel
+}
+
+// signal takes what signals where ranks copy nothing.
+func (d *draft) signal(s, otherwise schedule.Signaller) {
+	s = cmp.Or(s, otherwise)
+	d.with.signals, d.with.fused = s != schedule.MemOps, s == schedule.OneKernel
+}
+
+// leg is one of the communications that a program does.
+type leg struct {
+	moves   moves
+	operand string // its role
+}
+
+// legs are those of a communication: two where it gathers for one layer and reduces behind
+// another.
+func (c communication) legs() []leg {
+	if c.moves == gatherReduce || c.moves == batches {
+		return []leg{{gatherLayer, "A"}, {reduceLayer, "C"}}
+	}
+	return []leg{{c.moves, c.operand}}
+}

@@ -1,0 +1,265 @@
+package lower
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ovgen/schedule"
+)
+
+// kind is what the operations of a schedule compute together, as the table of communications
+// names it.
+type kind string
+
+// Kinds.
+const (
+	linear   kind = "linear"   // C = A * Bᵀ, and further products of the same A
+	matmul   kind = "matmul"   // C = A * B, and further products of the same A
+	gradient kind = "gradient" // C = Aᵀ * B
+	layers   kind = "layers"   // C = (A * Bᵀ) * B2ᵀ, with functions between the two
+	copied   kind = "copy"     // C = A
+	summedUp kind = "sum"      // C = A, added up over its first axis
+)
+
+// form is a schedule with its tensors called by their roles: A, B, Bias and C, with a number
+// of further products, and Gathered for a copy of A beside products. Programs are written for
+// roles; renamed gives the buffers their own names.
+type form struct {
+	kind
+	roles map[string]string // of tensors
+	gelu  bool              // between two layers
+}
+
+// symbols are the axes of each role.
+var symbols = map[kind]map[string][]schedule.Extent{
+	matmul: {"A": {schedule.M, schedule.K}, "B": {schedule.K, schedule.N}, "C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
+	linear: {"A": {schedule.M, schedule.K}, "B": {schedule.N, schedule.K}, "Bias": {schedule.N}, "C": {schedule.M, schedule.N},
+		"Gathered": {schedule.M, schedule.K}},
+	gradient: {"A": {schedule.M, schedule.N}, "B": {schedule.M, schedule.K}, "C": {schedule.N, schedule.K}},
+	layers: {"A": {schedule.M, schedule.K}, "B": {schedule.F, schedule.K}, "Bias": {schedule.F}, "B2": {schedule.N, schedule.F},
+		"C": {schedule.M, schedule.N}},
+	summedUp: {"A": {schedule.D, schedule.M, schedule.N}, "C": {schedule.M, schedule.N}},
+}
+
+// extents are the axes of a tensor by its role, nil where there is no such role.
+func (f form) extents(t schedule.Tensor) []schedule.Extent {
+	if f.kind == copied {
+		if len(t.Axes) == 3 {
+			return []schedule.Extent{schedule.D, schedule.D, schedule.M}
+		}
+		return []schedule.Extent{schedule.M, schedule.N}
+	}
+	if e, ok := symbols[f.kind][t.Name]; ok {
+		return e
+	}
+	return symbols[f.kind][strings.TrimRight(t.Name, "0123456789")]
+}
+
+// recognise finds what the operations compute together, and calls the tensors by their roles.
+func recognise(d *draft) error {
+	ops := d.schedule.Ops
+	if len(ops) == 0 {
+		return unknown("Ops")
+	}
+	products := slices.DeleteFunc(slices.Clone(ops), func(o schedule.Op) bool { return o.Name() == string(copied) })
+	f := form{roles: map[string]string{}}
+	var err error
+	switch first := ops[0]; {
+	case len(ops) == 1 && (first.Name() == string(copied) || first.Name() == string(summedUp)) && len(first.Then) == 0:
+		f.kind = kind(first.Name())
+		err = errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("C", first.Out, "Ops[0].Out"))
+	case len(ops) == 2 && len(products) == 2 && products[1].In[0] == products[0].Out:
+		f.kind = layers
+		err = f.layers(ops)
+	case len(products) > 0:
+		f.kind = kind(products[0].Name())
+		err = f.products(d.schedule)
+	default:
+		err = unknown("Ops")
+	}
+	if err != nil {
+		return err
+	}
+	d.form = f
+	d.schedule.Tensors = slices.Clone(d.schedule.Tensors)
+	for i, t := range d.schedule.Tensors {
+		t.Name, t.Within = f.roles[t.Name], f.roles[t.Within]
+		d.schedule.Tensors[i] = t
+	}
+	return nil
+}
+
+// unknown is the refusal of operations that no program is written for.
+func unknown(path string) error {
+	return &schedule.FieldError{Path: path, Msg: "no pass lowers these operations together",
+		Hint: "use Copy or Sum; Linear or Matmul of one operand, with a Copy of it where it is wanted too; Gradient; or Linear of a Linear"}
+}
+
+// errorsOf is the first error.
+func errorsOf(list ...error) error {
+	for _, err := range list {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plays gives a tensor its role. One tensor has one.
+func (f form) plays(role, tensor, path string) error {
+	if other, ok := f.roles[tensor]; ok && other != role {
+		return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass lowers %s in two places", tensor),
+			Hint: "declare a tensor for each"}
+	}
+	f.roles[tensor] = role
+	return nil
+}
+
+// products gives roles to the tensors of products of one operand, and to a copy of that.
+func (f *form) products(s schedule.Schedule) error {
+	number, gathered := 0, false
+	a := ""
+	for i, o := range s.Ops {
+		path := fmt.Sprintf("Ops[%d]", i)
+		if o.Name() != string(copied) {
+			number++
+			if a == "" {
+				a = o.In[0]
+			}
+			if kind(o.Name()) != f.kind || len(o.In) != 2 || o.In[0] != a || f.kind == gradient && number > 1 || symbols[f.kind] == nil {
+				return unknown(path)
+			}
+			if err := f.product(o, path, suffix(number)); err != nil {
+				return err
+			}
+		}
+	}
+	for i, o := range s.Ops {
+		if o.Name() != string(copied) {
+			continue
+		}
+		if o.In[0] != a || gathered || len(o.Then) > 0 || f.kind == gradient {
+			return unknown(fmt.Sprintf("Ops[%d]", i))
+		}
+		gathered = true
+		if err := f.plays("Gathered", o.Out, fmt.Sprintf("Ops[%d].Out", i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// suffix numbers products from the second on.
+func suffix(number int) string {
+	if number == 1 {
+		return ""
+	}
+	return strconv.Itoa(number)
+}
+
+// product gives roles to the tensors of one.
+func (f *form) product(o schedule.Op, path, suffix string) error {
+	if err := errorsOf(f.plays("A", o.In[0], path+".In[0]"), f.plays("B"+suffix, o.In[1], path+".In[1]"),
+		f.plays("C"+suffix, o.Out, path+".Out")); err != nil {
+		return err
+	}
+	for i, then := range o.Then {
+		at := fmt.Sprintf("%s.Then[%d]", path, i)
+		if then.Do != schedule.AddBias || i > 0 || f.kind != linear {
+			return &schedule.FieldError{Path: at, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind), Hint: "leave it out"}
+		}
+		if err := f.plays("Bias"+suffix, then.In[0], at+".In[0]"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layers gives roles to the tensors of two layers.
+func (f *form) layers(ops []schedule.Op) error {
+	first, second := ops[0], ops[1]
+	for i, o := range ops {
+		if kind(o.Name()) != linear {
+			return unknown(fmt.Sprintf("Ops[%d]", i))
+		}
+	}
+	if len(second.Then) > 0 {
+		return &schedule.FieldError{Path: "Ops[1].Then[0]", Hint: "leave it out, and apply it to " + second.Out,
+			Msg: fmt.Sprintf("no pass applies %s to a sum of partial results", second.Then[0].Do)}
+	}
+	for i, then := range first.Then {
+		at := fmt.Sprintf("Ops[0].Then[%d]", i)
+		switch {
+		case then.Do == schedule.ApplyGELU && !f.gelu:
+			f.gelu = true
+		case then.Do == schedule.AddBias && i == 0:
+			if err := f.plays("Bias", then.In[0], at+".In[0]"); err != nil {
+				return err
+			}
+		default:
+			return &schedule.FieldError{Path: at, Msg: "a product adds a bias, and then applies GELU", Hint: "leave it out"}
+		}
+	}
+	return errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("B", first.In[1], "Ops[0].In[1]"),
+		f.plays(hidden, first.Out, "Ops[0].Out"), f.plays("B2", second.In[1], "Ops[1].In[1]"), f.plays("C", second.Out, "Ops[1].Out"))
+}
+
+// tensor is what the schedule calls the tensor of a role.
+func (f form) tensor(role string) string {
+	for name, r := range f.roles {
+		if r == role {
+			return name
+		}
+	}
+	return role
+}
+
+// word is a name in a text.
+var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
+
+// said is a text in which tensors are called as the schedule calls them.
+func (f form) said(text string) string {
+	return word.ReplaceAllStringFunc(text, func(w string) string {
+		if slices.Contains([]string{"A", "B", "B2", "Bias", "C"}, w) {
+			return f.tensor(w)
+		}
+		return w
+	})
+}
+
+// own is the text of a placement with the tensor's own extents for the symbols of its role.
+func (f form) own(text string, t schedule.Tensor) string {
+	extents := f.extents(t)
+	return word.ReplaceAllStringFunc(text, func(w string) string {
+		if i := slices.Index(extents, schedule.Extent(w)); i >= 0 && i < len(t.Axes) && w != string(schedule.D) {
+			return string(t.Axes[i].Extent)
+		}
+		return w
+	})
+}
+
+// renamed gives the buffers the names that the schedule has for them.
+func renamed(d *draft) error {
+	d.program.Schedule = d.original
+	names := map[string]string{}
+	for name, role := range d.form.roles {
+		if name != role {
+			names[role] = name
+		}
+	}
+	if len(names) > 0 {
+		d.program.Rename(names)
+	}
+	seen := map[string]bool{}
+	for _, b := range d.program.Buffers {
+		i := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
+		if seen[b.Name] && i >= 0 {
+			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Name", i), Msg: "the plan has memory of its own called " + b.Name, Hint: "use another name"}
+		}
+		seen[b.Name] = true
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package lower
+
+import "ovgen/schedule/hostir"
+
+// fuse makes one launch of the steps that follow each other on one stream around a copy
+// between ranks (a wait, the copy, a post) or around a sum (a post, a wait, the sum, a post
+// and a wait, all of every peer), as far as they are there.
+func fuse(d *draft) error {
+	if !d.with.fused {
+		return nil
+	}
+	d.program.Body = fused(d.program.Body)
+	return nil
+}
+
+// fused is a list with its launches, and those of its bodies.
+func fused(nodes []hostir.Node) []hostir.Node {
+	var out []hostir.Node
+	for len(nodes) > 0 {
+		if kernel, n := launch(nodes); n > 1 {
+			var steps []hostir.Step
+			for _, s := range nodes[:n] {
+				steps = append(steps, s.(hostir.Step))
+			}
+			out = append(out, hostir.Fuse(kernel, steps...).AskedBy("By"))
+			nodes = nodes[n:]
+			continue
+		}
+		out = append(out, nodes[0].With(hostir.Parts{Body: fused}))
+		nodes = nodes[1:]
+	}
+	return out
+}
+
+// launch is the kernel that does the first nodes of a list, and how many.
+func launch(nodes []hostir.Node) (kernel string, n int) {
+	next := func() hostir.Step {
+		if n == len(nodes) {
+			return hostir.Step{}
+		}
+		s, _ := nodes[n].(hostir.Step)
+		if first, _ := nodes[0].(hostir.Step); s.Stream.String() != first.Stream.String() {
+			return hostir.Step{}
+		}
+		return s
+	}
+	// signals takes a post, or a wait, if it is there.
+	signals := func(wait, all bool) {
+		if w, ok := next().Signal(); ok && w.Wait == wait && (!all || w.Peer.IsZero()) {
+			n++
+		}
+	}
+	signals(false, true)
+	posted := n > 0
+	signals(true, posted)
+	switch s := next(); {
+	case s.Do == hostir.Sum:
+		n++
+		signals(false, true)
+		signals(true, true)
+		return shotKernel, n
+	case s.Remote() && !posted:
+		kernel = getKernel
+		if !s.Writes[0].Peer.IsZero() {
+			kernel = putKernel
+		}
+		n++
+		signals(false, false)
+		return kernel, n
+	}
+	return "", 0
+}

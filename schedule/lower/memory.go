@@ -1,0 +1,99 @@
+package lower
+
+import (
+	"slices"
+	"strconv"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Buffers and semaphores of a program, and what they ask of the shape.
+
+// buffer is a buffer that the program has.
+func (d *draft) buffer(name string) *hostir.Buffer {
+	for i := range d.program.Buffers {
+		if d.program.Buffers[i].Name == name {
+			return &d.program.Buffers[i]
+		}
+	}
+	return &hostir.Buffer{}
+}
+
+// cut lets a buffer be indexed by parts of the first axis that a rank has more than
+// one index of.
+func (d *draft) cut(name string, parts ...schedule.Extent) {
+	b := d.buffer(name)
+	b.Chunk = part(b.Tensor, parts...)
+}
+
+// part counts the elements of one such part of what a rank has of a tensor.
+func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
+	axes := append([]schedule.Axis{}, t.Axes...)
+	first := 0
+	for len(parts) > 0 && oneEach(axes[first]) {
+		first++
+	}
+	axes[first].Outer = append([]schedule.Split{}, axes[first].Outer...)
+	for _, n := range parts {
+		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
+	}
+	return elements(schedule.Tensor{Axes: axes}, true)
+}
+
+// oneEach says that each rank has one index of an axis.
+func oneEach(a schedule.Axis) bool {
+	return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
+}
+
+// rowsDivisible asks of the shape that the ranks can cut the rows of C, and each rank
+// its own into parts.
+func (d *draft) rowsDivisible(parts int) {
+	check := hostir.Divide{Extent: d.buffer("C").Tensor.Axes[0].Extent, By: schedule.D}
+	if parts > 1 {
+		check.Times = int64(parts)
+	}
+	if !slices.Contains(d.program.Checks, check) {
+		d.program.Checks = append(d.program.Checks, check)
+	}
+}
+
+// memory declares a buffer of the plan.
+func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
+	t := schedule.Tensor{Name: name, Axes: axes}
+	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,
+		Elements: elements(t, true), Chunk: chunk})
+}
+
+// stack declares memory for a part of every rank's rows, each like what this rank has
+// of t.
+func (d *draft) stack(name string, t schedule.Tensor) {
+	axes := append([]schedule.Axis{schedule.Dim(t.Axes[0].Extent, schedule.Stream(schedule.D))}, t.Axes[1:]...)
+	d.memory(name, part(t), axes...)
+}
+
+// semaphores declares semaphores of one member.
+func (d *draft) semaphores(names ...string) {
+	for _, n := range names {
+		d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: n})
+	}
+}
+
+// share lets peers read a buffer of the caller.
+func (d *draft) share(name string) { d.buffer(name).Shared = true }
+
+// semaphore declares a semaphore of a number of members.
+func (d *draft) semaphore(name string, count hostir.Expr) {
+	d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: name, Count: count})
+}
+
+// count is a number of members, absent where there is one.
+func count(n int64) hostir.Expr {
+	if n == 1 {
+		return hostir.Expr{}
+	}
+	return hostir.Const(n)
+}
+
+// decimal is a constant extent.
+func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }

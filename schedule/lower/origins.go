@@ -1,0 +1,25 @@
+package lower
+
+import (
+	"cmp"
+
+	"ovgen/schedule/hostir"
+)
+
+// origins says of each node that has no field of its own which one of the schedule it comes
+// from.
+func origins(d *draft) error {
+	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
+		switch x := n.(type) {
+		case hostir.Step:
+			field := map[hostir.Work]string{hostir.Product: "Ops", hostir.Sum: "Moves"}[x.Do]
+			x.Field = cmp.Or(x.Field, field, "Moves")
+			n = x
+		case hostir.Synchronize:
+			x.Field = cmp.Or(x.Field, "WithStep")
+			n = x
+		}
+		return []hostir.Node{n}
+	})
+	return nil
+}

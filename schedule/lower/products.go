@@ -1,0 +1,41 @@
+package lower
+
+import "ovgen/schedule/hostir"
+
+// product is the schedule's product of one operand with B, B2, ...
+func (d *draft) product(on hostir.StreamRef, c, a hostir.View, n string) hostir.Step {
+	if d.form.kind == matmul {
+		return hostir.Multiply(on, hostir.Matmul, c, a, hostir.Whole("B"+n))
+	}
+	var bias []hostir.View
+	if _, ok := d.schedule.Tensor("Bias" + n); ok {
+		bias = []hostir.View{hostir.Whole("Bias" + n)}
+	}
+	return hostir.Multiply(on, hostir.Linear, c, a, hostir.Whole("B"+n), bias...)
+}
+
+// multiplied are the schedule's products of a view, on a stream: the part of C that c names,
+// and those of C2, C3, ... where there are more.
+func (d *draft) multiplied(on hostir.StreamRef, c, a hostir.View) []hostir.Node {
+	nodes := []hostir.Node{d.product(on, c, a, "")}
+	for number := 2; ; number++ {
+		n := suffix(number)
+		if _, ok := d.schedule.Tensor("B" + n); !ok {
+			return nodes
+		}
+		c.Buffer = "C" + n
+		nodes = append(nodes, d.product(on, c, a, n))
+	}
+}
+
+// multiply is the schedule's product of some rows, on a stream.
+func (d *draft) multiply(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
+	return d.product(s, dst, a, "")
+}
+
+// ownShard are the products of the own shard, in place.
+func (d *draft) ownShard(c hostir.View) []hostir.Node {
+	nodes := d.multiplied(mainRef, c, hostir.Whole("A"))
+	nodes[0] = nodes[0].(hostir.Step).Described("own shard, in place").AskedBy("Moves")
+	return nodes
+}

@@ -1,0 +1,20 @@
+package lower
+
+import "ovgen/schedule/hostir"
+
+// simplify writes every expression of the program as a person would.
+func simplify(d *draft) error {
+	p := d.program
+	p.Body = hostir.Rewrite(p.Body, hostir.Parts{Expr: func(_ string, e hostir.Expr) hostir.Expr { return e.Simplify() }})
+	for i, b := range p.Buffers {
+		b.Elements, b.Chunk, b.Counts, b.Room = b.Elements.Simplify(), b.Chunk.Simplify(), b.Counts.Simplify(), b.Room.Simplify()
+		p.Buffers[i] = b
+	}
+	for i, s := range p.Semaphores {
+		p.Semaphores[i].Count = s.Count.Simplify()
+	}
+	for i, s := range p.Streams {
+		p.Streams[i].First, p.Streams[i].Count = s.First.Simplify(), s.Count.Simplify()
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package lower
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Lowering is a way of a communication that there are programs for.
+type Lowering struct {
+	Way       schedule.Way
+	Reads     []string // options of the way
+	OneKernel bool     // a kernel can do a whole step
+	Default   bool     // it is the way where a schedule says none
+}
+
+// Communication is one that placements can need.
+type Communication struct {
+	Name string
+	// Needed says which operations and placements need it: "linear: A [DIDx(D), M/D, K], ...".
+	Needed []string
+	Ways   []Lowering
+}
+
+// Table lists what package lower writes.
+func Table() []Communication {
+	var list []Communication
+	for _, r := range rules {
+		for _, l := range r.legs() {
+			i := slices.IndexFunc(list, func(c Communication) bool { return c.Name == string(l.moves) })
+			if i < 0 {
+				i, list = len(list), append(list, Communication{Name: string(l.moves), Ways: waysOf(l.moves)})
+			}
+			list[i].Needed = append(list[i].Needed, r.text())
+		}
+	}
+	return list
+}
+
+// waysOf are those of a communication.
+func waysOf(m moves) (list []Lowering) {
+	for _, l := range lowerings {
+		if l.moves == m {
+			list = append(list, Lowering{l.way, l.reads, l.oneKernel, reflect.DeepEqual(l.way, Default(m))})
+		}
+	}
+	return list
+}
+
+// text is a row as a reader of the table wants it.
+func (r *rule) text() string {
+	var tensors []string
+	for _, name := range []string{"A", "B", "B2", "C"} {
+		t := schedule.Tensor{Name: name}
+		if _, placed := r.places[name]; placed || symbols[r.kind][name] != nil {
+			tensors = append(tensors, name+" "+r.place(form{kind: r.kind}, t))
+		}
+	}
+	return string(r.kind) + ": " + strings.Join(tensors, ", ")
+}
+
+// Moved is what travels in a program, and how.
+type Moved struct {
+	schedule.Move
+	Communication string
+	Options       []schedule.Option // that the program was made by
+	Open          bool              // a schedule that leaves the way open has the same
+}
+
+// Read lists the ways that a lowered program was made by.
+func Read(p *hostir.Program) []Moved {
+	d := &draft{schedule: p.Schedule, original: p.Schedule}
+	if recognise(d) != nil || infer(d) != nil || len(p.Schedule.Moves) != len(d.comm.legs()) {
+		return nil // written by hand
+	}
+	var list []Moved
+	for i, l := range d.comm.legs() {
+		m := Moved{Move: p.Schedule.Moves[i], Communication: string(l.moves)}
+		m.Open = reflect.DeepEqual(m.Way, Default(l.moves))
+		x, err := d.lowering(l.moves, m.Way)
+		if err != nil {
+			return nil
+		}
+		for _, o := range schedule.Options(m.Way) {
+			if slices.Contains(x.reads, o.Field) {
+				m.Options = append(m.Options, o)
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}

@@ -1,0 +1,11 @@
+package lower
+
+import "ovgen/schedule"
+
+var broadcasts = []lowering{
+	by(gather, func(d *draft, w schedule.Broadcast) error {
+		d.with.compute = w.Streams
+		d.carry(w.By, schedule.CopyEngine)
+		return gatherBroadcast(d)
+	}, "Streams", "By"),
+}

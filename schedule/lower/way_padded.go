@@ -1,0 +1,10 @@
+package lower
+
+import "ovgen/schedule"
+
+var paddings = []lowering{
+	by(gatherBare, func(d *draft, w schedule.Padded) error {
+		d.carry(w.By, schedule.CopyEngine)
+		return gatherPadded(d)
+	}, "By"),
+}

@@ -1,0 +1,217 @@
+package schedule
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// Move says in which way a communication is done that the placements need.
+type Move struct {
+	// Of is a tensor that has to travel, or a result of which the ranks have partial sums
+	// that have to meet.
+	Of string
+	// Way is how; nil is the fastest known one.
+	Way Way
+}
+
+// Way is one way of a communication, a struct with its own options. The zero value of every
+// option is the fastest known choice.
+type Way interface{ way() }
+
+// Sums says that a way is for partial sums that have to meet, not for a tensor that travels.
+func Sums(w Way) bool {
+	_, ok := w.(interface{ sums() })
+	return ok
+}
+
+// ways are the zero values of all ways: for each there is a file.
+var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, Naive{},
+	Slots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, RingSum{}, RingAccumulate{}, Padded{}}
+
+// Ways lists the zero values of all ways.
+func Ways() []Way { return append([]Way{}, ways...) }
+
+// WayName is the name of a way's type, empty for nil.
+func WayName(w Way) string {
+	if w == nil {
+		return ""
+	}
+	return reflect.TypeOf(w).Name()
+}
+
+// wayOf is the type of the way of a name.
+func wayOf(name string) (reflect.Type, bool) {
+	for _, w := range ways {
+		if WayName(w) == name {
+			return reflect.TypeOf(w), true
+		}
+	}
+	return nil, false
+}
+
+// Option is a field of a way and its value as text.
+type Option struct {
+	Field, Value string
+	Zero         bool // the value is the one that is taken where the schedule says none
+}
+
+// Options are the options of a way with their values; those left open have the default's.
+func Options(w Way) (list []Option) {
+	if w == nil {
+		return nil
+	}
+	v := reflect.ValueOf(w)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		o := Option{Field: f.Name, Value: optionText(v.Field(i)), Zero: v.Field(i).IsZero()}
+		if zero, ok := f.Tag.Lookup("zero"); ok && o.Zero {
+			o.Value = zero
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+func optionText(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			return "yes"
+		}
+		return "no"
+	case reflect.Int:
+		return strconv.FormatInt(v.Int(), 10)
+	}
+	return v.String()
+}
+
+// choice is an option with names for its values.
+type choice interface{ values() []string }
+
+// OptionValues are the values that a way's option may have: names, "yes", or numbers "2..64".
+func OptionValues(w Way, field string) []string {
+	f, ok := reflect.TypeOf(w).FieldByName(field)
+	if !ok {
+		return nil
+	}
+	switch v := reflect.Zero(f.Type).Interface().(type) {
+	case choice:
+		return v.values()
+	case bool:
+		return []string{"yes"}
+	}
+	return []string{"1.." + f.Tag.Get("most")}
+}
+
+// checkMoves refuses ways that there are not and options that no way takes.
+func (s Schedule) checkMoves(v *validation) {
+	seen := map[string]bool{}
+	for i, m := range s.Moves {
+		path := fmt.Sprintf("Moves[%d]", i)
+		_, declared := s.Tensor(m.Of)
+		switch {
+		case m.Of == "":
+			v.add(path+".Of", "name the tensor that travels", "a move of no tensor")
+		case !declared:
+			v.add(path+".Of", "name a declared tensor", "there is no tensor %q", m.Of)
+		case seen[m.Of]:
+			v.add(path+".Of", "leave one out", "%s is moved twice", m.Of)
+		}
+		seen[m.Of] = true
+		if m.Way == nil {
+			continue
+		}
+		if t := reflect.TypeOf(m.Way); t.Kind() == reflect.Pointer {
+			v.add(path+".Way", "drop the &", "a pointer to a way, where the way itself is needed")
+			continue
+		}
+		v.checkOptions(path+".Way", m.Way)
+	}
+}
+
+func (v *validation) checkOptions(path string, w Way) {
+	x := reflect.ValueOf(w)
+	for i := range x.NumField() {
+		f := x.Type().Field(i)
+		at := path + "." + f.Name
+		switch field := x.Field(i); value := field.Interface().(type) {
+		case int:
+			most, _ := strconv.Atoi(f.Tag.Get("most"))
+			if value < 0 || value > most {
+				v.add(at, fmt.Sprintf("use 1 to %d, or leave it out", most), "%s is %d", f.Name, value)
+			}
+		case choice:
+			oneOf(v, at, field.String(), value.values()...)
+		}
+	}
+}
+
+// MarshalJSON writes {"Of": "A", "Way": {"Pull": {"Parts": 2}}}.
+func (m Move) MarshalJSON() ([]byte, error) {
+	out := struct {
+		Of  string
+		Way map[string]any `json:",omitempty"`
+	}{Of: m.Of}
+	if v := reflect.Indirect(reflect.ValueOf(m.Way)); v.IsValid() {
+		out.Way = map[string]any{v.Type().Name(): v.Interface()}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and refuses fields that there are not.
+func (m *Move) UnmarshalJSON(text []byte) error {
+	var in struct {
+		Of  string
+		Way map[string]json.RawMessage
+	}
+	if err := strictly(text, &in); err != nil {
+		return fmt.Errorf("read a move: %w", err)
+	}
+	*m = Move{Of: in.Of}
+	if len(in.Way) > 1 {
+		return fmt.Errorf("read the move of %s: %d ways", in.Of, len(in.Way))
+	}
+	for name, options := range in.Way {
+		t, ok := wayOf(name)
+		if !ok {
+			return fmt.Errorf("read the move of %s: unknown way %q", in.Of, name)
+		}
+		w := reflect.New(t)
+		if err := strictly(options, w.Interface()); err != nil {
+			return fmt.Errorf("read the move of %s: %w", in.Of, err)
+		}
+		m.Way = w.Elem().Interface().(Way)
+	}
+	return nil
+}
+
+func strictly(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(to)
+}
+
+// Way is the way that the schedule says for a communication, nil where it says none.
+func (s Schedule) Way(of string) Way {
+	for _, m := range s.Moves {
+		if m.Of == of {
+			return m.Way
+		}
+	}
+	return nil
+}
+
+// Ordered says that partial results are added in the order of ranks, whoever comes first. A
+// ring adds on the way.
+func (s Schedule) Ordered() bool {
+	for _, m := range s.Moves {
+		switch m.Way.(type) {
+		case RingSum, RingAccumulate:
+			return false
+		}
+	}
+	return true
+}

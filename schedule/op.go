@@ -1,0 +1,103 @@
+package schedule
+
+import "strings"
+
+// Op is one operation of a schedule: a contraction, and what is done to each element of its
+// result afterwards.
+type Op struct {
+	// Out is the tensor that it makes. One that is not declared is memory of the plan, for a
+	// later operation to read.
+	Out string
+	// In are the tensors that it reads, declared or made by an earlier operation.
+	In []string
+	// Index names the axes of the operands and of the result by a letter each:
+	// "mk,nk->mn". It multiplies the operands and sums over the letters that the result
+	// lacks. d is an index of ranks; "..." stands for axes that keep their order.
+	Index string
+	// Then is done to each element of the result, in order.
+	Then []Func
+}
+
+// Linear is Out [M,N] = A [M,K] * B [N,K]ᵀ.
+func Linear(out, a, b string, then ...Func) Op {
+	return Op{Out: out, In: []string{a, b}, Index: "mk,nk->mn", Then: then}
+}
+
+// Matmul is Out [M,N] = A [M,K] * B [K,N].
+func Matmul(out, a, b string, then ...Func) Op {
+	return Op{Out: out, In: []string{a, b}, Index: "mk,kn->mn", Then: then}
+}
+
+// Gradient is Out [N,K] = A [M,N]ᵀ * B [M,K]: of a weight, from the gradient A of its
+// layer's output and the layer's input B.
+func Gradient(out, a, b string) Op {
+	return Op{Out: out, In: []string{a, b}, Index: "mn,mk->nk"}
+}
+
+// Sum adds up the first axis of a tensor, of which each rank has one index.
+func Sum(out, in string) Op { return Op{Out: out, In: []string{in}, Index: "d...->..."} }
+
+// Copy is the tensor itself, placed otherwise.
+func Copy(out, in string) Op { return Op{Out: out, In: []string{in}, Index: "...->..."} }
+
+// Name is the operation's word: linear, matmul, gradient, sum or copy; of other
+// contractions the Index.
+func (o Op) Name() string {
+	for name, of := range map[string]Op{"linear": Linear("", "", ""), "matmul": Matmul("", "", ""),
+		"gradient": Gradient("", "", ""), "sum": Sum("", ""), "copy": Copy("", "")} {
+		if o.Index == of.Index {
+			return name
+		}
+	}
+	return o.Index
+}
+
+// String is "C = linear(A, B), bias(Bias), gelu".
+func (o Op) String() string {
+	text := o.Out + " = " + o.Name() + "(" + strings.Join(o.In, ", ") + ")"
+	for _, f := range o.Then {
+		text += ", " + f.String()
+	}
+	return text
+}
+
+// Operation names what a schedule computes by the names of its operations, each once:
+// "linear", "copy, linear".
+func (s Schedule) Operation() string {
+	var names []string
+	seen := map[string]bool{}
+	for _, o := range s.Ops {
+		if name := o.Name(); !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Maker is the operation that makes a tensor, and whether there is one.
+func (s Schedule) Maker(tensor string) (Op, bool) {
+	for _, o := range s.Ops {
+		if o.Out == tensor {
+			return o, true
+		}
+	}
+	return Op{}, false
+}
+
+// Made says that an operation makes the tensor; the others are inputs.
+func (s Schedule) Made(tensor string) bool {
+	_, ok := s.Maker(tensor)
+	return ok
+}
+
+// Hidden are the tensors between two operations that the caller does not see, in the order
+// in which they are made.
+func (s Schedule) Hidden() (names []string) {
+	for _, o := range s.Ops {
+		if _, declared := s.Tensor(o.Out); !declared {
+			names = append(names, o.Out)
+		}
+	}
+	return names
+}

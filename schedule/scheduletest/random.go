@@ -1,0 +1,68 @@
+package scheduletest
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+
+	"ovgen/schedule"
+)
+
+// Random is a schedule with the operations and placements of one of a list, one of them
+// changed one time in ten, and a way for a tensor that is spread over the ranks, or for
+// partial sums, of which the ranks have their own: drawn from all ways for the one or the
+// other, each option set one time in three.
+func Random(r *rand.Rand, of []schedule.Schedule) schedule.Schedule {
+	s := Clone(of[r.IntN(len(of))])
+	s.Moves = nil
+	if r.IntN(10) == 0 {
+		list := Changes(s)
+		s = Clone(list[r.IntN(len(list))].Schedule)
+	}
+	if len(s.Tensors) == 0 {
+		return s
+	}
+	name, sums := travels(r, s)
+	s.Moves = []schedule.Move{{Of: name, Way: Way(r, sums)}}
+	return s
+}
+
+// travels is a tensor that may have to travel, or a result of partial sums.
+func travels(r *rand.Rand, s schedule.Schedule) (of string, sums bool) {
+	var operands, results []string
+	for _, o := range s.Ops {
+		if s.Partial(o) {
+			results = append(results, o.Out)
+			continue
+		}
+		for _, in := range o.In {
+			t, _ := s.Tensor(in)
+			if _, _, sharded := t.Sharded(); (sharded || t.Root) && !slices.Contains(operands, in) {
+				operands = append(operands, in)
+			}
+		}
+	}
+	if len(operands)+len(results) == 0 {
+		return s.Tensors[r.IntN(len(s.Tensors))].Name, r.IntN(2) == 0
+	}
+	i := r.IntN(len(operands) + len(results))
+	if i < len(operands) {
+		return operands[i], false
+	}
+	return results[i-len(operands)], true
+}
+
+// Way is one of all ways for partial sums, or for tensors that travel, each of its options set
+// one time in three.
+func Way(r *rand.Rand, sums bool) schedule.Way {
+	ways := slices.DeleteFunc(schedule.Ways(), func(w schedule.Way) bool { return schedule.Sums(w) != sums })
+	w := ways[r.IntN(len(ways))]
+	x := reflect.New(reflect.TypeOf(w)).Elem()
+	for i := range x.NumField() {
+		if r.IntN(3) == 0 {
+			list := values(w, x.Type().Field(i).Name)
+			x.Field(i).Set(list[r.IntN(len(list))])
+		}
+	}
+	return x.Interface().(schedule.Way)
+}

@@ -1,0 +1,159 @@
+package schedule
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+)
+
+// checkOps refuses operations that can't be read, or that read what there is not.
+func (s Schedule) checkOps(v *validation) {
+	if len(s.Ops) == 0 {
+		v.add("Ops", `say what is computed: schedule.Linear("C", "A", "B")`, "no operation")
+	}
+	for i, o := range s.Ops {
+		path := fmt.Sprintf("Ops[%d]", i)
+		if o.Out == "" {
+			v.add(path+".Out", "name the tensor that it makes", "the operation makes nothing")
+		}
+		for j, before := range s.Ops[:i] {
+			if before.Out == o.Out {
+				v.add(path+".Out", "name another tensor", "%s is made by Ops[%d] already", o.Out, j)
+			}
+		}
+		for j, in := range o.In {
+			at := slices.IndexFunc(s.Ops, func(x Op) bool { return x.Out == in })
+			if at >= i {
+				v.add(fmt.Sprintf("%s.In[%d]", path, j), "put it behind the operation that makes it", "%s is not made yet", in)
+			}
+		}
+		_, err := s.Contraction(o)
+		for _, e := range FieldErrors(err) {
+			v.add(path+"."+e.Path, e.Hint, "%s", e.Msg)
+		}
+		o.checkFuncs(v, path)
+	}
+}
+
+// checkFuncs refuses functions that there are not, and operands that they don't have.
+func (o Op) checkFuncs(v *validation, path string) {
+	for i, f := range o.Then {
+		at := fmt.Sprintf("%s.Then[%d]", path, i)
+		operands, ok := funcs[f.Do]
+		switch {
+		case !ok:
+			v.add(at+".Do", fmt.Sprintf("use one of %q", slices.Sorted(maps.Keys(funcs))), "unknown function %q", f.Do)
+		case len(f.In) != len(operands):
+			v.add(at+".In", fmt.Sprintf("name %d", len(operands)), "a %s has %d operands", f.Do, len(f.In))
+		}
+	}
+}
+
+// operands are all tensors that an operation reads.
+func (o Op) operands() []string {
+	list := slices.Clone(o.In)
+	for _, f := range o.Then {
+		list = append(list, f.In...)
+	}
+	return list
+}
+
+// named is what a tensor may be called: packages have fields of these names.
+var named = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+
+// checkName refuses names that no package can have, and tensors that nothing uses.
+func (s Schedule) checkName(v *validation, path string, t Tensor) {
+	used := s.Made(t.Name) || slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), t.Name) })
+	switch {
+	case !named.MatchString(t.Name):
+		v.add(path+".Name", "use a capital, then letters and digits", "%q is no name of a tensor", t.Name)
+	case !used && len(s.Ops) > 0:
+		v.add(path+".Name", "leave it out, or name it in an operation", "no operation reads or makes %s", t.Name)
+	}
+}
+
+// checkMissing refuses operands that are neither declared nor made, and results that nobody
+// gets.
+func (s Schedule) checkMissing(v *validation) {
+	seen := map[string]bool{}
+	for i, o := range s.Ops {
+		for _, in := range o.operands() {
+			if _, declared := s.Tensor(in); !declared && !s.Made(in) && !seen[in] {
+				v.add("Tensors", "declare it with its placement", "tensor %s is missing, which Ops[%d] reads", in, i)
+			}
+			seen[in] = true
+		}
+	}
+	for i, o := range s.Ops {
+		if _, declared := s.Tensor(o.Out); !declared && !seen[o.Out] && o.Out != "" {
+			v.add("Tensors", "declare it with its placement", "tensor %s is missing, which Ops[%d] makes", o.Out, i)
+		}
+	}
+}
+
+// checkExtents refuses tensors of other axes than their operations name, and axes that are
+// one extent and are written as several.
+func (s Schedule) checkExtents(v *validation) {
+	short := map[string]bool{}
+	for i, t := range s.Tensors {
+		for j, o := range s.Ops {
+			if n, ok := s.wantedAxes(o, t.Name); ok && n != len(t.Axes) {
+				short[t.Name] = true
+				v.add(fmt.Sprintf("Tensors[%d].Axes", i), fmt.Sprintf("Ops[%d] is %q", j, o.Index), "%d axes where %d are needed", len(t.Axes), n)
+				break
+			}
+		}
+	}
+	list := s.dimensions()
+	for i, t := range s.Tensors {
+		for j, a := range t.Axes {
+			at := axisAt{t.Name, j}
+			k := slices.IndexFunc(list, func(d *dimension) bool { return slices.Contains(d.axes, at) })
+			if k < 0 || !a.Extent.valid() || short[t.Name] {
+				continue
+			}
+			path := fmt.Sprintf("Tensors[%d].Axes[%d].Extent", i, j)
+			first, tensor := s.first(list[k], i, j)
+			switch {
+			case list[k].letter == ranksLetter && a.Extent != D:
+				v.add(path, "use schedule.D", "the mesh has D ranks, not %s", a.Extent)
+			case list[k].letter != ranksLetter && first != a.Extent:
+				v.add(path, "write the same in both", "extent %q where %s has %q", a.Extent, tensor, first)
+			}
+		}
+	}
+}
+
+// first is the extent that the first tensor has for a dimension, up to an axis of a tensor.
+func (s Schedule) first(d *dimension, tensor, axis int) (Extent, string) {
+	for i, t := range s.Tensors[:tensor+1] {
+		for j, a := range t.Axes {
+			if (i < tensor || j <= axis) && a.Extent.valid() && slices.Contains(d.axes, axisAt{t.Name, j}) {
+				return a.Extent, t.Name
+			}
+		}
+	}
+	return "", ""
+}
+
+// wantedAxes is how many axes an operation names of a tensor.
+func (s Schedule) wantedAxes(o Op, tensor string) (n int, ok bool) {
+	c, err := s.Contraction(o)
+	if err != nil {
+		return 0, false
+	}
+	for i, in := range o.In {
+		if in == tensor {
+			return len(c.In[i]), true
+		}
+	}
+	for _, f := range o.Then {
+		for i, x := range funcs[f.Do] {
+			if i < len(f.In) && f.In[i] == tensor {
+				return x.last, true
+			}
+		}
+	}
+	return len(c.Out), o.Out == tensor
+}

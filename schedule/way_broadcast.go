@@ -1,0 +1,10 @@
+package schedule
+
+// Broadcast takes a root a step: in step i rank i copies its shard to all others.
+type Broadcast struct {
+	// Streams of the products, which steps take in turn.
+	Streams int     `zero:"one for each step" most:"64"`
+	By      Carrier `zero:"copy engine"`
+}
+
+func (Broadcast) way() {}

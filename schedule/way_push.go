@@ -1,0 +1,13 @@
+package schedule
+
+// Push lets each rank copy its shard into the memory of every other, in the order r-1, r-2,
+// ..., so that all links are used at once.
+type Push struct {
+	// Parts that a shard travels in, with a product each.
+	Parts int `zero:"1" most:"64"`
+	// Streams of the products, which steps take in turn.
+	Streams int     `zero:"one for each step" most:"64"`
+	By      Carrier `zero:"copy engine"`
+}
+
+func (Push) way() {}

@@ -1,0 +1,23 @@
+package schedule
+
+// Ring passes shards on: each step copies from a neighbour what that got in the step before.
+type Ring struct {
+	Direction Direction `zero:"forward"`
+	// Streams of the products, which steps take in turn.
+	Streams int `zero:"one for each step" most:"64"`
+	// WithStep has a shard copied on the stream of its product, not on one of its own.
+	WithStep bool
+	By       Carrier `zero:"copy engine"`
+}
+
+func (Ring) way() {}
+
+// PushRing is Ring by pushes: each step copies to a neighbour what came in the step before.
+type PushRing struct {
+	Direction Direction `zero:"forward"`
+	// Streams of the products, which steps take in turn.
+	Streams int     `zero:"one for each step" most:"64"`
+	By      Carrier `zero:"copy engine"`
+}
+
+func (PushRing) way() {}

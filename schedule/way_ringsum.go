@@ -1,0 +1,20 @@
+package schedule
+
+// RingSum sends the sum of each rank's rows once round the ring: a kernel reads the sum so far
+// from the rank before and adds what this rank has.
+type RingSum struct {
+	// Streams of the products, which steps take in turn.
+	Streams int       `zero:"one for each step" most:"64"`
+	Signals Signaller `zero:"stream memory operations"`
+}
+
+func (RingSum) way()  {}
+func (RingSum) sums() {}
+
+// RingAccumulate is RingSum with the sum so far copied to where the product adds to it.
+type RingAccumulate struct {
+	By Carrier `zero:"copy engine"`
+}
+
+func (RingAccumulate) way()  {}
+func (RingAccumulate) sums() {}

@@ -1,0 +1,17 @@
+package schedule
+
+// Shot lets a rank read all partial results over the link and add them in the order of ranks.
+type Shot struct {
+	Signals Signaller `zero:"one kernel"`
+}
+
+func (Shot) way()  {}
+func (Shot) sums() {}
+
+// TwoShot is Shot of a rank's own rows; the other sums are copied from those who made them.
+type TwoShot struct {
+	By Carrier `zero:"one kernel"`
+}
+
+func (TwoShot) way()  {}
+func (TwoShot) sums() {}

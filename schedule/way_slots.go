@@ -1,0 +1,16 @@
+package schedule
+
+// Slots puts each partial result into a slot at its owner, which adds its slots up once, in
+// the order of ranks. Each rank multiplies its own rows last.
+type Slots struct {
+	// Parts that a rank's rows travel in.
+	Parts int `zero:"1" most:"64"`
+	// Streams of the products, which steps take in turn.
+	Streams int `zero:"one for each step" most:"64"`
+	// Equal gives the products of all steps one priority; else an earlier step has a higher one.
+	Equal bool
+	By    Carrier `zero:"copy engine"`
+}
+
+func (Slots) way()  {}
+func (Slots) sums() {}

@@ -1,0 +1,12 @@
+package schedule
+
+// Staged lets owners copy partial results out of staging buffers, which the steps take in
+// turn, and add them up once, in the order of ranks.
+type Staged struct {
+	// Buffers, each with a stream of products.
+	Buffers int     `zero:"2" most:"64"`
+	By      Carrier `zero:"copy engine"`
+}
+
+func (Staged) way()  {}
+func (Staged) sums() {}

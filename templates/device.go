@@ -1,0 +1,207 @@
+package templates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+)
+
+// Device is the device code of one package.
+type Device struct {
+	From  string   // what the code was generated from: "schedule AllGatherLinear"
+	About []string // lines of the .cu's head comment
+	Table kernels.Table
+}
+
+// Kernel is one kernel of a Device as its template sees it.
+type Kernel struct {
+	kernels.Kernel
+	Name  string // of its struct, and in PTX but for the element type
+	Peers int
+	Types []driver.Type
+}
+
+// Host is what the file that compiles kernels for the host is rendered with.
+type Host struct {
+	Package, From string
+	Source        string // sha256 of the .cu in hexadecimal
+	Words         bool   // kernels signal
+	Kernels       []HostKernel
+}
+
+// HostKernel is a kernel by its name in PTX, with its struct.
+type HostKernel struct{ Name, Params string }
+
+// Kernels are those of the table.
+func (d Device) Kernels() (list []Kernel) {
+	for _, k := range d.Table.Kernels {
+		list = append(list, Kernel{k, k.Base(), d.Table.Peers, d.Table.Types})
+	}
+	return list
+}
+
+// any says whether a kernel is so.
+func (d Device) any(is func(kernels.Kernel) bool) bool {
+	return slices.ContainsFunc(d.Table.Kernels, is)
+}
+
+// Has says whether a kernel is of that kind.
+func (d Device) Has(kind kernels.Kind) bool {
+	return d.any(func(k kernels.Kernel) bool { return k.Kind == kind })
+}
+
+// Signals says whether a kernel signals around its work, Opens whether one posts before it.
+func (d Device) Signals() bool { return d.any(kernels.Kernel.Signals) }
+func (d Device) Opens() bool   { return d.any(func(k kernels.Kernel) bool { return k.PrePost != 0 }) }
+
+// Posts says whether a kernel posts around its work, Waits whether one awaits words.
+func (d Device) Posts() bool {
+	return d.any(func(k kernels.Kernel) bool { return k.Signals() && (k.PrePost != 0 || k.PostPost != 0) })
+}
+func (d Device) Waits() bool { return d.any(kernels.Kernel.Waits) }
+
+// Words says whether kernels signal at all.
+func (d Device) Words() bool { return d.Has(kernels.Post) || d.Waits() || d.Signals() }
+
+// Sums says whether a kernel adds up, SumsOf whether elements of that type.
+func (d Device) Sums() bool { return d.any(kernels.Kernel.Sums) }
+func (d Device) SumsOf(typ string) bool {
+	return d.Sums() && slices.ContainsFunc(d.Table.Types, func(t driver.Type) bool { return t.String() == typ })
+}
+
+// Source are the parts of the .cu.
+func (d Device) Source() []Part {
+	parts := []Part{{"head.cu.tmpl", d}}
+	add := func(uses bool, names ...string) {
+		for _, n := range names {
+			if uses {
+				parts = append(parts, Part{n, d})
+			}
+		}
+	}
+	add(d.Words() || d.SumsOf("bf16") || d.SumsOf("fp16"), "ptx.cu.tmpl")
+	add(d.Waits(), "words.cu.tmpl")
+	add(d.Signals(), "blocks.cu.tmpl")
+	add(d.any(kernels.Kernel.Copies), "bytes.cu.tmpl")
+	for _, t := range d.Table.Types {
+		add(d.Sums(), t.String()+".cu.tmpl")
+	}
+	add(d.Sums(), "sum.cu.tmpl")
+	for _, k := range d.Kernels() {
+		parts = append(parts, Part{k.template(), k})
+	}
+	return parts
+}
+
+// template is that of the kernel's code.
+func (k Kernel) template() string {
+	switch {
+	case k.Sums():
+		return "sums.cu.tmpl"
+	case k.Copies():
+		return "copies.cu.tmpl"
+	}
+	return string(k.Kind) + ".cu.tmpl"
+}
+
+// Host are the kernels with their structs.
+func (d Device) Host() (list []HostKernel) {
+	for _, k := range d.Kernels() {
+		if !k.Sums() {
+			list = append(list, HostKernel{k.Name, k.Name})
+			continue
+		}
+		for _, t := range k.Types {
+			list = append(list, HostKernel{k.Name + "_" + t.String(), k.Name})
+		}
+	}
+	return list
+}
+
+// List is the bound of a field of words: none for one word.
+func (k Kernel) List(n kernels.Words) string {
+	if n == kernels.EachPeer {
+		return fmt.Sprintf("[%d]", k.Peers)
+	}
+	return ""
+}
+
+// Range is a field of words as arguments: where they are, and how many.
+func (k Kernel) Range(field string, n kernels.Words) string {
+	if n == kernels.EachPeer {
+		return "p." + field + ", p.peers"
+	}
+	return "&p." + field + ", 1"
+}
+
+// EachPeer says whether a field has a word for each peer.
+func (k Kernel) EachPeer() bool {
+	return slices.Contains([]kernels.Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait}, kernels.EachPeer)
+}
+
+// Does says what the kernel does: "posts to every peer, waits for every peer, and adds up tensors".
+func (k Kernel) Does() string { return does(k.Kernel) }
+
+func does(k kernels.Kernel) string {
+	var list []string
+	add := func(words kernels.Words, text string) {
+		switch words {
+		case kernels.One:
+			list = append(list, text+"a peer")
+		case kernels.EachPeer:
+			list = append(list, text+"every peer")
+		}
+	}
+	add(k.PrePost, "posts to ")
+	add(k.PreWait, "waits for ")
+	switch {
+	case k.Sums():
+		list = append(list, "adds up tensors, in one order and in fp32")
+	case k.Kind == kernels.Put:
+		list = append(list, "copies to it")
+	case k.Kind == kernels.Get:
+		list = append(list, "copies from it")
+	case k.Copies():
+		list = append(list, "copies, out of a peer's memory or its own")
+	}
+	add(k.PostPost, "posts to ")
+	add(k.PostWait, "waits for ")
+	switch last := len(list) - 1; {
+	case last == 0:
+		return list[0]
+	case last == 1:
+		return list[0] + " and " + list[1]
+	default:
+		return strings.Join(list[:last], ", ") + ", and " + list[last]
+	}
+}
+
+// Summary says of each kernel what it does, a line each.
+func Summary(t kernels.Table) (lines []string) {
+	width := 0
+	for _, k := range t.Kernels {
+		width = max(width, len(k.Base()))
+	}
+	for _, k := range t.Kernels {
+		what := does(k)
+		switch k.Kind {
+		case kernels.Wait:
+			what = "waits until peers have posted, and resets"
+		case kernels.Post:
+			what = "posts to peers"
+		}
+		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, k.Base(), what))
+	}
+	return lines
+}
+
+// Checks are the kernels with which results are made and compared.
+var Checks = []HostKernel{{"fill", "run_fill"}, {"compare", "run_compare"}, {"spin", "run_spin"}}
+
+// CheckSource are the parts of their .cu.
+func CheckSource(about Device) []Part {
+	return []Part{{"head.cu.tmpl", about}, {"clock.cu.tmpl", nil}, {"check.cu.tmpl", nil}}
+}
