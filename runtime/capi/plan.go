@@ -112,10 +112,10 @@ func ClosePlan(handle uintptr, ms int64) error {
 
 // Type is an element type of the header; a number that is none stays none.
 func Type(element int) driver.Type {
-	if element < 0 || element > int(driver.FP32) {
-		return 0
+	if t := driver.Type(element); element >= 0 && element < 256 && t.Valid() {
+		return t
 	}
-	return driver.Type(element)
+	return 0
 }
 
 // Ints copies counts out of C.

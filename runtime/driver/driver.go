@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"fmt"
 	"unsafe"
 )
 
@@ -256,42 +255,4 @@ type MatmulDesc struct {
 	Bias        bool // bias [N] is added to each row
 	Gelu        bool // GELU of that, by its tanh approximation, before it is rounded
 	Accumulate  bool // what C holds is added, before all is rounded once; not with Gelu
-}
-
-// Type is the element type of a tensor; sums are kept in fp32.
-type Type uint8
-
-// Element types.
-const (
-	BF16 Type = iota + 1
-	FP16
-	FP32 // computed in fp32, not TF32
-)
-
-// Size of an element in bytes. What is no type has none: it panics, so that no memory is
-// measured by a guess. New of a generated package and MatmulCreate refuse such a type.
-func (t Type) Size() int64 {
-	switch t {
-	case BF16, FP16:
-		return 2
-	case FP32:
-		return 4
-	}
-	panic(fmt.Sprintf("driver: there is no element type %d", uint8(t)))
-}
-
-// Bytes is the size of so many elements.
-func (t Type) Bytes(elements int) int64 { return int64(elements) * t.Size() }
-
-// String is the type's name as commands take it: bf16, fp16 or fp32.
-func (t Type) String() string {
-	switch t {
-	case BF16:
-		return "bf16"
-	case FP16:
-		return "fp16"
-	case FP32:
-		return "fp32"
-	}
-	return "no type"
 }

@@ -58,15 +58,7 @@ func (in Input) Values(t driver.Type, n int) Values {
 const Dense = 1 << 24
 
 // Exact is the largest magnitude up to which every integer is a value of t.
-func Exact(t driver.Type) int {
-	switch t {
-	case driver.BF16:
-		return 1 << 8
-	case driver.FP16:
-		return 1 << 11
-	}
-	return 1 << 24
-}
+func Exact(t driver.Type) int { return 1 << t.Digits() }
 
 // sigmas is how many standard deviations lie between zero and Exact: with 8, one
 // of 1e15 elements goes beyond, and a check of the result finds that one.

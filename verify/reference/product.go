@@ -27,9 +27,10 @@ type Product struct {
 	Real  bool // with bounds
 }
 
-// Units of rounding to nearest, and what an fp16 result may lie off near zero.
-var unit = map[driver.Type]float64{driver.BF16: 0x1p-8, driver.FP16: 0x1p-11, driver.FP32: 0x1p-24}
+// unit is that of rounding to nearest.
+func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 
+// What sums in fp32 are rounded by, and what an fp16 result may lie off near zero.
 const (
 	single    = 0x1p-24
 	subnormal = 0x1p-25
@@ -140,7 +141,7 @@ func (r *row) sum(a Values, at, step int, b []float64) {
 
 // finish is an element and its bound.
 func (r *row) finish(j int, bias Values) (want, bound float64) {
-	u, n := unit[r.Type], float64(r.Parts)
+	u, n := unit(r.Type), float64(r.Parts)
 	want = r.total[j]
 	if bias.Want != nil {
 		want += bias.Want[j]

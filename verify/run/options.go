@@ -367,15 +367,11 @@ func parseShape(text string) (s harness.Shape, err error) {
 
 func (o *options) chooseTypes(list string) error {
 	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
-		found := false
-		for _, t := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
-			if t.String() == text {
-				o.types, found = append(o.types, t), true
-			}
-		}
-		if !found {
+		t, ok := driver.ParseType(text)
+		if !ok {
 			return fmt.Errorf("no type %q (bf16, fp16 or fp32)", text)
 		}
+		o.types = append(o.types, t)
 	}
 	taken := false
 	for _, p := range o.programs {

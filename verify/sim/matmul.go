@@ -17,7 +17,7 @@ func (c *Context) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
 		return 0, err
 	}
 	defer c.leave()
-	if d.M <= 0 || d.K <= 0 || d.N <= 0 || d.Type < driver.BF16 || d.Type > driver.FP32 || d.Gelu && d.Accumulate {
+	if d.M <= 0 || d.K <= 0 || d.N <= 0 || !d.Type.Valid() || d.Gelu && d.Accumulate {
 		return 0, failBlas(call, blasInvalidValue)
 	}
 	h := driver.Product(c.world.handle())

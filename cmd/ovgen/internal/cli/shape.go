@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/cost"
@@ -31,12 +32,17 @@ func (s *shapeFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&s.counts, "counts", "", "the `counts` of uneven parts: 3,0,5,8")
 }
 
-// elementSizes are the bytes of an element.
-var elementSizes = map[string]int64{"bf16": 2, "fp16": 2, "fp32": 4}
+// elementSize is the bytes of an element, zero of what is no type.
+func elementSize(name string) int64 {
+	if t, ok := driver.ParseType(name); ok {
+		return t.Size()
+	}
+	return 0
+}
 
 // of is the case that the flags describe, on so many ranks.
 func (s *shapeFlags) of(ranks int) (cost.Case, error) {
-	x := cost.Case{Ranks: ranks, M: s.m, K: s.k, N: s.n, ElementSize: elementSizes[s.typ], Extents: map[string]int64{}}
+	x := cost.Case{Ranks: ranks, M: s.m, K: s.k, N: s.n, ElementSize: elementSize(s.typ), Extents: map[string]int64{}}
 	if x.ElementSize == 0 {
 		return x, fmt.Errorf("no type %q (bf16, fp16 or fp32)", s.typ)
 	}

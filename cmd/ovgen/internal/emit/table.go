@@ -159,10 +159,8 @@ func (u *unit) maxRanks() int {
 // elementTypes are those that the schedule takes, as drivers name them.
 func (u *unit) elementTypes() (list []driver.Type) {
 	for _, t := range u.program.Schedule.Types {
-		for _, known := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
-			if known.String() == string(t) {
-				list = append(list, known)
-			}
+		if known, ok := driver.ParseType(string(t)); ok {
+			list = append(list, known)
 		}
 	}
 	return list
