@@ -475,7 +475,8 @@ func TestFirstBindAlone(t *testing.T) {
 			w.Error("no address was accepted")
 		}
 		for r, p := range plans { // one after the other: none waits
-			if err := errors.Join(p.Bind(w.Context(), memory[r].Ptr()), p.Run(w.Context()), p.Replay(p.main.own)); err != nil {
+			err := errors.Join(p.Bind(w.Context(), memory[r].Ptr()), p.Run(w.Context()), p.Replay(p.main.own))
+			if err != nil {
 				w.Errorf("rank %d: %v", r, err)
 			}
 		}

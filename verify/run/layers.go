@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -16,7 +16,6 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/verify/harness"
-	"ovgen/verify/reference"
 )
 
 // Most rows, k and n of layers where no shape is asked for: as many rows a bucket and rank.
@@ -178,8 +177,12 @@ func (m *model) allocate(p *harness.Program) error {
 	for _, s := range op.shapes {
 		m.standing.Rows = append(m.standing.Rows, s.M)
 	}
+	x, err := p.Problem(op.shapes[0], m.r.Size())
+	if err != nil {
+		return err
+	}
 	for _, b := range need.Buffers {
-		own := !b.Shared && !reference.Result(b.Name)
+		own := !b.Shared && !x.Result(b.Name)
 		var at driver.Ptr
 		for l := range op.layers {
 			if l == 0 || own {
@@ -226,7 +229,7 @@ func (m *model) make(ctx context.Context) error {
 			}
 			first = append(first, time.Since(start))
 			for _, at := range base.Layout() {
-				if at.Bytes == driver.WorkspaceBytes && !workspaces[at.Base] && len(at.Name) > 9 && at.Name[:9] == "workspace" {
+				if strings.HasPrefix(at.Name, "workspace[") {
 					workspaces[at.Base] = true
 				}
 			}
@@ -353,7 +356,7 @@ func (m *model) close(ctx context.Context) error {
 	for _, b := range m.memory {
 		errs = append(errs, b.Close())
 	}
-	return cmp.Or(errors.Join(errs...))
+	return errors.Join(errs...)
 }
 
 // print writes rank 0's figures.
@@ -370,7 +373,8 @@ func (x *standing) print(asJSON bool) error {
 		spread
 	}{
 		{"New", x.New}, {"first Bind", x.First}, {"Bind, layer by layer", x.Bind}, {"and again", x.Again},
-		{"first Replay of a layer", x.Replay}, {"Replay", x.Replayed}, {"capture of a bucket", x.Capture}, {"its run", x.Step},
+		{"first Replay of a layer", x.Replay}, {"Replay", x.Replayed},
+		{"capture of a bucket", x.Capture}, {"its run", x.Step},
 	} {
 		if s.N > 0 {
 			fmt.Fprintf(w, "%s\t%d\t%.1f\t%.1f\t%.0f\t\n", s.name, s.N, s.Median, s.Most, s.Sum)
@@ -380,6 +384,7 @@ func (x *standing) print(asJSON bool) error {
 		return err
 	}
 	fmt.Printf("weights %s, activations %s, staging %s, %d semaphore words, workspaces %s, Go heap of the plans %s\n",
-		mebibytes(x.Weights), mebibytes(x.Activations), mebibytes(x.Staging), x.Words, mebibytes(x.Workspaces), mebibytes(x.Heap))
+		mebibytes(x.Weights), mebibytes(x.Activations), mebibytes(x.Staging), x.Words, mebibytes(x.Workspaces),
+		mebibytes(x.Heap))
 	return nil
 }
