@@ -24,7 +24,8 @@ type Code struct {
 }
 
 // ErrNoPTX says that a package was generated without NVRTC and runs in the simulator only.
-var ErrNoPTX = errors.New("it was generated without NVRTC and holds no device code for GPUs (generate it again where NVRTC is present: ovgen help gen)")
+var ErrNoPTX = errors.New("it was generated without NVRTC and holds no device code for GPUs (generate it again where " +
+	"NVRTC is present: ovgen help gen)")
 
 // StaleError says that a package's PTX is not what its own source was compiled to.
 type StaleError struct {

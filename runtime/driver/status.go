@@ -11,7 +11,8 @@ var (
 	// lacks what a call needs: cgo for kernels, Linux for a group of ranks.
 	ErrUnavailable = errors.New("driver not available")
 	// ErrPeerInvisible says that a peer's device is hidden from this process.
-	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or list all ranks' devices)")
+	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or " +
+		"list all ranks' devices)")
 	// ErrNotExportable says that CUDA IPC can't export a piece of memory.
 	ErrNotExportable = errors.New("memory can't be exported by CUDA IPC")
 )

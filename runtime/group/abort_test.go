@@ -404,8 +404,10 @@ func TestErrorText(t *testing.T) {
 		Waits: []group.Wait{
 			{Rank: 0, Peer: 1, Text: "plan 3 (x), step 5 on copy: Wait ready[1]", Sure: true},
 			{Rank: 1, Peer: 2, Text: "plan 3 (x), step 4 on copy: Wait ready[2]"}}}
-	const want = "rank 2 aborted the group: context canceled; rank 0 waited for rank 1 at plan 3 (x), step 5 on copy: Wait ready[1]; " +
-		"rank 1 probably waited for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 on rank 0, 1 on rank 1"
+	const want = "rank 2 aborted the group: context canceled; rank 0 waited for rank 1 at plan 3 (x), step 5 on " +
+		"copy: Wait ready[1]; " +
+		"rank 1 probably waited for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 " +
+		"on rank 0, 1 on rank 1"
 	if got := fmt.Sprint(e); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -186,7 +186,8 @@ func (m *meaning) total(run int, s spelling, over []rune, values map[rune]int64)
 	}
 	for r := range m.shape.Ranks {
 		partial := Number(0)
-		local, _ := (&meaning{schedule: m.schedule, shape: m.shape, rank: r}).local(axis, n) // places has seen every axis
+		// places has seen every axis
+		local, _ := (&meaning{schedule: m.schedule, shape: m.shape, rank: r}).local(axis, n)
 		for _, i := range local {
 			partial = one(partial, i)
 		}

@@ -58,7 +58,8 @@ func (s *Shape) uneven(pairs bool) {
 
 // Case is the shape as a rank unrolls a program for it.
 func (s Shape) Case(rank int) ops.Case {
-	return ops.Case{Ranks: s.Ranks, Rank: rank, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize, Extents: s.Extents, Counts: s.Counts}
+	return ops.Case{Ranks: s.Ranks, Rank: rank, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize,
+		Extents: s.Extents, Counts: s.Counts}
 }
 
 // env gives a rank's names their values.
@@ -85,7 +86,8 @@ func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 // Of is the system of a program: each rank's results have the values and the places that
 // its schedule gives them. Nil lists are unrolled from the program.
 func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System, error) {
-	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{}, Ordered: ordered(p.Schedule)}
+	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{},
+		Ordered: ordered(p.Schedule)}
 	if lists == nil {
 		var err error
 		if s.Ranks, err = shape.Unroll(p); err != nil {
@@ -132,12 +134,14 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 			memory.Bytes, use.Bytes = n*shape.ElementSize, n*shape.ElementSize
 		}
 		if int64(len(places)) != n {
-			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name, rank, n, t, len(places))
+			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name,
+				rank, n, t, len(places))
 		}
 		if memory.Input = !p.Schedule.Made(b.Name); memory.Input {
 			memory.Values = func(run int) []Number { return m.inputs(run, b.Name, places) }
 		} else if n > 0 {
-			s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, b.Name, places) }})
+			s.Results = append(s.Results, Result{At: use,
+				Want: func(run int) []Number { return m.outputs(run, b.Name, places) }})
 		}
 	}
 	if n > 0 {
@@ -166,7 +170,8 @@ func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 			t.Name, m.rank, use.Bytes, b.Name)
 	}
 	if m.schedule.Made(t.Name) {
-		s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, t.Name, places) }})
+		s.Results = append(s.Results, Result{At: use,
+			Want: func(run int) []Number { return m.outputs(run, t.Name, places) }})
 		return nil
 	}
 	memory.Use, memory.Input, memory.Values = use, true, func(run int) []Number { return m.inputs(run, t.Name, places) }

@@ -116,7 +116,8 @@ func (b *rankBuilder) add(stream string, s *step) int32 {
 // their number. They are a group: a device that begins a group goes on with it.
 func (b *rankBuilder) launch(list []ops.Op) int {
 	first, n := list[0], 1
-	for n < len(list) && first.Kernel != "" && list[n].Kernel == first.Kernel && list[n].Step == first.Step && list[n].Stream == first.Stream {
+	for n < len(list) && first.Kernel != "" && list[n].Kernel == first.Kernel && list[n].Step == first.Step &&
+		list[n].Stream == first.Stream {
 		n++
 	}
 	b.group++
@@ -162,7 +163,8 @@ func (b *rankBuilder) waitEvent(o *ops.Op) {
 		stream = mainStream
 	}
 	if !ok && b.graph {
-		b.report(Capturable, "rank %d: %s waits for event %d, which the graph has not recorded", b.rank, o.Stream, o.Event)
+		b.report(Capturable, "rank %d: %s waits for event %d, which the graph has not recorded",
+			b.rank, o.Stream, o.Event)
 	}
 	if ok {
 		b.streams[stream] = union(b.streams[stream], marks)
@@ -248,7 +250,8 @@ func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 			return len(s.results) > 0 && slices.Equal(term, s.results[0])
 		})
 	}
-	if last := len(operands) - 1; o.Accumulate && last > 1 && len(s.results) > 0 && slices.Equal(operands[last], s.results[0]) {
+	if last := len(operands) - 1; o.Accumulate && last > 1 && len(s.results) > 0 &&
+		slices.Equal(operands[last], s.results[0]) {
 		operands = operands[:last]
 	}
 	read := slices.Concat(operands...)
@@ -277,7 +280,8 @@ func (m *machine) foreign(u ops.Use) bool {
 func (b *rankBuilder) write() {
 	for i := range b.Memory {
 		if c := &b.Memory[i]; c.At.Rank == b.rank {
-			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes), writes: b.atoms.of(c.Use), wrote: c})
+			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes),
+				writes: b.atoms.of(c.Use), wrote: c})
 		}
 	}
 }

@@ -25,7 +25,8 @@ func ExploreSerial(sys System) Verdict {
 	if m.Limit == 0 {
 		m.Limit = 20000
 	}
-	x := &serial{search: search{machine: m, next: make([][]int32, len(m.steps)), seen: map[string]bool{}, verdict: Verdict{Complete: true}}}
+	x := &serial{search: search{machine: m, next: make([][]int32, len(m.steps)), seen: map[string]bool{},
+		verdict: Verdict{Complete: true}}}
 	for i, st := range m.steps {
 		for _, p := range st.before {
 			x.next[p] = append(x.next[p], int32(i))

@@ -20,7 +20,8 @@ type state struct {
 
 func (m *machine) start() *state {
 	s := &state{done: make([]bool, len(m.steps)), missing: make([]int32, len(m.steps)), left: len(m.steps),
-		value: make([]uint32, len(m.words)), writer: make([]int32, len(m.words)), holds: make([]int32, len(m.atoms.names))}
+		value: make([]uint32, len(m.words)), writer: make([]int32, len(m.words)),
+		holds: make([]int32, len(m.atoms.names))}
 	for i, st := range m.steps {
 		s.missing[i] = int32(len(st.before))
 	}

@@ -8,7 +8,8 @@ package explore
 func (x *search) stubborn(s *state, enabled []int32) []int32 {
 	best := enabled
 	if x.closing == nil {
-		x.closing = &closure{search: x, in: newMarks(len(x.steps)), yes: newMarks(len(x.steps)), no: newMarks(len(x.steps))}
+		x.closing = &closure{search: x, in: newMarks(len(x.steps)), yes: newMarks(len(x.steps)),
+			no: newMarks(len(x.steps))}
 	}
 	c := x.closing
 	c.state = s

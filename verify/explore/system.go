@@ -78,7 +78,8 @@ const (
 	Owned      Property = "plan-owned"  // peers write no caller's memory, and read only shared memory
 	Capturable Property = "capturable"  // a run forks from main and joins it
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
-	WellFormed Property = "well formed" // ranks and memory exist; a wait is followed by its reset at once; a stream notes its own steps
+	// ranks and memory exist; a wait is followed by its reset at once; a stream notes its own steps
+	WellFormed Property = "well formed"
 )
 
 // Violation is a property that does not hold, and an order of steps that shows it.

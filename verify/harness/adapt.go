@@ -14,7 +14,8 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	make func(context.Context, *group.Group, S) (P, error), bind func(P, context.Context, B) error) Program {
 	var checks []Divide
 	for _, d := range p.Divides {
-		checks = append(checks, Divide{Extent: schedule.Extent(d.Extent), By: schedule.Extent(d.By), Times: int64(d.Times)})
+		checks = append(checks, Divide{Extent: schedule.Extent(d.Extent), By: schedule.Extent(d.By),
+			Times: int64(d.Times)})
 	}
 	return Program{
 		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),

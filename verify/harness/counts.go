@@ -23,13 +23,15 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	_, constant := p.Schedule().Constants()[schedule.M]
 	if p.ragged() {
 		n := ranks * ranks
-		return []Pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)}, {"one part", only(n, min(1, n-1), s.M)}}
+		return []Pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)},
+			{"one part", only(n, min(1, n-1), s.M)}}
 	}
 	most := s.M
 	if s.P > 0 {
 		most = s.P
 	}
-	list := []Pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)}, {"one part", only(ranks, 0, min(most, s.M))}}
+	list := []Pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)},
+		{"one part", only(ranks, 0, min(most, s.M))}}
 	if constant { // the parts are always all of them
 		return slices.DeleteFunc(list, func(l Pattern) bool { return sum(l.Counts) != s.M })
 	}

@@ -117,7 +117,8 @@ func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 		return nil, fmt.Errorf("load the kernels of %s: %w", code.Name, err)
 	}
 	l := &Kernels{drv: d, module: m}
-	for name, to := range map[string]*driver.Function{kernelFill: &l.fill, kernelCompare: &l.compare, kernelSpin: &l.spin} {
+	for name, to := range map[string]*driver.Function{kernelFill: &l.fill, kernelCompare: &l.compare,
+		kernelSpin: &l.spin} {
 		if *to, err = d.ModuleGetFunction(m, name); err != nil {
 			return nil, errors.Join(fmt.Errorf("load kernel %s: %w", name, err), d.ModuleUnload(m))
 		}
@@ -151,7 +152,8 @@ func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part ref
 	return l.launchFill(at, t, in, part, 1, s)
 }
 
-func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32, s driver.Stream) error {
+func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32,
+	s driver.Stream) error {
 	p := fillParams{Seed: in.Seed, Limit: in.Limit, Type: uint32(t), Unit: in.Unit, Add: add}
 	if in.Real {
 		p.Real = 1

@@ -135,7 +135,8 @@ func (p *Program) contradicted(s Shape) error {
 			continue
 		}
 		if n, constant := constants[e]; constant && *s.At(e) != 0 && *s.At(e) != int(n) {
-			return fmt.Errorf("shape %s: %s is %d, and %s has the constant %d for it (leave it out)", s, e, *s.At(e), p.Name, n)
+			return fmt.Errorf("shape %s: %s is %d, and %s has the constant %d for it (leave it out)", s,
+				e, *s.At(e), p.Name, n)
 		}
 	}
 	return nil
@@ -154,11 +155,13 @@ func (p *Program) Fits(s Shape, ranks int) error {
 	}
 	for _, e := range Symbols {
 		if d := p.divisor(e, ranks); *full.At(e)%d != 0 {
-			return fmt.Errorf("shape %s: %s is %d, and must be a multiple of %d for %s on %d ranks", s, e, *full.At(e), d, p.Name, ranks)
+			return fmt.Errorf("shape %s: %s is %d, and must be a multiple of %d for %s on %d ranks", s, e,
+				*full.At(e), d, p.Name, ranks)
 		}
 	}
 	if most := full.P; p.Measures(schedule.P) && most*ranks < full.M {
-		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s, full.M, ranks, most, p.Name)
+		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s,
+			full.M, ranks, most, p.Name)
 	}
 	return nil
 }

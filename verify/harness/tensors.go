@@ -32,7 +32,8 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{}, Parts: map[string]reference.Part{},
+	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{},
+		Parts: map[string]reference.Part{},
 		rooms: map[string]int{}, stage: staged(x)}
 	for _, tensor := range p.Tensors {
 		part, err := x.Part(tensor.Name, m.Rank())
@@ -214,10 +215,12 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{t.Member.Driver().MemsetD32Async(arena.Base(t.Member.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
+	errs := []error{t.Member.Driver().MemsetD32Async(arena.Base(t.Member.Rank())+driver.Ptr(start[0]), poison,
+		min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
 	for name, at := range t.At {
 		if t.Program.Made(name) || t.absent(name) {
-			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison, words(t.Bytes(max(t.Parts[name].Count, 1))), s))
+			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison,
+				words(t.Bytes(max(t.Parts[name].Count, 1))), s))
 		}
 	}
 	return errors.Join(errs...)

@@ -80,7 +80,9 @@ func (w *Wanted) operands() (names []string) {
 
 // addedUp says that an operation sums a tensor up.
 func (w *Wanted) addedUp(name string) bool {
-	return slices.ContainsFunc(w.Problem.Steps(), func(s reference.Step) bool { return s.A == name && s.Does == reference.AddsUp })
+	return slices.ContainsFunc(w.Problem.Steps(), func(s reference.Step) bool {
+		return s.A == name && s.Does == reference.AddsUp
+	})
 }
 
 func (w *Wanted) steps() error {
@@ -106,13 +108,16 @@ func (w *Wanted) make(in map[string]reference.Input, real bool, s driver.Stream)
 	}
 	w.values = w.Problem.Results(in, real)
 	for name, v := range w.values {
-		if most := float64(reference.Exact(w.Shape.Type) * w.Problem.Unit()); !real && !w.copied(name) && v.Largest > most {
-			return fmt.Errorf("sums reach %g and %s is exact to %g only (take another -seed)", v.Largest, w.Shape.Type, most)
+		if most := float64(reference.Exact(w.Shape.Type) * w.Problem.Unit()); !real &&
+			!w.copied(name) && v.Largest > most {
+			return fmt.Errorf("sums reach %g and %s is exact to %g only (take another -seed)",
+				v.Largest, w.Shape.Type, most)
 		}
 		if len(v.Want) == 0 {
 			continue
 		}
-		if err := w.Member.Driver().MemcpyHtoD(w.full[name], reference.Encode(w.Shape.Type, single(v.Want))); err != nil {
+		if err := w.Member.Driver().MemcpyHtoD(w.full[name],
+			reference.Encode(w.Shape.Type, single(v.Want))); err != nil {
 			return err
 		}
 	}
@@ -187,7 +192,8 @@ func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatc
 			return m, err
 		}
 		if most := reference.Exact(w.Shape.Type) * w.Problem.Unit(); !w.copied(name) && largest > float32(most) {
-			return nil, fmt.Errorf("%s reaches %g and %s is exact to %d only (take another -seed)", name, largest, w.Shape.Type, most)
+			return nil, fmt.Errorf("%s reaches %g and %s is exact to %d only (take another -seed)", name,
+				largest, w.Shape.Type, most)
 		}
 	}
 	if w.Small() {
@@ -204,7 +210,8 @@ func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mi
 			continue
 		}
 		at := w.At[name] + driver.Ptr(w.Bytes(done))
-		if err := errors.Join(w.Member.Kernels.judge(at, whole, w.verdicts, w.Shape.Type, x, s), w.drained(s)); err != nil {
+		if err := errors.Join(w.Member.Kernels.judge(at, whole, w.verdicts, w.Shape.Type, x, s),
+			w.drained(s)); err != nil {
 			return nil, 0, err
 		}
 		v, err := w.Member.Kernels.verdict(w.verdicts, x.Count)

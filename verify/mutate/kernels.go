@@ -41,7 +41,8 @@ func JudgeKernel(ctx context.Context, dir string, m KernelMutant) (Class, string
 		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
 	}
 	defer cleanup()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", kernelTests, "-overlay", name, ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", kernelTests,
+		"-overlay", name, ".")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -87,7 +88,8 @@ func verdict(out []byte, passed bool) (Class, string) {
 		}
 		return Survivor, "all tests pass"
 	}
-	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong", "run: ", "the compiler may move"} {
+	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong", "run: ",
+		"the compiler may move"} {
 		if strings.Contains(text, "compile: ") {
 			break
 		}

@@ -58,7 +58,8 @@ func TestJudgeKernel(t *testing.T) {
 			}
 		}
 	}
-	broken := mutate.KernelMutant{File: "post.cu.tmpl", Text: "no C++", Old: "threadIdx.x < p.count", New: "threadIdx.x <"}
+	broken := mutate.KernelMutant{File: "post.cu.tmpl", Text: "no C++",
+		Old: "threadIdx.x < p.count", New: "threadIdx.x <"}
 	if class, why, err := mutate.JudgeKernel(t.Context(), templates, broken); err == nil {
 		t.Errorf("a mutant that does not compile is %s: %s", class, why)
 	}

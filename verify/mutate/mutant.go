@@ -84,7 +84,8 @@ func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 			continue
 		}
 		m.seen[text(d, l)] = true
-		x.Cases = append(x.Cases, Case{Program: m.program, Shape: explore.ShapeOf(m.program, d), Right: m.right[d], Lists: l})
+		x.Cases = append(x.Cases, Case{Program: m.program, Shape: explore.ShapeOf(m.program, d),
+			Right: m.right[d], Lists: l})
 	}
 	if len(x.Cases) > 0 {
 		m.list = append(m.list, x)

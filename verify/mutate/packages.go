@@ -41,7 +41,8 @@ func JudgePackage(ctx context.Context, dir string, m PackageMutant) (Class, stri
 		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
 	}
 	defer cleanup()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", "^"+recorderTest+"$", "-overlay", name, ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", "^"+recorderTest+"$",
+		"-overlay", name, ".")
 	cmd.Dir = filepath.Join(dir, m.Package)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {

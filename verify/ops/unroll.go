@@ -170,7 +170,8 @@ func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
 		op.Words = append(op.Words, Word{At: at, Value: 1}, Word{Write: true, At: at, Value: 0})
 	}
 	if w.Wait {
-		op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"}, Value: uint32(u.step)})
+		op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"},
+			Value: uint32(u.step)})
 	}
 	if len(peers) == 0 && (n.By == "" || n.Fused()) {
 		delete(u.fresh, op.Stream)

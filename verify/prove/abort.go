@@ -10,7 +10,8 @@ func (p *proof) drains() *Counterexample {
 		for i, o := range list {
 			for _, w := range o.Words {
 				if !w.Write && (w.Value != 1 || !p.model.semaphore(w.At.Buffer)) {
-					return p.against(Abort, p.find(r, i), -1, fmt.Sprintf("%s: an abort sets the words of semaphores to 1, which does not end this wait", w),
+					return p.against(Abort, p.find(r, i), -1,
+						fmt.Sprintf("%s: an abort sets the words of semaphores to 1, which does not end this wait", w),
 						"wait for a semaphore's word to be 1")
 				}
 			}

@@ -32,7 +32,8 @@ func (p *proof) allocations() *Counterexample {
 	}
 	for _, name := range names {
 		if !used[name] {
-			return p.against(Allocations, -1, -1, fmt.Sprintf("%s is allocated, and no operation uses it", name), "leave it out of the program")
+			return p.against(Allocations, -1, -1, fmt.Sprintf("%s is allocated, and no operation uses it", name),
+				"leave it out of the program")
 		}
 	}
 	return nil

@@ -18,18 +18,25 @@ func (p *proof) bounds() *Counterexample {
 			for j, u := range o.Uses {
 				for k, v := range o.Uses[:j] {
 					if (u.Write || v.Write) && overlap(u, v) && !inPlace(o, k, j) {
-						return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer, u.At.Rank), "give its result memory of its own")
+						return p.against(Bounds, p.find(r, i), -1,
+							fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer,
+								u.At.Rank), "give its result memory of its own")
 					}
 				}
 				if wrong := p.outside(r, u); wrong != "" {
-					return p.against(Bounds, p.find(r, i), -1, wrong, "use memory that the program declares, at its size")
+					return p.against(Bounds, p.find(r, i), -1, wrong,
+						"use memory that the program declares, at its size")
 				}
 			}
 			if a := addend(o); o.Accumulate && (a < 0 || !accumulated(o, a, a+1)) {
-				return p.against(Bounds, p.find(r, i), -1, "a product that adds to its result reads something else last", "let it read its result")
+				return p.against(Bounds, p.find(r, i), -1,
+					"a product that adds to its result reads something else last", "let it read its result")
 			}
-			if c := o.Count; c.Buffer != "" && (c.Rank != r || c.Offset != 0 || !strings.HasPrefix(c.Buffer, countPrefix)) {
-				return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("%s is not the count word of one of the rank's streams", c), "count blocks in the stream's own word")
+			if c := o.Count; c.Buffer != "" && (c.Rank != r || c.Offset != 0 ||
+				!strings.HasPrefix(c.Buffer, countPrefix)) {
+				return p.against(Bounds, p.find(r, i), -1,
+					fmt.Sprintf("%s is not the count word of one of the rank's streams",
+						c), "count blocks in the stream's own word")
 			}
 		}
 	}

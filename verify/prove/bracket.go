@@ -24,7 +24,9 @@ func (p *proof) bracket() *Counterexample {
 		switch {
 		case x.kind >= caller:
 		case !started[n]:
-			return p.against(Bracket, p.start[x.run][x.rank], int32(n), "the stream does not wait for the start of the run: nothing orders this after the caller's earlier work, and no capture would include it",
+			return p.against(Bracket, p.start[x.run][x.rank], int32(n),
+				"the stream does not wait for the start of the run: nothing orders this after the caller's earlier "+
+					"work, and no capture would include it",
 				"make the stream wait for main before it (Synchronize)")
 		case !ended[n]:
 			return p.against(Bracket, int32(n), p.end[x.run][x.rank], "main does not wait for this before the run ends",

@@ -31,7 +31,8 @@ func (p *proof) contents() *Counterexample {
 	}
 	var err error
 	if s.want, err = s.expect(); err != nil {
-		return p.against(Contents, -1, -1, fmt.Sprintf("the expected outputs are not known: %s", err), "declare placements that the table in verify/prove/expect.go has a rule for")
+		return p.against(Contents, -1, -1, fmt.Sprintf("the expected outputs are not known: %s", err),
+			"declare placements that the table in verify/prove/expect.go has a rule for")
 	}
 	for n, x := range p.nodes {
 		var c *Counterexample
@@ -207,7 +208,8 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 			terms = append(terms, s.product(o.Form, a.expr, reads[1].list[i].expr, stale))
 		}
 		made = []expr{s.sum(terms)}
-	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) && len(reads[0].list) == len(to.list):
+	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) &&
+		len(reads[0].list) == len(to.list):
 		b, bias := s.tuple(reads[1].exprs()), stale
 		if len(reads) == 3 {
 			bias = s.tuple(reads[2].exprs())
@@ -220,7 +222,8 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		for _, a := range reads {
 			chunks = append(chunks, len(a.list))
 		}
-		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %v chunks does not make %d chunks", o.Form, chunks, len(to.list)))
+		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %v chunks does not make %d chunks", o.Form,
+			chunks, len(to.list)))
 	}
 	if adds {
 		for i := range made {
@@ -269,7 +272,8 @@ func (s *symbols) write(n int32, adds bool, to *chunks, made []expr) *Counterexa
 	for i, c := range to.list {
 		from, end := b.chunk(to.At.Rank, to.index[i])
 		if b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind == whole {
-			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i], b.Name, to.At.Rank), "give each step chunks of its own")
+			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i],
+				b.Name, to.At.Rank), "give each step chunks of its own")
 			x.Missing = ""
 			return x
 		}
@@ -321,13 +325,17 @@ func (s *symbols) check(tensor string, buffer int32, rank, chunk int, part box) 
 	want, err := s.want.output(tensor, rank, part)
 	switch {
 	case err != nil:
-		return s.against(Contents, -1, -1, fmt.Sprintf("the expected %s is not known: %s", name, err), "cut A, B and C into chunks that each lie in what one rank holds")
+		return s.against(Contents, -1, -1, fmt.Sprintf("the expected %s is not known: %s", name, err),
+			"cut A, B and C into chunks that each lie in what one rank holds")
 	case got.expr == stale:
-		return s.lacks(Contents, got.by, name+" holds what nothing in this run has written", "a write of "+name, "write it in each run")
+		return s.lacks(Contents, got.by, name+" holds what nothing in this run has written", "a write of "+name,
+			"write it in each run")
 	case s.value(got.expr) != s.value(want):
-		return s.lacks(Contents, got.by, fmt.Sprintf("%s %s", name, s.differ(got.expr, want)), "", "make it of the terms of this part, each once")
+		return s.lacks(Contents, got.by, fmt.Sprintf("%s %s", name, s.differ(got.expr, want)), "",
+			"make it of the terms of this part, each once")
 	case s.want.ordered() && got.expr != want:
-		return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s, but the schedule promises one sum in the order of ranks", name, s.text(got.expr)), "", "sum once, in the order of ranks (Reduce), or choose a way that does")
+		return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s, but the schedule promises one sum in the order of "+
+			"ranks", name, s.text(got.expr)), "", "sum once, in the order of ranks (Reduce), or choose a way that does")
 	}
 	return s.equal(got, output{s.want.run, buffer, part}, name)
 }
@@ -349,12 +357,15 @@ func (s *symbols) equal(got cell, at output, name string) *Counterexample {
 	if first == got.expr {
 		return nil
 	}
-	return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s here and %s at another rank: their bits may differ", name, s.text(got.expr), s.text(first)), "", "add in one order on all ranks, or add once and gather")
+	return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s here and %s at another rank: their bits may differ", name,
+		s.text(got.expr), s.text(first)), "", "add in one order on all ranks, or add once and gather")
 }
 
 // misread is the counterexample of a read of memory that this run has not written.
 func (s *symbols) misread(n int32, a *chunks, i int) *Counterexample {
-	c := s.against(Contents, a.list[i].by, n, fmt.Sprintf("chunk %d of %s@%d is read, but nothing in this run has written it", a.index[i], a.At.Buffer, a.At.Rank),
+	c := s.against(Contents, a.list[i].by, n,
+		fmt.Sprintf("chunk %d of %s@%d is read, but nothing in this run has written it", a.index[i],
+			a.At.Buffer, a.At.Rank),
 		"write it in this run and before this, from the right place")
 	c.Missing = "a write of the chunk between the two"
 	return c

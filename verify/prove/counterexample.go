@@ -133,7 +133,8 @@ func writePath(b *strings.Builder, head string, path []Place) {
 // against makes a counterexample of two nodes: nothing orders the first before the second.
 // Either may be -1 for none.
 func (g *graph) against(p Property, first, second int32, problem, do string) *Counterexample {
-	c := &Counterexample{Program: g.model.Program, Ranks: len(g.lists), Property: p, Problem: problem, Suggestion: do, graph: g}
+	c := &Counterexample{Program: g.model.Program, Ranks: len(g.lists), Property: p, Problem: problem,
+		Suggestion: do, graph: g}
 	c.First, c.Second = g.at(first), g.at(second)
 	for _, n := range []int32{first, second} {
 		if n >= 0 {

@@ -19,7 +19,8 @@ func (p *proof) deadlock() *Counterexample {
 		seen[wait] = len(circle)
 		post := p.pending(wait)
 		if post < 0 {
-			return p.lacks(Matching, wait, fmt.Sprintf("the posts of %s in this run have ended other waits", p.wordName(p.words[p.id[wait]])),
+			return p.lacks(Matching, wait, fmt.Sprintf("the posts of %s in this run have ended other waits",
+				p.wordName(p.words[p.id[wait]])),
 				"a post that only this wait can take", "give the waits a semaphore each")
 		}
 		circle = append(circle, wait, post)

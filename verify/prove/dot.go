@@ -29,11 +29,13 @@ func Dot(w io.Writer, p *hostir.Program, d int) error {
 	}
 	x.pair()
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "digraph %q {\n  label=%q; rankdir=TB; node [shape=box, fontname=monospace, fontsize=10];\n", p.Name, fmt.Sprintf("%s, D = %d: what happens before what in a run", p.Name, d))
+	fmt.Fprintf(out, "digraph %q {\n  label=%q; rankdir=TB; node [shape=box, fontname=monospace, fontsize=10];\n",
+		p.Name, fmt.Sprintf("%s, D = %d: what happens before what in a run", p.Name, d))
 	for r, list := range lists {
 		fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=\"rank %d\";\n", r, r)
 		for i, o := range list {
-			fmt.Fprintf(out, "    %s [label=%q, group=%q%s];\n", dotName(r, i), x.dotLabel(&o), fmt.Sprint(r, o.Stream), dotStyle(o.Kind))
+			fmt.Fprintf(out, "    %s [label=%q, group=%q%s];\n", dotName(r, i), x.dotLabel(&o),
+				fmt.Sprint(r, o.Stream), dotStyle(o.Kind))
 		}
 		out.WriteString("  }\n")
 	}

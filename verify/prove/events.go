@@ -16,7 +16,8 @@ func (p *proof) events() *Counterexample {
 			case o.Kind == ops.Record:
 				recorded[o.Event] = true
 			case o.Kind == ops.WaitEvent && !recorded[o.Event]:
-				c := p.against(Events, p.find(r, i), -1, fmt.Sprintf("nothing records event %d before this wait in the run", o.Event),
+				c := p.against(Events, p.find(r, i), -1,
+					fmt.Sprintf("nothing records event %d before this wait in the run", o.Event),
 					"record it on the stream to wait for, before the wait")
 				c.Missing = "the record of the event"
 				return c

@@ -46,7 +46,8 @@ type request struct {
 
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
-		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{}, found: map[request]held{}}
+		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
+		found: map[request]held{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
 		x.tensors[t.Name] = p
@@ -158,7 +159,8 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 
 // term is the product of the operands for one part of the summed axis, or the one operand.
 // The functions apply to the whole sum, except a bias, which one rank adds.
-func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, own, whole bool) (expr, error) {
+func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, own,
+	whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
 	if err != nil || len(op.In) == 1 {
 		return a, err
@@ -294,7 +296,8 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 	h, err := x.find(tensor, at, part)
 	if err == nil && len(h.chunks) != 1 {
-		err = fmt.Errorf("%s of %s is %d chunks, but operations move or multiply one at a time", part, tensor, len(h.chunks))
+		err = fmt.Errorf("%s of %s is %d chunks, but operations move or multiply one at a time", part,
+			tensor, len(h.chunks))
 	}
 	if err != nil {
 		return stale, err

@@ -257,8 +257,10 @@ func wellFormed(lists [][]ops.Op) error {
 			}
 			works := o.Kind == ops.Copy || o.Kind == ops.Product || o.Kind == ops.Sum
 			idle := o.Kernel != "" && len(o.Uses) == 0 // on a part of no bytes
-			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works && len(o.Uses) == 0 && !idle {
-				return fmt.Errorf("rank %d's list is no run: operation %d is a %s of %d words and %d uses of memory", r, i+1, o.Kind, len(o.Words), len(o.Uses))
+			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works &&
+				len(o.Uses) == 0 && !idle {
+				return fmt.Errorf("rank %d's list is no run: operation %d is a %s of %d words and %d uses of memory", r,
+					i+1, o.Kind, len(o.Words), len(o.Uses))
 			}
 		}
 	}

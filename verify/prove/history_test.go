@@ -14,7 +14,8 @@ import (
 // nvfuser is the schedule that nvFuser runs: signals in the step, four streams in turn.
 func nvfuser(t *testing.T) *hostir.Program {
 	s := catalog.AllGatherLinear
-	s.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true, WithStep: true, Streams: 4}}}
+	s.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true,
+		WithStep: true, Streams: 4}}}
 	return program(t, "nvFuser", s)
 }
 
@@ -55,7 +56,8 @@ func TestNvFuser(t *testing.T) {
 	if r.Replay() || r.Sizes[1].Captured != nil {
 		t.Errorf("with two ranks nothing is unordered, with three steps are: %v", r)
 	}
-	if !strings.HasSuffix(r.String(), "without replay: it rests on queues that start operations in the order of enqueueing, 4 warnings") {
+	if !strings.HasSuffix(r.String(), "without replay: it rests on queues that start operations in the order of "+
+		"enqueueing, 4 warnings") {
 		t.Error(r)
 	}
 }

@@ -16,7 +16,8 @@ func (p *proof) balance() *Counterexample {
 			counts[id].wait = n
 		case p.isPost(n):
 			if c := &counts[id]; c.posts > 0 && p.nodes[c.post].rank != x.rank {
-				return p.against(Matching, c.post, n, fmt.Sprintf("ranks %d and %d both post %s", p.nodes[c.post].rank, x.rank, p.wordName(p.words[id])),
+				return p.against(Matching, c.post, n, fmt.Sprintf("ranks %d and %d both post %s", p.nodes[c.post].rank,
+					x.rank, p.wordName(p.words[id])),
 					"give each poster its own word: a semaphore has one for each peer")
 			}
 			counts[id].posts++
@@ -24,12 +25,15 @@ func (p *proof) balance() *Counterexample {
 		}
 	}
 	for id, c := range counts {
-		problem := fmt.Sprintf("in a run %s is posted %d times and awaited %d times", p.wordName(p.words[id]), c.posts, c.waits)
+		problem := fmt.Sprintf("in a run %s is posted %d times and awaited %d times",
+			p.wordName(p.words[id]), c.posts, c.waits)
 		if c.posts > c.waits {
-			return p.lacks(Rest, c.post, problem+": it is 1 when the run has ended", "a wait for "+p.wordName(p.words[id]), "wait for it in the same run, or leave the post out")
+			return p.lacks(Rest, c.post, problem+": it is 1 when the run has ended",
+				"a wait for "+p.wordName(p.words[id]), "wait for it in the same run, or leave the post out")
 		}
 		if c.posts < c.waits {
-			return p.lacks(Matching, c.wait, problem, "a post of "+p.wordName(p.words[id]), "post it from the rank that the wait is for, or leave the wait out")
+			return p.lacks(Matching, c.wait, problem, "a post of "+p.wordName(p.words[id]),
+				"post it from the rank that the wait is for, or leave the wait out")
 		}
 	}
 	return nil
@@ -71,13 +75,16 @@ func (p *proof) turn(seen []int32, i int) *Counterexample {
 	}
 	switch {
 	case p.isPost(n) && last >= 0 && p.isPost(last):
-		return p.against(Reset, last, n, fmt.Sprintf("%s is posted again before a wait has taken the post before: one post is lost", name),
+		return p.against(Reset, last, n, fmt.Sprintf("%s is posted again before a wait has taken the post before: "+
+			"one post is lost", name),
 			"wait for the peer's acknowledgement before the second post, or give the two a word each")
 	case p.isPost(n) && last >= 0 && p.isWait(last):
-		return p.against(Reset, last, n, fmt.Sprintf("%s is posted between a wait and its reset: the reset wipes the post out", name),
+		return p.against(Reset, last, n, fmt.Sprintf("%s is posted between a wait and its reset: the reset "+
+			"wipes the post out", name),
 			"wait for the peer's acknowledgement before the post")
 	case p.isWait(n) && (last < 0 || !p.isPost(last)):
-		return p.against(Matching, last, n, fmt.Sprintf("two waits for %s pass on one post", name), "give the two a semaphore each")
+		return p.against(Matching, last, n, fmt.Sprintf("two waits for %s pass on one post", name),
+			"give the two a semaphore each")
 	}
 	return nil
 }

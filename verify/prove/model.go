@@ -294,5 +294,6 @@ const (
 )
 
 func ofStream(buffer string) bool {
-	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, countPrefix) || strings.HasPrefix(buffer, workspacePrefix)
+	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, countPrefix) ||
+		strings.HasPrefix(buffer, workspacePrefix)
 }

@@ -46,7 +46,8 @@ type axis struct {
 // over the ranks, and each such part has its own length.
 func (p placement) ragged() bool {
 	i, j, ok := p.Sharded()
-	return ok && len(p.Axes) == 3 && i < 2 && p.Axes[i].Outer[j].Uneven && p.Axes[0].Extent == schedule.D && p.Axes[1].Extent == schedule.D
+	return ok && len(p.Axes) == 3 && i < 2 && p.Axes[i].Outer[j].Uneven && p.Axes[0].Extent == schedule.D &&
+		p.Axes[1].Extent == schedule.D
 }
 
 // raggedPart is part i of a rank's: its indices of the first two axes, and its length,
@@ -101,7 +102,8 @@ func (p placement) axis(i, rank int) (axis, error) {
 			return axis{}, fmt.Errorf("axis %d of %s %s: %w", i, p.Name, p.Tensor, err)
 		}
 		if n <= 0 || inner%n != 0 {
-			return axis{}, fmt.Errorf("axis %d of %s %s: %d can't be cut into %d equal parts", i, p.Name, p.Tensor, inner, n)
+			return axis{}, fmt.Errorf("axis %d of %s %s: %d can't be cut into %d equal parts", i,
+				p.Name, p.Tensor, inner, n)
 		}
 		inner /= n
 		x := part{n, inner, -1}
@@ -140,7 +142,8 @@ func (p placement) part(s schedule.Split, rank int) int64 {
 // uneven is an axis whose only split is over ranks, in parts of the counts.
 func (p placement) uneven(i int, s schedule.Split, rank int) (axis, error) {
 	if len(p.Axes[i].Outer) != 1 || len(p.Counts) < p.ranks {
-		return axis{}, fmt.Errorf("axis %d of %s %s: no rule for uneven parts of %d counts", i, p.Name, p.Tensor, len(p.Counts))
+		return axis{}, fmt.Errorf("axis %d of %s %s: no rule for uneven parts of %d counts", i, p.Name,
+			p.Tensor, len(p.Counts))
 	}
 	at, first := p.part(s, rank), int64(0)
 	for _, n := range p.Counts[:at] {
@@ -199,7 +202,8 @@ func (p placement) box(rank int, lo, hi int64) (box, error) {
 		}
 		b[i] = interval{a.global(from), a.global(from+n-1) + 1}
 		if b[i].len() != n {
-			return b, fmt.Errorf("elements %d to %d of %s@%d %s are no box of the whole tensor", lo, hi, p.Name, rank, p.Tensor)
+			return b, fmt.Errorf("elements %d to %d of %s@%d %s are no box of the whole tensor", lo, hi,
+				p.Name, rank, p.Tensor)
 		}
 	}
 	return b, nil

@@ -162,7 +162,8 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 		runs = 2
 	}
 	if runs < 2 || len(lists) == 0 {
-		return nil, fmt.Errorf("prove %s: %d runs of %d ranks: a proof needs at least two runs", m.Program, runs, len(lists))
+		return nil, fmt.Errorf("prove %s: %d runs of %d ranks: a proof needs at least two runs",
+			m.Program, runs, len(lists))
 	}
 	if err := wellFormed(lists); err != nil {
 		return nil, fmt.Errorf("prove %s: %w", m.Program, err)

@@ -36,7 +36,8 @@ func (p *proof) races() *Counterexample {
 		return nil
 	}
 	at, shared := p.common(wrong)
-	c := p.against(Race, wrong.from, wrong.to, fmt.Sprintf("both use %s@%d and one of them writes: %s", at.buffer, at.rank, shared), p.orderHint(wrong))
+	c := p.against(Race, wrong.from, wrong.to, fmt.Sprintf("both use %s@%d and one of them writes: %s", at.buffer,
+		at.rank, shared), p.orderHint(wrong))
 	c.Missing = "an edge between the two"
 	return c
 }
@@ -139,7 +140,8 @@ func (p *proof) common(w pair) (at memory, text string) {
 		for _, v := range p.used(w.to) {
 			if (u.Write || v.Write) && overlap(u, v) {
 				lo := max(u.At.Offset, v.At.Offset)
-				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo, max(lo+1, min(u.At.Offset+u.Bytes, v.At.Offset+v.Bytes)))
+				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo,
+					max(lo+1, min(u.At.Offset+u.Bytes, v.At.Offset+v.Bytes)))
 			}
 		}
 	}
@@ -158,7 +160,8 @@ func (p *proof) common(w pair) (at memory, text string) {
 func (p *proof) orderHint(w pair) string {
 	x, y := p.nodes[w.from], p.nodes[w.to]
 	if x.rank == y.rank {
-		return "make the later one's stream wait for the earlier one's (Synchronize), or give the two memory of their own"
+		return "make the later one's stream wait for the earlier one's (Synchronize), or give the " +
+			"two memory of their own"
 	}
 	return "let one rank post after its use and the other wait for that before its own"
 }

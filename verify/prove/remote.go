@@ -21,11 +21,13 @@ func (p *proof) remoteWrites() *Counterexample {
 					continue
 				}
 				if u.At.Rank != r {
-					return p.against(Remote, p.find(r, i), -1, fmt.Sprintf("rank %d writes %s of rank %d's caller", r, b.Name, u.At.Rank),
+					return p.against(Remote, p.find(r, i), -1, fmt.Sprintf("rank %d writes %s of rank %d's caller",
+						r, b.Name, u.At.Rank),
 						"write into memory that the plan owns, and let the owner copy")
 				}
 				if !b.output(r, u.At.Offset, u.At.Offset+u.Bytes) {
-					return p.against(Remote, p.find(r, i), -1, fmt.Sprintf("%s is an input of the caller, and it is written", b.Name),
+					return p.against(Remote, p.find(r, i), -1,
+						fmt.Sprintf("%s is an input of the caller, and it is written", b.Name),
 						"write into an output or into memory that the plan owns")
 				}
 			}

@@ -22,11 +22,15 @@ func (p *proof) alternation() *Counterexample {
 	}
 	if w, found := p.unordered(waits); found {
 		wait := p.own(w.from)[0]
-		return p.against(Matching, wait, next[w], fmt.Sprintf("two waits for %s are not ordered: either may take the other's post", p.wordName(p.words[p.id[wait]])),
+		return p.against(Matching, wait, next[w],
+			fmt.Sprintf("two waits for %s are not ordered: either may take the other's post",
+				p.wordName(p.words[p.id[wait]])),
 			"a word has one waiter at a time: give each stream a semaphore of its own")
 	}
 	if w, found := p.unordered(posts); found {
-		return p.against(Reset, w.from, w.to, fmt.Sprintf("%s may be posted before the wait before has reset it: the post is lost, and a later wait hangs", p.wordName(p.words[p.id[w.to]])),
+		return p.against(Reset, w.from, w.to,
+			fmt.Sprintf("%s may be posted before the wait before has reset it: the post is lost, and a later wait "+
+				"hangs", p.wordName(p.words[p.id[w.to]])),
 			"let the waiter acknowledge after its wait, and wait for that before this post")
 	}
 	return nil

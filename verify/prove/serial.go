@@ -125,7 +125,8 @@ func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
 	}
 	do := "post before the forks, so that no wait needs a later operation of its own rank (Naive.SignalsInStep: false)"
 	if f == captured {
-		do = "post before the forks, or emit without replay: enqueued one by one the program is safe if only this form fails"
+		do = "post before the forks, or emit without replay: enqueued one by one the program is safe " +
+			"if only this form fails"
 	}
 	c := p.against(Serial, waits[0], second, holdText(len(waits)), do)
 	c.Form = string(f)
@@ -156,7 +157,8 @@ func (p *proof) spins() bool {
 // enqueueing, and in which a kernel waits: a spinning kernel can break that order.
 func (c *Counterexample) spinning() *Counterexample {
 	c.Problem += "; the order of enqueueing does not rule that out where a kernel waits, since it holds the device"
-	c.Suggestion = "post before the forks (Naive.SignalsInStep: false), or wait by stream memory operations (By: schedule.CopyEngine)"
+	c.Suggestion = "post before the forks (Naive.SignalsInStep: false), or wait by stream memory operations " +
+		"(By: schedule.CopyEngine)"
 	return c
 }
 
@@ -164,7 +166,8 @@ func holdText(waits int) string {
 	if waits == 1 {
 		return "the wait can hold its device while the post that it needs has not happened"
 	}
-	return fmt.Sprintf("each of %d waits can hold its device while the post that the one before needs has not happened", waits)
+	return fmt.Sprintf("each of %d waits can hold its device while the post that the one before needs has not happened",
+		waits)
 }
 
 // findCircle returns a circle of a relation, or nil.

@@ -58,7 +58,8 @@ func compare(p *hostir.Program, m Model, lists [][]ops.Op, n Model, other [][]op
 			}
 		}
 		if len(a[r]) != len(b[r]) {
-			return notAll(p, d, fmt.Sprintf("rank %d has %d operations at one shape and %d at another", r, len(a[r]), len(b[r])))
+			return notAll(p, d, fmt.Sprintf("rank %d has %d operations at one shape and %d at another", r,
+				len(a[r]), len(b[r])))
 		}
 	}
 	return nil
@@ -70,7 +71,8 @@ type sizes struct{ m, k, n, f int64 }
 
 // shape is a shape that New accepts, with about that many rows a part.
 func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops.Case {
-	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f, schedule.N2: s.n + 1, schedule.N3: s.n + 2}
+	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f,
+		schedule.N2: s.n + 1, schedule.N3: s.n + 2}
 	parts := map[schedule.Extent]int64{}
 	for _, check := range p.Checks {
 		parts[check.Extent] = multiple(max(parts[check.Extent], 1), check.Divisor(int64(d)))
@@ -85,7 +87,8 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		}
 	}
 	extents[schedule.P] = slices.Max(append(counts[:len(counts):len(counts)], 1)) // no part has more, and one is full
-	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N], ElementSize: element, Counts: counts,
+	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N],
+		ElementSize: element, Counts: counts,
 		Extents: map[string]int64{}}
 	for _, e := range []schedule.Extent{schedule.F, schedule.P, schedule.N2, schedule.N3} {
 		c.Extents[string(e)] = extents[e]
@@ -119,7 +122,8 @@ func at(p *hostir.Program, c ops.Case) (Model, [][]ops.Op, error) {
 
 func notAll(p *hostir.Program, d int, problem string) *Counterexample {
 	return &Counterexample{Program: p.Name, Ranks: d, Property: Shapes, Problem: problem,
-		Suggestion: "let indices, bounds, peers and branches depend on r, D and loop indices only, and slices be whole chunks"}
+		Suggestion: "let indices, bounds, peers and branches depend on r, D and loop indices only, and " +
+			"slices be whole chunks"}
 }
 
 // units prints lists with offsets and sizes counted in each buffer's chunks.

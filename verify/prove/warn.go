@@ -19,7 +19,8 @@ type Warning struct {
 
 // String is one line.
 func (w Warning) String() string {
-	return fmt.Sprintf("D = %d: overlap lost: %d times a copy waits for a product that it does not need: %s waits for %s (%s)", w.Ranks, w.Count, w.Copy, w.Product, w.Suggestion)
+	return fmt.Sprintf("D = %d: overlap lost: %d times a copy waits for a product that it does not need: %s waits "+
+		"for %s (%s)", w.Ranks, w.Count, w.Copy, w.Product, w.Suggestion)
 }
 
 // warnings finds copies from a peer that come after a product they don't need: a wait for
@@ -72,7 +73,9 @@ func (p *proof) needs() (first, edges []int32) {
 		if ofStream(m.buffer) {
 			continue
 		}
-		m.list = slices.DeleteFunc(m.list, func(a access) bool { return p.nodes[a.node].run != 0 || p.nodes[a.node].kind != whole })
+		m.list = slices.DeleteFunc(m.list, func(a access) bool {
+			return p.nodes[a.node].run != 0 || p.nodes[a.node].kind != whole
+		})
 		for _, w := range m.overlaps() {
 			from, to = append(from, w.from), append(to, w.to)
 		}

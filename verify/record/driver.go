@@ -49,7 +49,8 @@ var _ driver.Driver = (*Driver)(nil)
 // New makes the device of a rank.
 func New(rank int) *Driver {
 	return &Driver{memory: memory{rank: rank}, products: map[driver.Product]driver.MatmulDesc{},
-		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]driver.Kernel{}, graphs: map[uintptr]*graph{}}
+		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]driver.Kernel{},
+		graphs: map[uintptr]*graph{}}
 }
 
 // Start begins a recording.
@@ -110,7 +111,8 @@ func (d *Driver) Name() string { return "record" }
 
 // Properties are those of a large device.
 func (d *Driver) Properties() driver.Properties {
-	return driver.Properties{Ordinal: d.rank, Name: "recorder", UUID: driver.UUID{byte(d.rank + 1), byte((d.rank + 1) >> 8)},
+	return driver.Properties{Ordinal: d.rank, Name: "recorder", UUID: driver.UUID{byte(d.rank + 1),
+		byte((d.rank + 1) >> 8)},
 		Multiprocessors: 132, Major: 9, Memory: int64(space), Version: 12040}
 }
 

@@ -90,7 +90,8 @@ func form(d driver.MatmulDesc) (string, error) {
 }
 
 // LaunchKernel takes down a launch of one of the package's kernels.
-func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
 	d.mu.Lock()
 	k, known := d.kernels[f]
 	d.mu.Unlock()

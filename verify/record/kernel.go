@@ -127,7 +127,8 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		case k.sum && t.Type != n.Type:
 			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
 		default:
-			work.Uses, worked = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}), true
+			work.Uses, worked = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}),
+				true
 		}
 		if err != nil {
 			return nil, err

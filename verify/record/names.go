@@ -85,7 +85,8 @@ func normalise(list []ops.Op) []ops.Op {
 		if o.Kind == ops.Record && !used[o.Event] {
 			o = ops.Op{Kind: ops.Done, Stream: o.Stream}
 		}
-		if n := len(out); n > 0 && (o.Kind == ops.After || o.Kind == ops.Done) && out[n-1].Kind == o.Kind && out[n-1].Stream == o.Stream {
+		if n := len(out); n > 0 && (o.Kind == ops.After || o.Kind == ops.Done) && out[n-1].Kind == o.Kind &&
+			out[n-1].Stream == o.Stream {
 			continue // the group keeps two events where runs were captured by the caller
 		}
 		if o.Kind == ops.Record {

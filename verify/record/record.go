@@ -96,7 +96,8 @@ const arena = int64(space >> 8)
 
 // join makes a group and records in it.
 func (r *rank) join(ctx context.Context, network store.Network) error {
-	g, err := group.Join(ctx, group.Config{Rank: r.at.Rank, Size: r.at.Ranks, Job: "record", Driver: r.driver, Arena: arena,
+	g, err := group.Join(ctx, group.Config{Rank: r.at.Rank, Size: r.at.Ranks, Job: "record",
+		Driver: r.driver, Arena: arena,
 		Timeout: 10 * time.Second, Network: network})
 	if err != nil {
 		return err
@@ -142,7 +143,8 @@ func (r *rank) base() *plan.Plan { return r.run.(interface{ Base() *plan.Plan })
 // identity holds what the package says of itself against what its test says.
 func (r *rank) identity() error {
 	is := r.base().Program()
-	if is.Name != r.Made.Name || is.Proof != r.Made.Proof || is.Eager != r.Made.Eager || !slices.Equal(is.Ranks, r.Made.Ranks) {
+	if is.Name != r.Made.Name || is.Proof != r.Made.Proof || is.Eager != r.Made.Eager ||
+		!slices.Equal(is.Ranks, r.Made.Ranks) {
 		return fmt.Errorf("the package is %s, %s, ranks %v, eager %t; it was generated as %s, %s, ranks %v, eager %t",
 			is.Name, is.Proof, is.Ranks, is.Eager, r.Made.Name, r.Made.Proof, r.Made.Ranks, r.Made.Eager)
 	}
@@ -190,7 +192,8 @@ func (r *rank) runs(ctx context.Context, when string) error {
 				return err
 			}
 			launch := func() error { return graph.Launch(s) }
-			if err := errors.Join(r.hold(fmt.Sprintf("captured run %d%s", n+1, when), s, launch), graph.Close()); err != nil {
+			if err := errors.Join(r.hold(fmt.Sprintf("captured run %d%s", n+1, when), s, launch),
+				graph.Close()); err != nil {
 				return err
 			}
 		}

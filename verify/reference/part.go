@@ -95,7 +95,8 @@ func Ragged(t schedule.Tensor) (axis int, ok bool) {
 func ragged(t schedule.Tensor, axis int, e Extents, rank int, counts []int) (Part, error) {
 	ranks := e[schedule.D]
 	if len(t.Axes) != 3 || axis > 1 || t.Axes[1-axis].Extent != schedule.D || len(counts) != ranks*ranks {
-		return Part{}, fmt.Errorf("place %s: uneven parts %v of %s over %d ranks (a tensor [D, D, M] with a count for each pair is known)", t.Name, counts, t, ranks)
+		return Part{}, fmt.Errorf("place %s: uneven parts %v of %s over %d ranks (a tensor [D, D, M] with a count "+
+			"for each pair is known)", t.Name, counts, t, ranks)
 	}
 	most, err := e.Of(t.Axes[2].Extent)
 	if err != nil {
@@ -137,7 +138,8 @@ func cut(a schedule.Axis, e Extents, rank int, counts []int) (slice, error) {
 			return uneven(left, a, o, rank, n, counts)
 		}
 		if n < 1 || left%n != 0 {
-			return slice{}, fmt.Errorf("extent %s: %d cannot be cut as %v", a.Extent, whole, schedule.Tensor{Axes: []schedule.Axis{a}})
+			return slice{}, fmt.Errorf("extent %s: %d cannot be cut as %v", a.Extent, whole,
+				schedule.Tensor{Axes: []schedule.Axis{a}})
 		}
 		left /= n
 		switch {
@@ -162,7 +164,8 @@ func uneven(left int, a schedule.Axis, o schedule.Split, rank, ranks int, counts
 		sum += c
 	}
 	if len(a.Outer) != 1 || len(counts) != ranks || sum != left {
-		return slice{}, fmt.Errorf("extent %s: %d uneven parts %v of %d over %d ranks", a.Extent, len(counts), counts, left, ranks)
+		return slice{}, fmt.Errorf("extent %s: %d uneven parts %v of %d over %d ranks", a.Extent,
+			len(counts), counts, left, ranks)
 	}
 	part := ((rank-o.Shift)%ranks + ranks) % ranks
 	s := slice{outer: 1, run: counts[part], stride: left, sharded: true}

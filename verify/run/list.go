@@ -56,7 +56,8 @@ func (o *options) list(to io.Writer) {
 		} else {
 			refused = append(refused, fmt.Sprintf("%s: %s", p.Name, l.Refused))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Schedule().Operation(), l.Shape, l.Type, memory, placements(&p))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Schedule().Operation(), l.Shape, l.Type,
+			memory, placements(&p))
 	}
 	w.Flush()
 	fmt.Fprintf(to, "arena and workspaces: what a plan of the shape takes on each of %d ranks, "+
@@ -69,7 +70,8 @@ func (o *options) list(to io.Writer) {
 
 func (o *options) listed(p *harness.Program) listed {
 	s := o.listedShape(p)
-	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Schedule().Operation(), Size: o.ranks, Shape: s.String(),
+	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Schedule().Operation(),
+		Size: o.ranks, Shape: s.String(),
 		Type: s.Type.String()}
 	for _, t := range p.Types {
 		l.Types = append(l.Types, t.String())

@@ -127,7 +127,8 @@ func hanging(name string) func(e *env) error {
 			if failed := aborted(err); failed != nil {
 				return failed
 			}
-			if !strings.Contains(err.Error(), h.want) && !(h.dies && e.seeded) { // a rank killed in the simulator still says something
+			// a rank killed in the simulator still says something
+			if !strings.Contains(err.Error(), h.want) && !(h.dies && e.seeded) {
 
 				return fmt.Errorf("the error does not say %q: %w", h.want, err)
 			}

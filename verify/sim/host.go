@@ -32,7 +32,8 @@ func (k *hostKernel) bytes() int { return int(k.c.bytes) }
 // start begins a launch whose threads take turns by seed; params are as the kernel's C
 // struct has them.
 func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed uint64) unsafe.Pointer {
-	return C.engine_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)), (*C.uint)(unsafe.Pointer(block)), C.ulonglong(seed))
+	return C.engine_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)),
+		(*C.uint)(unsafe.Pointer(block)), C.ulonglong(seed))
 }
 
 // resume runs a launch until it is finished; until all its threads wait, the first of

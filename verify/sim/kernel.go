@@ -80,7 +80,8 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 			continue
 		}
 		if n := m.kernels[name].bytes(); n != k.Params {
-			return 0, fmt.Errorf("%s: kernel %s takes %d bytes of parameters, and %s says %d", call, name, n, m.code.Name, k.Params)
+			return 0, fmt.Errorf("%s: kernel %s takes %d bytes of parameters, and %s says %d", call, name, n,
+				m.code.Name, k.Params)
 		}
 		f := driver.Function(c.world.handle())
 		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params, touches: k.Touches}
@@ -110,7 +111,8 @@ func (c *Context) ModuleUnload(h driver.Module) error {
 }
 
 // LaunchKernel enqueues a kernel; params are copied.
-func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
 	const call = "cuLaunchKernel"
 	if err := c.enter(call); err != nil {
 		return err

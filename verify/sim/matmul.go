@@ -55,7 +55,8 @@ func (c *Context) Matmul(m driver.Product, dst, a, b, bias, workspace driver.Ptr
 		return failBlas(call, blasExecutionFailure)
 	}
 	if overlaps(d, dst, a, b, bias) {
-		return fmt.Errorf("multiply: an operand meets the result at %#x (give the result memory of its own): %w", uint64(dst), failBlas(call, blasInvalidValue))
+		return fmt.Errorf("multiply: an operand meets the result at %#x (give the result memory of its own): %w",
+			uint64(dst), failBlas(call, blasInvalidValue))
 	}
 	_, err := c.enqueue(call, s, &task{kind: matmul, desc: *d, dst: dst, a: a, b: b, bias: bias, space: workspace}, 1)
 	return err

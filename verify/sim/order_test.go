@@ -114,7 +114,8 @@ func TestExchange(t *testing.T) {
 						r.put(r.buf, bytes.Repeat([]byte{run*2 + byte(i) + 1}, 1024)...)
 						r.exchange()
 						must(t, r.StreamSynchronize(r.main))
-						if got, want := r.get(r.buf+2048, 1024), bytes.Repeat([]byte{run*2 + byte(1-i) + 1}, 1024); !bytes.Equal(got, want) {
+						if got, want := r.get(r.buf+2048, 1024), bytes.Repeat([]byte{run*2 + byte(1-i) + 1},
+							1024); !bytes.Equal(got, want) {
 							t.Errorf("seed %d rank %d run %d: got %d, want %d", seed, i, run, got[0], want[0])
 						}
 					}
@@ -287,7 +288,8 @@ func TestQueues(t *testing.T) {
 				t.Errorf("%d queues: released %v (%v), want %v", queues, done, err, want)
 			}
 			if !want {
-				if lines := w.Waiting(); len(lines) != 2 || !strings.Contains(lines[0], "waits for word 0x0 of rank 0 to be 1, it is 0") {
+				if lines := w.Waiting(); len(lines) != 2 ||
+					!strings.Contains(lines[0], "waits for word 0x0 of rank 0 to be 1, it is 0") {
 					t.Errorf("waiting: %q", lines)
 				}
 			}

@@ -153,7 +153,8 @@ func (w *World) report(b *block, g *segment, first, second *access) {
 func (w *World) add(n Race) {
 	for i := range w.races {
 		r := &w.races[i]
-		if r.Owner != n.Owner || r.Allocation != n.Allocation || r.LostPost != n.LostPost || !alike(r.First, n.First) || !alike(r.Second, n.Second) {
+		if r.Owner != n.Owner || r.Allocation != n.Allocation || r.LostPost != n.LostPost || !alike(r.First, n.First) ||
+			!alike(r.Second, n.Second) {
 			continue
 		}
 		if r.Second == n.Second && r.First == n.First && n.From == r.To {

@@ -68,7 +68,8 @@ func virtualTime() bool {
 // handles and addresses. It is a *Context.
 func (w *World) Open(i int) (driver.Driver, error) {
 	if i < 0 || i >= w.cfg.Devices {
-		return nil, fmt.Errorf("open simulated device %d of %d: %w", i, w.cfg.Devices, fail("cuDeviceGet", invalidDevice))
+		return nil, fmt.Errorf("open simulated device %d of %d: %w", i, w.cfg.Devices,
+			fail("cuDeviceGet", invalidDevice))
 	}
 	return w.open(i)
 }

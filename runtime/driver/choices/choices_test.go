@@ -54,7 +54,8 @@ func TestTable(t *testing.T) {
 	keep(t, x, 3, 11)
 	wants(t, x, 7, 9, 11) // and what the other has written since
 	wants(t, New(h200, folder), 7, 9, 11)
-	for _, other := range []Machine{{"NVIDIA H100", 12040, 120402}, {"NVIDIA H200", 12050, 120402}, {"NVIDIA H200", 12040, 120500}} {
+	for _, other := range []Machine{{"NVIDIA H100", 12040, 120402}, {"NVIDIA H200", 12050, 120402},
+		{"NVIDIA H200", 12040, 120500}} {
 		wants(t, New(other, folder), 0, 0, 0)
 	}
 	for i, change := range []func(*driver.MatmulDesc){
@@ -126,7 +127,8 @@ func TestShortAlgorithm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(`{"format":1,"device":"NVIDIA H200","driver":12040,"library":120402,"sum":"%s","products":%s}`, s, products)
+	text := fmt.Sprintf(`{"format":1,"device":"NVIDIA H200","driver":12040,"library":120402,"sum":"%s","products":%s}`,
+		s, products)
 	if _, err := decode([]byte(text), x.machine); err == nil || !strings.Contains(err.Error(), "3 bytes") {
 		t.Errorf("%v", err)
 	}

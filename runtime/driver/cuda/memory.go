@@ -51,7 +51,8 @@ func (d *Driver) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, e
 		r = C.CUDA_ERROR_INVALID_VALUE
 	}
 	if r != 0 {
-		return driver.PointerAttributes{}, fmt.Errorf("ask about address %#x: %w", p, status("cuPointerGetAttributes", r))
+		return driver.PointerAttributes{}, fmt.Errorf("ask about address %#x: %w", p,
+			status("cuPointerGetAttributes", r))
 	}
 	return driver.PointerAttributes{
 		Device:           a._type == C.CU_MEMORYTYPE_DEVICE && a.managed == 0,
@@ -99,7 +100,8 @@ func (d *Driver) MemcpyHtoD(dst driver.Ptr, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
-	return check("cuMemcpyHtoD", C.ovgen_copy_in(d.ctx, C.uint64_t(dst), (*C.char)(unsafe.Pointer(&src[0])), C.size_t(len(src))))
+	return check("cuMemcpyHtoD", C.ovgen_copy_in(d.ctx, C.uint64_t(dst), (*C.char)(unsafe.Pointer(&src[0])),
+		C.size_t(len(src))))
 }
 
 // MemcpyDtoH fills dst from the device and waits.
@@ -107,22 +109,26 @@ func (d *Driver) MemcpyDtoH(dst []byte, src driver.Ptr) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	return check("cuMemcpyDtoH", C.ovgen_copy_out(d.ctx, (*C.char)(unsafe.Pointer(&dst[0])), C.uint64_t(src), C.size_t(len(dst))))
+	return check("cuMemcpyDtoH", C.ovgen_copy_out(d.ctx, (*C.char)(unsafe.Pointer(&dst[0])),
+		C.uint64_t(src), C.size_t(len(dst))))
 }
 
 // MemcpyDtoDAsync enqueues a copy by the copy engine.
 func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
-	return check("cuMemcpyDtoDAsync", C.ovgen_copy(d.ctx, C.uint64_t(dst), C.uint64_t(src), C.size_t(bytes), C.uintptr_t(s)))
+	return check("cuMemcpyDtoDAsync", C.ovgen_copy(d.ctx, C.uint64_t(dst), C.uint64_t(src),
+		C.size_t(bytes), C.uintptr_t(s)))
 }
 
 // MemcpyDtoHAsync enqueues a copy into host memory that MemHostRegister pinned.
 func (d *Driver) MemcpyDtoHAsync(dst unsafe.Pointer, src driver.Ptr, bytes int64, s driver.Stream) error {
-	return check("cuMemcpyDtoHAsync", C.ovgen_copy_out_async(d.ctx, (*C.char)(dst), C.uint64_t(src), C.size_t(bytes), C.uintptr_t(s)))
+	return check("cuMemcpyDtoHAsync", C.ovgen_copy_out_async(d.ctx, (*C.char)(dst), C.uint64_t(src),
+		C.size_t(bytes), C.uintptr_t(s)))
 }
 
 // MemsetD32Async enqueues the writing of words.
 func (d *Driver) MemsetD32Async(dst driver.Ptr, value uint32, words int64, s driver.Stream) error {
-	return check("cuMemsetD32Async", C.ovgen_memset(d.ctx, C.uint64_t(dst), C.uint32_t(value), C.size_t(words), C.uintptr_t(s)))
+	return check("cuMemsetD32Async", C.ovgen_memset(d.ctx, C.uint64_t(dst), C.uint32_t(value),
+		C.size_t(words), C.uintptr_t(s)))
 }
 
 // MemAllocPooled makes stream-ordered memory (cuMemAllocAsync), which CUDA IPC

@@ -79,7 +79,8 @@ func (d *Driver) StreamIsCapturing(s driver.Stream) (bool, error) {
 // StreamWaitEvent makes the stream wait for the event's last record. CUDA refuses
 // driver.External outside of a capture.
 func (d *Driver) StreamWaitEvent(s driver.Stream, e driver.Event, f driver.EventFlags) error {
-	return check("cuStreamWaitEvent", C.ovgen_stream_wait(d.ctx, C.uintptr_t(s), C.uintptr_t(e), C.int(f&driver.External)))
+	return check("cuStreamWaitEvent", C.ovgen_stream_wait(d.ctx, C.uintptr_t(s), C.uintptr_t(e),
+		C.int(f&driver.External)))
 }
 
 // StreamBatchMemOp enqueues waits and writes in order, at most 255 a CUDA call.
@@ -107,7 +108,8 @@ func (d *Driver) EventDestroy(e driver.Event) error {
 // EventRecordWithFlags records what the stream holds. CUDA refuses
 // driver.External outside of a capture.
 func (d *Driver) EventRecordWithFlags(e driver.Event, s driver.Stream, f driver.EventFlags) error {
-	return check("cuEventRecordWithFlags", C.ovgen_event_record(d.ctx, C.uintptr_t(e), C.uintptr_t(s), C.int(f&driver.External)))
+	return check("cuEventRecordWithFlags", C.ovgen_event_record(d.ctx, C.uintptr_t(e), C.uintptr_t(s),
+		C.int(f&driver.External)))
 }
 
 // EventQuery says whether the event's last record has completed.

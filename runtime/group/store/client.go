@@ -66,7 +66,8 @@ func Join(ctx context.Context, c Config) (*Client, error) {
 	if c.Rank == 0 {
 		s, err := listen(c)
 		if errors.Is(err, unix.EADDRINUSE) {
-			return nil, fmt.Errorf("join job %q: another process is its rank 0 already (give each start its own job name): %w", c.Job, err)
+			return nil, fmt.Errorf("join job %q: another process is its rank 0 already (give each start its own job "+
+				"name): %w", c.Job, err)
 		} else if err != nil {
 			return nil, fmt.Errorf("join job %q: %w", c.Job, err)
 		}
@@ -293,7 +294,8 @@ func readAnswer(k kind, f *fields, size int) (a answer, err error) {
 // every later Gather of any rank fails.
 func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte, error) {
 	if len(blob) > MaxBlob || len(key) > maxText {
-		return nil, fmt.Errorf("%s: a blob of %d bytes (at most %d) under a key of %d (at most %d)", key, len(blob), MaxBlob, len(key), maxText)
+		return nil, fmt.Errorf("%s: a blob of %d bytes (at most %d) under a key of %d (at most %d)", key, len(blob),
+			MaxBlob, len(key), maxText)
 	}
 	select {
 	case c.turn <- struct{}{}:

@@ -41,7 +41,8 @@ var rules = []rule{
 	{"verify/drivertest", []string{"runtime/driver"}},
 	{"verify/timeline", nil},
 	{"verify/harness", []string{"schedule", "runtime", "verify/reference"}},
-	{"verify/run", []string{"schedule", "runtime", "verify/harness", "verify/reference", "verify/inject", "verify/trace",
+	{"verify/run", []string{"schedule", "runtime", "verify/harness", "verify/reference",
+		"verify/inject", "verify/trace",
 		"verify/timeline", "golang.org/x/sys"}},
 }
 
@@ -54,10 +55,12 @@ func Broken(packages []Package) []string {
 			continue
 		}
 		for _, path := range p.Imports {
-			if standard(path) || slices.ContainsFunc(rules[i].allow, func(a string) bool { return within(folder(path), a) }) {
+			if standard(path) || slices.ContainsFunc(rules[i].allow,
+				func(a string) bool { return within(folder(path), a) }) {
 				continue
 			}
-			list = append(list, fmt.Sprintf("%s imports %s (%s may import the standard library%s)", p.Path, path, rules[i].part, also(rules[i].allow)))
+			list = append(list, fmt.Sprintf("%s imports %s (%s may import the standard library%s)", p.Path, path,
+				rules[i].part, also(rules[i].allow)))
 		}
 	}
 	return list

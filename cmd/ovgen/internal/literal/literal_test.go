@@ -21,7 +21,8 @@ import s "ovgen/schedule"
 var Layer = s.Schedule{
 	Ops:     []s.Op{s.Linear("C", a, "B", s.Bias("Bias"), s.Func{Do: "ge" + "lu"}), {Out: "D", In: names()}},
 	Tensors: []s.Tensor{{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), {Extent: extent()}}, "", false}, shared},
-	Moves:   []s.Move{{Of: a, Way: s.Pull{Parts: 1 << 3, Streams: parts(), By: changed}}, {Of: "C", Way: way()}, {Way: slots}},
+	Moves:   []s.Move{{Of: a, Way: s.Pull{Parts: 1 << 3, Streams: parts(), By: changed}}, {Of: "C", Way: way()},
+		{Way: slots}},
 }
 
 const a = "A" + ""
@@ -51,7 +52,8 @@ func source(t *testing.T) (*literal.Source, map[string]ast.Expr, *token.FileSet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+		Uses: map[*ast.Ident]types.Object{}}
 	c := types.Config{Importer: importer.ForCompiler(set, "source", nil), Error: func(error) {}} // the loop is one
 	if _, err := c.Check("schedules", set, []*ast.File{f}, info); err == nil {
 		t.Fatal("the loop is no mistake")
@@ -81,7 +83,8 @@ func TestValue(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("value (-want +got):\n%s", diff)
 	}
-	wantUnknown := []string{"Ops[1].In", "Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]", "Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Way"}
+	wantUnknown := []string{"Ops[1].In", "Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]",
+		"Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Way"}
 	if diff := cmp.Diff(wantUnknown, unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
