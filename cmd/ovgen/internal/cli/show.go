@@ -165,7 +165,7 @@ func (c *call) named() (*load.Declaration, *hostir.Program, error) {
 	}
 	if len(c.args) == 1 {
 		return nil, nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s "+
-			"./schedules; README.md lists the catalog)",
+			"./schedules; docs/schedules.md lists the catalog)",
 			c.verb.name, name, c.verb.name, name)
 	}
 	if len(known) == 0 {

@@ -106,14 +106,14 @@ func TestFind(t *testing.T) {
 		"Tensors":                           {7, 2, true, false},
 		"Tensors[0].Axes[0].Outer[0].Count": {7, 55, true, false},
 		"Tensors[0].Axes[1].Extent":         {7, 63, true, false},
-		"Tensors[1].Root":                   {14, 32, true, false},
-		"Tensors[1].Axes[0].Extent":         {15, 27, true, false},
-		"Tensors[1].Axes[0].Outer[1].Shift": {15, 49, false, true},
+		"Tensors[1].Root":                   {15, 32, true, false},
+		"Tensors[1].Axes[0].Extent":         {16, 27, true, false},
+		"Tensors[1].Axes[0].Outer[1].Shift": {16, 49, false, true},
 		"Tensors[4].Name":                   {7, 2, false, false},
 		"Moves[0].Way.Parts":                {8, 40, true, false},
 		"Moves[0].Way.WithStep":             {8, 28, false, false},
 		"Moves[1].Way.Signals":              {8, 98, false, true},
-		"Moves[2].Way.Equal":                {17, 20, true, false},
+		"Moves[2].Way.Equal":                {18, 20, true, false},
 	} {
 		p := s.Find(values["Layer"], path)
 		var at token.Position
