@@ -1,5 +1,3 @@
-
-// ----------------------------------------------------------------------------
 // Words that ranks signal each other with. A word is 0 or 1, has one rank that sets it and one
 // that awaits it.
 

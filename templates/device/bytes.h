@@ -1,5 +1,3 @@
-
-// ----------------------------------------------------------------------------
 // Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
 // in flight, since a load over NVLink takes a microsecond.
 

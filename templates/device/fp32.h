@@ -1,3 +1,4 @@
+// The element type fp32: its bits as they lie in memory, and the fp32 that they are added up in.
 
 struct fp32 {
   typedef unsigned bits;

@@ -1,10 +1,7 @@
-
-// ----------------------------------------------------------------------------
 // Kernels that signal around their work. Their blocks need not run at the same time. Each awaits
 // the words on its own, and the last one to finish, which knows that no other looks at them any
 // more, takes the words back to 0 and posts. Blocks count themselves at the scope of the GPU; one
 // release at that of the system then covers what all of them have read and written.
-{{- if .Opens}}
 
 // first_block is true in one thread, of the first block to start, where blocks count themselves
 // as they start and as they finish.
@@ -12,7 +9,6 @@ DEVICE bool first_block(unsigned *count)
 {
   return threadIdx.x == 0 && increment(count, 2 * gridDim.x - 1) == 0;
 }
-{{- end}}
 
 // last_block is true in one thread, of the last block to finish, once all of that block's threads
 // are here. Blocks have counted themselves so many times each; the count goes back to 0.
@@ -31,7 +27,6 @@ DEVICE void block_await(unsigned *const *words, u64 count)
   }
   __syncthreads();
 }
-{{- if .Posts}}
 
 // post_words lets peers see what happened before, own resets included, and then the words.
 DEVICE void post_words(unsigned *const *words, u64 count)
@@ -43,7 +38,6 @@ DEVICE void post_words(unsigned *const *words, u64 count)
     store_relaxed(words[i], 1u);
   }
 }
-{{- end}}
 
 // reset_words ends a wait: it takes the words back to 0 and notes the step.
 DEVICE void reset_words(unsigned *const *words, u64 count, unsigned *step, u64 value)

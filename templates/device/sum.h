@@ -1,5 +1,3 @@
-
-// ----------------------------------------------------------------------------
 // Sums of tensors: element i is the terms' elements i, added in fp32 in the order of the terms and
 // rounded once to nearest, ties to even. So every rank gets the same bits. Who reads an element of
 // a term that is dst as well writes it later, and no one else does either.
