@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "4fc239c173572342de334213422d926a47e89a86fede09db66cf4848e53fe1c2",
+	Hash:     "f68410e73d88699cd969f383073dc85bee53296c6a3a8b7665638f88f05551f2",
 	Proof:    "proven for D = 1..8, stamp 614406eadd83deb1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
