@@ -112,11 +112,11 @@ enum { OVGEN_CHOICES = 8 };
 enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001, OVGEN_OVERLAP = 1002 };
 
 /* A row-major product c[m,n] = a b (+ bias[n]); a is [m,k], or [k,m] if transposed_a, b is
-   [k,n], or [n,k] if transposed. Then comes gelu, or what c held is added. */
+   [k,n], or [n,k] if transposed. Then comes the epilogue, or what c held is added. */
 typedef struct {
   uint64_t m, k, n;
   int type; /* cudaDataType */
-  int transposed, transposed_a, bias, gelu, accumulate;
+  int transposed, transposed_a, bias, epilogue, accumulate;
 } ovgen_shape;
 
 /* Calls in which a context must be current already. */
