@@ -28,6 +28,7 @@ func GELU() Func { return Func{Do: ApplyGELU} }
 var funcs = map[FuncKind][]operand{
 	AddBias:   {{last: 1}},
 	ApplyGELU: {},
+	ApplyReLU: {},
 }
 
 // operand of a function has as many of the result's last axes.

@@ -11,10 +11,11 @@ type Func string
 // Functions. A driver has a row for each, with what computes it there.
 const (
 	GELU Func = "gelu" // by its tanh approximation
+	ReLU Func = "relu"
 )
 
 // Funcs are all functions.
-func Funcs() []Func { return []Func{GELU} }
+func Funcs() []Func { return []Func{GELU, ReLU} }
 
 // Check refuses a product that no driver makes: of no size, of no element type, or with a
 // function that there is not or that can't be of a sum in steps.

@@ -206,6 +206,7 @@ type function struct {
 var functions = map[driver.Func]function{
 	"":          {1, func(x float32) float32 { return x }},
 	driver.GELU: {16, func(x float32) float32 { return max(x, 0) }},
+	driver.ReLU: {1, func(x float32) float32 { return max(x, 0) }},
 }
 
 // operands of a product: integers in -2..2, of which all but B are multiplied by the function's unit.

@@ -177,7 +177,9 @@ func multiply(d *driver.MatmulDesc, f [3][]float32) {
 }
 
 // functions are the functions of each element.
-var functions = map[driver.Func]func(float32) float32{driver.GELU: gelu}
+var functions = map[driver.Func]func(float32) float32{driver.GELU: gelu, driver.ReLU: relu}
+
+func relu(x float32) float32 { return max(x, 0) }
 
 // gelu is GELU by its tanh approximation: x itself, or zero, far from zero.
 func gelu(x float32) float32 {

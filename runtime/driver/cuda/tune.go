@@ -24,6 +24,7 @@ var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUD
 var epilogues = map[driver.Func][2]C.int{
 	"":          {C.CUBLASLT_EPILOGUE_DEFAULT, C.CUBLASLT_EPILOGUE_BIAS},
 	driver.GELU: {C.CUBLASLT_EPILOGUE_GELU, C.CUBLASLT_EPILOGUE_GELU_BIAS},
+	driver.ReLU: {C.CUBLASLT_EPILOGUE_RELU, C.CUBLASLT_EPILOGUE_RELU_BIAS},
 }
 
 // scratch is the memory and what else a tuning needs; it is gone afterwards.
