@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "columninputgradient",
-	Hash:     "dd73025fb43758321c50ee022abe6e736c50e0de22920e00ce1eaae9754d4ceb",
+	Hash:     "d975553ce22cd5bf1fd506bfc7aa3945e259ca1dfea79d3d0fc17989af102e44",
 	Proof:    "proven for D = 1..8, stamp b456e283b817c521",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

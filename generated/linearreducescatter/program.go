@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "62930755ea285de27365a14955725b2a06ef854cf37825a88e2db87db8a7aa91",
+	Hash:     "262aa0ac1275d3f426283ff6c4ccf0f872a05fad87862d3855ccb60f230e86db",
 	Proof:    "proven for D = 1..8, stamp bbe50412a9d4f9ed",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "b63679a928e177efb62e70f138c3baa2c023d7c632f9c42efa12a83cf272eeff",
+	Hash:     "707fa9e6f7514589f45951aa025b6e1f9f42f5fcce297c2b58f483c71a692574",
 	Proof:    "proven for D = 1..8, stamp 7b62b209872419cd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "a60c07f9e2505a45fee96b66670c200d58045af7655b1da9f710ded4b97d5a7a",
+	Hash:     "bbcbe8bca650aedddccd5b0148e032e69106caa0362e4609d232b43a59cfbfab",
 	Proof:    "proven for D = 1..8, stamp 707948c89cd49774",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,8 @@ type Op struct {
 	// themselves. The kernel uses it from its start until its work is done, so all
 	// operations of the kernel up to then have it. It is unset where its Buffer is empty.
 	Count Loc
-	// Form of a Product: matmul, linear, linear gelu or gradient.
+	// Form of a Product: matmul, linear or gradient, and the function of each element that
+	// follows: linear gelu.
 	Form string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.

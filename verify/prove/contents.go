@@ -201,7 +201,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		return nil, s.wrong(n, "no product has operands and a result of these sizes")
 	}
 	var made []expr
-	switch biased := o.Form == "linear" || o.Form == "linear gelu"; {
+	switch biased := o.Form == "linear" || nonlinear(o.Form); {
 	case o.Form == "gradient" && len(reads) == 2 && len(to.list) == 1 && len(reads[0].list) == len(reads[1].list):
 		var terms []expr
 		for i, a := range reads[0].list {
