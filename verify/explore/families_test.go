@@ -143,14 +143,15 @@ func mlp() *hostir.Program {
 	hidden := hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("hidden"), hostir.Whole("A"), hostir.Whole("B"),
 		hostir.Whole("Bias"))
 	hidden.Func = "gelu"
-	return &hostir.Program{Name: "MLP", Schedule: scheduletest.Usual("mlp", schedule.Schedule{Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
-			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.K)}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.K)}},
-		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.F)}},
-		{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.F)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M,
-			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}}),
+	return &hostir.Program{Name: "MLP", Schedule: scheduletest.Usual("mlp",
+		schedule.Schedule{Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
+				schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.K)}},
+			{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.K)}},
+			{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.F)}},
+			{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.F)}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M,
+				schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}}),
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, rows(k), rows(k)),
 			buffer("B", hostir.Caller, hostir.Mul(f, k), hostir.Mul(f, k)), buffer("Bias", hostir.Caller, f, f),
 			buffer("B2", hostir.Caller, hostir.Mul(n, f), hostir.Mul(n, f)), buffer("C", hostir.Caller, rows(n),

@@ -41,7 +41,7 @@ func TestJudgeKernel(t *testing.T) {
 	}{
 		{"device/blocks.h: only block 0 waits", mutate.Caught, "run: "},
 		{"device/ptx.h: a wait that does not acquire", mutate.Caught, "data race"},
-		{"post.cu.tmpl: no fence ahead of the release", mutate.Safe, "a release"},
+		{"post.cu.tmpl: no fence before the release", mutate.Safe, "a release"},
 	} {
 		if c.want == mutate.Safe && os.Getenv("OVGEN_SOAK") == "" {
 			continue

@@ -42,7 +42,7 @@ var Packages = []PackageMutant{
 		{"q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC)",
 			"q.Linear(p.work[i], p.gemm, p.c.At(int64(int32(from)*int32(p.chunkC)))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "large chunks not waited for", Edits: []Edit{
-		{"q.Synchronize(p.work[i], p.copy)", 
+		{"q.Synchronize(p.work[i], p.copy)",
 			"if p.chunkA < 1<<30 {\n			q.Synchronize(p.work[i], p.copy)\n		}"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
 		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},

@@ -159,7 +159,8 @@ func TestBound(t *testing.T) {
 					caught++
 				}
 			}
-			if typ != driver.FP32 && p.Parts == 0 && p.Func == "" && caught < len(v.Want)*9/10 { // near zero the sum's error is larger than three units
+			// near zero the sum's error is larger than three units
+			if typ != driver.FP32 && p.Parts == 0 && p.Func == "" && caught < len(v.Want)*9/10 {
 				t.Errorf("%s: %d of %d results three units off were caught", typ, caught, len(v.Want))
 			}
 		}
