@@ -30,16 +30,16 @@ var ErrNoPTX = errors.New("it was generated without NVRTC and holds no device co
 // StaleError says that a package's PTX is not what its own source was compiled to.
 type StaleError struct {
 	Name string // of the package
-	Text string // what differs
+	Text string // the difference
 }
 
-// Error says what differs and what to do.
+// Error states the difference and the remedy.
 func (e *StaleError) Error() string {
 	return fmt.Sprintf("the PTX of %s %s (generate the package again: ovgen gen)", e.Name, e.Text)
 }
 
-// Check holds the PTX against its own head and the package's source. An error is
-// ErrNoPTX or a *StaleError.
+// Check compares the PTX with its own head and the package's source. An error is ErrNoPTX
+// or a *StaleError.
 func (c *Code) Check() error {
 	if c.Source == "" && len(c.PTX) > 0 {
 		return nil
@@ -69,7 +69,7 @@ type Head struct {
 	Body   []byte // what follows the head's first empty comment; nothing where there is none
 }
 
-// ReadHead takes a PTX file apart. What it does not hold is empty.
+// ReadHead parses a PTX file. Missing parts are empty.
 func ReadHead(file []byte) (h Head) {
 	for {
 		line, rest, ok := bytes.Cut(file, []byte("\n"))

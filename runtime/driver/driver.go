@@ -40,11 +40,11 @@ type Driver interface {
 	Name() string
 	// Properties of the device, read once when the driver was opened.
 	Properties() Properties
-	// DeviceCanAccessPeer says whether this device can map memory of the
+	// DeviceCanAccessPeer reports whether this device can map memory of the
 	// device with that UUID. A device not visible to this process counts as
 	// ErrPeerInvisible.
 	DeviceCanAccessPeer(peer UUID) (bool, error)
-	// DeviceGetP2PAttribute is what the link to the device with that UUID can do.
+	// DeviceGetP2PAttribute is an attribute of the link to the device with that UUID.
 	DeviceGetP2PAttribute(a P2PAttribute, peer UUID) (int, error)
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
@@ -84,9 +84,9 @@ type Driver interface {
 	StreamCreateWithPriority(p Priority) (Stream, error)
 	StreamDestroy(s Stream) error
 	StreamSynchronize(s Stream) error
-	// StreamQuery says whether everything enqueued has completed.
+	// StreamQuery reports whether everything enqueued has completed.
 	StreamQuery(s Stream) (done bool, err error)
-	// StreamIsCapturing says whether the stream is being captured into a graph.
+	// StreamIsCapturing reports whether the stream is being captured into a graph.
 	StreamIsCapturing(s Stream) (bool, error)
 	StreamWaitEvent(s Stream, e Event, f EventFlags) error
 	// StreamBatchMemOp enqueues waits and writes that are carried out in order.
@@ -97,7 +97,7 @@ type Driver interface {
 	EventCreate(timing bool) (Event, error)
 	EventDestroy(e Event) error
 	EventRecordWithFlags(e Event, s Stream, f EventFlags) error
-	// EventQuery says whether the event's last record has completed.
+	// EventQuery reports whether the event's last record has completed.
 	EventQuery(e Event) (done bool, err error)
 	EventSynchronize(e Event) error
 	// EventElapsedTime is the time from a to b in milliseconds.
@@ -153,7 +153,7 @@ type EventFlags uint32
 // visible outside of it (CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL).
 const External EventFlags = 1
 
-// MemOpKind is what an item of a batch does.
+// MemOpKind is the action of an item of a batch.
 type MemOpKind uint32
 
 // Kinds of batch items.
@@ -200,7 +200,7 @@ type Properties struct {
 	Version         int   // of the driver: 12040 for 12.4
 }
 
-// PointerAttributes are what CUDA knows about an address.
+// PointerAttributes are CUDA's attributes of an address.
 type PointerAttributes struct {
 	Device   bool   // device memory (CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
 	BufferID uint64 // unique to the allocation, also when an address is used again

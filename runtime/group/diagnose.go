@@ -53,7 +53,7 @@ func following(plans []int, words []uint32) []int {
 	return plans
 }
 
-// amidst says whether a stream has come past one wait of the plan and not to its last.
+// amidst reports whether a stream has come past one wait of the plan and not to its last.
 func amidst(steps []Step, plan int, words map[string]uint32) bool {
 	last := map[string]int{}
 	for _, s := range steps {

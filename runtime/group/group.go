@@ -54,7 +54,7 @@ func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 // Choice says which driver runs and why, for a program to print.
 func (g *Group) Choice() string { return g.choice }
 
-// NVLink says whether NVLink joins this rank's device to that of another rank.
+// NVLink reports whether NVLink joins this rank's device to that of another rank.
 func (g *Group) NVLink(rank int) bool { return g.links[rank] }
 
 // CallTimeout is Config.CallTimeout: the bound of collective calls.

@@ -17,7 +17,7 @@ type Run struct {
 	flight
 }
 
-// Capturing says whether the run went into a graph of the caller.
+// Capturing reports whether the run went into a graph of the caller.
 func (r *Run) Capturing() bool { return r.capturing }
 
 // Begin opens a run of a registered plan whose operations will be enqueued on

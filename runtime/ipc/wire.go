@@ -31,7 +31,7 @@ type Offer struct {
 	Handle   *driver.IpcMemHandle
 }
 
-// Message is what one rank tells its peers in an exchange.
+// Message is one rank's part of an exchange.
 type Message struct {
 	Owner  int // rank that owns the buffers
 	Offers []Offer

@@ -2,7 +2,7 @@ package cost
 
 import "ovgen/verify/ops"
 
-// carry does what a kernel that runs is for.
+// carry does the work of a running kernel.
 func (st *stream) carry(o ops.Op, done func()) {
 	switch o.Kind {
 	case ops.Signal:

@@ -137,7 +137,7 @@ func whole(list []ops.Op, rank int, element int64) []product {
 	return all
 }
 
-// result is what a product writes.
+// result is the range that a product writes.
 func result(o ops.Op) ops.Use {
 	for _, u := range o.Uses {
 		if u.Write && u.Bytes > 0 {

@@ -57,7 +57,7 @@ func looked(sys explore.System) (program, replay explore.Verdict) {
 	return program, explore.ExploreSerial(sys)
 }
 
-// undecided says that nothing was found in a search that was not finished.
+// undecided reports whether nothing was found in a search that was not finished.
 func undecided(v explore.Verdict) bool { return !v.Complete && len(v.Violations) == 0 }
 
 // Two waits of one word on two streams, of which the second is after the second post

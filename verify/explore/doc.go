@@ -13,9 +13,10 @@
 // that the full one meets. System.Full leaves the reduction out; the tests compare the two
 // searches.
 //
-// Contents are numbers of a prime field, drawn at random for each element of an input
-// and each run, and operations compute with them: exactly, in whatever order and cut.
-// What a result has to be is computed from the definition of the schedule's operation
-// and the placements of its tensors. A sum that is promised to be made in the order of
-// ranks is a polynomial of its terms instead, and a function of each element is like no other.
+// Contents are numbers of a prime field, drawn at random for each element of an input and
+// each run, and operations compute with them: exactly, in any order and any division into
+// chunks. The expected result is computed from the definition of the schedule's operation
+// and the placements of its tensors. Where the schedule promises the order of ranks, a sum
+// is a polynomial of its terms instead. A function of each element, such as GELU, is
+// uninterpreted.
 package explore

@@ -18,7 +18,7 @@ type Tensors struct {
 	Member  *Member
 	Program *Program
 	Shape   Shape              // whole
-	Problem *reference.Problem // what the program computes at that shape
+	Problem *reference.Problem // the computation at that shape
 	At      map[string]driver.Ptr
 	Parts   map[string]reference.Part
 	rooms   map[string]int // elements that there is room for
@@ -71,8 +71,8 @@ func (t *Tensors) offset(inner Tensor) int {
 // stretch is elements of a rank's part, from one to before another.
 type stretch struct{ from, to int }
 
-// kept are the elements of an operand that a run leaves as they are: none of one that lies
-// within another tensor, and of any other all but what lies within it.
+// kept are the elements of an operand that a run leaves unchanged: none if it lies within
+// another tensor, otherwise all except the tensors within it.
 func (t *Tensors) kept(name string) []stretch {
 	if t.Problem.Tensor(name).Within != "" {
 		return nil
@@ -93,8 +93,8 @@ func (t *Tensors) kept(name string) []stretch {
 	return slices.DeleteFunc(list, func(k stretch) bool { return k.from >= k.to })
 }
 
-// room is what a plan wants of a rank's part: all, where counts that only Bind knows
-// may leave one rank all.
+// room is the size of a rank's part for the plan: all of the tensor, where counts that only
+// Bind knows may give one rank all rows.
 func room(x *reference.Problem, t Tensor, part reference.Part) int {
 	if _, ok := reference.Ragged(t); ok {
 		return x.Extents[schedule.M]
@@ -187,7 +187,7 @@ func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	return in
 }
 
-// absent says that this rank has no use for a tensor that only rank 0 has.
+// absent reports whether only rank 0 has a tensor, and this is another rank.
 func (t *Tensors) absent(name string) bool {
 	return t.Problem.Tensor(name).Root && t.Member.Rank() != 0
 }
@@ -226,7 +226,7 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	return errors.Join(errs...)
 }
 
-// results are the names of what a run writes, as declared.
+// results are the names of the tensors that a run writes, as declared.
 func (t *Tensors) results() (names []string) {
 	for _, tensor := range t.Program.Tensors {
 		if t.Program.Made(tensor.Name) {

@@ -100,7 +100,7 @@ var Packages = []PackageMutant{
 	{Package: "allgatherlinearfused", File: launching, Text: "one count word for all streams", Edits: []Edit{
 		{"q.CountWord(on)", "q.CountWord(q.Main())"}}},
 
-	// What a kernel is said to touch.
+	// The declared touches of a kernel.
 	{Package: "allgatherlinearfused", File: "../../runtime/kernels/touches.go",
 		Text: "four bytes read that are not said", Edits: []Edit{
 			{"At: driver.Ptr(x.p[x.src]), Bytes: bytes}", "At: driver.Ptr(x.p[x.src]), Bytes: bytes - 4}"}}},

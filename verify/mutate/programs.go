@@ -50,7 +50,7 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 	}
 }
 
-// inner mutates what is in a node; whole makes the program's body of the node.
+// inner mutates the nodes within a node; whole makes the program's body of the node.
 func (m *maker) inner(n hostir.Node, whole func(hostir.Node) []hostir.Node) {
 	for which, body := range hostir.Bodies(n) {
 		m.bodies(body, func(b []hostir.Node) []hostir.Node {

@@ -235,8 +235,8 @@ func (u *unroller) product(op Op, n hostir.Step) {
 	u.add(op)
 }
 
-// form names what a product computes: matmul, linear or gradient, and the function of each element
-// that follows: linear gelu.
+// form names the form of a product: matmul, linear or gradient, and the function of each
+// element that follows: linear gelu.
 func form(n hostir.Step) string {
 	f, err := hostir.ParseProduct(n.Index)
 	if err != nil {

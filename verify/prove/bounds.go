@@ -62,7 +62,7 @@ func accumulated(o ops.Op, i, j int) bool {
 		o.Uses[i].At == o.Uses[j].At && o.Uses[i].Bytes == o.Uses[j].Bytes
 }
 
-// overlap says that two uses have bytes in common.
+// overlap reports whether two uses have bytes in common.
 func overlap(u, v ops.Use) bool {
 	return u.At.Rank == v.At.Rank && u.At.Buffer == v.At.Buffer && u.At.Offset < end(v) && v.At.Offset < end(u)
 }

@@ -36,7 +36,7 @@ func (p *proof) bracket() *Counterexample {
 	return nil
 }
 
-// sameRun says that both are operations of one run of one rank.
+// sameRun reports whether both are operations of one run of one rank.
 func (g *graph) sameRun(a, b int32) bool {
 	x, y := g.nodes[a], g.nodes[b]
 	return x.kind < caller && y.kind < caller && x.rank == y.rank && x.run == y.run

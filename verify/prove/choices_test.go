@@ -89,7 +89,7 @@ func TestRandomSchedules(t *testing.T) {
 	}
 }
 
-// alike says that two lowered schedules have the same ways, an option that is left open being
+// alike reports whether two lowered schedules have the same ways, an option that is left open being
 // the one that is taken then.
 func alike(a, b schedule.Schedule) bool {
 	text := func(s schedule.Schedule) string {

@@ -132,8 +132,8 @@ func (e *expressions) flatten(x expr) []expr {
 	return []expr{x}
 }
 
-// nonlinear says that a product of that form is no sum of its terms: a function of each element
-// follows, of which nothing is known but its name.
+// nonlinear reports whether a product of that form is not a sum of its terms: an
+// uninterpreted function of each element follows.
 func nonlinear(form string) bool { return strings.HasPrefix(form, "linear ") }
 
 // value is the one expression that stands for all that are equal in exact arithmetic:

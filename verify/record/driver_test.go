@@ -69,7 +69,7 @@ func TestCallsThatAreNoOperation(t *testing.T) {
 			"was not made"},
 		{"foreign memory", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 1<<40, 4, stream) },
 			"lies in no buffer"},
-		{"foreign stream", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 4096, 4, 8) }, "is none of the plan"},
+		{"foreign stream", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 4096, 4, 8) }, "is not the plan's"},
 		{"type of a product", func(d *Driver) error {
 			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.BF16})
 			return d.Matmul(m, 4096, 4096, 4096, 0, 4096, stream)
@@ -173,7 +173,7 @@ func TestLaunches(t *testing.T) {
 		{"reduce", "nothing", line(1), line(32), nothing, ""},
 		{"shot", "a thread too few", line(9), line(1), append(slices.Clone(waits), sum...), "2 words"},
 		{"shot", "posted by one thread", line(9), line(1), append(slices.Clone(sum), posts...), ""},
-		{"magic", "unknown", line(1), line(1), nil, "none that the recorder knows"},
+		{"magic", "unknown", line(1), line(1), nil, "the recorder does not know kernel magic"},
 	} {
 		_, err := touched(x.name, x.grid, x.block, x.touches...).operations(&names,
 			ops.Op{Kind: ops.Signal, Stream: "main"})

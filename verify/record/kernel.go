@@ -10,10 +10,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// kind is what the recorder knows of an emitted kernel beside what it touches.
+// kind is what the recorder knows of an emitted kernel beside its touches.
 type kind struct {
 	sum      bool // its result is the sum of all it reads
-	oneBlock bool // it is right with one block only
+	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
 }
@@ -39,7 +39,7 @@ type launch struct {
 // threads are the most of a block.
 const threads = 1024
 
-// check holds the launch's geometry against what the kernel is right with.
+// check refuses a geometry of the launch with which the kernel is not correct.
 func (l *launch) check(k kind) error {
 	words := 0
 	for _, t := range l.touches {
@@ -63,15 +63,15 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// operations is what one kernel does: posts and waits before its work, the work, posts
-// and waits after it, the waits with their resets. A kernel that does no work is one
-// operation, any other has one for each of the five that it does.
+// operations are those of one kernel: posts and waits before its work, the work, posts and
+// waits after it, the waits with their resets. A kernel that does no work is one operation,
+// any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	name, _, _ := strings.Cut(l.kernel.Name, "_") // what follows is the element type of a sum
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {
-		return nil, fmt.Errorf("kernel %s is none that the recorder knows", l.kernel.Name)
+		return nil, fmt.Errorf("the recorder does not know kernel %s", l.kernel.Name)
 	}
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
@@ -96,7 +96,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		if worked {
 			post, waits = &posts, &closing
 		}
-		if t.Bytes == 0 { // part of the work on nothing: its address may be none
+		if t.Bytes == 0 { // part of the work on no bytes: its address may be 0
 			worked = true
 			continue
 		}
@@ -159,7 +159,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 // of its step.
 type wait struct{ words, resets, notes ops.Op }
 
-// awaits says that it is for the word at that place.
+// awaits reports whether it is for the word at that place.
 func (w *wait) awaits(at ops.Loc) bool {
 	return slices.ContainsFunc(w.words.Words, func(x ops.Word) bool { return x.At == at })
 }

@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Names resolve what the calls of a run mention.
+// Names resolve the streams, events and addresses in the calls of a run.
 type Names struct {
 	Regions []plan.Region
 	Streams map[driver.Stream]string
@@ -44,7 +44,7 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 		case c.operations != nil:
 			made, err := c.operations(n, o)
 			if err == nil && !ok {
-				err = fmt.Errorf("stream %#x is none of the plan", c.stream)
+				err = fmt.Errorf("stream %#x is not the plan's", c.stream)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("operation %d: %w", len(list), err)
@@ -124,7 +124,7 @@ func (n *Names) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
 	return nil
 }
 
-// isStep says that a place is a stream's step word.
+// isStep reports whether a place is a stream's step word.
 func isStep(l ops.Loc) bool { return strings.HasPrefix(l.Buffer, "step[") }
 
 type use struct {
@@ -133,7 +133,7 @@ type use struct {
 	write bool
 }
 
-// uses adds ranges of memory; of no bytes there is nothing to name.
+// uses adds ranges of memory, except empty ones.
 func (n *Names) uses(o *ops.Op, list ...use) error {
 	for _, u := range list {
 		if u.bytes == 0 {

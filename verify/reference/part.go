@@ -22,8 +22,8 @@ func (e Extents) Of(x schedule.Extent) (int, error) {
 	return v, nil
 }
 
-// Part says where the elements of one rank's part of a tensor lie in the whole:
-// those of the first piece first. Where parts are even there is one piece.
+// Part is the place of the elements of one rank's part of a tensor in the whole: those of
+// the first piece first. Where parts are even there is one piece.
 type Part struct {
 	Pieces []Piece
 	Count  int // elements of all pieces
@@ -85,7 +85,7 @@ func PartOf(t schedule.Tensor, e Extents, rank int, counts []int) (Part, error) 
 	return part(Piece{First: first, Run: max(run, 1), Stride: stride, Count: outer * run}), nil
 }
 
-// Ragged says that a tensor [D, D, ...] has parts of its own size for each pair of
+// Ragged reports whether a tensor [D, D, ...] has parts of its own size for each pair of
 // ranks, and which of the two axes is spread over the ranks.
 func Ragged(t schedule.Tensor) (axis int, ok bool) {
 	axis, split, ok := t.Sharded()

@@ -123,7 +123,7 @@ func (w *World) perform(o *op) bool {
 	return true
 }
 
-// finish completes an operation and lets go on what comes after it.
+// finish completes an operation and releases its successors.
 func (w *World) finish(o *op) {
 	o.done = true
 	switch o.kind {
@@ -147,7 +147,7 @@ func (w *World) finish(o *op) {
 	w.changed.Broadcast()
 }
 
-// drop gives back what an operation holds.
+// drop releases the resources of an operation.
 func (w *World) drop(o *op) {
 	give(&w.bytes, o.scratch)
 	o.scratch = nil

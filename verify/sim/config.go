@@ -27,10 +27,10 @@ type Config struct {
 	FreeCalls bool
 	// NoRaces leaves the race detector out.
 	NoRaces bool
-	// PeerAccess says whether one device can map the memory of another; all can
+	// PeerAccess reports whether one device can map the memory of another; all can
 	// if nil.
 	PeerAccess func(from, to int) bool
-	// NVLink says whether that joins one device to another; it joins all if nil.
+	// NVLink reports whether that joins one device to another; it joins all if nil.
 	// Without it the link has no atomic operations.
 	NVLink func(from, to int) bool
 	Costs  Costs

@@ -138,7 +138,7 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	return err
 }
 
-// beginKernel starts a launch once all that it says it touches is there.
+// beginKernel starts a launch once all memory that it declares is mapped.
 func (w *World) beginKernel(o *op) {
 	r := &o.running
 	*r = kernelRun{touches: r.touches[:0]}
@@ -163,13 +163,13 @@ func (w *World) beginKernel(o *op) {
 	r.seen = w.words - 1
 }
 
-// kernelReady says whether a launch may get further than when it was resumed last.
+// kernelReady reports whether a launch may get further than when it was resumed last.
 func (w *World) kernelReady(o *op) bool {
 	r := &o.running
 	return !r.waiting || w.holds(o, r.word, r.value) || r.seen != w.words
 }
 
-// What the resume of a launch returns.
+// Results of resuming a launch.
 const (
 	finished = iota
 	waits    // all its threads do
@@ -226,8 +226,8 @@ func (w *World) posts(o *op) (sum uint64) {
 	return sum
 }
 
-// count takes in what a kernel touched, in the order in which it is listed, up to the
-// touch of that index.
+// count takes in a kernel's touches, in their declared order, up to the touch of that
+// index.
 func (w *World) count(o *op, until int) {
 	r := &o.running
 	for ; r.counted < until; r.counted++ {

@@ -136,7 +136,7 @@ func (d *drawing) axis(end float64) {
 	}
 }
 
-// legend says what the colours are.
+// legend names the colours.
 func (d *drawing) legend() {
 	x := margin
 	for _, k := range []Kind{Product, Copy, Sum, Wait, Post, Other} {

@@ -52,7 +52,7 @@ func (backend) Open(ordinal int, context uintptr) (driver.Driver, error) {
 	return d, nil
 }
 
-// library is what this process has done to libcuda so far.
+// library is the state of libcuda in this process.
 var library struct {
 	sync.Mutex
 	loaded, started bool

@@ -29,8 +29,8 @@ type module struct {
 }
 
 // ModuleLoadData has the driver compile and load the package's PTX, which must be that of
-// its source; what the compiler says about bad PTX is part of the error. Code that is loaded already
-// is not loaded again.
+// its source; the compiler's messages about bad PTX are part of the error. Code that is
+// loaded already is not loaded again.
 func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,7 +106,7 @@ func (d *Driver) beginCapture(s driver.Stream, mode C.int) error {
 	return check("cuStreamBeginCapture", C.ovgen_capture_begin(d.ctx, C.uintptr_t(s), mode))
 }
 
-// StreamEndCapture ends it and returns what was captured.
+// StreamEndCapture ends it and returns the graph.
 func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 	var g C.uintptr_t
 	r := C.ovgen_capture_end(d.ctx, C.uintptr_t(s), &g)

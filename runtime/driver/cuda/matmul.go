@@ -47,7 +47,7 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	return p.handle, nil
 }
 
-// MatmulDestroy gives back what one MatmulCreate returned.
+// MatmulDestroy releases the result of one MatmulCreate.
 func (d *Driver) MatmulDestroy(m driver.Product) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -27,7 +27,7 @@ func (d *Driver) MemAlloc(bytes int64) (driver.Ptr, error) {
 	return driver.Ptr(p), nil
 }
 
-// MemFree frees what MemAlloc or MemAllocPooled made; it synchronises the device.
+// MemFree frees memory of MemAlloc or MemAllocPooled; it synchronises the device.
 func (d *Driver) MemFree(p driver.Ptr) error {
 	return check("cuMemFree", C.ovgen_mem_free(d.ctx, C.uint64_t(p)))
 }
@@ -42,8 +42,8 @@ func (d *Driver) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 	return driver.Ptr(base), int64(bytes), nil
 }
 
-// PointerGetAttributes tells what CUDA knows of p. Managed and host memory do not
-// count as device memory; an address that CUDA does not know is an error.
+// PointerGetAttributes returns CUDA's attributes of p. Managed and host memory do not count
+// as device memory; an address that CUDA does not know is an error.
 func (d *Driver) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, error) {
 	var a C.ovgen_attributes
 	r := C.ovgen_mem_attributes(d.ctx, C.uint64_t(p), &a)

@@ -26,7 +26,7 @@ and so are test files, which may hold mistakes on purpose.`,
 	Run: run,
 }
 
-// Wanted says that the command line is that of a go vet tool: -V=full, -flags, or the
+// Wanted reports whether the command line is that of a go vet tool: -V=full, -flags, or the
 // description of a package.
 func Wanted(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
@@ -138,7 +138,7 @@ func (c *checker) say(at token.Pos, msg string) {
 	}
 }
 
-// dependsOn says that a finding may be due to something unknown: to anything in the
+// dependsOn reports whether a finding may be due to something unknown: to anything in the
 // same field of the schedule, or to what is computed and where.
 func dependsOn(path string, unknown []string) bool {
 	computed := func(f string) bool { return f == "Ops" || f == "Tensors" }

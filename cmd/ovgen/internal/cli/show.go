@@ -102,7 +102,7 @@ func (c *call) shown(p *hostir.Program) error {
 	return err
 }
 
-// predicts says that a prediction was asked for.
+// predicts reports whether a prediction was asked for.
 func (c *call) predicts() bool { return c.price.on || c.price.timeline != "" }
 
 // together refuses flags that what was asked for does not read.

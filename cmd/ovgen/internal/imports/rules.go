@@ -79,7 +79,7 @@ func within(path, part string) bool { return path == part || strings.HasPrefix(p
 // folder is the part of an import path below the module's; another's stays whole.
 func folder(path string) string { return strings.TrimPrefix(path, module.Path+"/") }
 
-// standard says whether a path is of the standard library: it has no dot in its
+// standard reports whether a path is of the standard library: it has no dot in its
 // first element and is not of this module.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")

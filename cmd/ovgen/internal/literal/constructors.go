@@ -50,7 +50,7 @@ func (c constructor) list(field string, args int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// takes says that a value may be what the constructor makes.
+// takes reports whether a value may be what the constructor makes.
 func (c constructor) takes(to reflect.Value) bool {
 	return to.CanSet() && reflect.TypeOf(c.value) == to.Type()
 }
