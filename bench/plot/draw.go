@@ -43,7 +43,7 @@ func program(name string) func(*point) (figure, bool) {
 
 var layers = []struct{ name, does string }{{"fc1", "all-gather + matmul"}, {"fc2", "matmul + reduce-scatter"}}
 
-// picture returns that of a model, nil where nothing was measured.
+// picture draws a model, nil where nothing was measured.
 func picture(model string, points []*point) ([]byte, error) {
 	var panels []*plot.Plot
 	for _, l := range layers {

@@ -14,7 +14,7 @@ import (
 	"text/tabwriter"
 )
 
-// row is what both benches print of one figure.
+// row is one figure in the output of both benches.
 type row struct {
 	Point   string  `json:"point"` // of the peers alone
 	Program string  `json:"program"`
@@ -48,12 +48,12 @@ type place struct {
 	m            int
 }
 
-// point is what was measured at a place, in ms.
+// point is the measured times at a place, in ms.
 type point struct {
 	place
 	ranks int
 	pure  float64
-	// best of each program: eager or replayed, whichever is faster, or what tuning chose.
+	// best of each program: eager or replayed, whichever is faster, or the tuned choice.
 	best map[string]figure
 }
 
@@ -92,7 +92,7 @@ const (
 	scattersInName = "reducescatter"
 )
 
-// placeOf is where a row belongs: what it says itself, else what its shape is.
+// placeOf is the place of a row: the one it names, else that of its shape.
 func placeOf(r row) (place, bool) {
 	if parts := strings.Split(r.Point, "/"); len(parts) == 3 {
 		return place{parts[0], parts[1], r.M}, true

@@ -10,11 +10,11 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Times of an abort. The first rank lets the others read their step words before
-// it releases their streams: those words say who waited for whom.
+// Times of an abort. The first rank lets the others read their step words before it
+// releases their streams: from those words the error names who waited for whom.
 const (
 	readTimeout  = 500 * time.Millisecond // own step words
-	tellGrace    = 200 * time.Millisecond // the peers' telling what they waited for
+	tellGrace    = 200 * time.Millisecond // for the peers to report their waits
 	releaseEvery = 2 * time.Millisecond
 )
 
@@ -175,7 +175,7 @@ func (g *Group) release() {
 	}
 }
 
-// releaseOnce enqueues one round, own words first. What fails is tried again.
+// releaseOnce enqueues one round, own words first. Failed writes are tried again.
 func (g *Group) releaseOnce() {
 	words := g.arena.used()
 	if words == 0 {

@@ -37,7 +37,7 @@ type Wait struct {
 // or left; *store.GoneError names it on the rank that noticed.
 var ErrPeerGone = store.ErrGone
 
-// Error says who aborted and why, who waited for whom, and how sequences differ.
+// Error names who aborted and why, who waited for whom, and how sequences differ.
 func (e *AbortError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d aborted the group: %v", e.By, e.Cause)
@@ -57,7 +57,7 @@ func (e *AbortError) Error() string {
 // toldError stands for an AbortError whose text a caller has been given already.
 type toldError struct{ error }
 
-// Error says where the story is told.
+// Error points to the rank that reports the abort.
 func (e *toldError) Error() string {
 	return "the group was aborted (an earlier error, and Err of the group, say why)"
 }
@@ -76,7 +76,7 @@ const (
 	kindGone
 )
 
-// classify finds what the page can carry of a cause.
+// classify reduces a cause to the part that fits the page.
 func classify(cause error) (kind, rank uint32) {
 	var gone *store.GoneError
 	switch {
@@ -100,7 +100,7 @@ func (e *remote) Error() string { return e.text }
 
 func (e *remote) Unwrap() error { return e.is }
 
-// restore is what a rank's section says of its reason.
+// restore is the reason in a rank's section.
 func (p *page) restore(rank int) error {
 	e := &remote{text: p.text(rank, sectionReason, reasonBytes)}
 	switch p.word(section(rank, sectionKind)).Load() {

@@ -35,7 +35,7 @@ func stagingOf(arena int64) int64 { return alignUp(semaphoreAt + 4*wordsOf(arena
 
 func alignUp(n int64) int64 { return (n + align - 1) / align * align }
 
-// StagingBytes is what a buffer of that many bytes takes of the staging.
+// StagingBytes is the bytes of staging that a buffer of that many bytes takes.
 func StagingBytes(buffer int64) int64 { return alignUp(buffer) }
 
 // ArenaBytes is the least Config.Arena of a group whose plans stage that many bytes at
@@ -98,7 +98,7 @@ func (a *Arena) Words(n int) (offset int64, err error) {
 	return semaphoreAt + at*4, nil
 }
 
-// FreeWords gives back what Words returned at offset. The words must be zero on
+// FreeWords gives back the words that Words returned at offset. The words must be zero on
 // all ranks, as they are between runs.
 func (a *Arena) FreeWords(offset int64) {
 	a.mu.Lock()
@@ -126,24 +126,24 @@ func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
 	return offsets, nil
 }
 
-// ArenaError says that a plan's staging does not fit the arena.
+// ArenaError reports that a plan's staging does not fit the arena.
 type ArenaError struct {
 	Need, Have int64 // bytes of the whole arena
 }
 
-// Error says how much is missing and what to set.
+// Error states how much is missing and the setting to raise.
 func (e *ArenaError) Error() string {
 	return fmt.Sprintf("lay out staging: the arena has %d bytes, %d are missing "+
 		"(set Config.Arena to at least %d on all ranks)", e.Have, e.Need-e.Have, e.Need)
 }
 
-// WordsError says that the arena has no room for a plan's semaphores.
+// WordsError reports that the arena has no room for a plan's semaphores.
 type WordsError struct {
 	Want, Have int64 // words of one name in the plan, words of the arena
 	Arena      int64 // bytes of an arena with room for them
 }
 
-// Error says what to set.
+// Error names the setting to raise.
 func (e *WordsError) Error() string {
 	return fmt.Sprintf("allocate %d semaphore words: the arena has %d, a word for each %d bytes, "+
 		"and no such stretch is free"+

@@ -14,7 +14,7 @@ import (
 // of page and arena.
 const protocol = 1
 
-// identity is what a rank tells the others before anything is shared.
+// identity is a rank's message to the others before anything is shared.
 type identity struct {
 	Protocol int
 	Host     string // boot id and host name
@@ -26,21 +26,21 @@ type identity struct {
 	Arena    int64
 }
 
-// CheckError says that the ranks don't fit together. Every rank gets the same.
+// CheckError reports that the ranks don't fit together. Every rank gets the same.
 type CheckError struct {
 	Check string // "host", "protocol", "driver", "device", "peer access", "arena"
 	Ranks []int  // that don't fit
-	Text  string // what is wrong, and what to do
+	Text  string // the mistake, and what to do
 }
 
 // Error is "check KIND: TEXT".
 func (e *CheckError) Error() string { return "check " + e.Check + ": " + e.Text }
 
-// PeerError says that another rank failed in a step that all ranks take.
+// PeerError reports that another rank failed in a step that all ranks take.
 type PeerError struct {
 	Rank int
 	Text string
-	Err  error // what kind of error it was, where that is known: its text is part of Text
+	Err  error // the kind of error, where known; its text is part of Text
 }
 
 // Error is "rank 2: TEXT".
@@ -61,7 +61,7 @@ func hostIdentity() (string, error) {
 	return strings.TrimSpace(string(boot)) + " " + name, nil
 }
 
-// checkAlike holds every rank's identity against rank 0's.
+// checkAlike compares every rank's identity with rank 0's.
 func checkAlike(all []identity) error {
 	first := all[0]
 	for r, id := range all {
@@ -97,7 +97,7 @@ func checkAlike(all []identity) error {
 	return nil
 }
 
-// access is what a rank knows of its way to each peer: empty is good.
+// access is a rank's error about its way to each peer: empty is good.
 func access(d driver.Driver, rank int, all []identity) []string {
 	why := make([]string, len(all))
 	for r, id := range all {
@@ -113,7 +113,7 @@ func access(d driver.Driver, rank int, all []identity) []string {
 	return why
 }
 
-// linked says of each rank whether NVLink joins its device to this rank's.
+// linked reports for each rank whether NVLink joins its device to this rank's.
 func linked(d driver.Driver, rank int, all []identity) ([]bool, error) {
 	links := make([]bool, len(all))
 	for r, id := range all {

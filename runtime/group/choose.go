@@ -17,7 +17,7 @@ import (
 // auto is the backend that stands for cuda, else sim.
 const auto = "auto"
 
-// resolve fills in what the environment and the defaults say.
+// resolve fills in the values of the environment and the defaults.
 func (c Config) resolve() (Config, error) {
 	var errs []error
 	if c.Size == 0 {
@@ -139,7 +139,7 @@ func (c Config) openDriver(name string) (driver.Driver, error) {
 	return d, nil
 }
 
-// choice words which driver was taken and why not those before it.
+// choice describes the chosen driver, and why those before it were not.
 func (c Config) choiceText(name string, refused []string) string {
 	switch {
 	case c.Driver != nil:

@@ -9,10 +9,10 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// diagnose says where this rank's run of a plan waits: on each stream, at the
-// first wait after the one its step word names. Of several plans that a replay may
-// be at, it is the one that the words show in its midst, else probably the one that
-// was captured after the last that has begun.
+// diagnose finds where this rank's run of a plan waits: on each stream, at the first wait
+// after the one its step word names. Of several plans that a replay may be at, it is the
+// one that the words show in its midst, else probably the one that was captured after the
+// last that has begun.
 func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error) (Wait, bool) {
 	var step Step
 	var plan int
@@ -69,7 +69,7 @@ func amidst(steps []Step, plan int, words map[string]uint32) bool {
 	return false
 }
 
-// stepWords is what the streams' step words hold, by stream. Of streams that differ by
+// stepWords is the values of the streams' step words, by stream. Of streams that differ by
 // priority alone, that of the plan counts.
 func (p *pool) stepWords(plan int, words []uint32) map[string]uint32 {
 	p.mu.Lock()
@@ -133,8 +133,8 @@ func suspect(peers []int, rank int, all []history, cause error) int {
 	return rank
 }
 
-// order says how the ranks' sequences of plans differ: the first run known of
-// all that was not the same plan everywhere, else how many runs each has begun.
+// order describes how the ranks' sequences of plans differ: the first run known of all that
+// was not the same plan everywhere, else how many runs each has begun.
 func order(all []history, name func(int) string) string {
 	least, most := all[0].runs, all[0].runs
 	for _, h := range all {
@@ -194,7 +194,7 @@ func (s shares) list(text func(uint64) string) string {
 	return strings.Join(parts, "; ")
 }
 
-// tell writes what this rank waited for into its section.
+// tell writes this rank's wait into its section.
 func (p *page) tell(w Wait) {
 	for i, v := range []int{w.Plan, w.Step, w.Peer + 1} {
 		p.own(sectionWait + 4*i).Store(uint32(v))
@@ -205,7 +205,7 @@ func (p *page) tell(w Wait) {
 	p.writeText(sectionText, textBytes, w.Text)
 }
 
-// waits is what all ranks have told.
+// waits is the waits that all ranks have told.
 func (p *page) waits() []Wait {
 	var all []Wait
 	for r := range p.size {

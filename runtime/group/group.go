@@ -51,7 +51,7 @@ func (g *Group) Size() int { return g.config.Size }
 // peers may have open.
 func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 
-// Choice says which driver runs and why, for a program to print.
+// Choice names the driver and the reason for it, for a program to print.
 func (g *Group) Choice() string { return g.choice }
 
 // NVLink reports whether NVLink joins this rank's device to that of another rank.
@@ -85,7 +85,7 @@ func (g *Group) Err() error {
 	return err
 }
 
-// failure is what aborted the group.
+// failure is the cause of the abort.
 func (g *Group) failure() error {
 	if g.page.aborted() {
 		g.watch.poke()

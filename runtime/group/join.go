@@ -111,7 +111,7 @@ func (g *Group) chooseDriver(ctx context.Context) error {
 	return nil
 }
 
-// simulated says how to run without GPUs, where there are none and the binary can.
+// simulated is the advice to run without GPUs, where there are none and the binary can.
 func simulated(name string, err error) string {
 	if _, missing := driver.Lookup("sim"); name != "cuda" || missing != nil ||
 		!errors.Is(err, driver.ErrUnavailable) {
@@ -243,7 +243,7 @@ func (g *Group) exportArena() (*ipc.Export, error) {
 	return g.imports.Export(p, g.config.Arena)
 }
 
-// makeStreams makes what runs need, and tries the release once.
+// makeStreams makes the streams of runs, and tries the release once.
 func (g *Group) makeStreams() (err error) {
 	if g.runs.side, err = g.drv.StreamCreateWithPriority(driver.Normal); err != nil {
 		return fmt.Errorf("make a stream: %w", err)

@@ -145,7 +145,7 @@ func (p *page) writeText(offset, limit int, text string) {
 	p.word(at).Store(uint32(len(text)))
 }
 
-// text reads what writeText stored in rank's section.
+// text reads the text of writeText from rank's section.
 func (p *page) text(rank, offset, limit int) string {
 	at := section(rank, offset)
 	n := min(int(p.word(at).Load()), limit)
@@ -170,7 +170,7 @@ func (p *page) runs(rank int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&p.mem[section(rank, sectionRuns)]))
 }
 
-// history is what a rank has begun: how many runs, and the plans of the last.
+// history is the runs that a rank has begun: their number, and the plans of the last ones.
 type history struct {
 	runs   uint64
 	recent [recentRuns]uint32

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// Tracer is what the group knows of a plan: enough to say in an error what it
-// was doing.
+// Tracer is the group's view of a plan: enough to say in an error what it was doing.
 type Tracer interface {
 	// Name of the plan: "allgatherlinear".
 	Name() string

@@ -33,7 +33,7 @@ func (s *Stream) String() string {
 	return fmt.Sprintf("%s[%d]", s.Name, s.Index)
 }
 
-// StepValue is what a wait writes into the step word of its stream.
+// StepValue is the value that a wait writes into the step word of its stream.
 func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0xffff }
 
 // CountWord is the address of a stream's count word, given that of its step word. A
@@ -41,8 +41,8 @@ func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0
 // after an abort.
 func CountWord(step driver.Ptr) driver.Ptr { return step + countAt }
 
-// pool is the group's streams. making serialises what may block in the driver;
-// the abort needs mu only.
+// pool is the group's streams. making serialises calls that may block in the driver; the
+// abort needs mu only.
 type pool struct {
 	making  chan struct{}
 	mu      sync.Mutex
@@ -123,11 +123,11 @@ func (p *pool) close(d driver.Driver) error {
 	return driver.Fold(nil, errs...)
 }
 
-// ProbeError says that a blocked stream could not be released, so that an abort
-// would hang.
+// ProbeError reports that a blocked stream could not be released, so that an abort would
+// hang.
 type ProbeError struct{ After time.Duration }
 
-// Error says what to do about it.
+// Error states the remedy.
 func (e *ProbeError) Error() string {
 	return fmt.Sprintf("a write on the abort stream did not get past a blocked stream within %v: "+
 		"too few hardware queues "+

@@ -103,7 +103,7 @@ func (g *Group) lateness(f flight) error {
 	return g.tooLong(what)
 }
 
-// tooLong is why what had no deadline of its own is given up.
+// tooLong is the cause of the abort of a run without its own deadline.
 func (g *Group) tooLong(what string) error {
 	return fmt.Errorf("%s: it did not drain within %v (Config.RunTimeout): %w", what, g.config.RunTimeout,
 		context.DeadlineExceeded)

@@ -26,9 +26,9 @@ type Command struct {
 	Args   []string // its arguments
 	Env    []string // added to this process's environment
 	Driver string   // OVGEN_DRIVER of the ranks; empty leaves it
-	// Stdout and Stderr take the output of rank 0; nil means this process's.
-	// Once a rank has failed nothing more goes to Stderr: the ranks that fail
-	// after it only repeat what the error says.
+	// Stdout and Stderr take the output of rank 0; nil means this process's. Once a rank
+	// has failed nothing more goes to Stderr: the ranks that fail after it only repeat the
+	// error.
 	Stdout, Stderr io.Writer
 	// Prefix passes on the output of all ranks, each line with the prefix "[rank] ".
 	Prefix bool
@@ -41,7 +41,7 @@ type Command struct {
 type RankError struct {
 	Rank   int
 	Status string // "exit status 1", "signal: killed"
-	Stderr string // the end of what it wrote there, where that was not passed on
+	Stderr string // the end of its standard error, where that was not passed on
 }
 
 // Error is "rank 2: exit status 1: TEXT".
@@ -53,7 +53,7 @@ func (e *RankError) Error() string {
 	return s
 }
 
-// ErrInterrupted says that SIGINT or SIGTERM ended a Run.
+// ErrInterrupted: SIGINT or SIGTERM ended a Run.
 var ErrInterrupted = errors.New("interrupted")
 
 // exit is the end of one rank.
@@ -190,7 +190,7 @@ func (w *warden) signal(s syscall.Signal) {
 	}
 }
 
-// outputs sorts what the ranks write.
+// outputs sorts the output of the ranks.
 type outputs struct {
 	stdout, stderr io.Writer
 	prefix         bool
@@ -258,7 +258,7 @@ const tailBytes = 8 << 10
 
 func (t *tail) shown() bool { return t.rank == 0 || t.out.prefix }
 
-// Write keeps the end of what was written.
+// Write keeps the end of the output.
 func (t *tail) Write(p []byte) (int, error) {
 	t.out.mu.Lock()
 	defer t.out.mu.Unlock()
@@ -284,7 +284,7 @@ type lines struct {
 	line []byte
 }
 
-// Write passes on what ends with a line feed.
+// Write passes on whole lines.
 func (l *lines) Write(p []byte) (int, error) {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()

@@ -111,7 +111,7 @@ func FindPlace() (Place, error) {
 	return p, err
 }
 
-// jobName joins what names the start; OVGEN_JOB stands for all of it.
+// jobName joins the variables that name the start; OVGEN_JOB replaces them all.
 func (l launcher) jobName() string {
 	var parts []string
 	for _, name := range l.job {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// reportTime is what the other ranks leave the one that reports.
+// reportTime is the time that the other ranks leave the reporting one.
 const reportTime = time.Second
 
 // Report prints an error with which all ranks end, on the rank that reports it (see

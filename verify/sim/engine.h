@@ -38,8 +38,8 @@ struct ovgen_kernel {
 const struct ovgen_kernel *engine_load(void *kernels);
 
 /* Starts a launch; params is copied, and seed picks the order of its threads. */
-void *engine_start(const struct ovgen_kernel *kernel, const void *params, const unsigned grid[3], const unsigned block[3],
-                   unsigned long long seed);
+void *engine_start(const struct ovgen_kernel *kernel, const void *params, const unsigned grid[3],
+                   const unsigned block[3], unsigned long long seed);
 
 /*
  * Runs until the launch has finished (0), or every thread waits (1): *addr is the first of the

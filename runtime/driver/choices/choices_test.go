@@ -127,7 +127,8 @@ func TestShortAlgorithm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(`{"format":2,"device":"NVIDIA H200","driver":12040,"library":120402,"sum":"%s","products":%s}`, s, products)
+	text := fmt.Sprintf(`{"format":2,"device":"NVIDIA H200","driver":12040,"library":120402,"sum":"%s","products":%s}`,
+		s, products)
 	if _, err := decode([]byte(text), x.machine); err == nil || !strings.Contains(err.Error(), "3 bytes") {
 		t.Errorf("%v", err)
 	}

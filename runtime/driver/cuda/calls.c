@@ -173,7 +173,8 @@ CUresult ovgen_capture_end(uintptr_t ctx, uintptr_t s, uintptr_t *graph) {
 }
 
 CUresult ovgen_graph_instantiate(uintptr_t ctx, uintptr_t graph, uintptr_t *exec) {
-  RELAXED(ctx, cu.GraphInstantiateWithFlags((CUgraphExec *)exec, (CUgraph)graph, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
+  RELAXED(ctx, cu.GraphInstantiateWithFlags((CUgraphExec *)exec, (CUgraph)graph,
+                                            CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
 }
 
 CUresult ovgen_graph_upload(uintptr_t ctx, uintptr_t exec, uintptr_t s) {

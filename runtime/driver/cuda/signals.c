@@ -17,6 +17,7 @@ void ovgen_signals_restore(void) {
   for (int s = 1; s < NSIG; s++) {
     struct sigaction now;
     if (!known[s] || sigaction(s, NULL, &now)) continue;
-    if (now.sa_sigaction != before[s].sa_sigaction || now.sa_flags != before[s].sa_flags) sigaction(s, &before[s], NULL);
+    if (now.sa_sigaction != before[s].sa_sigaction || now.sa_flags != before[s].sa_flags)
+      sigaction(s, &before[s], NULL);
   }
 }

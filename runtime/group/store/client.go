@@ -39,7 +39,7 @@ type Client struct {
 	bound  atomic.Int64  // of a Gather, in nanoseconds
 	turn   chan struct{} // one Gather at a time
 	broken error         // of a Gather left early; guarded by turn
-	answer chan answer   // what the reader hands to Gather
+	answer chan answer   // from the reader to Gather
 
 	gone   chan struct{} // closed by the reader when the membership ends
 	ended  error         // why, set before gone is closed
@@ -195,7 +195,7 @@ func (c *Client) await(ctx context.Context) error {
 	return c.config.outcome(k, f)
 }
 
-// outcome reads what rank 0 says of the rendezvous; nil is that all have come.
+// outcome reads rank 0's answer to the rendezvous; nil: all have come.
 func (c Config) outcome(k kind, f *fields) error {
 	var err error
 	switch k {
@@ -215,7 +215,7 @@ func (c Config) outcome(k kind, f *fields) error {
 	return err
 }
 
-// ended says why nothing more can be read of rank 0.
+// ended is the reason why rank 0 can't be read any more.
 func ended(err error) error {
 	if errors.Is(err, ErrFrame) {
 		return fmt.Errorf("rank 0 sent a %w", ErrFrame)
@@ -256,8 +256,8 @@ func (c *Client) read() {
 	}
 }
 
-// readAnswer reads what rank 0 says to a Gather of size ranks; the error is what
-// ends the membership.
+// readAnswer reads rank 0's answer to a Gather of size ranks; the error is what ends the
+// membership.
 func readAnswer(k kind, f *fields, size int) (a answer, err error) {
 	switch k {
 	case gone:
@@ -362,7 +362,7 @@ func (c *Client) why() error {
 // Gone is closed when another rank's connection has ended, or this one's.
 func (c *Client) Gone() <-chan struct{} { return c.gone }
 
-// Err says why Gone was closed: a *GoneError names the rank.
+// Err is the reason why Gone was closed: a *GoneError names the rank.
 func (c *Client) Err() error {
 	select {
 	case <-c.gone:

@@ -9,7 +9,7 @@ import (
 // declineTime is how long a rank that can't join stays to say so.
 const declineTime = time.Second
 
-// DeclinedError says that a rank of the job can't join it.
+// DeclinedError reports that a rank of the job can't join it.
 type DeclinedError struct {
 	Rank   int
 	Reason string // as that rank gave it

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// ErrForeign says that the other end of a connection belongs to another user.
+// ErrForeign: the other end of a connection belongs to another user.
 var ErrForeign = errors.New("the process at the other end belongs to another user")
 
-// ErrClosed says that this end was closed.
+// ErrClosed: this end was closed.
 var ErrClosed = errors.New("store is closed")
 
 // ErrGone is what every GoneError is.
 var ErrGone = errors.New("a rank is gone")
 
-// ErrFrame says that the process at the other end does not speak the protocol.
+// ErrFrame: the process at the other end does not speak the protocol.
 var ErrFrame = errors.New("malformed frame")
 
-// GoneError says that a rank's connection ended.
+// GoneError reports that a rank's connection ended.
 type GoneError struct{ Rank int }
 
 // Error is "rank 2 is gone".
@@ -34,16 +34,16 @@ type RefusedError struct{ Reason string }
 // Error gives rank 0's reason.
 func (e *RefusedError) Error() string { return "rank 0 refused: " + e.Reason }
 
-// RendezvousError says which ranks did not come.
+// RendezvousError names the ranks that did not come.
 type RendezvousError struct {
 	Job     string
 	Size    int
 	Missing []int
 	After   time.Duration
-	Notes   []string // what was refused meanwhile
+	Notes   []string // connections refused meanwhile
 }
 
-// Error names the missing ranks and what was refused meanwhile.
+// Error names the missing ranks and the connections refused meanwhile.
 func (e *RendezvousError) Error() string {
 	s := fmt.Sprintf("job %q: %s of %d did not come within %v", e.Job, ranks(e.Missing), e.Size, e.After)
 	if len(e.Notes) > 0 {
@@ -56,7 +56,7 @@ func (e *RendezvousError) Error() string {
 // things. Every rank gets it, and the ranks may go on.
 type MismatchError struct{ Keys []string } // by rank
 
-// Error says what each rank was doing.
+// Error lists the rendezvous of each rank.
 func (e *MismatchError) Error() string {
 	var b strings.Builder
 	b.WriteString("the ranks do different things: ")
@@ -75,7 +75,7 @@ func (e *MismatchError) Error() string {
 	return b.String()
 }
 
-// MissingError says that some ranks did not come to a Gather.
+// MissingError reports that some ranks did not come to a Gather.
 type MissingError struct {
 	Key     string // what the first rank that came was doing
 	Came    []int

@@ -79,7 +79,7 @@ func doing(keys []string) []string {
 	return list
 }
 
-// detail parts what is compared of a key from what only errors quote.
+// detail separates the compared part of a key from the part that only errors quote.
 const detail = "; "
 
 // fail ends the job because some ranks did not come to a Gather.

@@ -33,7 +33,7 @@ type server struct {
 	all     chan struct{} // closed when all were
 	notes   []string
 	open    bool  // the rendezvous is complete
-	dead    frame // what ended the job; the answer to every later Gather
+	dead    frame // the end of the job; the answer to every later Gather
 	round   round
 	bound   atomic.Int64 // of a Gather, in nanoseconds
 }
@@ -55,7 +55,7 @@ type event struct {
 	says greeting
 }
 
-// greeting is what a hello carries.
+// greeting is the content of a hello.
 type greeting struct {
 	version, rank, size int
 	job                 string
@@ -78,7 +78,7 @@ func listen(c Config) (*server, error) {
 	return s, nil
 }
 
-// close ends the job once what was sent has been written.
+// close ends the job once all queued messages have been written.
 func (s *server) close() error {
 	close(s.quit)
 	err := s.listener.Close()
@@ -179,7 +179,7 @@ func (s *server) next(m *member) event {
 	return e
 }
 
-// readRequest reads what a member sends after its greeting.
+// readRequest reads a member's message after its greeting.
 func readRequest(r io.Reader) (event, error) {
 	k, f, err := receive(r, MaxBlob+2*maxText)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *server) tell(e event) bool {
 	}
 }
 
-// write sends what serve queues; it closes the connection at the end.
+// write sends the messages that serve queues; it closes the connection at the end.
 func (s *server) write(m *member) {
 	defer s.wg.Done()
 	var err error

@@ -10,7 +10,7 @@ import (
 // version of the protocol; ranks of different versions refuse each other.
 const version = 1
 
-// Bounds of what travels.
+// Bounds of messages.
 const (
 	MaxBlob  = 256 << 10 // one rank's blob in a Gather, in bytes
 	MaxRanks = 64
@@ -37,7 +37,7 @@ const (
 	declined                 // server: rank that can't join, why
 )
 
-// frame builds a message: length of what follows, kind, fields.
+// frame builds a message: length of the rest, kind, fields.
 type frame []byte
 
 func newFrame(k kind) frame { return frame{0, 0, 0, 0, byte(k)} }
@@ -161,7 +161,7 @@ func (f *fields) count() int {
 	return n
 }
 
-// end fails unless the payload was exactly what was read.
+// end fails unless all of the payload was read.
 func (f *fields) end() error {
 	if f.bad || len(f.rest) > 0 {
 		return ErrFrame

@@ -118,7 +118,7 @@ func (c *checker) variable(id *ast.Ident, value ast.Expr) {
 	}
 }
 
-// local checks what a literal inside other code sets.
+// local checks the fields that a literal inside other code sets.
 func (c *checker) local(lit *ast.CompositeLit) {
 	s, unknown := c.src.Value(lit)
 	for _, e := range schedule.FieldErrors(s.Validate()) {

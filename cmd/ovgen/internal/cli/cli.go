@@ -60,8 +60,8 @@ type call struct {
 type verb struct {
 	name     string
 	args     string // as the usage line has them
-	short    string // what it does, a few words
-	long     string // what else there is to know
+	short    string // its purpose, a few words
+	long     string // the rest of its help
 	examples []string
 	emits    bool // it has the flags of generation
 	proves   bool // it has the flags of a proof

@@ -13,7 +13,7 @@ import (
 	"ovgen/verify/cost"
 )
 
-// costFlags are what a prediction is for, besides the shape.
+// costFlags are the inputs of a prediction besides the shape.
 type costFlags struct {
 	on       bool
 	timeline string
@@ -28,7 +28,7 @@ func (c *costFlags) bind(f *flag.FlagSet) {
 	f.BoolVar(&c.eager, "eager", false, "draw an eager run, not the replay of a graph")
 }
 
-// cost prints what the model says of a program.
+// cost prints the model's prediction for a program.
 func (c *call) cost(p *hostir.Program) error {
 	wrong := func(err error) error { return &usageError{msg: "show: " + err.Error()} }
 	machine, err := cost.Find(c.price.gpu)

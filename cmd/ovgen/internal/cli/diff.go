@@ -12,7 +12,7 @@ import (
 var diffVerb = &verb{
 	name:  "diff",
 	args:  "PACKAGE",
-	short: "print how the packages differ from what gen would write",
+	short: "print how the packages differ from gen's output",
 	long: `diff generates in memory, prints a unified diff of each file that differs from what is
 in the folder, and exits 1 if there is one. It writes nothing. Without NVRTC a PTX is
 held against its head, which has the hashes of the source and of the PTX itself.`,

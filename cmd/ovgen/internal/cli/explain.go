@@ -33,7 +33,7 @@ data, memory in bytes.`,
 	run: explained,
 }
 
-// explained is what explain does.
+// explained carries out explain.
 func explained(c *call) error {
 	d, p, err := c.named()
 	if err != nil {
@@ -69,7 +69,7 @@ func explained(c *call) error {
 	return trouble
 }
 
-// explanation prints what the rank does and what memory it needs.
+// explanation prints the rank's steps and its memory.
 func (c *call) explanation(p *hostir.Program, x cost.Case) error {
 	told, err := explain.Explain(p, listOf(x, c.rank))
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"ovgen/cmd/ovgen/internal/output"
 )
 
-// generation is what a package of schedules becomes, and what is there now.
+// generation is the generated form of a package of schedules, and the files there now.
 type generation struct {
 	dir     string // of the output, absolute
 	inputs  []emit.Input
 	changes []output.Change
 	files   int
 	missing []*emit.MissingError // the PTX that could not be made; everything else is there
-	kernels []string             // what ptxas says of each
+	kernels []string             // ptxas' report on each
 }
 
 // generate makes every file in memory.
@@ -55,7 +55,7 @@ func (c *call) generate() (*generation, error) {
 // namedFiles is how many files without device code are named.
 const namedFiles = 3
 
-// noteMissing says which packages have no device code for GPUs, and how to get it.
+// noteMissing names the packages without device code for GPUs, and how to get it.
 func (c *call) noteMissing(g *generation) {
 	if len(g.missing) == 0 {
 		return
@@ -76,7 +76,7 @@ func (c *call) noteMissing(g *generation) {
 	fmt.Fprintf(c.stderr, "ovgen: to compile it, get NVRTC and generate again: %v\n", g.missing[0].Unwrap())
 }
 
-// options of the emitter: where the packages go, what is there, and the compiler.
+// options of the emitter: the folder of the packages, its files now, and the compiler.
 func (c *call) options(g *generation) (emit.Options, error) {
 	var opt emit.Options
 	var err error
@@ -115,7 +115,7 @@ func (c *call) options(g *generation) (emit.Options, error) {
 	return opt, nil
 }
 
-// libraryFolder is where the C library goes, and what is there.
+// libraryFolder is the folder of the C library, with its files now.
 func (c *call) libraryFolder(packages string, opt *emit.Options) error {
 	if c.library == "" {
 		return nil
@@ -160,7 +160,7 @@ func (c *call) importPath(dir string) (string, error) {
 	return path.Join(module, filepath.ToSlash(rel)), nil
 }
 
-// said is what a command that failed wrote.
+// said is the output of a failed command.
 func said(err error) string {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {

@@ -43,7 +43,7 @@ func runHelp(w io.Writer, args []string) error {
 	return nil
 }
 
-// help prints what there is.
+// help prints the verbs.
 func help(w io.Writer) {
 	fmt.Fprint(w, about)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -61,7 +61,7 @@ func help(w io.Writer) {
 	fmt.Fprintln(w, "\nExit status: 0 done, 1 mistakes in schedules or drift, 2 trouble.")
 }
 
-// help prints what the verb does.
+// help prints the verb's help.
 func (v *verb) help(w io.Writer) {
 	flags := " [flags]"
 	if v.emits {

@@ -38,7 +38,7 @@ func (m members) MarshalJSON() ([]byte, error) {
 }
 
 // programJSON is a host program as JSON: its fields and those of its nodes under their
-// names in package hostir, what is absent left out, expressions and streams as they are
+// names in package hostir, absent ones left out, expressions and streams as they are
 // printed, and each node with its type as "node".
 func programJSON(p *hostir.Program) any { return jsonOf(reflect.ValueOf(*p)) }
 

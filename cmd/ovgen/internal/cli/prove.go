@@ -24,8 +24,8 @@ const (
 	manyRanks    = 72
 )
 
-// proven lowers and proves what can be, for the ranks asked for: a mistake in one schedule
-// does not hide another. The error is trouble.
+// proven lowers and proves each schedule, for the ranks asked for: a mistake in one
+// schedule does not hide another. The error is trouble.
 func (c *call) proven(dir string) (*subjects, error) {
 	ranks, err := parseRanks(c.ranks)
 	if err != nil {

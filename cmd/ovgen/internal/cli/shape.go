@@ -32,7 +32,7 @@ func (s *shapeFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&s.counts, "counts", "", "the `counts` of uneven parts: 3,0,5,8")
 }
 
-// elementSize is the bytes of an element, zero of what is no type.
+// elementSize is the bytes of an element, zero for an unknown type.
 func elementSize(name string) int64 {
 	if t, ok := driver.ParseType(name); ok {
 		return t.Size()
@@ -76,7 +76,7 @@ func padded(x cost.Case) cost.Case {
 	return x
 }
 
-// known refuses what the flags give a program that has no use for it.
+// known refuses extents that the program does not use.
 func (s *shapeFlags) known(p *hostir.Program) error {
 	symbols, constants := cost.Symbols(p), p.Schedule.Constants()
 	for _, part := range fields(s.extents) {
@@ -90,7 +90,7 @@ func (s *shapeFlags) known(p *hostir.Program) error {
 	return nil
 }
 
-// rowsOfARank are those of a shape that nobody named.
+// rowsOfARank are the rows a rank of the default shape.
 const rowsOfARank = 2048
 
 // filled gives a program's symbols that have no value one that all its checks take,

@@ -54,7 +54,7 @@ func (c *call) graph(p *hostir.Program) error {
 	return prove.Dot(c.stdout, p, ranks)
 }
 
-// oneSize is the mesh size of something that is of one.
+// oneSize parses -ranks where exactly one size is allowed.
 func (c *call) oneSize(otherwise, what string) (int, error) {
 	if c.ranks == "" {
 		c.ranks = otherwise
@@ -105,7 +105,7 @@ func (c *call) shown(p *hostir.Program) error {
 // predicts reports whether a prediction was asked for.
 func (c *call) predicts() bool { return c.price.on || c.price.timeline != "" }
 
-// together refuses flags that what was asked for does not read.
+// together refuses flags that the chosen output does not read.
 func (c *call) together() error {
 	allowed, what := []string{"json"}, "the program"
 	switch {

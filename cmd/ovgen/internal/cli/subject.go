@@ -11,14 +11,14 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// subject is a schedule of the package and what is known of it so far.
+// subject is a schedule of the package, with its program and proof once they are made.
 type subject struct {
 	*load.Declaration
 	input emit.Input    // its program, and its proof
 	wrong load.Mistakes // with it; then there is no more to it
 }
 
-// subjects are all schedules of a package, by position, and what else is wrong there.
+// subjects are all schedules of a package, by position, and its other mistakes.
 type subjects struct {
 	list []*subject
 	rest load.Mistakes
@@ -78,7 +78,7 @@ func (x *subject) blame(err error) {
 	}
 }
 
-// good are the subjects that nothing is wrong with.
+// good are the subjects without mistakes.
 func (s *subjects) good() []*subject {
 	return slices.DeleteFunc(slices.Clone(s.list), func(x *subject) bool { return len(x.wrong) > 0 })
 }

@@ -31,7 +31,7 @@ func (c *call) timeline(title string, p *hostir.Program, drawn *cost.Prediction)
 	return timeline.SVG(f, timeline.Panel{Title: title, Spans: spans})
 }
 
-// kinds of what is drawn.
+// kinds of the spans drawn.
 var kinds = map[ops.Kind]timeline.Kind{ops.Product: timeline.Product, ops.Copy: timeline.Copy, ops.Sum: timeline.Sum,
 	ops.WaitEvent: timeline.Wait}
 

@@ -18,7 +18,7 @@ the build knows it, the version of Go and the platform.`,
 	run:      func(c *call) error { return version(c.stdout) },
 }
 
-// version prints one line of what the build says of itself.
+// version prints the build's version in one line.
 func version(w io.Writer) error {
 	text := "ovgen"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -63,7 +63,7 @@ func vet(c *call) error {
 	return s.mistakes().Err()
 }
 
-// vetJSON prints what was found, [] where nothing was.
+// vetJSON prints the findings, [] where there are none.
 func (c *call) vetJSON(s *subjects, err error) error {
 	if err == nil {
 		err = s.mistakes().Err()
@@ -104,7 +104,7 @@ func warnings(in emit.Input) []string {
 	return list
 }
 
-// placements are those of what the first operation reads first, and of the results.
+// placements are those of the first operand of the first operation, and of the results.
 func placements(s schedule.Schedule) string {
 	var parts []string
 	for _, t := range s.Tensors {

@@ -12,14 +12,14 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// Words after help that ask for the table of what is lowered: for a screen, and as the page
-// docs/schedules.md.
+// Words after help that ask for the table of lowered schedules: for a screen, and as the
+// page docs/schedules.md.
 const (
 	waysTopic      = "ways"
 	schedulesTopic = "schedules"
 )
 
-// printWays prints what there are programs for: the table that schedules are held against.
+// printWays prints the table of lowered communications and ways.
 func printWays(w io.Writer) error {
 	fmt.Fprint(w, `The placements of a schedule say what has to travel; Moves chooses the way, the first of
 a communication where nothing is said. Each way has options of its own; of a

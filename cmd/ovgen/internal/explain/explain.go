@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Explanation is what one rank does in one run. Its steps and those of its peers are
+// Explanation is the steps of one rank in one run. Its steps and those of its peers are
 // numbered from 1 in the order in which the host of each enqueues them.
 type Explanation struct {
 	Rank    int      `json:"rank"`
@@ -26,10 +26,10 @@ type Explanation struct {
 	AwaitedBy []int   `json:"awaited_by"` // ranks that await its posts
 }
 
-// Stream is what the rank enqueues on one stream.
+// Stream is the rank's steps on one stream.
 type Stream struct {
 	Name   string `json:"name"`
-	Remark string `json:"remark,omitempty"` // what is special about it
+	Remark string `json:"remark,omitempty"` // its peculiarity
 	Steps  []Step `json:"steps"`
 }
 
@@ -39,8 +39,8 @@ type Step struct {
 	Text   string `json:"text"`
 }
 
-// Explain explains what rank c.Rank does in one run of p. It is an error if c.Counts has
-// too few entries.
+// Explain describes the steps of rank c.Rank in one run of p. It is an error if c.Counts
+// has too few entries.
 func Explain(p *hostir.Program, c ops.Case) (*Explanation, error) {
 	t, err := newTeller(p, c)
 	if err != nil {
@@ -83,8 +83,8 @@ func (x *Explanation) Write(w io.Writer) error {
 	return nil
 }
 
-// item is what gets a number: an operation, waits for other streams that are enqueued
-// in a row, or all that one kernel does.
+// item is a numbered step: an operation, waits for other streams that are enqueued in a
+// row, or all that one kernel does.
 type item struct {
 	number int
 	stream string
@@ -141,7 +141,7 @@ func (t *teller) signals(i *item) {
 // isStep reports whether a word is the one by which an abort learns where a stream stands.
 func isStep(w ops.Word) bool { return strings.HasPrefix(w.At.Buffer, "step[") }
 
-// itemize numbers what a rank does, in enqueue order.
+// itemize numbers a rank's steps, in enqueue order.
 func itemize(list []ops.Op) []*item {
 	var items []*item
 	last := map[string]*item{}  // of a stream
@@ -190,7 +190,7 @@ func (t *teller) streams() []string {
 	return names
 }
 
-// remark says what is special about a stream.
+// remark names the peculiarity of a stream.
 func (t *teller) remark(stream string) string {
 	if stream == "main" {
 		return "the stream of the caller"

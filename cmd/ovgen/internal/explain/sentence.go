@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// sentence is what an item does.
+// sentence describes an item.
 func (t *teller) sentence(i *item) string {
 	if i.list[0].Kind == ops.WaitEvent {
 		return t.join(i)
@@ -42,7 +42,7 @@ func (t *teller) join(i *item) string {
 	return "waits for " + and(parts)
 }
 
-// clause is what one operation does.
+// clause describes one operation.
 func (t *teller) clause(i *item, o ops.Op) string {
 	switch o.Kind {
 	case ops.After:

@@ -9,7 +9,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// totals adds what the rank moves and whom it depends on.
+// totals adds the bytes that the rank moves and the peers it depends on.
 func (t *teller) totals(x *Explanation) {
 	for _, o := range t.lists[t.c.Rank] {
 		if o.Kind == ops.Product {

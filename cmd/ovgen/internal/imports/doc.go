@@ -1,3 +1,3 @@
-// Package imports holds the rules of which part of the project may import which, and
-// the test that keeps them.
+// Package imports has the rules of which part of the project may import which, and the test
+// that keeps them.
 package imports

@@ -6,9 +6,9 @@ import (
 	"ovgen/schedule"
 )
 
-// constructor is a function of package schedule, by what its arguments are.
+// constructor is a function of package schedule, by the meaning of its arguments.
 type constructor struct {
-	value  any       // what it makes, but for its arguments
+	value  any       // its result, without its arguments
 	fields []string  // that the first arguments are; empty names are of lists
 	lists  []sublist // fields that are made of several arguments
 }
@@ -50,7 +50,7 @@ func (c constructor) list(field string, args int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// takes reports whether a value may be what the constructor makes.
+// takes reports whether a value may be the constructor's result.
 func (c constructor) takes(to reflect.Value) bool {
 	return to.CanSet() && reflect.TypeOf(c.value) == to.Type()
 }

@@ -16,8 +16,8 @@ var Path = module.Package("schedule")
 // Source is the syntax of a package and its types.
 type Source struct {
 	info *types.Info
-	vars map[types.Object]ast.Expr // package-level variables and what they are set to
-	// changed holds the variables that something assigns to, or takes the address of.
+	vars map[types.Object]ast.Expr // package-level variables and their values
+	// changed has the variables that code assigns to, or takes the address of.
 	changed map[types.Object]bool
 }
 
@@ -90,9 +90,9 @@ func IsSchedule(t types.Type) bool {
 // Place is where a field is written.
 type Place struct {
 	At ast.Node // the deepest part of the path that is written; nil where none is
-	// Whole says that it is all of the path.
+	// Whole: it is all of the path.
 	Whole bool
-	// Computed says that what is below At is the result of something else than a literal.
+	// Computed: the rest of the path, below At, is not a literal.
 	Computed bool
 }
 
@@ -136,7 +136,7 @@ func (s *Source) descend(value ast.Expr, name string) (place, bool) {
 	return place{}, false
 }
 
-// follow goes from a package-level variable to what it is set to.
+// follow goes from a package-level variable to its value.
 func (s *Source) follow(value ast.Expr) ast.Expr {
 	for range 8 { // longer chains are not worth a loop check
 		id, ok := ast.Unparen(value).(*ast.Ident)

@@ -27,7 +27,7 @@ type reading struct {
 
 func (v *reading) fails(path string) { v.unknown = append(v.unknown, path) }
 
-// read sets a value to what an expression says.
+// read sets a value from an expression.
 func (v *reading) read(to reflect.Value, e ast.Expr, path string) {
 	e = ast.Unparen(e)
 	if tv := v.info.Types[e]; tv.Value != nil {
@@ -115,7 +115,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// call reads what a constructor of package schedule makes.
+// call reads the result of a constructor of package schedule.
 func (v *reading) call(to reflect.Value, call *ast.CallExpr, path string) {
 	c, ok := constructors[v.constructor(call)]
 	if !ok || !c.takes(to) || call.Ellipsis.IsValid() || len(call.Args) < len(c.fields) {

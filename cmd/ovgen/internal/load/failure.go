@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// failure explains why the package did not run: a panic of its own, at the position
-// of the innermost frame that is the user's, or what the go command said.
+// failure explains why the package did not run: a panic of its own, at the position of the
+// innermost frame that is the user's, or the go command's message.
 func (s *source) failure(err error, stderr string) error {
 	message, trace, ok := strings.Cut(stderr, "\ngoroutine ")
 	if !ok || !strings.Contains(message, "panic: ") && !strings.Contains(message, "fatal error: ") {

@@ -19,7 +19,7 @@ import (
 	"ovgen/schedule"
 )
 
-// Config says what to load.
+// Config selects the package to load.
 type Config struct {
 	Dir     string   // where the go command runs; positions are relative to it
 	Env     []string // of the go command
@@ -33,7 +33,8 @@ type Config struct {
 type Package struct {
 	Path         string // import path
 	Declarations []*Declaration
-	// Mistakes are the exported variables that hold schedules and are none.
+	// Mistakes are the exported variables that have schedules in another form than as their
+	// value.
 	Mistakes Mistakes
 }
 
@@ -106,7 +107,7 @@ func find(ctx context.Context, c Config) (*packages.Package, error) {
 	return p, nil
 }
 
-// cycle refuses a package that imports what is generated from it.
+// cycle refuses a package that imports packages generated from it.
 func (c Config) cycle(p *packages.Package) error {
 	if c.Output == "" || p.Module == nil || p.Module.Dir == "" {
 		return nil
@@ -129,9 +130,9 @@ func (c Config) cycle(p *packages.Package) error {
 	return all.Err()
 }
 
-// broken turns what list, parser and type checker said into mistakes. The go command
-// repeats some without a position; a package with none that has a position is not
-// there at all.
+// broken turns the errors of list, parser and type checker into mistakes. The go command
+// repeats some without a position; a package with none that has a position is not there at
+// all.
 func (c Config) broken(p *packages.Package) error {
 	var all Mistakes
 	var rest []error
@@ -181,8 +182,8 @@ func (s *source) declarations() (out []*Declaration, bad Mistakes, err error) {
 	return out, bad, nil
 }
 
-// holds says in which other way than as its value a variable holds schedules, and what to
-// do; empty where it holds none.
+// holds describes how a variable has schedules other than as its value, and the remedy;
+// empty where it has none.
 func holds(t types.Type) string {
 	const each = "declare each as a variable of its own, or this one with a lower-case name"
 	switch t := t.Underlying().(type) {
@@ -228,7 +229,7 @@ func (s *source) eachVar(f func(spec *ast.ValueSpec, doc string, i int)) {
 	}
 }
 
-// whyNone says what to do about a package without schedules.
+// whyNone is the remedy for a package without schedules.
 func (s *source) whyNone() string {
 	const export = "export a variable of type schedule.Schedule"
 	for _, dir := range s.dirs() {

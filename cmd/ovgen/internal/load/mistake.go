@@ -18,11 +18,11 @@ import (
 // Mistake is something wrong in a package of schedules.
 type Mistake struct {
 	Pos      token.Position
-	Schedule string // its name; empty for what is no schedule's own
-	Field    string // its path; empty for what is no field's own
+	Schedule string // its name; empty where no schedule is at fault
+	Field    string // its path; empty where no field is at fault
 	Computed bool   // the field is not written as a literal: Pos is where its value comes from
-	Msg      string // what is wrong
-	Hint     string // what to do, of a field
+	Msg      string // the mistake
+	Hint     string // the remedy, of a field
 }
 
 // Error is "file:line:col: schedule NAME: Field: what is wrong (what to do)".
@@ -85,8 +85,8 @@ func (m Mistakes) Err() error {
 	return m
 }
 
-// Guarded is what f returns, or where it panics an error that says so: one schedule that
-// ovgen fails on does not keep it from the others.
+// Guarded returns f's error, or one that reports f's panic: one schedule that ovgen fails
+// on does not keep it from the others.
 func Guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -97,7 +97,7 @@ func Guarded(f func() error) (err error) {
 	return f()
 }
 
-// Mistake ties what Validate, a pass or the emitter said of the schedule to positions: a
+// Mistake gives an error of Validate, a pass or the emitter its position: a
 // *schedule.FieldError, alone or joined, to its field's.
 func (d *Declaration) Mistake(err error) Mistakes {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 )
 
-// Where the wheels put what is used, below a toolchain folder.
+// Paths of the wheels' files below a toolchain folder.
 const (
 	libraryFile = "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"
 	ptxasFile   = "nvidia/cuda_nvcc/bin/ptxas"
 	folder      = ".toolchain"
 )
 
-// ErrMissing says that no NVRTC was named and none lies in a toolchain folder.
+// ErrMissing: no NVRTC was named and none lies in a toolchain folder.
 var ErrMissing = errors.New("no NVRTC (run make toolchain in a checkout of ovgen; ovgen help gen has the " +
 	"command for elsewhere)")
 
@@ -23,9 +23,9 @@ var ErrMissing = errors.New("no NVRTC (run make toolchain in a checkout of ovgen
 const Install = "python3 -m pip install --no-deps --target " + folder +
 	" nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127"
 
-// Find loads the NVRTC at path or, where that is empty, at OVGEN_NVRTC, or in the
-// folder .toolchain of dir or of a folder above it. What was named and can't be loaded
-// is an error; with nothing named or found it wraps ErrMissing.
+// Find loads the NVRTC at path or, where that is empty, at OVGEN_NVRTC, or in the folder
+// .toolchain of dir or of a folder above it. A named library that can't be loaded is an
+// error; with none named or found the error wraps ErrMissing.
 func Find(path, dir string) (*Compiler, error) {
 	if path == "" {
 		path = os.Getenv("OVGEN_NVRTC")

@@ -28,7 +28,7 @@ var errNoCgo error = noCgo{}
 
 type noCgo struct{}
 
-// Error says what to do.
+// Error states the remedy.
 func (noCgo) Error() string {
 	return "this ovgen was built without cgo (build it with CGO_ENABLED=1 and a C compiler)"
 }

@@ -43,7 +43,7 @@ func (a *Assembler) Usage(ptx []byte) ([]string, error) {
 	return usage(log.String())
 }
 
-// usage reads what ptxas -v printed.
+// usage reads the output of ptxas -v.
 func usage(log string) ([]string, error) {
 	var lines []string
 	kernel := ""

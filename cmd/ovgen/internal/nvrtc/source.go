@@ -6,10 +6,10 @@ import "fmt"
 // its output.
 const Pinned = "12.4"
 
-// SourceError says that a program does not compile.
+// SourceError reports that a program does not compile.
 type SourceError struct {
 	Name string // of the program
-	Log  string // what NVRTC printed: NAME(LINE): error: ...
+	Log  string // NVRTC's output: NAME(LINE): error: ...
 }
 
 // Error is the compiler's log.

@@ -24,7 +24,7 @@ func Generated(text []byte) bool {
 	return bytes.Contains(text[:min(len(text), 512)], []byte(mark))
 }
 
-// Change is a file that differs from what was generated.
+// Change is a file that differs from the generated one.
 type Change struct {
 	Name     string // below the folder, with slashes
 	Old, New []byte // nil where there is no such file
@@ -76,7 +76,7 @@ func ReadFolder(dir, name string, files map[string][]byte) error {
 	return nil
 }
 
-// Compare lists by name where the files have differ from those wanted.
+// Compare lists, by name, the files in have that differ from those in want.
 func Compare(have, want map[string][]byte) []Change {
 	names := maps.Clone(want)
 	maps.Copy(names, have)

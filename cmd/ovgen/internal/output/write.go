@@ -68,7 +68,7 @@ func (w *writing) stage(c Change) error {
 	return os.WriteFile(w.temp(c), c.New, 0o644)
 }
 
-// folder makes a folder and remembers what it made.
+// folder makes a folder and remembers the folders it made.
 func (w *writing) folder(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -89,7 +89,7 @@ func (w *writing) commit(c Change) error {
 	return os.Rename(w.temp(c), w.path(c))
 }
 
-// undo puts back what was there.
+// undo restores the previous files.
 func (w *writing) undo() {
 	for _, c := range w.done {
 		if c.Old == nil {
