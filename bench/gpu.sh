@@ -69,7 +69,7 @@ if [ "$PART" = join ]; then
       echo "torch-$n: not run, there is no $BIN/libovgen.so (make gpu-build)"
     fi
   done
-  part memcheck-2 checked $("$BIN/run" list | awk 'NR > 1 { print $1 }')
+  part memcheck-2 checked $("$BIN/run" list -json | sed -n 's/^{"program":"\([^"]*\)".*/\1/p')
   exit $failed
 fi
 

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -75,15 +76,16 @@ func (d Device) Source() []Part {
 	return parts
 }
 
-// template is that of the kernel's code.
+// works are the templates of kernels by their work; a kind may have one of its own.
+var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl"}
+
+// template is that of the kernel's code: of its kind, else of its work.
 func (k Kernel) template() string {
-	switch {
-	case k.Sums():
-		return "sums.cu.tmpl"
-	case k.Copies():
-		return "copies.cu.tmpl"
+	own := string(k.Kind) + ".cu.tmpl"
+	if _, err := fs.Stat(files, own); err != nil && works[k.Kind.Work()] != "" {
+		return works[k.Kind.Work()]
 	}
-	return string(k.Kind) + ".cu.tmpl"
+	return own
 }
 
 // Host are the kernels with their structs.
@@ -136,15 +138,8 @@ func does(k kernels.Kernel) string {
 	}
 	add(k.PrePost, "posts to ", "every peer")
 	add(k.PreWait, "awaits ", "all")
-	switch {
-	case k.Sums():
-		list = append(list, "adds up tensors in order and in fp32")
-	case k.Kind == kernels.Put:
-		list = append(list, "copies to it")
-	case k.Kind == kernels.Get:
-		list = append(list, "copies from it")
-	case k.Copies():
-		list = append(list, "copies, out of a peer's memory or its own")
+	if k.Kind.Work() != kernels.Nothing {
+		list = append(list, k.Kind.Does())
 	}
 	add(k.PostPost, "posts to ", "every peer")
 	add(k.PostWait, "awaits ", "all")
@@ -166,11 +161,8 @@ func Summary(t kernels.Table) (lines []string) {
 	}
 	for _, k := range t.Kernels {
 		what := does(k)
-		switch k.Kind {
-		case kernels.Wait:
-			what = "waits until peers have posted, and resets"
-		case kernels.Post:
-			what = "posts to peers"
+		if k.Kind.Work() == kernels.Nothing {
+			what = k.Kind.Does()
 		}
 		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, k.Base(), what))
 	}

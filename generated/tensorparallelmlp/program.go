@@ -124,7 +124,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
-	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true, Gelu: true})
+	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true,
+		Func: "gelu"})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

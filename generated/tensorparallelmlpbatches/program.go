@@ -131,7 +131,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.put = b.Stream("put", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true,
-		Gelu: true})
+		Func: "gelu"})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

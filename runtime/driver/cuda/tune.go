@@ -20,6 +20,13 @@ import (
 // types maps element types to those of CUDA.
 var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F}
 
+// epilogues are what follows a product: without a bias, and with one.
+var epilogues = map[driver.Func][2]C.int{
+	"":          {C.CUBLASLT_EPILOGUE_DEFAULT, C.CUBLASLT_EPILOGUE_BIAS},
+	driver.GELU: {C.CUBLASLT_EPILOGUE_GELU, C.CUBLASLT_EPILOGUE_GELU_BIAS},
+	driver.ReLU: {C.CUBLASLT_EPILOGUE_RELU, C.CUBLASLT_EPILOGUE_RELU_BIAS},
+}
+
 // scratch is the memory and what else a tuning needs; it is gone afterwards.
 type scratch struct {
 	memory                   driver.Ptr
@@ -102,7 +109,7 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 func shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
 	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
 		transposed: flag(desc.Transposed), transposed_a: flag(desc.TransposedA), bias: flag(desc.Bias),
-		gelu: flag(desc.Gelu), accumulate: flag(desc.Accumulate)}
+		epilogue: epilogues[desc.Func][flag(desc.Bias)], accumulate: flag(desc.Accumulate)}
 }
 
 // ask makes the product with the heuristic's choices.
