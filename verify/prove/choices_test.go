@@ -89,7 +89,7 @@ func TestRandomSchedules(t *testing.T) {
 	}
 }
 
-// alike says that two lowered schedules have the same ways, an option that is left open being
+// alike reports whether two lowered schedules have the same ways, an option that is left open being
 // the one that is taken then.
 func alike(a, b schedule.Schedule) bool {
 	text := func(s schedule.Schedule) string {
@@ -122,7 +122,8 @@ func TestWaysRead(t *testing.T) {
 		{"broadcast", catalog.Broadcast, "A by Pull: By copy engine"},
 		{"sums of what peers have", catalog.AllReduceOneShot, "C by Shot: Signals one kernel"},
 		{"pulled partial results", catalog.LinearReduceScatterGet, "C by Staged: Buffers 2, By copy engine"},
-		{"two layers", catalog.TensorParallelMLP, "A by Pull: By copy engine; C by Slots: Streams one for each step, Equal no"},
+		{"two layers", catalog.TensorParallelMLP,
+			"A by Pull: By copy engine; C by Slots: Streams one for each step, Equal no"},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {
@@ -153,7 +154,8 @@ func carried(t *testing.T, s schedule.Schedule) string {
 	for d := 2; d <= 4; d++ {
 		for r := range d {
 			size := int64(d * 12)
-			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: size, K: size, N: size, ElementSize: 2, Counts: slices.Repeat([]int64{3}, d*d),
+			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: size, K: size, N: size, ElementSize: 2,
+				Counts:  slices.Repeat([]int64{3}, d*d),
 				Extents: map[string]int64{"F": size, "P": 3, "N2": size, "N3": size}})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, hostir.Print(p))
