@@ -48,7 +48,7 @@ func TestRefused(t *testing.T) {
 		}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
 		{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
 		{"collective", by("A", schedule.Collective{}), []string{"Moves[0].Way"}},
-		{"two communications of a program carried apart", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.Slots{By: schedule.Kernels}),
+		{"one kernel for a step of two layers", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.LayerSlots{By: schedule.OneKernel}),
 			[]string{"Moves[0].Way.By"}},
 		{"two layers, GELU of sums", func() schedule.Schedule {
 			s := scheduletest.Clone(catalog.TensorParallelMLP)

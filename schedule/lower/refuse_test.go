@@ -71,11 +71,11 @@ func TestWordsOfRefusals(t *testing.T) {
 		{"a way of sums for a gather", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Slots{}), []string{
 			"Moves[0].Way: no pass does the all-gather by Slots (use Pull, Push, Grouped, Ring, PushRing, Broadcast, Naive, or leave it out)"}},
 		{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
-			"Moves[0].Way.Streams: the bare all-gather by Pull does not read it (leave it out)"}},
-		{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Pull{}), []string{
+			"Moves[0].Way: no pass does the bare all-gather by Pull (use Get, Padded, or leave it out)"}},
+		{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
 			"Moves[0].Of: B does not travel (move A or C)"}},
 		{"one kernel for a ring's step", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Ring{By: schedule.OneKernel}), []string{
-			"Moves[0].Way.By: no kernel does a whole step of it (use schedule.Kernels)"}},
+			`Moves[0].Way.By: unknown choice "one kernel" (use one of ["copy engine" "kernel copies" "kernel signals" "kernels"])`}},
 		{"uneven rows of a sum by slots", scheduletest.By(catalog.ReduceScatterV, "C", schedule.Slots{}), []string{
 			"Moves[0].Way: no pass does the bare reduce-scatter of uneven parts by Slots (use Shot, or leave it out)"}},
 	} {
@@ -106,8 +106,8 @@ func TestDefaultsFollowPlacements(t *testing.T) {
 		{"partial results", catalog.LinearReduceScatterOneShot, []schedule.Move{{Of: "C", Way: schedule.Slots{}}}},
 		{"a sum for all", catalog.AllReduceTwoShot, []schedule.Move{{Of: "C", Way: schedule.TwoShot{}}}},
 		{"a sum of uneven parts", catalog.ReduceScatterV, []schedule.Move{{Of: "C", Way: schedule.Shot{}}}},
-		{"what rank 0 has", catalog.Broadcast, []schedule.Move{{Of: "A", Way: schedule.Pull{}}}},
-		{"batches of two layers", catalog.TensorParallelMLPBatches, []schedule.Move{{Of: "A", Way: schedule.Pull{}}, {Of: "C", Way: schedule.Slots{}}}},
+		{"what rank 0 has", catalog.Broadcast, []schedule.Move{{Of: "A", Way: schedule.Get{}}}},
+		{"batches of two layers", catalog.TensorParallelMLPBatches, []schedule.Move{{Of: "A", Way: schedule.Get{}}, {Of: "C", Way: schedule.LayerSlots{}}}},
 	} {
 		test.s.Moves = nil
 		got, err := lower.Lower("X", test.s)

@@ -119,10 +119,10 @@ func TestWaysRead(t *testing.T) {
 		s    schedule.Schedule
 		want string
 	}{
-		{"broadcast", catalog.Broadcast, "A by Pull: By copy engine"},
+		{"broadcast", catalog.Broadcast, "A by Get: By copy engine"},
 		{"sums of what peers have", catalog.AllReduceOneShot, "C by Shot: Signals one kernel"},
 		{"pulled partial results", catalog.LinearReduceScatterGet, "C by Staged: Buffers 2, By copy engine"},
-		{"two layers", catalog.TensorParallelMLP, "A by Pull: By copy engine; C by Slots: Streams one for each step, Equal no"},
+		{"two layers", catalog.TensorParallelMLP, "A by Get: By copy engine; C by LayerSlots: Streams one for each step, Equal no, By copy engine"},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {
