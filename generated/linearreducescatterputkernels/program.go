@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "b63679a928e177efb62e70f138c3baa2c023d7c632f9c42efa12a83cf272eeff",
-	Proof:    "proven for D = 1..8, stamp 7b62b209872419cd",
+	Hash:     "62bed26d6d071c6892e865a72e49fbc50ef6fd00c32b54278bcbb18e29f48f6c",
+	Proof:    "proven for D = 1..8, stamp 57bf5cfd8723f005",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
