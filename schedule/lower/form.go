@@ -64,6 +64,12 @@ func recognise(d *draft) error {
 	if len(ops) == 0 {
 		return unknown("Ops")
 	}
+	for i, o := range ops {
+		if o.Name() == o.Index {
+			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Index", i),
+				Msg: fmt.Sprintf("no pass lowers the contraction %q", o.Index), Hint: "use " + contractions()}
+		}
+	}
 	products := slices.DeleteFunc(slices.Clone(ops), func(o schedule.Op) bool { return o.Name() == string(copied) })
 	f := form{roles: map[string]string{}}
 	var err error
@@ -90,6 +96,16 @@ func recognise(d *draft) error {
 		d.schedule.Tensors[i] = t
 	}
 	return nil
+}
+
+// contractions are those that are lowered, with the words for them.
+func contractions() string {
+	var list []string
+	for _, o := range []schedule.Op{schedule.Linear("", "", ""), schedule.Matmul("", "", ""), schedule.Gradient("", "", ""),
+		schedule.Sum("", ""), schedule.Copy("", "")} {
+		list = append(list, fmt.Sprintf("%s %q", o.Name(), o.Index))
+	}
+	return strings.Join(list, ", ")
 }
 
 // unknown is the refusal of operations that no program is written for.

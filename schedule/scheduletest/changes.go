@@ -130,7 +130,8 @@ func (c *changes) op(i int) {
 			c.add(fmt.Sprintf("%s.In[%d] %s", at, j, t.Name), of(func(o *schedule.Op) { o.In[j] = t.Name }))
 		}
 	}
-	for _, index := range []string{"mk,nk->mn", "mk,kn->mn", "mn,mk->nk", "d...->...", "...->...", "mk,nk->nm", "mk", ""} {
+	for _, index := range []string{"mk,nk->mn", "mk,kn->mn", "mn,mk->nk", "d...->...", "...->...", "ab,cb->ac", "abc->abc",
+		"abc->bc", "mk,nk->nm", "mk", ""} {
 		c.add(at+".Index "+index, of(func(o *schedule.Op) { o.Index = index }))
 	}
 	for _, f := range []schedule.Func{schedule.GELU(), schedule.Bias("Bias"), schedule.Bias("B"), {Do: "sine"}} {
