@@ -2,6 +2,7 @@ package scheduletest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -16,11 +17,45 @@ type Change struct {
 	schedule.Schedule
 }
 
-// Changes are all schedules that differ from one in one field: of the mesh, of a tensor, of
-// an operation or of a move. Element types are left out, since no operation depends on them.
-func Changes(s schedule.Schedule) []Change {
+// Changes are all schedules that differ from one in one field: of the mesh, of its element
+// types, of a tensor, of an operation or of a move.
+func Changes(s schedule.Schedule) (list []Change) {
+	for _, e := range edits(s) {
+		if c, ok := e.of(s); ok {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// OneOf is one of the changes of a schedule.
+func OneOf(r *rand.Rand, s schedule.Schedule) Change {
+	list := edits(s)
+	for {
+		if c, ok := list[r.IntN(len(list))].of(s); ok {
+			return c
+		}
+	}
+}
+
+// edit sets a field of a schedule.
+type edit struct {
+	name string
+	set  func(*schedule.Schedule)
+}
+
+// of is a schedule after an edit; changed is false where that leaves it as it was.
+func (e edit) of(s schedule.Schedule) (c Change, changed bool) {
+	after := Clone(s)
+	e.set(&after)
+	return Change{e.name, after}, !reflect.DeepEqual(after, Clone(s))
+}
+
+// edits are those of all fields.
+func edits(s schedule.Schedule) []edit {
 	c := &changes{from: s}
 	c.mesh()
+	c.types()
 	for i := range s.Tensors {
 		c.tensor(i)
 	}
@@ -31,18 +66,14 @@ func Changes(s schedule.Schedule) []Change {
 	return c.list
 }
 
+// changes collects the edits of one schedule.
 type changes struct {
 	from schedule.Schedule
-	list []Change
+	list []edit
 }
 
-// add sets a field of a copy; what stays the same is left out.
 func (c *changes) add(name string, set func(*schedule.Schedule)) {
-	s := Clone(c.from)
-	set(&s)
-	if !reflect.DeepEqual(s, Clone(c.from)) {
-		c.list = append(c.list, Change{name, s})
-	}
+	c.list = append(c.list, edit{name, set})
 }
 
 // Clone shares nothing with the schedule.
@@ -70,6 +101,12 @@ func Clone(s schedule.Schedule) schedule.Schedule {
 func (c *changes) mesh() {
 	for _, a := range []schedule.MeshAxis{{Name: schedule.DeviceY}, {Name: "DIDz"}, {Name: schedule.DeviceX, Link: schedule.Network}} {
 		c.add(fmt.Sprintf("Mesh %v", a), func(s *schedule.Schedule) { s.Mesh = []schedule.MeshAxis{a} })
+	}
+}
+
+func (c *changes) types() {
+	for _, list := range [][]schedule.Type{{schedule.FP32}, {schedule.BF16, schedule.FP16}, {schedule.FP32, schedule.FP32}, {"fp4"}, {""}} {
+		c.add(fmt.Sprintf("Types %v", list), func(s *schedule.Schedule) { s.Types = list })
 	}
 }
 
