@@ -28,6 +28,7 @@ func GELU() Func { return Func{Do: ApplyGELU} }
 var funcs = map[FuncKind][]operand{
 	AddBias:   {{last: 1}},
 	ApplyGELU: {},
+	ApplyReLU: {},
 }
 
 // operand of a function has as many of the result's last axes.
@@ -51,12 +52,19 @@ func (o Op) Bias() string {
 	return ""
 }
 
-// GELU says that the operation applies it.
-func (o Op) GELU() bool {
+// Applied is the function of each element alone that the operation ends with, empty where
+// there is none.
+func (o Op) Applied() FuncKind {
 	for _, f := range o.Then {
-		if f.Do == ApplyGELU {
-			return true
+		if f.Elementwise() {
+			return f.Do
 		}
 	}
-	return false
+	return ""
+}
+
+// Elementwise says that the function takes an element and nothing else.
+func (f Func) Elementwise() bool {
+	operands, known := funcs[f.Do]
+	return known && len(operands) == 0
 }

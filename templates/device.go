@@ -2,6 +2,7 @@ package templates
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -27,8 +28,7 @@ type Kernel struct {
 // Host is what the file that compiles kernels for the host is rendered with.
 type Host struct {
 	Package, From string
-	Source        string // sha256 of the .cu in hexadecimal
-	Words         bool   // kernels signal
+	Source        string // Digest of the .cu and of all that is included
 	Kernels       []HostKernel
 }
 
@@ -48,63 +48,44 @@ func (d Device) any(is func(kernels.Kernel) bool) bool {
 	return slices.ContainsFunc(d.Table.Kernels, is)
 }
 
-// Has says whether a kernel is of that kind.
-func (d Device) Has(kind kernels.Kind) bool {
-	return d.any(func(k kernels.Kernel) bool { return k.Kind == kind })
-}
-
-// Signals says whether a kernel signals around its work, Opens whether one posts before it.
-func (d Device) Signals() bool { return d.any(kernels.Kernel.Signals) }
-func (d Device) Opens() bool   { return d.any(func(k kernels.Kernel) bool { return k.PrePost != 0 }) }
-
-// Posts says whether a kernel posts around its work, Waits whether one awaits words.
-func (d Device) Posts() bool {
-	return d.any(func(k kernels.Kernel) bool { return k.Signals() && (k.PrePost != 0 || k.PostPost != 0) })
-}
-func (d Device) Waits() bool { return d.any(kernels.Kernel.Waits) }
-
-// Words says whether kernels signal at all.
-func (d Device) Words() bool { return d.Has(kernels.Post) || d.Waits() || d.Signals() }
-
-// Sums says whether a kernel adds up, SumsOf whether elements of that type.
-func (d Device) Sums() bool { return d.any(kernels.Kernel.Sums) }
-func (d Device) SumsOf(typ string) bool {
-	return d.Sums() && slices.ContainsFunc(d.Table.Types, func(t driver.Type) bool { return t.String() == typ })
+// Headers are those that the kernels have a use for, in the order in which the .cu includes them. What a package does
+// not use of one leaves nothing in its PTX.
+func (d Device) Headers() (names []string) {
+	add := func(uses bool, list ...string) {
+		if uses {
+			names = append(names, list...)
+		}
+	}
+	add(len(d.Table.Kernels) > 0, "ptx.h")
+	add(d.any(kernels.Kernel.Waits), "words.h")
+	add(d.any(kernels.Kernel.Signals), "blocks.h")
+	add(d.any(kernels.Kernel.Copies), "bytes.h")
+	for _, t := range d.Table.Types {
+		add(d.any(kernels.Kernel.Sums), t.String()+".h")
+	}
+	add(d.any(kernels.Kernel.Sums), "sum.h")
+	return names
 }
 
 // Source are the parts of the .cu.
 func (d Device) Source() []Part {
 	parts := []Part{{"head.cu.tmpl", d}}
-	add := func(uses bool, names ...string) {
-		for _, n := range names {
-			if uses {
-				parts = append(parts, Part{n, d})
-			}
-		}
-	}
-	add(d.Words() || d.SumsOf("bf16") || d.SumsOf("fp16"), "ptx.cu.tmpl")
-	add(d.Waits(), "words.cu.tmpl")
-	add(d.Signals(), "blocks.cu.tmpl")
-	add(d.any(kernels.Kernel.Copies), "bytes.cu.tmpl")
-	for _, t := range d.Table.Types {
-		add(d.Sums(), t.String()+".cu.tmpl")
-	}
-	add(d.Sums(), "sum.cu.tmpl")
 	for _, k := range d.Kernels() {
 		parts = append(parts, Part{k.template(), k})
 	}
 	return parts
 }
 
-// template is that of the kernel's code.
+// works are the templates of kernels by their work; a kind may have one of its own.
+var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl"}
+
+// template is that of the kernel's code: of its kind, else of its work.
 func (k Kernel) template() string {
-	switch {
-	case k.Sums():
-		return "sums.cu.tmpl"
-	case k.Copies():
-		return "copies.cu.tmpl"
+	own := string(k.Kind) + ".cu.tmpl"
+	if _, err := fs.Stat(files, own); err != nil && works[k.Kind.Work()] != "" {
+		return works[k.Kind.Work()]
 	}
-	return string(k.Kind) + ".cu.tmpl"
+	return own
 }
 
 // Host are the kernels with their structs.
@@ -157,15 +138,8 @@ func does(k kernels.Kernel) string {
 	}
 	add(k.PrePost, "posts to ")
 	add(k.PreWait, "waits for ")
-	switch {
-	case k.Sums():
-		list = append(list, "adds up tensors, in one order and in fp32")
-	case k.Kind == kernels.Put:
-		list = append(list, "copies to it")
-	case k.Kind == kernels.Get:
-		list = append(list, "copies from it")
-	case k.Copies():
-		list = append(list, "copies, out of a peer's memory or its own")
+	if k.Kind.Work() != kernels.Nothing {
+		list = append(list, k.Kind.Does())
 	}
 	add(k.PostPost, "posts to ")
 	add(k.PostWait, "waits for ")
@@ -187,11 +161,8 @@ func Summary(t kernels.Table) (lines []string) {
 	}
 	for _, k := range t.Kernels {
 		what := does(k)
-		switch k.Kind {
-		case kernels.Wait:
-			what = "waits until peers have posted, and resets"
-		case kernels.Post:
-			what = "posts to peers"
+		if k.Kind.Work() == kernels.Nothing {
+			what = k.Kind.Does()
 		}
 		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, k.Base(), what))
 	}

@@ -27,7 +27,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "4db86cb345c6f603033e74b11f9fd62760846fdc14380f00cc421cd55e53e436",
+	Source:  "c3a2a87117a346bba7979c31326f411cbfcb1d0c21f81656e910ea7b89b8ccb0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "cada400f249c0490fa20361640ac55abf7aa4dcb62d7bbdfb740ba2c61bf74cf",
+	Source:  "fbe1af147a6e17a5f9f45eab955264704eeb30bfcea7af4c0f2572c29b8d3726",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "db875bb161c180b594906a3735bc80d7cbfc21d9fdc854c772f0b4c466cff28c",
+	Source:  "4d1d0520da243bad319418f838b3f9618f51dc74f23eddfc6180b1c9ddbc7736",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "9363c0082aea4d5d72fac6bc276df2f6652a8de9226ad0fe0c288bab8bc7b702",
+	Source:  "13d0fcdc159dd629c91e5e6f5eea0953a11d20a96e581f9015987d6fb888378b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "d3d2cf854e283234e9cf94f0fd3067d007d82f90f24c4768e58e098ed61021bd",
+	Source:  "248acb4ccadefc761c432a022a207ec766d08b6a0c91bb2e73507e1c5818c11e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

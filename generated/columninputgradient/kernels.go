@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "columninputgradient",
-	Source:  "b028ace3c6c673ae1ae4fed98783f2ed4fe1fc560581252ed15bb226ef458398",
+	Source:  "61aba2ed8699b3ebfc8e0cb6ed56fc495afa4e6f41e71c34e9d3507747b73dcc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "columninputgradient",
-	Hash:     "8ee321f70d39f96fc33092b8ebcc23c286560bd5003bf821d3dbffffe001c48c",
-	Proof:    "proven for D = 1..8, stamp 9a5d8ed7a6150670",
+	Hash:     "d975553ce22cd5bf1fd506bfc7aa3945e259ca1dfea79d3d0fc17989af102e44",
+	Proof:    "proven for D = 1..8, stamp b456e283b817c521",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "c4e78d70462efa620a3006932cd7567a1c45cf5cd137240a0c8478449469b434",
+	Source:  "6764bc4ae709e4b9f5e25255863b80aeb9e70cbaa09b051c6ab16d1e111031b3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

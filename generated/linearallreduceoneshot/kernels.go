@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "85232244c7e4adcb12c77a3336bddf9c517838ace852fe49260ded0470a73963",
+	Source:  "b93ddcda1f4fcf0593a41c9f6316b55e9c54f810a052e1bb5ed0b4ba2b412e77",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "e12cfa492c25c0517b36a3d47f5881304ca50f3a508ba387b1160a8be8de373f",
+	Source:  "b73459b1754e317429a9c3a62647e2a13b76e02ee82faf5b17b02cc365d4eff5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "136aa056b13ee1e36e545dad766e02756b3b7af919aa9f9f0564210a86e4b3a6",
+	Source:  "97e7f604d6cf5dc62d32c6aaaf38a25092552f186a5782bf790892e5ecb2f25c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

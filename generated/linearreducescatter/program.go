@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "7fc1fc7cbc180b97fad4e3d1f1f6d8a347e9becebac6007f42a8d2f6ead2b532",
-	Proof:    "proven for D = 1..8, stamp 572ddbe3af087a41",
+	Hash:     "262aa0ac1275d3f426283ff6c4ccf0f872a05fad87862d3855ccb60f230e86db",
+	Proof:    "proven for D = 1..8, stamp bbe50412a9d4f9ed",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

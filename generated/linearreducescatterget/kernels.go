@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "8d6fb9295351bc116a416ad041505cf98d60787e9cb1edd48b2e579582df98ef",
+	Source:  "8f88508f0695c36391a06daa03c3dc7feb5e324a4d672d7653f6f02c0280e2f5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

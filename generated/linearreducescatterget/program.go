@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "61b2e3af90d35d86e7ee6c32b93601107938be0a6dd9d0aedc095161ecffb18d",
+	Hash:     "f2bf58c758b38baac7e6588cbec7715c82a191009a29140617f29abd68e3e2ad",
 	Proof:    "proven for D = 1..8, stamp d0db985c5746c0fe",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "35a0c36026b7b70266e357f773d9e1ebc43361ceff1b77fe409fafd95c797cca",
+	Source:  "1a8662c7e8c5c20ad386b193de293aecec637c7718a02dad982585d0a588ac7d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

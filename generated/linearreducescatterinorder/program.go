@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "2a265890433184272fe28278da0995030d1ec83389952f769a55961a414827dd",
-	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
+	Hash:     "2a37ad7fc72caf71a0e5e04b293e098c988b5bdd9f09d4d3d7f0e20d42d5d36a",
+	Proof:    "proven for D = 1..8, stamp be33f7f4ac9f9ff5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

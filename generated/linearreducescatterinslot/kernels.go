@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "de571a53cb9975dc6295c5145e5af14f5f746b841941aa32ccf5982d1d26fe1f",
+	Source:  "6eb21973558bb3c0e711d00e0e27b99d41e49bdcaf540c8980582ef66ffca99b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

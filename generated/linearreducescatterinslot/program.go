@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "aa396f26360a71a7af811e89b0b9e5907ded107bdf08a2f659aca10f93f33bbe",
+	Hash:     "d008d2f3dea4027b58e7fa7d9d66393cfd13e80960254bad8973ebd9a94a9ac7",
 	Proof:    "proven for D = 1..8, stamp dbd5d8c38fc95395",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

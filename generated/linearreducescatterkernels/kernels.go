@@ -27,7 +27,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "ed3475771e32758c49c06cedc8c39169992354a02fa3b4b5a9bcdf6a07881a37",
+	Source:  "a36e99111e69758d1cc9e2634afb62dfb824932c52898c82f1e62ca450d772c0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

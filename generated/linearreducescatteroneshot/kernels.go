@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "f7a78d4eb6ef102938035cf18b0298fba720b8f93233b409b842991485d243d0",
+	Source:  "aedc98eff32a1979ccdf474c7045bf19de24337621ca22881bd25ab59a5fc58c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

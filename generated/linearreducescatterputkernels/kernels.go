@@ -27,7 +27,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "2ad0abeec0fa40635adef7d581eaa59a27393be6ef8169c2c9ec0419f688cd61",
+	Source:  "426bb81fd44f8e8aead6bacd1cd7d3f4c06c52fd7c9fc9d812e990ac189f99c0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

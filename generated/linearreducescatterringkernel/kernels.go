@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "ebb50efce190bbe0c8dbf959c2e2328a05782c72abea47cf60a80531bd55988f",
+	Source:  "a52c15bd459cafe1ec59ccfeba06ffaf47d4b81c6a11612bdf54e2003625824c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

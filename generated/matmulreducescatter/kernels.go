@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "c31250e78dc354276d4889f99a46a3018440265bf5e5d1d947117aed3a630b28",
+	Source:  "9af8ea9dd7b6d01cd9eadd5d0d0775a8025fd790d8ab11b712be21809bd2d070",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "9f928a811e6aa56880b875aa12d56087d75513c3038ae5e143b2aca9f390e549",
+	Source:  "df73729d7f6e8669020de76f7be187d8e2d7907abe92fa3f4950eaef2ba75270",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

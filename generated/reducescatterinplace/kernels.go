@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "841991d87e17761a7382131cc2540887e1d6958dc0c69fea0810bfd0bc85ef77",
+	Source:  "03172d0d0f42428d1bd91110d27c562a214765043aea584acc1c9b530d3de37c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "41c365f9c36253d5b4f9a88ce4530ae96ed2ab0fc7a84124f5a4796f80c93469",
+	Source:  "98eaad850d558c00109d43a3acd410ba49abf7b4e5f219832ab1c115bd97ae3d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "7aa35b0789b80162092e31b1ca71f35c8d0b94622b4f0aab6ce8c8069f5e2b6d",
+	Hash:     "37f00642253c5f8dc3fa86441bc9f0e98788572d56cba7dcf3bf16165fc3ebc5",
 	Proof:    "proven for D = 1..8, stamp 3747a83d1001c3b8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

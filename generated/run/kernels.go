@@ -16,7 +16,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "5fe5cbe408273afc71932d5915267ff2479e936b029715668a58a077747ca9e0",
+	Source:  "b639a24fec68cb5734a529b8ef9f7d0b4944b3594ee227bddecefece7055ff7b",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "9dde7dd736af148df1eaf1db47976cca5f6b267a685b2f2d0ecf522d56d17f0e",
+	Source:  "b25e41136e3518bba18a59f47d4abdc47856f34209f00158b19e5e1b3f3c450c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

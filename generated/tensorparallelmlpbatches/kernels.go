@@ -25,7 +25,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "c9a4821aaf5281043b33455db0c701b3e1ca95b3199dd5111f1d6d692b38020f",
+	Source:  "70d08468041a6ec85d8cee63846543d709dbcc845a28dd14d2a42b281664e534",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

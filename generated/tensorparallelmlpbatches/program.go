@@ -34,8 +34,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "2daef54fd37ad08a330f5807aae1e63d8aee9122eaf390afa822f1c17a34fd06",
-	Proof:    "proven for D = 1..8, stamp a94eef4ac95faf1c",
+	Hash:     "f68410e73d88699cd969f383073dc85bee53296c6a3a8b7665638f88f05551f2",
+	Proof:    "proven for D = 1..8, stamp 614406eadd83deb1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -129,7 +129,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
-	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true, Gelu: true})
+	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true, Func: "gelu"})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

@@ -13,13 +13,13 @@ import (
 // with cgo, the same kernels compiled for the host.
 type Code struct {
 	Name string // the generated package
-	// Source is the Digest of the package's .cu, which PTX must have been
+	// Source is the Digest of the package's .cu and of the headers that it includes, which PTX must have been
 	// compiled from; empty for code that was not generated, which nothing is held against.
 	Source  string
 	PTX     []byte // behind its head; null-terminated is not needed
 	Kernels []Kernel
 	// Host is the package's C function that returns the table of its kernels compiled for
-	// the host, for the engine of a simulator (templates/host.cc.tmpl); nil without cgo.
+	// the host, for the engine of a simulator (templates/device/host.h); nil without cgo.
 	Host unsafe.Pointer
 }
 
@@ -63,7 +63,7 @@ const (
 
 // Head is the head of a generated PTX file: its first lines that are comments.
 type Head struct {
-	Source string // Digest of the .cu
+	Source string // Digest of the .cu and of the headers that it includes
 	PTX    string // Digest of the body
 	Body   []byte // what follows the head's first empty comment; nothing where there is none
 }

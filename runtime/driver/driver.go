@@ -253,6 +253,6 @@ type MatmulDesc struct {
 	// TransposedA: A is stored as [K,M] (a weight's gradient), else [M,K].
 	TransposedA bool
 	Bias        bool // bias [N] is added to each row
-	Gelu        bool // GELU of that, by its tanh approximation, before it is rounded
-	Accumulate  bool // what C holds is added, before all is rounded once; not with Gelu
+	Func        Func // of each element of that, before it is rounded
+	Accumulate  bool // what C holds is added, before all is rounded once; not with a Func
 }

@@ -162,7 +162,7 @@ func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst dr
 }
 
 // grid is how many blocks so many bytes take, 16 bytes a thread.
-func (k *kernel) grid(bytes int64) int { return int(min(bytes/(16*threads)+1, Blocks[k.Kind])) }
+func (k *kernel) grid(bytes int64) int { return int(min(bytes/(16*threads)+1, k.Kind.Blocks())) }
 
 // enqueue launches the kernel, in one dimension.
 func (k *kernel) enqueue(q *plan.Queue, on *plan.Stream, grid, block int) {

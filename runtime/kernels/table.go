@@ -41,29 +41,83 @@ type Kind string
 
 // Kinds of kernels.
 const (
-	Wait   Kind = "wait"   // waits until peers have posted, and resets
-	Post   Kind = "post"   // posts to peers
-	Copy   Kind = "copy"   // copies, out of a peer's memory or its own
-	Reduce Kind = "reduce" // adds up tensors, in one order and in fp32
-	Get    Kind = "get"    // waits, copies from a peer, and posts
-	Put    Kind = "put"    // waits, copies to a peer, and posts
-	Shot   Kind = "shot"   // posts and waits, adds up tensors, posts and waits
+	Wait   Kind = "wait"
+	Post   Kind = "post"
+	Copy   Kind = "copy"
+	Reduce Kind = "reduce"
+	Get    Kind = "get"
+	Put    Kind = "put"
+	Shot   Kind = "shot"
 )
+
+// Work is what a kernel does between its words, as host programs name it. It decides which
+// parameters follow those of the words, and what a launch touches.
+type Work string
+
+// Kinds of work. A copy moves bytes; a sum adds up tensors, and is compiled for each element type.
+const (
+	Nothing Work = ""
+	Copies  Work = "copy"
+	Sums    Work = "sum"
+)
+
+// row describes the kernels of one kind.
+type row struct {
+	kind   Kind
+	work   Work
+	does   string // the work, as comments say it
+	blocks int64  // the most of a launch where there is enough to do
+}
+
+// rows are all kinds, in the order in which a package lists its kernels. A copy leaves the
+// multiprocessors to the products; 16 blocks fill the link. A sum comes after them: it takes two
+// for each multiprocessor of an H200 (96 read and wrote 2.4 TB/s of its memory, half of what it
+// delivers), and one where each block awaits words.
+var rows = []row{
+	{Wait, Nothing, "waits until peers have posted, and resets", 1},
+	{Post, Nothing, "posts to peers", 1},
+	{Copy, Copies, "copies, out of a peer's memory or its own", 16},
+	{Reduce, Sums, "adds up tensors, in one order and in fp32", 264},
+	{Get, Copies, "copies from it", 16},
+	{Put, Copies, "copies to it", 16},
+	{Shot, Sums, "adds up tensors, in one order and in fp32", 132},
+}
 
 // threads of a block that moves bytes, 16 bytes each.
 const threads = 512
 
-// Blocks are the most that a kind is launched with where there is enough to do. A copy leaves
-// the multiprocessors to the products; 16 blocks fill the link. A sum comes after them: it takes
-// two for each multiprocessor of an H200 (96 read and wrote 2.4 TB/s of its memory, half of what
-// it delivers), and one where each block awaits words.
-var Blocks = map[Kind]int64{Copy: 16, Get: 16, Put: 16, Reduce: 264, Shot: 132}
+// Kinds are all kinds, in the order in which a package lists its kernels.
+func Kinds() (list []Kind) {
+	for _, r := range rows {
+		list = append(list, r.kind)
+	}
+	return list
+}
+
+// row is that of the kind; a kind that there is not has one that does nothing.
+func (k Kind) row() row {
+	for _, r := range rows {
+		if r.kind == k {
+			return r
+		}
+	}
+	return row{kind: k}
+}
+
+// Work is what kernels of the kind do.
+func (k Kind) Work() Work { return k.row().work }
+
+// Does says the work in a few words.
+func (k Kind) Does() string { return k.row().does }
+
+// Blocks are the most that the kind is launched with where there is enough to do.
+func (k Kind) Blocks() int64 { return k.row().blocks }
 
 // Sums says whether the kernel adds up; it is then compiled for each element type.
-func (k Kernel) Sums() bool { return k.Terms > 0 }
+func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 
 // Copies says whether the kernel copies.
-func (k Kernel) Copies() bool { return k.Kind == Copy || k.Kind == Get || k.Kind == Put }
+func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 
 // Signals says whether the kernel posts or awaits around work of its own.
 func (k Kernel) Signals() bool { return (k.Sums() || k.Copies()) && k.words() != [4]Words{} }

@@ -184,7 +184,7 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 	}, body)
 	for _, f := range []func(*hostir.Step){
 		func(s *hostir.Step) { s.Accumulate = !s.Accumulate },
-		func(s *hostir.Step) { s.Gelu = !s.Gelu },
+		func(s *hostir.Step) { s.Func += "gelu" },
 		func(s *hostir.Step) { s.Index = hostir.Matmul },
 		func(s *hostir.Step) { s.By = "other" },
 		func(s *hostir.Step) { s.By = "" },

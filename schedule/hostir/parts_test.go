@@ -181,7 +181,7 @@ func TestCheck(t *testing.T) {
 			"only a kernel signals around its work"},
 		{"a product of one", edit(product(hostir.Linear), func(n *hostir.Step) { n.Reads = n.Reads[:1] }),
 			"two operands"},
-		{"GELU of a copy", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.Gelu = true }), "only products"},
+		{"GELU of a copy", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.Func = "gelu" }), "only products"},
 		{"a copy of each", hostir.Set(s, c, a.EachRank()), "only a sum"},
 		{"no arrow", product("mk,nk"), "no two operands and a result"},
 		{"one operand", product("mk->mn"), "no two operands and a result"},

@@ -15,12 +15,13 @@ type Step struct {
 	Pre           []Word
 	Do            Work
 	Reads, Writes []View
-	// Of a product: which indices its operands and its result have, as in Linear, whether
-	// GELU follows, and whether it adds to its result. A third operand is a bias, added to
-	// each row before GELU.
-	Index            string
-	Gelu, Accumulate bool
-	Post             []Word
+	// Of a product: which indices its operands and its result have, as in Linear, which
+	// function of each element follows, as schedules name it, and whether it adds to its
+	// result. A third operand is a bias, added to each row before the function.
+	Index      string
+	Func       string
+	Accumulate bool
+	Post       []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
 	// reduce, get, put or shot. Empty: the copy engine, the library of products, or a
 	// stream memory operation.
@@ -138,8 +139,8 @@ func (s Step) check() error {
 	default:
 		return fmt.Errorf("there is no work %q", s.Do)
 	}
-	if s.Do != Product && (s.Index != "" || s.Gelu || s.Accumulate) {
-		return fmt.Errorf("only products have indices, GELU and a result that they add to")
+	if s.Do != Product && (s.Index != "" || s.Func != "" || s.Accumulate) {
+		return fmt.Errorf("only products have indices, a function of each element and a result that they add to")
 	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")

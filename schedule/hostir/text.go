@@ -83,8 +83,8 @@ func (s Step) work() string {
 		if s.Accumulate {
 			into = " += "
 		}
-		if s.Gelu {
-			operands = append(operands, "gelu")
+		if s.Func != "" {
+			operands = append(operands, s.Func)
 		}
 	}
 	var results []string

@@ -30,7 +30,7 @@ const (
 type form struct {
 	kind
 	roles map[string]string // of tensors
-	gelu  bool              // between two layers
+	then  schedule.FuncKind // of each element between two layers
 }
 
 // symbols are the axes of each role.
@@ -209,14 +209,14 @@ func (f *form) layers(ops []schedule.Op) error {
 	for i, then := range first.Then {
 		at := fmt.Sprintf("Ops[0].Then[%d]", i)
 		switch {
-		case then.Do == schedule.ApplyGELU && !f.gelu:
-			f.gelu = true
+		case then.Elementwise() && f.then == "":
+			f.then = then.Do
 		case then.Do == schedule.AddBias && i == 0:
 			if err := f.plays("Bias", then.In[0], at+".In[0]"); err != nil {
 				return err
 			}
 		default:
-			return &schedule.FieldError{Path: at, Msg: "a product adds a bias, and then applies GELU", Hint: "leave it out"}
+			return &schedule.FieldError{Path: at, Msg: "a product adds a bias, and then applies one function of each element", Hint: "leave it out"}
 		}
 	}
 	return errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("B", first.In[1], "Ops[0].In[1]"),

@@ -77,10 +77,10 @@ func mlp(d *draft) error {
 	return nil
 }
 
-// firstLayer is the product with B, its bias added, and GELU of that where it is asked for.
+// firstLayer is the product with B, its bias added, and then the function of each element.
 func (d *draft) firstLayer(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
 	n := d.product(s, dst, a, "")
-	n.Gelu = d.form.gelu
+	n.Func = string(d.form.then)
 	return n
 }
 

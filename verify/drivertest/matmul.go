@@ -24,19 +24,22 @@ func products(b *bench) {
 	}
 }
 
-// forms multiplies with A transposed, with GELU, and onto what C holds, three times
-// over, as a ring does.
+// forms multiplies with A transposed, with a function of each element, and onto what C holds,
+// three times over, as a ring does.
 func forms(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
 		for _, s := range [][3]int{{64, 64, 64}, {128, 40, 72}, {8, 24, 16}} {
-			for form := range 1 << 5 {
+			for form := range 1 << 4 {
 				desc := driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Transposed: form&1 != 0,
-					TransposedA: form&2 != 0,
-					Bias:        form&4 != 0, Gelu: form&8 != 0, Accumulate: form&16 != 0}
-				if plain := !desc.TransposedA && !desc.Gelu && !desc.Accumulate; !plain &&
-					!(desc.Gelu && desc.Accumulate) {
+					TransposedA: form&2 != 0, Bias: form&4 != 0, Accumulate: form&8 != 0}
+				if desc.TransposedA || desc.Accumulate {
 					b.product(desc, workspace)
+				}
+				for _, f := range driver.Funcs() {
+					if desc.Func = f; !desc.Accumulate {
+						b.product(desc, workspace)
+					}
 				}
 			}
 		}
@@ -93,8 +96,8 @@ func (b *bench) compare(desc driver.MatmulDesc, o operands, data []byte) {
 }
 
 func label(d driver.MatmulDesc) string {
-	return fmt.Sprintf("%s m,k,n %d,%d,%d transposed %v, A %v, bias %v, gelu %v, accumulate %v",
-		d.Type, d.M, d.K, d.N, d.Transposed, d.TransposedA, d.Bias, d.Gelu, d.Accumulate)
+	return fmt.Sprintf("%s m,k,n %d,%d,%d transposed %v, A %v, bias %v, function %q, accumulate %v",
+		d.Type, d.M, d.K, d.N, d.Transposed, d.TransposedA, d.Bias, d.Func, d.Accumulate)
 }
 
 // biasChanges calls one product with two bias vectors on two streams.
@@ -152,7 +155,8 @@ func badProducts(b *bench) {
 		{M: 1, K: -1, N: 1, Type: driver.BF16},
 		{M: 1, K: 1, N: 0, Type: driver.FP32},
 		{M: 8, K: 8, N: 8},
-		{M: 8, K: 8, N: 8, Type: driver.FP32, Gelu: true, Accumulate: true},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: driver.GELU, Accumulate: true},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: "sine"},
 	} {
 		if _, err := b.d.MatmulCreate(desc); err == nil {
 			b.Errorf("%s was accepted", label(desc))
@@ -192,8 +196,20 @@ func inPlace(b *bench) {
 // accumulations is how often a product is added to C.
 const accumulations = 3
 
-// operands of a product: integers in -2..2. With GELU all but B are 16 times that: GELU
-// of what is at least 16 away from zero is that itself, or zero.
+// function is a function of each element as the operands here have it: of multiples of unit.
+type function struct {
+	unit int
+	of   func(float32) float32
+}
+
+// functions are all functions. GELU of what is at least 16 away from zero is that itself, or zero.
+var functions = map[driver.Func]function{
+	"":          {1, func(x float32) float32 { return x }},
+	driver.GELU: {16, func(x float32) float32 { return max(x, 0) }},
+	driver.ReLU: {1, func(x float32) float32 { return max(x, 0) }},
+}
+
+// operands of a product: integers in -2..2, of which all but B are multiplied by the function's unit.
 type operands struct{ a, b, bias, c []float32 }
 
 func newOperands(d driver.MatmulDesc) operands {
@@ -206,10 +222,7 @@ func newOperands(d driver.MatmulDesc) operands {
 		}
 		return v
 	}
-	unit := 1
-	if d.Gelu {
-		unit = 16
-	}
+	unit := functions[d.Func].unit
 	return operands{a: fill(d.M*d.K, unit), b: fill(d.K*d.N, 1), bias: fill(d.N, unit), c: fill(d.M*d.N, unit)}
 }
 
@@ -232,13 +245,10 @@ func (o operands) product(d driver.MatmulDesc) []float32 {
 				}
 				sum += o.a[from] * o.b[at]
 			}
-			switch {
-			case d.Gelu:
-				sum = max(sum, 0)
-			case d.Accumulate:
+			if d.Accumulate {
 				sum = o.c[i*d.N+j] + accumulations*sum
 			}
-			c[i*d.N+j] = sum
+			c[i*d.N+j] = functions[d.Func].of(sum)
 		}
 	}
 	return c

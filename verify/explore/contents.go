@@ -183,7 +183,8 @@ func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
 	if len(operands) < 2 || len(operands) > most || o.Accumulate && len(operands[len(operands)-1]) != size {
 		return nil
 	}
-	sum, ok := product(o.Form, operands[0], operands[1], size)
+	form, function, applies := strings.Cut(o.Form, " ")
+	sum, ok := product(form, operands[0], operands[1], size)
 	if !ok {
 		return nil
 	}
@@ -195,9 +196,9 @@ func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
 			sum[i] = plus(sum[i], list[i%len(list)])
 		}
 	}
-	if o.Form == "linear gelu" {
+	if applies {
 		for i, e := range sum {
-			sum[i] = gelu(e)
+			sum[i] = applied(function, e)
 		}
 	}
 	return sum

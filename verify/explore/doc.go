@@ -17,5 +17,5 @@
 // and each run, and operations compute with them: exactly, in whatever order and cut.
 // What a result has to be is computed from the definition of the schedule's operation
 // and the placements of its tensors. A sum that is promised to be made in the order of
-// ranks is a polynomial of its terms instead, and GELU a function like no other.
+// ranks is a polynomial of its terms instead, and a function of each element is like no other.
 package explore

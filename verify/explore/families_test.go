@@ -141,7 +141,7 @@ func mlp() *hostir.Program {
 	rows := func(columns hostir.Expr) hostir.Expr { return hostir.Mul(hostir.Div(m, d), columns) }
 	hidden := hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("hidden"), hostir.Whole("A"), hostir.Whole("B"),
 		hostir.Whole("Bias"))
-	hidden.Gelu = true
+	hidden.Func = "gelu"
 	return &hostir.Program{Name: "MLP", Schedule: scheduletest.Usual("mlp", schedule.Schedule{Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
 			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.K)}},
@@ -202,7 +202,7 @@ func TestFamilies(t *testing.T) {
 				s.Reads[0].Index = to
 			}
 		}), explore.Contents},
-		{"no GELU", mlp(), change(hostir.Product, func(s *hostir.Step) { s.Gelu = false }), explore.Contents},
+		{"no GELU", mlp(), change(hostir.Product, func(s *hostir.Step) { s.Func = "" }), explore.Contents},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for ranks := 2; ranks <= 3; ranks++ {

@@ -150,11 +150,13 @@ func (m *meaning) element(run int, name string, index []int64) Number {
 	}
 	sum := m.total(run, s, s.summed(), values)
 	for _, f := range op.Then {
-		switch f.Do {
-		case schedule.AddBias:
+		switch {
+		case f.Do == schedule.AddBias:
 			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
-		case schedule.ApplyGELU:
-			sum = gelu(sum)
+		case len(f.In) == 0:
+			sum = applied(string(f.Do), sum)
+		default: // a number that no program makes
+			sum = applied("unknown "+f.String(), sum)
 		}
 	}
 	return sum

@@ -51,8 +51,8 @@ func hashed(text string) uint64 {
 	return h
 }
 
-// gelu stands for a function that no sum or product of numbers equals.
-func gelu(x Number) Number { return mixed(hashed("gelu"), uint64(x)) }
+// applied stands for a function of that name, which no sum or product of numbers equals.
+func applied(function string, x Number) Number { return mixed(hashed(function), uint64(x)) }
 
 // matrix is a list of numbers by row and column; transposed, by column and row.
 type matrix struct {
@@ -93,7 +93,7 @@ func product(form string, x, y []Number, size int) ([]Number, bool) {
 	switch form {
 	case "matmul":
 		return multiply(matrix{x, depth, false}, matrix{y, columns, false}, rows, depth, columns), true
-	case "linear", "linear gelu":
+	case "linear":
 		return multiply(matrix{x, depth, false}, matrix{y, depth, true}, rows, depth, columns), true
 	case "gradient":
 		return multiply(matrix{x, rows, true}, matrix{y, columns, false}, rows, depth, columns), true

@@ -13,7 +13,7 @@ import (
 
 // KernelMutant is a template of device code with one mistake.
 type KernelMutant struct {
-	File     string // of package templates: "blocks.cu.tmpl"
+	File     string // of package templates: "device/blocks.h"
 	Text     string // what was changed
 	Old, New string // Old stands once in the file
 	// Right says why the change is none by PTX's memory model; empty where it is a mistake.

@@ -39,8 +39,8 @@ func TestJudgeKernel(t *testing.T) {
 		want mutate.Class
 		why  string
 	}{
-		{"blocks.cu.tmpl: only block 0 waits", mutate.Caught, "run: "},
-		{"ptx.cu.tmpl: a wait that does not acquire", mutate.Caught, "data race"},
+		{"device/blocks.h: only block 0 waits", mutate.Caught, "run: "},
+		{"device/ptx.h: a wait that does not acquire", mutate.Caught, "data race"},
 		{"post.cu.tmpl: no fence ahead of the release", mutate.Safe, "a release"},
 	} {
 		if c.want == mutate.Safe && os.Getenv("OVGEN_SOAK") == "" {

@@ -206,14 +206,14 @@ func reduce(n hostir.Step, add adder) {
 	}
 }
 
-// flip adds to a result or does not, and leaves out GELU and the bias.
+// flip adds to a result or does not, and leaves out the function of each element and the bias.
 func flip(n hostir.Step, add adder) {
-	more, gelu, bias := n, n, n
+	more, plain, bias := n, n, n
 	more.Accumulate = !n.Accumulate
 	add("accumulate or not", fmt.Sprint(more.Accumulate), more)
-	if n.Gelu {
-		gelu.Gelu = false
-		add("drop GELU", "", gelu)
+	if n.Func != "" {
+		plain.Func = ""
+		add("drop the function", n.Func, plain)
 	}
 	if len(n.Reads) == 3 {
 		bias.Reads = n.Reads[:2]

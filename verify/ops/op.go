@@ -24,7 +24,8 @@ type Op struct {
 	// count themselves: the kernel holds it from its start until its work is done, so
 	// the operations that it is until then have it. Without a name there is none.
 	Count Loc
-	// Form of a Product: matmul, linear, linear gelu or gradient.
+	// Form of a Product: matmul, linear or gradient, and the function of each element that
+	// follows: linear gelu.
 	Form string
 	// Accumulate says that a Product adds to its result, the last that it reads. No
 	// other operand may be where the result is.

@@ -234,15 +234,16 @@ func (u *unroller) product(op Op, n hostir.Step) {
 	u.add(op)
 }
 
-// form names what a product computes: matmul, linear, linear gelu or gradient.
+// form names what a product computes: matmul, linear or gradient, and the function of each element
+// that follows: linear gelu.
 func form(n hostir.Step) string {
 	f, err := hostir.ParseProduct(n.Index)
 	if err != nil {
 		return n.Index
 	}
 	name := strings.ToLower(f.Name)
-	if n.Gelu {
-		name += " gelu"
+	if n.Func != "" {
+		name += " " + n.Func
 	}
 	return name
 }

@@ -199,7 +199,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		return nil, s.wrong(n, "operands and result of these sizes are none of a product")
 	}
 	var made []expr
-	switch biased := o.Form == "linear" || o.Form == "linear gelu"; {
+	switch biased := o.Form == "linear" || nonlinear(o.Form); {
 	case o.Form == "gradient" && len(reads) == 2 && len(to.list) == 1 && len(reads[0].list) == len(reads[1].list):
 		var terms []expr
 		for i, a := range reads[0].list {

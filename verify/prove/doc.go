@@ -43,7 +43,7 @@
 //     (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is never set; tried across processes on
 //     H200, with replays and eager runs mixed).
 //   - Emitted kernels wait with ld.acquire.sys and post with st.release.sys behind a
-//     system-wide fence (templates/words.cu.tmpl).
+//     system-wide fence (templates/device/blocks.h).
 //   - Aligned 32-bit words are written whole.
 //   - Loads, allocations, opens and instantiation may synchronise the device, and lie in
 //     New, Bind and Close only, where no run is in flight (package plan drains first).

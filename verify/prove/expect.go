@@ -181,8 +181,8 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 					return stale, err
 				}
 			}
-		case f.Do == schedule.ApplyGELU && form == "linear" && whole:
-			form = "linear gelu"
+		case len(f.In) == 0 && form == "linear" && whole: // of each element; no two are the same
+			form += " " + string(f.Do)
 		default:
 			return stale, fmt.Errorf("no rule says what %s is", op)
 		}

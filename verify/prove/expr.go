@@ -132,8 +132,9 @@ func (e *expressions) flatten(x expr) []expr {
 	return []expr{x}
 }
 
-// nonlinear says that a product of that form is no sum of its terms.
-func nonlinear(form string) bool { return form == "linear gelu" }
+// nonlinear says that a product of that form is no sum of its terms: a function of each element
+// follows, of which nothing is known but its name.
+func nonlinear(form string) bool { return strings.HasPrefix(form, "linear ") }
 
 // value is the one expression that stands for all that are equal in exact arithmetic:
 // sums of the same terms, each as often.

@@ -76,17 +76,19 @@ func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s
 
 // form is how package ops names what a product computes.
 func form(d driver.MatmulDesc) (string, error) {
-	switch (driver.MatmulDesc{Transposed: d.Transposed, TransposedA: d.TransposedA, Gelu: d.Gelu}) {
-	case driver.MatmulDesc{}:
-		return "matmul", nil
-	case driver.MatmulDesc{Transposed: true}:
-		return "linear", nil
-	case driver.MatmulDesc{Transposed: true, Gelu: true}:
-		return "linear gelu", nil
-	case driver.MatmulDesc{TransposedA: true}:
-		return "gradient", nil
+	name, then := "matmul", ""
+	switch {
+	case d.Transposed && d.TransposedA:
+		return "", fmt.Errorf("no product of a host program is %+v", d)
+	case d.Transposed:
+		name = "linear"
+	case d.TransposedA:
+		name = "gradient"
 	}
-	return "", fmt.Errorf("no product of a host program is %+v", d)
+	if d.Func != "" {
+		then = " " + string(d.Func)
+	}
+	return name + then, nil
 }
 
 // LaunchKernel takes down a launch of one of the package's kernels.

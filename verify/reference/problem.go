@@ -165,7 +165,10 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Product: Product{Type: p.Type, Gelu: o.GELU()}}
+	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Product: Product{Type: p.Type, Func: o.Applied()}}
+	if _, known := functions[s.Func]; s.Func != "" && !known {
+		return s, fmt.Errorf("no reference for %s of each element", s.Func)
+	}
 	summed := c.Summed()
 	switch {
 	case len(o.In) == 1 && len(o.Then) > 0 || len(o.In) > 2 || len(o.In) == 2 && len(summed) != 1:
@@ -233,20 +236,17 @@ func (p *Problem) Work() (multiplications, elements int) {
 	return multiplications, elements
 }
 
-// hiddenUnit is the unit of an MLP's first layer: GELU of a multiple of 16 is that
-// multiple or zero, to the last bit.
-const hiddenUnit = 16
-
 // hiddenVariance of the first layer's sums in that unit: enough that about half of
-// what GELU leaves differs from zero, little enough that the second layer stays exact.
+// what the function between them leaves differs from zero, little enough that the second layer stays exact.
 const hiddenVariance = 4
 
 // Unit divides every sum of integer inputs.
 func (p *Problem) Unit() int {
-	if slices.ContainsFunc(p.Ops, schedule.Op.GELU) {
-		return hiddenUnit
+	unit := 1
+	for _, o := range p.Ops {
+		unit = max(unit, functions[o.Applied()].unit)
 	}
-	return 1
+	return unit
 }
 
 // Input is the operand of that name under a seed. A copy takes reals always: it

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 )
 
 // Values are a matrix in float64, row-major, with a bound for each element on how
@@ -18,9 +19,9 @@ type Values struct {
 type Product struct {
 	M, K, N     int
 	Type        driver.Type
-	Transposed  bool // B is [N,K], else [K,N]
-	TransposedA bool // A is [K,M], else [M,K]
-	Gelu        bool // of that, by the tanh approximation
+	Transposed  bool              // B is [N,K], else [K,N]
+	TransposedA bool              // A is [K,M], else [M,K]
+	Func        schedule.FuncKind // of each element of that; empty is none
 	// Parts of K whose sums are made on ranks of their own: these partial sums and
 	// the sums of some of them are rounded to the type before the last is added.
 	Parts int
@@ -47,7 +48,7 @@ const (
 //     the running sums at most Parts times. Each of those is at most P = sum |p|
 //     plus the errors so far, so all rounding is within 2 * Parts * u * (P + s),
 //     (Parts + 1) * u to first order and the rest for the higher ones;
-//   - GELU widens an error by at most 1.13, and a GPU's own tanh is within 2^-11;
+//   - a function widens an error by its slope, and a GPU's own adds one (functions);
 //   - the result is rounded once: u * (|want| + all that), and an fp16 may lie
 //     2^-25 off near zero at each rounding.
 func (p Product) Of(a, b, bias Values) Values {
@@ -152,13 +153,9 @@ func (r *row) finish(j int, bias Values) (want, bound float64) {
 	if r.Parts > 1 {
 		bound += 2*n*u*(r.travel[j]+bound) + 2*n*subnormal
 	}
-	if r.Gelu {
-		bound = 1.13*bound + 0x1p-11*math.Abs(want)
-		want = gelu(want)
+	if f, ok := functions[r.Func]; ok {
+		bound = f.slope*bound + f.own*math.Abs(want)
+		want = f.of(want)
 	}
 	return want, bound + u*(math.Abs(want)+bound) + subnormal
-}
-
-func gelu(x float64) float64 {
-	return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 }

@@ -52,6 +52,8 @@ func (o *options) runs(programs int) int {
 		return 2 * programs * rounds
 	case "trace":
 		return warmUp + 1
+	case "layers": // two runs of each bucket, which the largest stands for
+		return 2 * o.layers * o.buckets
 	}
 	iters := 5
 	if o.iters > 0 {

@@ -139,6 +139,8 @@ func work(ctx context.Context, o *options, code *driver.Code) (right bool, err e
 		return true, b.tune(ctx)
 	case "trace":
 		return true, b.trace(ctx)
+	case "layers":
+		return true, b.layers(ctx)
 	}
 	return b.verify(ctx)
 }

@@ -40,6 +40,9 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
 	}
 	switch {
+	case o.command == "layers":
+		c.Arena = group.ArenaBytes(o.staging(c.Backend != "sim")+arenaSlack, o.words(c.Backend != "sim"))
+		c.Graphs = o.layers + 1
 	case o.command == "trace":
 		c.Decorate = func(d driver.Driver) driver.Driver {
 			r.tracer = trace.New(d)

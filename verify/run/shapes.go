@@ -10,6 +10,9 @@ import (
 // shapesOf are the shapes to run with a type, whole: those asked for, or the defaults.
 func (o *options) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harness.Shape {
 	list := o.shapes
+	if o.command == "layers" {
+		list = o.bucketsOf(p, onGPU)
+	}
 	if len(list) == 0 && o.command == "bench" {
 		list = p.BenchShapes(o.ranks, onGPU)
 	} else if len(list) == 0 {

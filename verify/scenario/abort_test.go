@@ -298,7 +298,10 @@ func anywhere(e *env) error {
 		}
 		began := time.Now()
 		for i := 0; ; i++ {
-			err := l.right(e, l.a.Ptr(), i)
+			err := l.turn(e, i)
+			if err == nil {
+				err = l.right(e, l.a.Ptr(), i)
+			}
 			switch {
 			case e.dead.Load():
 				<-g.Done()

@@ -27,6 +27,7 @@ var scenarios = []scenario{
 	{name: "two streams in turn", run: turningStreams, clean: true},
 	{name: "in the caller's graph", run: callersGraph, clean: true},
 	{name: "bind again", run: bindAgain, clean: true},
+	{name: "bind locally", run: bindLocally, clean: true},
 	{name: "bind alone", run: bindAlone},
 	{name: "refused memory", run: refused, clean: true},
 	{name: "fifty plans", run: fiftyPlans, clean: true},

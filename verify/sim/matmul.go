@@ -17,7 +17,7 @@ func (c *Context) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
 		return 0, err
 	}
 	defer c.leave()
-	if d.M <= 0 || d.K <= 0 || d.N <= 0 || !d.Type.Valid() || d.Gelu && d.Accumulate {
+	if d.Check() != nil || d.Func != "" && functions[d.Func] == nil {
 		return 0, failBlas(call, blasInvalidValue)
 	}
 	h := driver.Product(c.world.handle())
@@ -169,12 +169,17 @@ func multiply(d *driver.MatmulDesc, f [3][]float32) {
 		a.Rows, a.Cols, a.Stride = d.K, d.M, d.M
 	}
 	blas32.Gemm(transA, trans, 1, a, b, 1, c)
-	if d.Gelu {
+	if of := functions[d.Func]; of != nil {
 		for i, x := range f[2] {
-			f[2][i] = gelu(x)
+			f[2][i] = of(x)
 		}
 	}
 }
+
+// functions are the functions of each element.
+var functions = map[driver.Func]func(float32) float32{driver.GELU: gelu, driver.ReLU: relu}
+
+func relu(x float32) float32 { return max(x, 0) }
 
 // gelu is GELU by its tanh approximation: x itself, or zero, far from zero.
 func gelu(x float32) float32 {

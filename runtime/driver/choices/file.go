@@ -40,7 +40,7 @@ func Folder() string {
 }
 
 // format is the version of the file and of the way in which algorithms are chosen.
-const format = 1
+const format = 2
 
 // content is a file.
 type content struct {

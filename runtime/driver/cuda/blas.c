@@ -75,9 +75,7 @@ struct product {
 
 static cublasStatus_t set_form(const ovgen_shape *shape, cublasLtMatmulDesc_t op, const char **call) {
   int32_t b = shape->transposed ? CUBLAS_OP_T : CUBLAS_OP_N, a = shape->transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-  uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  if (shape->bias) epilogue = shape->gelu ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
-  else if (shape->gelu) epilogue = CUBLASLT_EPILOGUE_GELU;
+  uint32_t epilogue = (uint32_t)shape->epilogue;
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSA, &b, sizeof b);
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSB, &a, sizeof a);
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);

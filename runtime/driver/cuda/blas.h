@@ -42,7 +42,9 @@ enum {
   CUDA_R_16F = 2,
   CUDA_R_16BF = 14,
   CUBLASLT_EPILOGUE_DEFAULT = 1,
+  CUBLASLT_EPILOGUE_RELU = 2,
   CUBLASLT_EPILOGUE_BIAS = 4,
+  CUBLASLT_EPILOGUE_RELU_BIAS = 6,
   CUBLASLT_EPILOGUE_GELU = 32, /* the tanh approximation */
   CUBLASLT_EPILOGUE_GELU_BIAS = 36,
   CUBLASLT_MATMUL_DESC_TRANSA = 3,
@@ -112,11 +114,11 @@ enum { OVGEN_CHOICES = 8 };
 enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001, OVGEN_OVERLAP = 1002 };
 
 /* A row-major product c[m,n] = a b (+ bias[n]); a is [m,k], or [k,m] if transposed_a, b is
-   [k,n], or [n,k] if transposed. Then comes gelu, or what c held is added. */
+   [k,n], or [n,k] if transposed. Then comes the epilogue, or what c held is added. */
 typedef struct {
   uint64_t m, k, n;
   int type; /* cudaDataType */
-  int transposed, transposed_a, bias, gelu, accumulate;
+  int transposed, transposed_a, bias, epilogue, accumulate;
 } ovgen_shape;
 
 /* Calls in which a context must be current already. */

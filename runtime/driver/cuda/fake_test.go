@@ -92,6 +92,7 @@ func TestFake(t *testing.T) {
 		"event flags 2",
 		"event flags 0",
 		"pin 4096 flags 3",
+		"load 0x70", "load 0x71", "unload 0x71", "unload 0x70", "load 0x72",
 		"launch 0x99 (1,2,3) (4,5,6) shared 0 on 0x50: 77 extra (nil)",
 		"release 1",
 	} {
@@ -312,6 +313,7 @@ func fakeKernels(t *testing.T, d *Driver) {
 	if _, err := d.ModuleLoadData(&driver.Code{Name: "ring", Source: "12ab", PTX: []byte("// source sha256 34cd\n//\nnonsense")}); !errors.As(err, &stale) || stale.Name != "ring" {
 		t.Errorf("PTX of another source: %v", err)
 	}
+	fakeModules(t, d)
 	// The parameters may lie in an object that holds Go pointers.
 	launch := struct {
 		params uint32
@@ -324,5 +326,27 @@ func fakeKernels(t *testing.T, d *Driver) {
 	n := testing.AllocsPerRun(10, func() { d.EventRecordWithFlags(0x60, 0x50, 0) })
 	if n != 0 {
 		t.Errorf("recording an event makes %v allocations", n)
+	}
+}
+
+// fakeModules loads two packages, one of them for two plans.
+func fakeModules(t *testing.T, d *Driver) {
+	one, two := &driver.Code{Name: "one", PTX: []byte("good")}, &driver.Code{Name: "two", PTX: []byte("good")}
+	var loaded []driver.Module
+	for _, code := range []*driver.Code{one, two, one} {
+		m, err := d.ModuleLoadData(code)
+		must(t, err)
+		loaded = append(loaded, m)
+	}
+	if loaded[0] != loaded[2] || loaded[0] == loaded[1] {
+		t.Errorf("loaded %#x", loaded)
+	}
+	for _, m := range []driver.Module{loaded[0], loaded[1], loaded[2]} {
+		must(t, d.ModuleUnload(m))
+	}
+	again, err := d.ModuleLoadData(one)
+	must(t, err)
+	if again == loaded[0] {
+		t.Error("a module that was unloaded was not loaded again")
 	}
 }

@@ -22,9 +22,32 @@ import (
 // A grid is handed over as three words.
 var _ = [1]int{}[unsafe.Sizeof(driver.Dim3{})-3*C.sizeof_uint32_t]
 
+// module is loaded once, however many plans of a package there are.
+type module struct {
+	handle driver.Module
+	users  int
+}
+
 // ModuleLoadData has the driver compile and load the package's PTX, which must be that of
-// its source; what the compiler says about bad PTX is part of the error.
+// its source; what the compiler says about bad PTX is part of the error. Code that is loaded already
+// is not loaded again.
 func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m := d.modules[code]
+	if m == nil {
+		handle, err := d.load(code)
+		if err != nil {
+			return 0, err
+		}
+		m = &module{handle: handle}
+		d.modules[code] = m
+	}
+	m.users++
+	return m.handle, nil
+}
+
+func (d *Driver) load(code *driver.Code) (driver.Module, error) {
 	if err := code.Check(); err != nil {
 		return 0, fmt.Errorf("load kernels of %s: %w", code.Name, err)
 	}
@@ -50,8 +73,19 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return driver.Function(f), nil
 }
 
-// ModuleUnload unloads the kernels.
+// ModuleUnload unloads the kernels where it was called as often as ModuleLoadData.
 func (d *Driver) ModuleUnload(m driver.Module) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for code, x := range d.modules {
+		if x.handle != m {
+			continue
+		}
+		if x.users--; x.users > 0 {
+			return nil
+		}
+		delete(d.modules, code)
+	}
 	return check("cuModuleUnload", C.ovgen_module_unload(d.ctx, C.uintptr_t(m)))
 }
 

@@ -24,14 +24,14 @@ type product struct {
 // MatmulCreate returns the product of that shape. It is tuned the first time, unless the process or the
 // user's cache folder knows its algorithm (package choices).
 func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
-	if desc.M <= 0 || desc.K <= 0 || desc.N <= 0 {
-		return 0, fmt.Errorf("create product %d,%d,%d: the extents must be positive", desc.M, desc.K, desc.N)
+	if err := desc.Check(); err != nil {
+		return 0, err
 	}
 	if _, known := types[desc.Type]; !known {
-		return 0, fmt.Errorf("create product: there is no element type %d", desc.Type)
+		return 0, fmt.Errorf("create product: cuBLASLt multiplies no %s here", desc.Type)
 	}
-	if desc.Gelu && desc.Accumulate {
-		return 0, fmt.Errorf("create product: GELU of a sum that is added to can't be asked for (leave out Gelu or Accumulate)")
+	if _, known := epilogues[desc.Func]; !known {
+		return 0, fmt.Errorf("create product: cuBLASLt applies no %s to each element", desc.Func)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -22,8 +22,10 @@ var forms = []struct {
 }{
 	{driver.MatmulDesc{}, "op 0 0 epilogue 1 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
 	{driver.MatmulDesc{Transposed: true, Bias: true}, "op 1 0 epilogue 4 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Transposed: true, Bias: true, Gelu: true}, "op 1 0 epilogue 36 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Gelu: true}, "op 0 0 epilogue 32 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Transposed: true, Bias: true, Func: driver.GELU}, "op 1 0 epilogue 36 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Func: driver.GELU}, "op 0 0 epilogue 32 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Bias: true, Func: driver.ReLU}, "op 0 0 epilogue 6 bias 0x300 alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Func: driver.ReLU}, "op 0 0 epilogue 2 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
 	{driver.MatmulDesc{TransposedA: true}, "op 0 1 epilogue 1 bias (nil) alpha 1 beta 0 a 24x16/24 b 8x16/8 c 24x8/24"},
 	{driver.MatmulDesc{TransposedA: true, Accumulate: true}, "op 0 1 epilogue 1 bias (nil) alpha 1 beta 1 a 24x16/24 b 8x16/8 c 24x8/24"},
 }

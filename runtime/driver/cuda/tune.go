@@ -20,6 +20,13 @@ import (
 // types maps element types to those of CUDA.
 var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F}
 
+// epilogues are what follows a product: without a bias, and with one.
+var epilogues = map[driver.Func][2]C.int{
+	"":          {C.CUBLASLT_EPILOGUE_DEFAULT, C.CUBLASLT_EPILOGUE_BIAS},
+	driver.GELU: {C.CUBLASLT_EPILOGUE_GELU, C.CUBLASLT_EPILOGUE_GELU_BIAS},
+	driver.ReLU: {C.CUBLASLT_EPILOGUE_RELU, C.CUBLASLT_EPILOGUE_RELU_BIAS},
+}
+
 // scratch is the memory and what else a tuning needs; it is gone afterwards.
 type scratch struct {
 	memory                   driver.Ptr
@@ -54,7 +61,7 @@ func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 // restore makes the product of an algorithm and runs it once: CUDA loads a kernel at its first launch,
 // and that may synchronise the device.
 func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.Product, err error) {
-	x, err := d.newScratch(desc)
+	x, err := d.newScratch(desc, true)
 	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
 	if err != nil {
 		return 0, err
@@ -78,7 +85,7 @@ func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.
 // tune asks the heuristic for its choices, times them in turn, round by round, and
 // keeps the one with the best median: the first is often some percent slower.
 func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
-	x, err := d.newScratch(desc)
+	x, err := d.newScratch(desc, false)
 	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
 	if err != nil {
 		return 0, err
@@ -102,7 +109,7 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 func shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
 	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
 		transposed: flag(desc.Transposed), transposed_a: flag(desc.TransposedA), bias: flag(desc.Bias),
-		gelu: flag(desc.Gelu), accumulate: flag(desc.Accumulate)}
+		epilogue: epilogues[desc.Func][flag(desc.Bias)], accumulate: flag(desc.Accumulate)}
 }
 
 // ask makes the product with the heuristic's choices.
@@ -194,8 +201,9 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 	return ms / float32(n), err
 }
 
-// newScratch takes one allocation for all operands.
-func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
+// newScratch takes one allocation for all operands. Those that are read lie together where their
+// numbers don't matter: a smaller allocation takes less time.
+func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, error) {
 	x := &scratch{}
 	m, k, n, size := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size()
 	var total int64
@@ -204,7 +212,13 @@ func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
 		total += (bytes + 255) &^ 255
 		return driver.Ptr(at)
 	}
-	x.a, x.b, x.c, x.bias = piece(m*k*size), piece(k*n*size), piece(m*n*size), piece(n*size+16)
+	if together {
+		x.a = piece(max(m, n) * k * size)
+		x.b = x.a
+	} else {
+		x.a, x.b = piece(m*k*size), piece(k*n*size)
+	}
+	x.c, x.bias = piece(m*n*size), piece(n*size+16)
 	x.workspace = piece(driver.WorkspaceBytes)
 	x.bytes = total
 	var err error

@@ -148,8 +148,9 @@ func product(o ops.Op) (d driver.MatmulDesc, bias int, err error) {
 	if !ok {
 		return d, 0, fmt.Errorf("no product has the sizes of %s", o)
 	}
-	d = driver.MatmulDesc{M: m, K: k, N: n, Type: driver.FP32, Transposed: strings.HasPrefix(o.Form, "linear"),
-		TransposedA: o.Form == "gradient", Gelu: o.Form == "linear gelu"}
+	form, function, _ := strings.Cut(o.Form, " ")
+	d = driver.MatmulDesc{M: m, K: k, N: n, Type: driver.FP32, Transposed: form == "linear",
+		TransposedA: form == "gradient", Func: driver.Func(function)}
 	d.Accumulate = o.Accumulate
 	if more := len(o.Uses) - 4; more > 1 || more == 1 && !o.Accumulate {
 		d.Bias, bias = true, 2

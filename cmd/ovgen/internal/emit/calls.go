@@ -73,13 +73,17 @@ func (b *body) copy(n hostir.Step) jen.Code {
 	if !b.unit.counted(of) && b.unit.counted(src) {
 		of = src
 	}
-	return b.call("Set", n.By != "", []jen.Code{b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(of)})
+	name := "Set"
+	if n.By != "" {
+		name = exported(n.By)
+	}
+	return b.call(name, n.By != "", []jen.Code{b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(of)})
 }
 
 // call is a call of the queue, or of the kernel that does the same.
 func (b *body) call(name string, kernel bool, args []jen.Code) jen.Code {
 	if kernel {
-		return b.kernel(kernelCalls[name], args...)
+		return b.kernel(name, args...)
 	}
 	return jen.Id("q").Dot(name).Call(args...)
 }
@@ -160,9 +164,6 @@ func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	}
 	return before, []jen.Code{field().Op("...")}
 }
-
-// kernelCalls name the kernel that does what a call of the queue does.
-var kernelCalls = map[string]string{"Post": "Post", "Wait": "Wait", "Set": "Copy"}
 
 // launch is one kernel that signals around a copy or a sum: it posts, waits, works, posts and
 // waits, each at most once. A sum signals every peer; a copy waits for one before it and posts to

@@ -25,7 +25,7 @@ var (
 )
 
 // gelu is a product with GELU behind it.
-func gelu(s hostir.Step) hostir.Step { s.Gelu = true; return s }
+func gelu(s hostir.Step) hostir.Step { s.Func = "gelu"; return s }
 
 // byKernel is the one thing that a step does, by a kernel.
 func byKernel(s hostir.Step) hostir.Step {

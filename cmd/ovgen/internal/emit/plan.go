@@ -273,11 +273,14 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		for _, f := range []struct {
 			name string
 			set  bool
-		}{{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias}, {"Gelu", p.gelu},
+		}{{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias},
 			{"Accumulate", p.accumulate}} {
 			if f.set {
 				desc = append(desc, jen.Id(f.name).Op(":").True())
 			}
+		}
+		if p.function != "" {
+			desc = append(desc, jen.Id("Func").Op(":").Lit(p.function))
 		}
 		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").
 			Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))

@@ -16,7 +16,10 @@ type gemm struct {
 }
 
 // form is what a product does beside multiplying.
-type form struct{ transposed, transposedA, bias, gelu, accumulate bool }
+type form struct {
+	transposed, transposedA, bias, accumulate bool
+	function                                  string // of each element
+}
 
 // findProducts lists the products of the program, each once, and names them: gemm
 // where there is one result, else after it.
@@ -74,7 +77,7 @@ func (u *unit) find(g gemm) *gemm {
 func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	c, a := x.Writes[0], x.Reads[0]
 	f, err := hostir.ParseProduct(x.Index)
-	g := gemm{form: form{f.TransposedB, f.TransposedA, len(x.Reads) == 3, x.Gelu, x.Accumulate}}
+	g := gemm{form: form{f.TransposedB, f.TransposedA, len(x.Reads) == 3, x.Accumulate, x.Func}}
 	if err != nil {
 		return g, err
 	}

@@ -17,9 +17,6 @@ const (
 	mostTerms = 64
 )
 
-// kinds is the order in which a package lists its kernels.
-var kinds = []kernels.Kind{kernels.Wait, kernels.Post, kernels.Copy, kernels.Reduce, kernels.Get, kernels.Put, kernels.Shot}
-
 // table describes the kernels that the program launches, made for it: for the ranks that it was
 // proven for, its element types, and what each launch posts, awaits and adds up.
 func (u *unit) table() (kernels.Table, error) {
@@ -46,6 +43,7 @@ func (u *unit) table() (kernels.Table, error) {
 		}
 		add(u.kernelOf(s))
 	})
+	kinds := kernels.Kinds()
 	slices.SortStableFunc(t.Kernels, func(a, b kernels.Kernel) int {
 		return slices.Index(kinds, a.Kind) - slices.Index(kinds, b.Kind)
 	})
@@ -59,14 +57,10 @@ func (u *unit) table() (kernels.Table, error) {
 
 // does says whether a kernel of a kind does what a step does.
 func does(kind kernels.Kind, s hostir.Step) bool {
-	switch kind {
-	case kernels.Wait, kernels.Post:
-		w, ok := s.Signal()
-		return ok && w.Wait == (kind == kernels.Wait)
-	case kernels.Reduce, kernels.Shot:
-		return s.Do == hostir.Sum
+	if w, ok := s.Signal(); ok {
+		return kind == kernels.Wait && w.Wait || kind == kernels.Post && !w.Wait
 	}
-	return s.Do == hostir.Copy && slices.Contains(kinds, kind)
+	return kind.Work() != kernels.Nothing && string(kind.Work()) == string(s.Do)
 }
 
 // signalsAlike says whether two kernels post and await as many words at the same places.
@@ -171,7 +165,7 @@ func (u *unit) sums() bool { return slices.ContainsFunc(u.kernels.Kernels, kerne
 
 // limited says whether the kernels serve a number of ranks only.
 func (u *unit) limited() bool {
-	return slices.ContainsFunc(u.kernels.Kernels, func(k kernels.Kernel) bool { return k.Kind != kernels.Copy })
+	return slices.ContainsFunc(u.kernels.Kernels, func(k kernels.Kernel) bool { return !k.Copies() || k.Signals() })
 }
 
 // deviceCode is the device code of a package with kernels.
@@ -179,5 +173,5 @@ func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
 	d := templates.Device{From: from, Table: u.kernels, About: append([]string{
 		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}, templates.Summary(u.kernels)...)}
-	return device{name: u.name, from: from, host: d.Host(), words: d.Words()}.render(d.Source())
+	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host()}.render(d.Source())
 }

@@ -150,7 +150,7 @@ func (t *teller) product(o ops.Op) string {
 		}
 	}
 	left, right := t.place(reads[0]), t.place(reads[1])
-	form, gelu := strings.CutSuffix(o.Form, " gelu")
+	form, function, applies := strings.Cut(o.Form, " ")
 	switch form {
 	case "linear":
 		right += " transposed"
@@ -165,8 +165,8 @@ func (t *teller) product(o ops.Op) string {
 	for _, u := range more {
 		text += ", adds " + t.place(u)
 	}
-	if gelu {
-		text += ", takes the GELU"
+	if applies {
+		text += ", applies " + function
 	}
 	return fmt.Sprintf("%s, %s %s: %s%s", text, into, t.place(result), flops(t.flops(o)), t.over(o))
 }

@@ -31,7 +31,8 @@ var rules = []rule{
 	{"generated/programs", []string{"generated", "runtime", "verify"}},
 	{"generated/run", []string{"generated", "runtime", "verify"}},
 	{"generated/tuned", []string{"generated", "runtime"}},
-	{"generated", []string{"runtime", "schedule"}},
+	{"generated/device", nil},
+	{"generated", []string{"runtime", "schedule", "generated/device"}},
 	{"verify/ops/opstest", []string{"schedule", "verify/ops", "pgregory.net/rapid"}}, // for tests alone
 	{"verify/ops", []string{"schedule"}},
 	{"verify/prove", []string{"schedule", "verify/ops"}},

@@ -32,6 +32,7 @@ var constructors = map[string]constructor{
 	"Copy":     {value: schedule.Copy("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
 	"Bias":     {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},
 	"GELU":     {value: schedule.GELU()},
+	"ReLU":     {value: schedule.ReLU()},
 }
 
 // list is the range of the arguments that a field is made of.

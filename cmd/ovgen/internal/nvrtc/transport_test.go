@@ -33,7 +33,15 @@ func TestTransport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ptx, err := c.Compile("check.cu", source.Bytes, nil, options)
+	texts, err := templates.Headers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers := map[string][]byte{}
+	for name, text := range texts {
+		headers["../device/"+name] = text
+	}
+	ptx, err := c.Compile("check.cu", source.Bytes, headers, options)
 	if err != nil {
 		t.Fatal(err)
 	}
