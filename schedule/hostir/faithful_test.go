@@ -111,8 +111,10 @@ func TestPrintIsFaithful(t *testing.T) {
 // every edit of programs that have every form that there is.
 func TestPrintTellsEdits(t *testing.T) {
 	for name, s := range map[string]schedule.Schedule{
-		"padded": catalog.AllGatherVPadded, "ring": catalog.LinearReduceScatterRing, "members": catalog.AllGatherLinearRingBoth,
-		"fused": catalog.LinearReduceScatterPutKernels, "two shots": catalog.AllReduceTwoShot, "layers": catalog.TensorParallelMLP,
+		"padded": catalog.AllGatherVPadded, "ring": catalog.LinearReduceScatterRing,
+		"members": catalog.AllGatherLinearRingBoth,
+		"fused":   catalog.LinearReduceScatterPutKernels, "two shots": catalog.AllReduceTwoShot,
+		"layers": catalog.TensorParallelMLP,
 		"chunks": catalog.AllGatherLinearCollective2,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,7 +61,8 @@ func choose(d *draft) error {
 	}
 	var moves []schedule.Move
 	for i, l := range legs {
-		d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool { return m.Of == of[i] }))
+		d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves,
+			func(m schedule.Move) bool { return m.Of == of[i] }))
 		way := d.original.Way(of[i])
 		if way == nil {
 			way = Default(l.moves)
@@ -113,7 +114,8 @@ func (l *lowering) gathers(d *draft) error {
 	if l.gathered || i < 0 {
 		return nil
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i), Msg: "this way gathers into memory of the plan only", Hint: "leave it out"}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
+		Msg: "this way gathers into memory of the plan only", Hint: "leave it out"}
 }
 
 // shares refuses a tensor within another where the lowering does not work in place.

@@ -99,13 +99,15 @@ func Clone(s schedule.Schedule) schedule.Schedule {
 }
 
 func (c *changes) mesh() {
-	for _, a := range []schedule.MeshAxis{{Name: schedule.DeviceY}, {Name: "DIDz"}, {Name: schedule.DeviceX, Link: schedule.Network}} {
+	for _, a := range []schedule.MeshAxis{{Name: schedule.DeviceY}, {Name: "DIDz"},
+		{Name: schedule.DeviceX, Link: schedule.Network}} {
 		c.add(fmt.Sprintf("Mesh %v", a), func(s *schedule.Schedule) { s.Mesh = []schedule.MeshAxis{a} })
 	}
 }
 
 func (c *changes) types() {
-	for _, list := range [][]schedule.Type{{schedule.FP32}, {schedule.BF16, schedule.FP16}, {schedule.FP32, schedule.FP32}, {"fp4"}, {""}} {
+	for _, list := range [][]schedule.Type{{schedule.FP32}, {schedule.BF16, schedule.FP16},
+		{schedule.FP32, schedule.FP32}, {"fp4"}, {""}} {
 		c.add(fmt.Sprintf("Types %v", list), func(s *schedule.Schedule) { s.Types = list })
 	}
 }
@@ -128,8 +130,10 @@ func (c *changes) tensor(i int) {
 		for _, e := range []schedule.Extent{schedule.M, schedule.F, schedule.D, "24", "0"} {
 			c.add(axis+".Extent "+string(e), of(func(t *schedule.Tensor) { t.Axes[j].Extent = e }))
 		}
-		for _, s := range []schedule.Split{schedule.DIDx(schedule.D), schedule.DIDy("2"), schedule.Stream(schedule.D), {Kind: schedule.Plain, Count: "2"}} {
-			c.add(fmt.Sprintf("%s.Outer and %v", axis, s), of(func(t *schedule.Tensor) { t.Axes[j].Outer = append(t.Axes[j].Outer, s) }))
+		for _, s := range []schedule.Split{schedule.DIDx(schedule.D), schedule.DIDy("2"), schedule.Stream(schedule.D),
+			{Kind: schedule.Plain, Count: "2"}} {
+			c.add(fmt.Sprintf("%s.Outer and %v", axis, s),
+				of(func(t *schedule.Tensor) { t.Axes[j].Outer = append(t.Axes[j].Outer, s) }))
 		}
 		for k := range a.Outer {
 			c.split(i, j, k)
@@ -139,7 +143,8 @@ func (c *changes) tensor(i int) {
 
 func (c *changes) split(i, j, k int) {
 	add := func(what string, set func(*schedule.Split)) {
-		c.add(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].%s", i, j, k, what), func(s *schedule.Schedule) { set(&s.Tensors[i].Axes[j].Outer[k]) })
+		c.add(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].%s", i, j, k, what),
+			func(s *schedule.Schedule) { set(&s.Tensors[i].Axes[j].Outer[k]) })
 	}
 	for _, n := range []int{0, 1, 2, -1} {
 		add(fmt.Sprintf("Shift %d", n), func(s *schedule.Split) { s.Shift = n })
