@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "2a37ad7fc72caf71a0e5e04b293e098c988b5bdd9f09d4d3d7f0e20d42d5d36a",
-	Proof:    "proven for D = 1..8, stamp be33f7f4ac9f9ff5",
+	Hash:     "ec394ac169825c9d54cc8e7b97d5b839c819e0a9ee1c887df8466d43140049be",
+	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

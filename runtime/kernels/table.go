@@ -77,10 +77,10 @@ var rows = []row{
 	{Wait, Nothing, "waits until peers have posted, and resets", 1},
 	{Post, Nothing, "posts to peers", 1},
 	{Copy, Copies, "copies, out of a peer's memory or its own", 16},
-	{Reduce, Sums, "adds up tensors, in one order and in fp32", 264},
+	{Reduce, Sums, "adds up tensors in order and in fp32", 264},
 	{Get, Copies, "copies from it", 16},
 	{Put, Copies, "copies to it", 16},
-	{Shot, Sums, "adds up tensors, in one order and in fp32", 132},
+	{Shot, Sums, "adds up tensors in order and in fp32", 132},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
