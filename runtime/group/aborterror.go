@@ -57,7 +57,7 @@ func (e *AbortError) Error() string {
 // toldError stands for an AbortError whose text a caller has been given already.
 type toldError struct{ error }
 
-// Error points to the rank that reports the abort.
+// Error points to the earlier error and to Err of the group.
 func (e *toldError) Error() string {
 	return "the group was aborted (an earlier error, and Err of the group, say why)"
 }
