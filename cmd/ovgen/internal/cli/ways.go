@@ -76,6 +76,10 @@ table is taken where a schedule says none. An option that is left out takes the 
 			fmt.Fprintf(w, "| %s | %s | %s |\n", name, options(x), strings.Join(made[c.Name+" "+name], ", "))
 		}
 	}
+	fmt.Fprint(w, "\n## Under another name\n\nThese have no package of their own.\n\n")
+	for _, a := range schedules.Aliases() {
+		fmt.Fprintf(w, "- %s is %s: %s.\n", a.Name, a.Of, a.Why)
+	}
 	return nil
 }
 
