@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "c16380b20b4b689971087609f5084a959fa4cac414c74d5dd9aa370a583a80ed",
-	Proof:   "proven for D = 1..8, stamp aade0b60849fe17d",
+	Hash:    "ae2b321bc112794a471334023a5e8deb286d7a28233edecb81fc4242f652bddf",
+	Proof:   "proven for D = 1..8, stamp 8be85041cf13df29",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "82950121181764a73bee52669f43a1f2266856c2f47c6840c11d4fa98a98fee0",
-	Proof:   "proven for D = 1..8, stamp e35c850870a956aa",
+	Hash:    "cbe677267df986c0e8d026d1e9a786406f35078ee22a93c85dc6a22eea971213",
+	Proof:   "proven for D = 1..8, stamp c2530b889626912e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

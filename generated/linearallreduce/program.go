@@ -23,7 +23,7 @@ var Schedule = schedule.Schedule{
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
 	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.Slots{Parts: 2}}},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.SlotsToAll{Parts: 2}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "7a69f8d82391bedb39422b8579fa115d3e568fbaaed3b19c56efbc17de800e76",
-	Proof:    "proven for D = 1..8, stamp bbe50412a9d4f9ed",
+	Hash:     "af0c328c9f073d565687ae9df6b12390b339c9ea1196401ce47f4c85ac6a3049",
+	Proof:    "proven for D = 1..8, stamp 572ddbe3af087a41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "b55147dfb8511f6d545b445699b2f4d4befe18ba6668ef94bfdd20139de50c74",
-	Proof:    "proven for D = 1..8, stamp be33f7f4ac9f9ff5",
+	Hash:     "cf7854804b879b9606213892764d2fc920874f348d33232de9c94db01eb7e3be",
+	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

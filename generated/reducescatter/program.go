@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "1fc4766fbbad8a7ad651da8b7cf8c5242895cc8b03e7b4e24d6141cad5dc0934",
-	Proof:    "proven for D = 1..8, stamp 6de7df3ae337cb54",
+	Hash:     "828cb8f6748e9c0a3e0f26bd79c45d8c028b44b118c0360297573fde4ab80fb0",
+	Proof:    "proven for D = 1..8, stamp f3a96363404a7cf3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -8,7 +8,7 @@
 //	C = sum(A)
 //	  A    [DIDx(D), M, N]
 //	  C    [DIDx(D), M/D, N] within A
-//	C by Slots: By copy engine
+//	C by Put: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -25,5 +25,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in reducescatterinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp 707948c89cd49774.
+// Proof: proven for D = 1..8, stamp 7da94f167f1c9712.
 package reducescatterinplace

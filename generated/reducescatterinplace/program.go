@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "6c046aa8b8ac3e4598f3f9c41e16e0d70cbdf7f7ccdccfa6be24bc9364bec8cc",
-	Proof:    "proven for D = 1..8, stamp 707948c89cd49774",
+	Hash:     "791f37d70d4a45a34fd70441aaea5b4b244a1d5054bf6fad27d49165d25e04e1",
+	Proof:    "proven for D = 1..8, stamp 7da94f167f1c9712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "0339fe316f3d20d931edf7ebfb57dbfe56d0415d94eaf3ed0d732b92c7e237c4",
-	Proof:    "proven for D = 1..8, stamp d3385ca5cba8722a",
+	Hash:     "ca2ad99a743d831da7b81ae4eff2836f695c1c00971b9e785bb7f1d444b2266a",
+	Proof:    "proven for D = 1..8, stamp 583cf5a12438aa4e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -37,8 +37,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "df2e0eded7a5bb35e5112e927c63d58aeea507df179459207f5bdf374e5f9fe9",
-	Proof:    "proven for D = 1..8, stamp 614406eadd83deb1",
+	Hash:     "fb1f96ab3dc82dfa43557d0357267b312ab72fd82801a82f8b16405a14f9aa08",
+	Proof:    "proven for D = 1..8, stamp a94eef4ac95faf1c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -52,9 +52,12 @@ func (u *unit) carriers() string {
 	text := ""
 	for _, m := range lower.Read(u.program) {
 		for _, o := range m.Options {
+			by := "Copies between ranks go by " + carried[o.Value]
 			switch {
+			case o.Field == "By" && text != "" && text != by:
+				text += ", those of " + m.Of + " by " + carried[o.Value]
 			case o.Field == "By":
-				text = "Copies between ranks go by " + carried[o.Value]
+				text = by
 			case o.Field == "Signals" && o.Value == string(schedule.MemOps):
 				text = "No rank copies from or to another. Signals go by stream memory operations"
 			case o.Field == "Signals":
