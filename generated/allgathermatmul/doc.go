@@ -3,7 +3,8 @@
 // Package allgathermatmul multiplies a row-sharded A with a whole B on every rank: the input side of a tensor-parallel
 // layer under sequence parallelism. Each rank multiplies its own shard while the copy engine pulls the others,
 // straight from their owners in the order r+1, r+2, ...; choose it wherever peers are joined by NVLink and a shard is
-// a megabyte or more (Flux and PyTorch run this order).
+// a megabyte or more (Flux and PyTorch run this order). It is the input's gradient of a row-parallel layer too, with
+// the output's gradient for A.
 //
 // The schedule:
 //

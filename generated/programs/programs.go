@@ -34,7 +34,6 @@ import (
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/broadcast"
-	"ovgen/generated/columninputgradient"
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreduceoneshot"
@@ -53,7 +52,6 @@ import (
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatterv"
-	"ovgen/generated/rowinputgradient"
 	"ovgen/generated/rowweightgradient"
 	"ovgen/generated/tensorparallelmlp"
 	"ovgen/generated/tensorparallelmlpbatches"
@@ -108,8 +106,6 @@ var All = []harness.Program{
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
 	harness.Of(&broadcast.Program, broadcast.Schedule, broadcast.New, (*broadcast.Plan).Bind),
-	harness.Of(&columninputgradient.Program, columninputgradient.Schedule, columninputgradient.New,
-		(*columninputgradient.Plan).Bind),
 	harness.Of(&columnweightgradient.Program, columnweightgradient.Schedule, columnweightgradient.New,
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
@@ -142,7 +138,6 @@ var All = []harness.Program{
 	harness.Of(&reducescatterinplace.Program, reducescatterinplace.Schedule, reducescatterinplace.New,
 		(*reducescatterinplace.Plan).Bind),
 	harness.Of(&reducescatterv.Program, reducescatterv.Schedule, reducescatterv.New, (*reducescatterv.Plan).Bind),
-	harness.Of(&rowinputgradient.Program, rowinputgradient.Schedule, rowinputgradient.New, (*rowinputgradient.Plan).Bind),
 	harness.Of(&rowweightgradient.Program, rowweightgradient.Schedule, rowweightgradient.New,
 		(*rowweightgradient.Plan).Bind),
 	harness.Of(&tensorparallelmlp.Program, tensorparallelmlp.Schedule, tensorparallelmlp.New,

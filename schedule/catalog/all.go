@@ -60,10 +60,26 @@ func All() []Named {
 		{"ReduceScatterV", ReduceScatterV},
 		{"AllToAllV", AllToAllV},
 		{"ColumnWeightGradient", ColumnWeightGradient},
-		{"ColumnInputGradient", ColumnInputGradient},
 		{"RowWeightGradient", RowWeightGradient},
-		{"RowInputGradient", RowInputGradient},
 		{"TensorParallelMLP", TensorParallelMLP},
 		{"TensorParallelMLPBatches", TensorParallelMLPBatches},
+	}
+}
+
+// Alias is an operation that a schedule of the catalog computes under another name. It has no package of its own.
+type Alias struct {
+	Name string
+	Of   string // the schedule
+	Why  string // which operation it is, in terms of the schedule's tensors and extents
+}
+
+// Aliases lists them.
+func Aliases() []Alias {
+	return []Alias{
+		{"ColumnInputGradient", "MatmulReduceScatter", "the input's gradient of a column-parallel layer: the output's " +
+			"gradient A and the weight B [outputs, inputs] are cut along the outputs (K), and each rank keeps its rows of " +
+			"the sum"},
+		{"RowInputGradient", "AllGatherMatmul", "the input's gradient of a row-parallel layer: the output's gradient A, " +
+			"spread by rows, times the weight B [outputs, inputs] (K and N)"},
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 )
 
@@ -32,6 +35,40 @@ func TestAll(t *testing.T) {
 	}
 	if len(names) != len(exported(t)) {
 		t.Errorf("All lists %d schedules, the package declares %d", len(names), len(exported(t)))
+	}
+}
+
+// An alias declares nothing of its own, and its schedule is what the gradient's placements ask for.
+func TestAliases(t *testing.T) {
+	schedules := map[string]schedule.Schedule{}
+	for _, n := range catalog.All() {
+		schedules[n.Name] = n.Schedule
+	}
+	const m, k, n, d = schedule.M, schedule.K, schedule.N, schedule.D
+	matmul := func(a, b, c []schedule.Axis) schedule.Schedule {
+		return schedule.Schedule{
+			Tensors: []schedule.Tensor{{Name: "A", Axes: a}, {Name: "B", Axes: b}, {Name: "C", Axes: c}},
+			Ops:     []schedule.Op{schedule.Matmul("C", "A", "B")},
+		}
+	}
+	dim, rank := schedule.Dim, schedule.DIDx(d)
+	want := map[string]schedule.Schedule{
+		"ColumnInputGradient": matmul([]schedule.Axis{dim(m), dim(k, rank)}, []schedule.Axis{dim(k, rank), dim(n)},
+			[]schedule.Axis{dim(m, rank), dim(n)}),
+		"RowInputGradient": matmul([]schedule.Axis{dim(m, rank), dim(k)}, []schedule.Axis{dim(k), dim(n)},
+			[]schedule.Axis{dim(m, schedule.Stream(d)), dim(n)}),
+	}
+	aliases := catalog.Aliases()
+	if len(aliases) != len(want) {
+		t.Errorf("%d aliases, want %d", len(aliases), len(want))
+	}
+	for _, a := range aliases {
+		if _, declared := schedules[a.Name]; declared {
+			t.Errorf("%s has a schedule of its own", a.Name)
+		}
+		if diff := cmp.Diff(want[a.Name], schedules[a.Of]); diff != "" {
+			t.Errorf("%s is not %s (-wanted +schedule):\n%s", a.Name, a.Of, diff)
+		}
 	}
 }
 

@@ -6,7 +6,8 @@ import s "ovgen/schedule"
 // side of a tensor-parallel layer under sequence parallelism. Each rank multiplies its
 // own shard while the copy engine pulls the others, straight from their owners in the
 // order r+1, r+2, ...; choose it wherever peers are joined by NVLink and a shard is a
-// megabyte or more (Flux and PyTorch run this order).
+// megabyte or more (Flux and PyTorch run this order). It is the input's gradient of a
+// row-parallel layer too, with the output's gradient for A.
 var AllGatherMatmul = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},

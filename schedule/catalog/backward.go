@@ -16,19 +16,6 @@ var ColumnWeightGradient = s.Schedule{
 	Ops: []s.Op{s.Gradient("C", "A", "B")},
 }
 
-// ColumnInputGradient is the input's gradient of a column-parallel layer: the output's
-// gradient A and the layer's weight B [outputs, inputs] are both cut along the outputs
-// (K here), and each rank keeps its rows of the sum. It is MatmulReduceScatter, as in
-// Transformer Engine's backward pass.
-var ColumnInputGradient = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
-		{Name: "B", Axes: []s.Axis{s.Dim(s.K, s.DIDx(s.D)), s.Dim(s.N)}},
-		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
-	},
-	Ops: []s.Op{s.Matmul("C", "A", "B")},
-}
-
 // RowWeightGradient is the weight's gradient of a row-parallel layer, K being the
 // inputs that a rank has: the output's gradient A, spread by rows, is gathered a
 // shard a step, and each step adds its rows' share to C, own shard first.
@@ -39,16 +26,4 @@ var RowWeightGradient = s.Schedule{
 		{Name: "C", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
 	},
 	Ops: []s.Op{s.Gradient("C", "A", "B")},
-}
-
-// RowInputGradient is the input's gradient of a row-parallel layer: the output's
-// gradient A, spread by rows, times the weight B [outputs, inputs] (K and N here). It
-// is AllGatherMatmul.
-var RowInputGradient = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "B", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.N)}},
-		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
-	},
-	Ops: []s.Op{s.Matmul("C", "A", "B")},
 }

@@ -19,7 +19,9 @@ var LinearReduceScatter = s.Schedule{
 	Ops:     product,
 }
 
-// MatmulReduceScatter is LinearReduceScatter for a weight that is stored [K, N].
+// MatmulReduceScatter is LinearReduceScatter for a weight that is stored [K, N]. It is the
+// input's gradient of a column-parallel layer too, with the output's gradient for A, as in
+// Transformer Engine's backward pass.
 var MatmulReduceScatter = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
