@@ -123,26 +123,26 @@ func (k Kernel) EachPeer() bool {
 	return slices.Contains([]kernels.Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait}, kernels.EachPeer)
 }
 
-// Does says what the kernel does: "posts to every peer, waits for every peer, and adds up tensors".
+// Does says what the kernel does: "posts to every peer, awaits all, and adds up tensors in order and in fp32".
 func (k Kernel) Does() string { return does(k.Kernel) }
 
 func does(k kernels.Kernel) string {
 	var list []string
-	add := func(words kernels.Words, text string) {
+	add := func(words kernels.Words, text, each string) {
 		switch words {
 		case kernels.One:
 			list = append(list, text+"a peer")
 		case kernels.EachPeer:
-			list = append(list, text+"every peer")
+			list = append(list, text+each)
 		}
 	}
-	add(k.PrePost, "posts to ")
-	add(k.PreWait, "waits for ")
+	add(k.PrePost, "posts to ", "every peer")
+	add(k.PreWait, "awaits ", "all")
 	if k.Kind.Work() != kernels.Nothing {
 		list = append(list, k.Kind.Does())
 	}
-	add(k.PostPost, "posts to ")
-	add(k.PostWait, "waits for ")
+	add(k.PostPost, "posts to ", "every peer")
+	add(k.PostWait, "awaits ", "all")
 	switch last := len(list) - 1; {
 	case last == 0:
 		return list[0]

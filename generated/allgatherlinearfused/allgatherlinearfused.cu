@@ -3,7 +3,7 @@
 // The kernels of AllGatherLinearFused's transport, launched by the host program in program.go:
 //   wait  waits until peers have posted, and resets
 //   post  posts to peers
-//   get   waits for a peer, copies from it, and posts to a peer
+//   get   awaits a peer, copies from it, and posts to a peer
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -60,7 +60,7 @@ __global__ void post(const __grid_constant__ struct post p)
 }
 
 // ----------------------------------------------------------------------------
-// get waits for a peer, copies from it, and posts to a peer.
+// get awaits a peer, copies from it, and posts to a peer.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct get {

@@ -3,8 +3,8 @@
 // The kernels of AllReduceInPlace's transport, launched by the host program in program.go:
 //   wait  waits until peers have posted, and resets
 //   post  posts to peers
-//   get   waits for a peer and copies from it
-//   shot  posts to every peer, waits for every peer, adds up tensors, in one order and in fp32, and posts to every peer
+//   get   awaits a peer and copies from it
+//   shot  posts to every peer, awaits all, adds up tensors in order and in fp32, and posts to every peer
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -65,7 +65,7 @@ __global__ void post(const __grid_constant__ struct post p)
 }
 
 // ----------------------------------------------------------------------------
-// get waits for a peer and copies from it.
+// get awaits a peer and copies from it.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct get {
@@ -93,7 +93,7 @@ __global__ void get(const __grid_constant__ struct get p)
 }
 
 // ----------------------------------------------------------------------------
-// shot posts to every peer, waits for every peer, adds up tensors, in one order and in fp32, and posts to every peer.
+// shot posts to every peer, awaits all, adds up tensors in order and in fp32, and posts to every peer.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct shot {

@@ -17,18 +17,18 @@ var table = kernels.Table{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
 		{Kind: kernels.Get, PreWait: 1},
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
+			Varies: true},
 	},
 }
 
 //go:embed allreduceinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "4d1d0520da243bad319418f838b3f9618f51dc74f23eddfc6180b1c9ddbc7736",
+	Source:  "19d5370f640d9ae2f85bb51fb7f61ebed6b552af151807394fa6d15f07c87d69",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,18 +17,18 @@ var table = kernels.Table{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
 		{Kind: kernels.Get, PreWait: 1},
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
+			Varies: true},
 	},
 }
 
 //go:embed allreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "248acb4ccadefc761c432a022a207ec766d08b6a0c91bb2e73507e1c5818c11e",
+	Source:  "1a951c10b52be166273e32f713511c1078400493f404092948caf2a1c855aa98",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed columninputgradient_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "columninputgradient",
-	Source:  "61aba2ed8699b3ebfc8e0cb6ed56fc495afa4e6f41e71c34e9d3507747b73dcc",
+	Source:  "c4ab0504a359edb9de4b1df4d8300e8133f03516ef7afdfaa6b02fa9f49e90da",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

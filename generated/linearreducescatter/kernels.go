@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "97e7f604d6cf5dc62d32c6aaaf38a25092552f186a5782bf790892e5ecb2f25c",
+	Source:  "bf14c5819198345df1b495e9d3e57be3d5ea261aa18bcbc19b615b895f60e010",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

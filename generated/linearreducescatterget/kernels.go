@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterget_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "8f88508f0695c36391a06daa03c3dc7feb5e324a4d672d7653f6f02c0280e2f5",
+	Source:  "fde0779740aa1003596271af1879765a70bc0b5769a9414a48e685332d735760",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterinorder_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "1a8662c7e8c5c20ad386b193de293aecec637c7718a02dad982585d0a588ac7d",
+	Source:  "fb78f6295849f161cd2915b4eb5cf90da54a33c93af1c26a913bbfcab70cb65a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

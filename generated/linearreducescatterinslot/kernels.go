@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterinslot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "6eb21973558bb3c0e711d00e0e27b99d41e49bdcaf540c8980582ef66ffca99b",
+	Source:  "aaeeb32512384358cab66879dce8c6797dd5be34ebdad1ecaef5beef6ce88e4d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -23,11 +23,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "a36e99111e69758d1cc9e2634afb62dfb824932c52898c82f1e62ca450d772c0",
+	Source:  "648f99a734dcf5a382ffa68e097eabcd262094e30e8cdf5b0312525c8d832042",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -3,7 +3,7 @@
 // The kernels of LinearReduceScatterKernels's transport, launched by the host program in program.go:
 //   wait  waits until peers have posted, and resets
 //   post  posts to peers
-//   shot  posts to every peer, waits for every peer, and adds up tensors, in one order and in fp32
+//   shot  posts to every peer, awaits all, and adds up tensors in order and in fp32
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -63,7 +63,7 @@ __global__ void post(const __grid_constant__ struct post p)
 }
 
 // ----------------------------------------------------------------------------
-// shot posts to every peer, waits for every peer, and adds up tensors, in one order and in fp32.
+// shot posts to every peer, awaits all, and adds up tensors in order and in fp32.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct shot {

@@ -2,8 +2,8 @@
 //
 // The kernels of LinearReduceScatterPutKernels's transport, launched by the host program in program.go:
 //   post  posts to peers
-//   put   waits for a peer, copies to it, and posts to a peer
-//   shot  waits for every peer and adds up tensors, in one order and in fp32
+//   put   awaits a peer, copies to it, and posts to a peer
+//   shot  awaits all and adds up tensors in order and in fp32
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -38,7 +38,7 @@ __global__ void post(const __grid_constant__ struct post p)
 }
 
 // ----------------------------------------------------------------------------
-// put waits for a peer, copies to it, and posts to a peer.
+// put awaits a peer, copies to it, and posts to a peer.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct put {
@@ -68,7 +68,7 @@ __global__ void put(const __grid_constant__ struct put p)
 }
 
 // ----------------------------------------------------------------------------
-// shot waits for every peer and adds up tensors, in one order and in fp32.
+// shot awaits all and adds up tensors in order and in fp32.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct shot {

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterringkernel_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "a52c15bd459cafe1ec59ccfeba06ffaf47d4b81c6a11612bdf54e2003625824c",
+	Source:  "cd33fad97209375d4a14e60abe25a5d5a3e00c81babcc7bc997fc99eed8205dc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

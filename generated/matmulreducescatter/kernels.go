@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed matmulreducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "9af8ea9dd7b6d01cd9eadd5d0d0775a8025fd790d8ab11b712be21809bd2d070",
+	Source:  "f2bebfc207eb649c1615f8b5a63839ee02336e33f8e75431249da649cc15a6b1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

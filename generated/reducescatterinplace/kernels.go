@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed reducescatterinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "03172d0d0f42428d1bd91110d27c562a214765043aea584acc1c9b530d3de37c",
+	Source:  "ecda2a936449816625a7998dca613e28014813fbe35b16244f1828c06480a483",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

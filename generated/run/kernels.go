@@ -12,8 +12,7 @@ import (
 //go:embed run_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "run",
 	Source:  "b639a24fec68cb5734a529b8ef9f7d0b4944b3594ee227bddecefece7055ff7b",

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed tensorparallelmlpbatches_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "70d08468041a6ec85d8cee63846543d709dbcc845a28dd14d2a42b281664e534",
+	Source:  "01c5bd3868e794e1e3fc87e80d84bf5ad519977e4bb8c1d82a5bd71ddbe09058",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -289,7 +289,7 @@ func TestFlights(t *testing.T) {
 	}
 	cancel()
 	if f, ok := s.expired(time.Now()); !ok || f.seq != 2*flights+2 {
-		t.Error("the cancelled run behind another was not seen")
+		t.Error("the cancelled run after another was not seen")
 	}
 }
 

@@ -95,7 +95,7 @@ func TestRandomSchedules(t *testing.T) {
 	}
 }
 
-// alike says that two lowered schedules have the same ways, an option that is left open being
+// alike reports whether two lowered schedules have the same ways, an option that is left open being
 // the one that is taken then.
 func alike(a, b schedule.Schedule) bool {
 	text := func(s schedule.Schedule) string {
@@ -128,7 +128,8 @@ func TestWaysRead(t *testing.T) {
 		{"broadcast", catalog.Broadcast, "A by Get: By copy engine"},
 		{"sums of what peers have", catalog.AllReduceOneShot, "C by Shot: Signals one kernel"},
 		{"pulled partial results", catalog.LinearReduceScatterGet, "C by Staged: Buffers 2, By copy engine"},
-		{"two layers", catalog.TensorParallelMLP, "A by Get: By copy engine; C by LayerSlots: Streams one for each step, Equal no, By copy engine"},
+		{"two layers", catalog.TensorParallelMLP,
+			"A by Get: By copy engine; C by LayerSlots: Streams one for each step, Equal no, By copy engine"},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {
@@ -162,7 +163,8 @@ func carried(t *testing.T, s schedule.Schedule) string {
 	for d := 2; d <= 4; d++ {
 		for r := range d {
 			size := int64(d * 12)
-			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: size, K: size, N: size, ElementSize: elements, Counts: slices.Repeat([]int64{3}, d*d),
+			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: size, K: size, N: size, ElementSize: elements,
+				Counts:  slices.Repeat([]int64{3}, d*d),
 				Extents: map[string]int64{"F": size, "P": 3, "N2": size, "N3": size}})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, hostir.Print(p))

@@ -31,7 +31,8 @@ type Product struct {
 // unit is that of rounding to nearest.
 func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 
-// What sums in fp32 are rounded by, and what an fp16 result may lie off near zero.
+// The relative rounding of sums in fp32, and the absolute error of an fp16 result near
+// zero.
 const (
 	single    = 0x1p-24
 	subnormal = 0x1p-25
@@ -88,7 +89,7 @@ func transpose(v []float64, rows, columns int) []float64 {
 	return t
 }
 
-// row is one row of a product and what its bounds need, an entry a column.
+// row is one row of a product and the terms of its bounds, an entry a column.
 type row struct {
 	Product
 	partial   []float64 // the sum over one part

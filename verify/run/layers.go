@@ -68,7 +68,7 @@ type operation struct {
 	layers  [][]driver.Ptr
 }
 
-// model is what layers stands up.
+// model is the plans and memory of layers.
 type model struct {
 	r          *rank
 	operations []*operation
@@ -76,7 +76,7 @@ type model struct {
 	standing   standing
 }
 
-// standing is what layers prints, of one rank: times and bytes.
+// standing is the output of layers for one rank: times and bytes.
 type standing struct {
 	Layers     int    `json:"layers"`
 	Operations int    `json:"operations"`
@@ -100,7 +100,7 @@ type standing struct {
 	Step    spread `json:"step_us"`
 
 	Weights     int64 `json:"weights_bytes"`     // of all layers
-	Activations int64 `json:"activations_bytes"` // what the layers share
+	Activations int64 `json:"activations_bytes"` // of memory that the layers share
 	Staging     int64 `json:"staging_bytes"`     // of the arena
 	Words       int64 `json:"words"`             // of the arena, 4 bytes each
 	Workspaces  int64 `json:"workspaces_bytes"`
@@ -128,8 +128,8 @@ func spreadOf(times []time.Duration) (s spread) {
 
 func microseconds(t time.Duration) float64 { return float64(t) / float64(time.Microsecond) }
 
-// layers stands up a model's plans in one group, binds each to every layer's weights, and says what
-// that takes. It compares no results: verify does.
+// layers makes a model's plans in one group, binds each to every layer's weights, and
+// prints the time and memory that takes. It compares no results: verify does.
 func (r *rank) layers(ctx context.Context) (err error) {
 	m := &model{r: r, standing: standing{Layers: r.o.layers, Operations: len(r.o.programs), Buckets: r.o.buckets,
 		Ranks: r.Size(), Driver: r.drv.Name()}}
@@ -302,7 +302,7 @@ func (m *model) replay(ctx context.Context) error {
 	return nil
 }
 
-// eager says whether some program can't be captured.
+// eager reports whether some program can't be captured.
 func (m *model) eager() bool {
 	return slices.ContainsFunc(m.operations, func(op *operation) bool { return op.program.Eager })
 }

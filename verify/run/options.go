@@ -59,7 +59,7 @@ trace: writes when each operation of a run was at work, for ui.perfetto.dev
   -svg FILE      also a picture, the programs one below the other
 `
 
-// options are what the command line says.
+// options are the settings of the command line.
 type options struct {
 	command   string
 	all       []harness.Program // that the binary holds
@@ -67,7 +67,7 @@ type options struct {
 	together  [][]*harness.Program // those of one name argument
 	ranks     int
 	shapes    []harness.Shape // without type; empty means the defaults
-	extents   harness.Shape   // those that every shape has in place of its own
+	extents   harness.Shape   // values that replace those of every shape
 	types     []driver.Type
 	driver    string
 	iters     int
@@ -93,7 +93,7 @@ var (
 // commands that there are.
 var commands = []string{"list", "verify", "bench", "tune", "trace", "layers"}
 
-// readBy names the commands that read a flag; a flag that is not here is read by all but
+// readBy names the commands that read a flag; a flag that is not here is read by all except
 // list.
 var readBy = map[string][]string{
 	"ranks": commands, "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
@@ -117,7 +117,7 @@ func (o *options) unread(f *flag.FlagSet) (err error) {
 	return err
 }
 
-// parse reads COMMAND [NAME] with flags anywhere behind the command.
+// parse reads COMMAND [NAME] with flags anywhere after the command.
 func parse(args []string, programs []harness.Program) (*options, error) {
 	if len(args) == 0 {
 		return nil, errUsage
@@ -212,7 +212,7 @@ func (o *options) settle(f *flag.FlagSet, t *texts) {
 	}
 }
 
-// interleaved parses flags before and behind names.
+// interleaved parses flags before and after names.
 func interleaved(f *flag.FlagSet, args []string) (names []string, err error) {
 	for {
 		if err := f.Parse(args); err != nil {
@@ -266,7 +266,7 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 	return nil
 }
 
-// chooseShapes reads the shapes and holds them against the programs. Those not asked for
+// chooseShapes reads the shapes and checks them against the programs. Those not asked for
 // are the defaults, which fit unless -extents changes them.
 func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	if one != (harness.Shape{}) {
@@ -286,7 +286,7 @@ func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 		return fmt.Errorf("%s takes one shape, not %d", o.command, len(o.shapes))
 	}
 	switch o.command {
-	case "list": // says of each program whether the shape fits
+	case "list": // prints for each program whether the shape fits
 		return nil
 	case "tune":
 		return o.fitFamilies()
@@ -299,8 +299,8 @@ func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	return nil
 }
 
-// fitFamilies asks of each shape that one program of each operation takes it: tune leaves
-// the others out.
+// fitFamilies checks that, for each shape, one program of each operation takes it: tune
+// leaves the others out.
 func (o *options) fitFamilies() error {
 	for _, f := range families(o.programs) {
 		for _, s := range o.shapes {
@@ -312,7 +312,7 @@ func (o *options) fitFamilies() error {
 	return nil
 }
 
-// fit holds the shapes of one program against what it takes.
+// fit checks that one program takes the shapes.
 func (o *options) fit(p *harness.Program) error {
 	shapes := o.shapes
 	if o.command == "layers" && len(shapes) > 0 {

@@ -29,7 +29,7 @@ func (o *options) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harn
 	return typed
 }
 
-// staging is what the plans of this command line need of the arena at most.
+// staging is the most that the plans of this command line need of the arena.
 func (o *options) staging(onGPU bool) (bytes int64) {
 	for _, p := range o.programs {
 		for _, t := range o.typesOf(&p) {

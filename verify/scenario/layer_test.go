@@ -88,7 +88,7 @@ func (l *layer) turn(ctx context.Context, which int) error {
 	return l.bind(ctx, l.a.Ptr())
 }
 
-// free closes the plan and then its memory, also behind an abort.
+// free closes the plan and then its memory, also after an abort.
 func (l *layer) free(ctx context.Context) error {
 	err := l.Close(ctx)
 	if l.g.Err() != nil {

@@ -18,7 +18,8 @@ func TestWidths(t *testing.T) {
 			f, out := make([]float32, 1), make([]byte, 2)
 			widen(typ, f, in)
 			narrow(typ, out, f)
-			if nan := f[0] != f[0]; nan != (out[0] == 0xff && out[1] == 0x7f) || !nan && (out[0] != in[0] || out[1] != in[1]) {
+			if nan := f[0] != f[0]; nan != (out[0] == 0xff && out[1] == 0x7f) || !nan &&
+				(out[0] != in[0] || out[1] != in[1]) {
 				t.Fatalf("%v %#04x becomes %v becomes %#02x%02x", typ, h, f[0], out[1], out[0])
 			}
 		}

@@ -116,7 +116,7 @@ class Plan:
         self.library.call(self.schedule + "_bind", self.handle, ctypes.addressof(buffers), timeout_ms)
 
     def enqueue(self, stream):
-        """One run behind what the stream holds, also under capture; stream is a CUstream as a number."""
+        """One run after what the stream holds, also under capture; stream is a CUstream as a number."""
         self.library.call("enqueue", self.handle, stream)
 
     def replay(self, stream):

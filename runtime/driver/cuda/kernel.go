@@ -29,8 +29,8 @@ type module struct {
 }
 
 // ModuleLoadData has the driver compile and load the package's PTX, which must be that of
-// its source; what the compiler says about bad PTX is part of the error. Code that is loaded already
-// is not loaded again.
+// its source; the compiler's messages about bad PTX are part of the error. Code that is
+// loaded already is not loaded again.
 func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,7 +91,8 @@ func (d *Driver) ModuleUnload(m driver.Module) error {
 
 // LaunchKernel launches f with the struct that params points to as its one
 // parameter. The struct is read before the call returns.
-func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
 	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
 		(*C.uint32_t)(unsafe.Pointer(&block)), C.uintptr_t(s), (*C.char)(params)))
 }
@@ -105,7 +106,7 @@ func (d *Driver) beginCapture(s driver.Stream, mode C.int) error {
 	return check("cuStreamBeginCapture", C.ovgen_capture_begin(d.ctx, C.uintptr_t(s), mode))
 }
 
-// StreamEndCapture ends it and returns what was captured.
+// StreamEndCapture ends it and returns the graph.
 func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 	var g C.uintptr_t
 	r := C.ovgen_capture_end(d.ctx, C.uintptr_t(s), &g)

@@ -69,7 +69,8 @@ func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.
 	shape := shapeOf(desc)
 	var made C.uintptr_t
 	var call *C.char
-	r := C.ovgen_product_restore(d.blas, &shape, C.uint64_t(x.bias), driver.WorkspaceBytes, unsafe.Pointer(&a), &made, &call)
+	r := C.ovgen_product_restore(d.blas, &shape, C.uint64_t(x.bias), driver.WorkspaceBytes,
+		unsafe.Pointer(&a), &made, &call)
 	if r != 0 {
 		return 0, blasStatus(C.GoString(call), r)
 	}
@@ -240,9 +241,9 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 	return x, nil
 }
 
-// fill writes numbers of ordinary size, since zeros draw less power and would flatter. A product that
-// adds to C finds numbers there too; whatever they grow into is freed with the rest. It writes a block of pseudo-random numbers between 1/128 and 1, of both signs,
-// and doubles it until the memory is full.
+// fill writes numbers of ordinary size, since zeros draw less power and would flatter. A product
+// that adds to C finds numbers there too; their sums are freed with the rest. It writes a block of
+// pseudo-random numbers between 1/128 and 1, of both signs, and doubles it until the memory is full.
 func (d *Driver) fill(p driver.Ptr, bytes int64, t driver.Type, s driver.Stream) error {
 	block := make([]uint32, min(bytes/4, 1<<18))
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -11,7 +11,7 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// Words behind help that ask for the table of what is lowered: for a screen, and as the page
+// Words after help that ask for the table of what is lowered: for a screen, and as the page
 // docs/schedules.md.
 const (
 	waysTopic      = "ways"
@@ -56,9 +56,9 @@ func printSchedules(w io.Writer) error {
 	}
 	fmt.Fprint(w, `# What is lowered
 
-Printed by `+"`ovgen help schedules`"+`; a test holds it current. The placements of a schedule's tensors say which
-communication it needs: names of tensors and of extents are its own. `+"`Moves`"+` chooses among the ways; the first of each
-table is taken where a schedule says none. An option that is left out takes the fastest known value. S is any constant.
+`+"`ovgen help schedules`"+` prints this page; a test keeps it current. The placements of a schedule's tensors imply the
+communication; the names of its tensors and extents are free. `+"`Moves`"+` chooses among the ways; the default is the
+first of each table. Unset options default to the fastest known value. S is any constant.
 `)
 	for _, c := range lower.Table() {
 		fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(c.Name[:1])+c.Name[1:])
