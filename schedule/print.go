@@ -16,7 +16,7 @@ func (s Schedule) Tensor(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
-// String writes the placement as papers do: [DIDx(D), M/D, K]; behind it, what the tensor
+// String writes the placement as papers do: [DIDx(D), M/D, K]; after that, what the tensor
 // lies within.
 func (t Tensor) String() string {
 	var parts []string

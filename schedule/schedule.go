@@ -83,7 +83,7 @@ func DIDx(n Extent) Split { return Split{Kind: DeviceX, Count: n} }
 // Stream cuts an axis into n steps.
 func Stream(n Extent) Split { return Split{Kind: StreamAxis, Count: n} }
 
-// Dim is an axis of extent e behind the given splits.
+// Dim is an axis of extent e after the given splits.
 func Dim(e Extent, outer ...Split) Axis { return Axis{Extent: e, Outer: outer} }
 
 // DIDy shards an axis over n hosts.

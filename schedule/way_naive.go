@@ -2,7 +2,7 @@ package schedule
 
 // Naive is Pull with the mistakes that pipelines are written with, to show what each costs.
 type Naive struct {
-	// StartInLoop has the streams wait for the caller's in each step, behind the step before.
+	// StartInLoop has the streams wait for the caller's in each step, after the step before.
 	StartInLoop bool
 	// HandlesInLoop exchanges IPC handles in each step.
 	HandlesInLoop bool

@@ -4,7 +4,7 @@
 // sum: a row-parallel layer without sequence parallelism. It is LinearReduceScatter, then an all-gather of the sums,
 // in two parts: the first half of each rank's rows is summed and gathered while the second is multiplied and put. Each
 // sum is made once, by its owner, so all ranks have equal bits. Choose it for outputs of tens of megabytes; Megatron
-// runs a ring all-reduce behind the product here, with nothing overlapped.
+// runs a ring all-reduce after the product here, with nothing overlapped.
 //
 // The schedule:
 //

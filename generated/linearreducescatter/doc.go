@@ -3,9 +3,9 @@
 // Package linearreducescatter multiplies A and a weight [N, K] that are both cut along K, and leaves each rank its
 // rows of the sum: the output side of a tensor-parallel layer under sequence parallelism. Each rank multiplies the
 // others' rows first, in the order r+1, r+2, ..., the copy engine puts every partial result into a slot at its owner
-// behind its product, and the owner sums its slots once, in fp32 and in the order of ranks, so runs give equal bits.
+// after its product, and the owner sums its slots once, in fp32 and in the order of ranks, so runs give equal bits.
 // The products have a stream each, of falling priority: a part that leaves must be done first, and the next fills what
-// it leaves of the device; the first begins ahead of the post, so that no other takes its place. The copies have a
+// it leaves of the device; the first begins before the post, so that no other takes its place. The copies have a
 // stream each as well, so that one starts under another. Each stream of products takes its 32 MiB of workspace. Choose
 // it from about two thousand rows on (four H200s: .56 of the product alone at 2048, .73 at 4096, .81 at 8192, .97 at
 // 32768); PyTorch and Flux reduce at the end as well.

@@ -36,10 +36,10 @@ var AllGatherLinearKernels = s.Schedule{
 
 // AllGatherLinearPut pushes instead: each rank writes its shard into every peer's
 // gathered tensor, in the order r-1, r-2, ... so that all links are used at once, and a
-// product waits for the word that comes behind its shard. On NVLink a push of a large
+// product waits for the word that comes after its shard. On NVLink a push of a large
 // shard alone is 5 % faster than a pull and one of a megabyte a quarter; it costs the
-// owner's word that its memory may be written and a wait ahead of each product, and
-// with those it is level with AllGatherLinear from four thousand rows on and behind it
+// owner's word that its memory may be written and a wait before each product, and
+// with those it is level with AllGatherLinear from four thousand rows on and slower
 // below. Transformer Engine and nvFuser can push.
 var AllGatherLinearPut = s.Schedule{
 	Tensors: linearTensors,
@@ -59,14 +59,14 @@ var AllGatherLinearParts = s.Schedule{
 
 // AllGatherLinearCopied copies the own shard beside the others and multiplies it there,
 // as nvFuser's pipelines and Flux do. The copy costs a shard's traffic in device memory
-// ahead of the first product; choose it to compare with them.
+// before the first product; choose it to compare with them.
 var AllGatherLinearCopied = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
 	Moves:   []s.Move{{Of: "A", Way: s.Naive{Copied: true}}},
 }
 
-// AllGatherLinearGrouped multiplies the own shard, then the shards behind it as one
+// AllGatherLinearGrouped multiplies the own shard, then the shards after it as one
 // product when the last of them is there, then those before it: three products instead
 // of D. Fewer and larger products waste less of the device in their last wave; choose
 // it where a shard's product fills the device badly and the copies are short beside it

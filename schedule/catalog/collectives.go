@@ -78,7 +78,7 @@ var Permutation = s.Schedule{
 
 // AllGatherInPlace is AllGather of rows that lie where C has them, as inference engines
 // and NCCL (sendbuff = recvbuff + rank*count) call it: the caller binds C alone, and each
-// rank's rows are in it ahead of the run. No rank copies its own. Choose it where the layer
+// rank's rows are in it before the run. No rank copies its own. Choose it where the layer
 // before can write into C.
 var AllGatherInPlace = s.Schedule{
 	Tensors: []s.Tensor{
@@ -98,7 +98,7 @@ var ReduceScatterInPlace = s.Schedule{
 	Ops: []s.Op{s.Sum("C", "A")},
 }
 
-// AllReduceInPlace is AllReduceTwoShot of one tensor: what C held on each rank is replaced
+// AllReduceInPlace is AllReduceTwoShot of one tensor: what C had on each rank is replaced
 // by the sum. Between reading a part and replacing it lies a meeting of the ranks anyway,
 // so it costs nothing. AllReduceOneShot has no such form: a rank would replace what its
 // peers still read.

@@ -121,7 +121,7 @@ func (w *printer) list(nodes []Node, indent string, width int) {
 	}
 }
 
-// phases prints a kernel's signals ahead of its work, the work and the signals behind it, a
+// phases prints a kernel's signals before its work, the work and the signals after it, a
 // line each, and returns the last.
 func (w *printer) phases(s Step, head string) string {
 	head += s.By + "{"
@@ -177,7 +177,7 @@ func (w *printer) choice(n If, indent string, width int) {
 }
 
 // joined says whether two nodes of one heading share a line: a post stands apart from the
-// product behind it.
+// product after it.
 func joined(a, b Node) bool {
 	if _, ok := a.(Let); ok {
 		_, ok = b.(Let)
@@ -225,7 +225,7 @@ func bounds(from, to Expr) string {
 	return span(from, to)
 }
 
-// span is 0..D-1, of a range that ends ahead of D.
+// span is 0..D-1, of a range that ends before D.
 func span(from, to Expr) string { return compact(from) + ".." + compact(Sub(to, Const(1))) }
 
 // compact is an expression at its simplest, without blanks.

@@ -43,7 +43,7 @@ type Buffer struct {
 	// has no name.
 	Inner Inner
 	// Room is the elements from one of such chunks to the next; absent: they lie
-	// behind one another.
+	// one after another.
 	Room Expr
 }
 

@@ -200,7 +200,7 @@ func (e Expr) ofRank() bool {
 	return e.Equal(Rank) || e.op == '%' && e.y.Equal(Size) && normal(*e.x).least() >= 0
 }
 
-// expr writes a sum: what is added first, the rank ahead of D, and the constant last.
+// expr writes a sum: what is added first, the rank before D, and the constant last.
 func (s sum) expr() Expr {
 	rank := slices.IndexFunc(s.terms, func(t term) bool {
 		return t.factor > 0 && len(t.atoms) == 1 &&

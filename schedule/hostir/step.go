@@ -93,7 +93,7 @@ func (w Work) operand(i int) string {
 	return "source"
 }
 
-// Words are those ahead of the work and those behind it.
+// Words are those before the work and those after it.
 func (s Step) Words() []Word { return slices.Concat(s.Pre, s.Post) }
 
 // Fused says that a kernel signals around its work.

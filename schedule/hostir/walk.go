@@ -53,7 +53,7 @@ func Bodies(n Node) (list [][]Node) {
 	return list
 }
 
-// Streams are those that a node itself names, none for nodes that enqueue nothing.
+// Streams are the streams that a node itself names, none for nodes that enqueue nothing.
 func Streams(n Node) (list []StreamRef) {
 	n.With(Parts{Stream: func(s StreamRef) StreamRef { list = append(list, s); return s }})
 	return list

@@ -155,7 +155,7 @@ type leg struct {
 	operand string // its role
 }
 
-// legs are those of a communication: two where it gathers for one layer and reduces behind
+// legs are those of a communication: two where it gathers for one layer and reduces after
 // another.
 func (c communication) legs() []leg {
 	if c.moves == gatherReduce || c.moves == batches {

@@ -3,8 +3,8 @@
 // that it has nothing to do for. The first finds what the operations compute together and gives
 // tensors their roles (form.go), the second finds in a table (rules.go) which communication the
 // placements need. The third (choose.go) takes the way that the schedule says for it, each in a
-// file way_*.go with the options that it reads, and writes the naive program, with its streams.
+// file way_*.go, and writes the naive program, with its streams.
 // Later passes give tensors one memory, move the exchange of handles out, choose kernels, fuse
-// steps into launches, simplify indices and give buffers the schedule's own names. An option that
-// a way does not read is an error that names the field.
+// steps into launches, simplify indices and give buffers the schedule's own names. Options that do
+// not go together are an error that names the field.
 package lower

@@ -99,7 +99,7 @@ func recognise(d *draft) error {
 	return nil
 }
 
-// contractions are those that are lowered, with the words for them.
+// contractions names the contractions that are lowered.
 func contractions() string {
 	var list []string
 	for _, o := range []schedule.Op{schedule.Linear("", "", ""), schedule.Matmul("", "", ""),
@@ -243,7 +243,7 @@ func (f form) tensor(role string) string {
 // word is a name in a text.
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 
-// said is a text in which tensors are called as the schedule calls them.
+// said is a text with the names that the schedule has for tensors.
 func (f form) said(text string) string {
 	return word.ReplaceAllStringFunc(text, func(w string) string {
 		if slices.Contains([]string{"A", "B", "B2", "Bias", "C"}, w) {

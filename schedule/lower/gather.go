@@ -74,7 +74,7 @@ func (d *draft) shards() shards { return shards{parts{int64(max(d.with.parts, 1)
 // turn is the shard that a step takes a part of, counted from the own one.
 func (s shards) turn() hostir.Expr { return hostir.Div(step, hostir.Const(s.n)) }
 
-// loop is over the parts of the shards from the first-th on, of the ranks behind this one.
+// loop is over the parts of the shards from the first-th on, of the ranks after this one.
 func (s shards) loop(first int64, body ...hostir.Node) hostir.For {
 	head := []hostir.Node{hostir.Bind("from", hostir.Ahead(s.turn())), hostir.Bind("to", hostir.Behind(s.turn()))}
 	if s.n > 1 {

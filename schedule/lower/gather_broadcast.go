@@ -3,8 +3,8 @@ package lower
 import "ovgen/schedule/hostir"
 
 // gatherBroadcast takes a root a step: rank i pushes its shard to all peers in step i,
-// and the others multiply it when it is there. A rank behind its own step waits for a
-// root's shard behind its own push, so waits lead to lower roots only.
+// and the others multiply it when it is there. A rank after its own step waits for a
+// root's shard after its own push, so waits lead to lower roots only.
 func gatherBroadcast(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {

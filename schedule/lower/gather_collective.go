@@ -5,8 +5,8 @@ import (
 )
 
 // gatherCollective gathers a chunk of every shard by one collective a step, and
-// multiplies the chunks as one: nvFuser's collective pipeline. All ranks meet ahead of
-// the first chunk and behind the last, so that the chunks need no signals of their own.
+// multiplies the chunks as one: nvFuser's collective pipeline. All ranks meet before
+// the first chunk and after the last, so that the chunks need no signals of their own.
 func gatherCollective(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {

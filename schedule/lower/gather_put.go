@@ -3,8 +3,8 @@ package lower
 import "ovgen/schedule/hostir"
 
 // gatherPut pushes this rank's shard, in parts if asked, into every peer's gathered
-// tensor: in step i to rank r-i, while that of rank r+i arrives. A rank says ahead of
-// everything that its memory may be written. It waits for what arrives behind its own
+// tensor: in step i to rank r-i, while that of rank r+i arrives. A rank says before
+// everything that its memory may be written. It waits for what arrives after its own
 // push of the step, which the rank that pushes to it does as well, so that no circle
 // of ranks can wait for each other.
 func gatherPut(d *draft) error {

@@ -135,7 +135,7 @@ func gatherRingPut(d *draft) error {
 
 // gatherRing pulls from the rank before what that has got in the step before, and says
 // to the next when it is there. Whether copies have a stream of their own or share
-// those of the steps, a step waits behind its own post, so the ring can't hold itself.
+// those of the steps, a step waits after its own post, so the ring can't hold itself.
 func gatherRing(d *draft) error {
 	r, err := d.ring(ready, read)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // gathering is a loop over the ranks' shards, in parts where they are cut: step i pulls a part
 // of the shard of rank r+i and multiplies it. Each part has its own member of the semaphore
 // that says it is ready. The own shard is multiplied where it is, all ranks meet once ahead
-// of the loop and once behind it, copies have a stream of their own and all of them are
-// enqueued ahead of the products. Each of these can be left out, to see what it is worth:
+// of the loop and once after it, copies have a stream of their own and all of them are
+// enqueued before the products. Each of these can be left out, to see what it is worth:
 // nvFuser's program leaves out all.
 type gathering struct {
 	*draft
@@ -57,7 +57,7 @@ func gatherShift(d *draft) error {
 	return nil
 }
 
-// start declares the streams and forks those that work side by side from the beginning.
+// start declares the streams and forks the ones that work side by side from the beginning.
 func (x gathering) start() []hostir.Node {
 	d := x.draft
 	if !x.apart {
@@ -67,7 +67,7 @@ func (x gathering) start() []hostir.Node {
 		}
 		return []hostir.Node{x.loop(x.first, x.forked())}
 	}
-	// Pulls by kernels get multiprocessors in their turn: ahead of the products, they held up
+	// Pulls by kernels get multiprocessors in their turn: before the products, they held up
 	// the small ones that they are for.
 	copies := copySet
 	copies.High = !d.with.copies

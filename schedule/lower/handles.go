@@ -5,7 +5,7 @@ import (
 )
 
 // handles moves the exchange of IPC handles out of the program: what peers read of the
-// caller's memory, and the arena, which has all else, are shared once, ahead of the first run.
+// caller's memory, and the arena, which has all else, are shared once, before the first run.
 func handles(d *draft) error {
 	if d.with.handlesInLoop {
 		return nil

@@ -123,7 +123,7 @@ func TestEitherWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := func(p *hostir.Program) string { // what is behind the line that names the caller's buffers
+	body := func(p *hostir.Program) string { // what is after the line that names the caller's buffers
 		_, text, _ := strings.Cut(hostir.Print(p), "\n")
 		return text
 	}

@@ -57,7 +57,7 @@ func TestGoldensAreOfSchedules(t *testing.T) {
 }
 
 // Falling is the default where partial results leave from streams of their own, and the
-// first of them is forked ahead of the others.
+// first of them is forked before the others.
 func TestPriorities(t *testing.T) {
 	for _, test := range []struct {
 		name    string

@@ -63,7 +63,7 @@ func reduceRing(d *draft) error {
 }
 
 // reduceRingKernel adds by a kernel that reads the sum so far from the previous rank. The
-// products need no neighbour, so they run ahead of the sums.
+// products need no neighbour, so they run before the sums.
 func reduceRingKernel(d *draft) error {
 	if err := d.ringBuffers(); err != nil {
 		return err

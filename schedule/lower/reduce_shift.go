@@ -31,7 +31,7 @@ func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Step {
 		Described("own rows " + when + "straight into their slot")
 }
 
-// ownLast is the stream of each step's product, and that of the own rows behind them.
+// ownLast is the stream of each step's product, and that of the own rows after them.
 // A part that has the furthest to go must be done first: products that may run at once
 // and with equal priority share the device instead.
 func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
@@ -84,8 +84,8 @@ func reducePut(d *draft) error {
 	return nil
 }
 
-// forkedAround is the forks and, between them, what is said to the peers: behind the fork of
-// the streams that have the first product, which need not wait for it, and ahead of all
+// forkedAround is the forks and, between them, what is said to the peers: after the fork of
+// the streams that have the first product, which need not wait for it, and before all
 // that wait for peers. Where priorities fall only the first step is forked ahead: a
 // product that has begun keeps the device, whatever its priority, so the others must not
 // begin at the same moment.
@@ -102,7 +102,7 @@ func (d *draft) forkedAround(said hostir.Node, set hostir.StreamSet, others ...h
 }
 
 // reduceInSlot lets the product itself write the owner's slot. The own rows need not wait
-// for what is said to the peers. Where steps are fused, the ranks meet once ahead of the
+// for what is said to the peers. Where steps are fused, the ranks meet once before the
 // products and once in the sum: a launch for each product's signals would cost more than
 // what an earlier one can say.
 func reduceInSlot(d *draft) error {
@@ -138,7 +138,7 @@ const staging = "staging"
 
 // reduceGet lets the owner copy partial results out of staging buffers that the
 // steps take in turn, one for each compute stream. A step says that its buffer is
-// ready; the next step that takes the buffer waits until it was read. It waits behind
+// ready; the next step that takes the buffer waits until it was read. It waits after
 // this rank's own copy of the step, which another rank may be waiting for.
 func reduceGet(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {

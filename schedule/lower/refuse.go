@@ -145,7 +145,7 @@ func weightColumns(k kind) int {
 	return 0
 }
 
-// columns refuses a weight that is spread over its columns behind an all-gather of A: of
+// columns refuses a weight that is spread over its columns after an all-gather of A: of
 // such a layer every rank has its own weight, whose columns are the symbol.
 func columns(d *draft) error {
 	s, kind := d.schedule, d.form.kind
