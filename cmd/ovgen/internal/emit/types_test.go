@@ -9,7 +9,7 @@ import (
 
 // The element types of schedules are those of drivers.
 func TestElementTypes(t *testing.T) {
-	types := schedule.Schedule{}.WithDefaults().Types
+	types := schedule.ElementTypes()
 	if len(types) != len(driver.Types()) {
 		t.Errorf("schedules have the types %v, drivers %v", types, driver.Types())
 	}
