@@ -16,7 +16,7 @@ var ptx []byte
 // host.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "5fe5cbe408273afc71932d5915267ff2479e936b029715668a58a077747ca9e0",
+	Source:  "d86969cc077f231888aac0fd03b184e2c2b14412859e6dcbac101d1f49563040",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

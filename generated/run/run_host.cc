@@ -2,7 +2,7 @@
 
 // The kernels of run.cu compiled for the host, whose threads the engine of the simulator
 // runs. The Go tool compiles this file again when it changes, and not when only the .cu does, so it
-// names that: sha256 c440fc3fa5bf1f08a07bfc40234b05f278a98b6b0bbb88814d426f2893ee0fab
+// names that: sha256 efac211b4d1908d697e6c0b614ab1956fadcb7b36daee61d0ab06605c04adb93
 
 namespace {
 
