@@ -97,6 +97,12 @@ func (d Device) Source() []Part {
 	return parts
 }
 
+// Adds says whether sums have a template for elements of that type.
+func Adds(t driver.Type) bool {
+	_, err := fs.Stat(files, t.String()+".cu.tmpl")
+	return err == nil
+}
+
 // works are the templates of kernels by their work; a kind may have one of its own.
 var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl"}
 
