@@ -69,7 +69,7 @@ if [ "$PART" = join ]; then
       echo "torch-$n: not run, there is no $BIN/libovgen.so (make gpu-build)"
     fi
   done
-  part memcheck-2 checked $("$BIN/run" list | awk 'NR > 1 { print $1 }')
+  part memcheck-2 checked $("$BIN/run" list -json | sed -n 's/^{"program":"\([^"]*\)".*/\1/p')
   exit $failed
 fi
 
@@ -85,5 +85,13 @@ fi
 if [ "$PART" != test ]; then
   part bench "$BIN/run" bench all -ranks "$gpus" -driver cuda -iters ${ROUNDS:-8}
   part steps "$BIN/run" bench allgathermatmul -ranks "$gpus" -driver cuda -iters 80 -nosteps -shapes 512,4096,3584
+  # Twice, with a cache of tuned products that is empty the first time.
+  cache=$(mktemp -d)
+  for start in first second; do
+    part "layers-$start" env OVGEN_CACHE="$cache" "$BIN/run" layers allgatherlinear allgathergateup linearreducescatter \
+      linearallreducetwoshot -ranks "$gpus" -driver cuda
+  done
+  rm -rf "$cache"
+  part known "$BIN/cuda.test" -test.run '^$' -test.bench KnownProduct
 fi
 exit $failed

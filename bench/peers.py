@@ -14,7 +14,7 @@ of C. Weights are [n,k]. The variants, taken in turn in each round:
     symm_mem  torch.ops.symm_mem.fused_all_gather_matmul or fused_matmul_reduce_scatter
     NAME      a package of ovgen, enqueued, and replayed from its own graph
 
-each eager (the host enqueues when the ranks have met) and gated (all is queued behind a sleeping
+each eager (the host enqueues when the ranks have met) and gated (all is queued after a sleeping
 kernel before). A time is the device's, of the slowest rank; the median over the rounds is given.
 Prints a line of JSON for each figure to --out, with the names that `run bench -json` has, and a table.
 """

@@ -1,40 +1,48 @@
 package schedule
 
-// Carrier is what copies between ranks and what signals. Left open, it is the fastest known
-// one of the way.
+// Carrier is what copies between ranks and what signals, in steps of their own. Left open, it
+// is the fastest known one of the way.
 type Carrier string
 
-// Carriers.
+// StepCarrier is a Carrier of a way of which one kernel can do a whole step: it may also be OneKernel.
+type StepCarrier string
+
+// Of a Carrier and of a StepCarrier.
 const (
 	// CopyEngine lets the copy engine copy and stream memory operations signal: the
 	// multiprocessors are left to the products.
-	CopyEngine Carrier = "copy engine"
+	CopyEngine = "copy engine"
 	// KernelCopies are copies by kernels, which start sooner; stream memory operations signal.
-	KernelCopies Carrier = "kernel copies"
+	KernelCopies = "kernel copies"
 	// KernelSignals are signals by kernels; the copy engine copies.
-	KernelSignals Carrier = "kernel signals"
+	KernelSignals = "kernel signals"
 )
 
-// Of a Carrier and of a Signaller.
-const (
-	// Kernels copy and signal, each a launch of its own.
-	Kernels = "kernels"
-	// OneKernel waits, copies or sums, and posts.
-	OneKernel = "one kernel"
-)
+// Kernels copy and signal, each a launch of its own: of all carriers and signallers.
+const Kernels = "kernels"
 
-func (Carrier) values() []string {
-	return []string{string(CopyEngine), string(KernelCopies), string(KernelSignals), Kernels, OneKernel}
-}
+// OneKernel waits, copies or sums, and posts: of a StepCarrier and of a StepSignaller.
+const OneKernel = "one kernel"
+
+func (Carrier) values() []string { return []string{CopyEngine, KernelCopies, KernelSignals, Kernels} }
+
+func (StepCarrier) values() []string { return append(Carrier("").values(), OneKernel) }
 
 // Signaller is what signals where ranks copy nothing. Left open, it is the fastest known one
 // of the way.
 type Signaller string
 
-// MemOps are stream memory operations. A Signaller may also be Kernels or OneKernel.
-const MemOps Signaller = "stream memory operations"
+// StepSignaller is a Signaller of a way of which one kernel can do a whole step: it may also
+// be OneKernel.
+type StepSignaller string
 
-func (Signaller) values() []string { return []string{string(MemOps), Kernels, OneKernel} }
+// MemOps are stream memory operations: of a Signaller and of a StepSignaller, which may also
+// be Kernels.
+const MemOps = "stream memory operations"
+
+func (Signaller) values() []string { return []string{MemOps, Kernels} }
+
+func (StepSignaller) values() []string { return append(Signaller("").values(), OneKernel) }
 
 // Direction in which a ring passes shards on.
 type Direction string

@@ -63,7 +63,8 @@ func ExampleSchedule_Validate() {
 func ExampleTensor_String() {
 	chunks := s.Split{Kind: s.Plain, Count: "2"}
 	fmt.Println(s.Tensor{Name: "A", Axes: []s.Axis{s.Dim(s.M, chunks, s.DIDx(s.D)), s.Dim(s.K)}})
-	fmt.Println(s.Tensor{Name: "A", Axes: []s.Axis{{Extent: s.M, Outer: []s.Split{{Kind: s.DeviceX, Count: s.D, Uneven: true}}}, s.Dim(s.N)}})
+	fmt.Println(s.Tensor{Name: "A",
+		Axes: []s.Axis{{Extent: s.M, Outer: []s.Split{{Kind: s.DeviceX, Count: s.D, Uneven: true}}}, s.Dim(s.N)}})
 	// Output:
 	// [2, DIDx(D), M/(2*D), K]
 	// [DIDx(D, uneven), M/D, N]

@@ -27,9 +27,10 @@ func Sums(w Way) bool {
 	return ok
 }
 
-// ways are the zero values of all ways: for each there is a file.
+// ways are the zero values of all ways.
 var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, Naive{},
-	Slots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, RingSum{}, RingAccumulate{}, Padded{}}
+	Slots{}, SlotsToAll{}, LayerSlots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, RingSum{}, RingAccumulate{},
+	Get{}, Put{}, Padded{}}
 
 // Ways lists the zero values of all ways.
 func Ways() []Way { return append([]Way{}, ways...) }

@@ -43,10 +43,9 @@ func Copy(out, in string) Op { return Op{Out: out, In: []string{in}, Index: "...
 // Name is the operation's word: linear, matmul, gradient, sum or copy; of other
 // contractions the Index.
 func (o Op) Name() string {
-	for name, of := range map[string]Op{"linear": Linear("", "", ""), "matmul": Matmul("", "", ""),
-		"gradient": Gradient("", "", ""), "sum": Sum("", ""), "copy": Copy("", "")} {
-		if o.Index == of.Index {
-			return name
+	for _, u := range usual {
+		if o.Index == u.Index {
+			return u.name
 		}
 	}
 	return o.Index

@@ -13,7 +13,8 @@ func TestSignature(t *testing.T) {
 	}
 	gathered := with(s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.M, s.Stream(s.D)))
 	chunked := func(n s.Extent) string {
-		return with(s.Dim(s.M, s.Split{Kind: s.Plain, Count: n}, s.DIDx(s.D)), s.Dim(s.M, s.Stream(n), s.Split{Kind: s.Plain, Count: s.D}))
+		return with(s.Dim(s.M, s.Split{Kind: s.Plain, Count: n}, s.DIDx(s.D)),
+			s.Dim(s.M, s.Stream(n), s.Split{Kind: s.Plain, Count: s.D}))
 	}
 	if got := chunked("1"); got != gathered {
 		t.Errorf("one chunk is %q, want %q", got, gathered)

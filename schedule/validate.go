@@ -161,7 +161,8 @@ const MaxExtent = 1 << 30
 // within refuses a constant that is larger than an extent may be.
 func (v *validation) within(path string, e Extent) {
 	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil && e.constant() && n > MaxExtent {
-		v.add(path, fmt.Sprintf("use at most %d", MaxExtent), "the extent %s is too large: the bytes of a tensor must fit an int64", e)
+		v.add(path, fmt.Sprintf("use at most %d", MaxExtent),
+			"the extent %s is too large: the bytes of a tensor must fit an int64", e)
 	}
 }
 

@@ -100,7 +100,8 @@ func (s Schedule) checkExtents(v *validation) {
 		for j, o := range s.Ops {
 			if n, ok := s.wantedAxes(o, t.Name); ok && n != len(t.Axes) {
 				short[t.Name] = true
-				v.add(fmt.Sprintf("Tensors[%d].Axes", i), fmt.Sprintf("Ops[%d] is %q", j, o.Index), "%d axes where %d are needed", len(t.Axes), n)
+				v.add(fmt.Sprintf("Tensors[%d].Axes", i), fmt.Sprintf("Ops[%d] is %q", j, o.Index), "%d axes where %d are needed",
+					len(t.Axes), n)
 				break
 			}
 		}

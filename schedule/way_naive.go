@@ -14,7 +14,7 @@ type Naive struct {
 	Streams int `zero:"one for each step" most:"64"`
 	// WithStep has a shard copied on the stream of its product, not on one of its own.
 	WithStep bool
-	By       Carrier `zero:"copy engine"`
+	By       StepCarrier `zero:"copy engine"`
 }
 
 func (Naive) way() {}

@@ -6,8 +6,8 @@ type Push struct {
 	// Parts that a shard travels in, with a product each.
 	Parts int `zero:"1" most:"64"`
 	// Streams of the products, which steps take in turn.
-	Streams int     `zero:"one for each step" most:"64"`
-	By      Carrier `zero:"copy engine"`
+	Streams int         `zero:"one for each step" most:"64"`
+	By      StepCarrier `zero:"copy engine"`
 }
 
 func (Push) way() {}

@@ -2,7 +2,7 @@ package schedule
 
 // Shot lets a rank read all partial results over the link and add them in the order of ranks.
 type Shot struct {
-	Signals Signaller `zero:"one kernel"`
+	Signals StepSignaller `zero:"one kernel"`
 }
 
 func (Shot) way()  {}
@@ -10,7 +10,7 @@ func (Shot) sums() {}
 
 // TwoShot is Shot of a rank's own rows; the other sums are copied from those who made them.
 type TwoShot struct {
-	By Carrier `zero:"one kernel"`
+	By StepCarrier `zero:"one kernel"`
 }
 
 func (TwoShot) way()  {}

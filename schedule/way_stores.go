@@ -7,7 +7,7 @@ type Stores struct {
 	Streams int `zero:"one for each step" most:"64"`
 	// Equal gives the products of all steps one priority; else an earlier step has a higher one.
 	Equal   bool
-	Signals Signaller `zero:"one kernel"`
+	Signals StepSignaller `zero:"one kernel"`
 }
 
 func (Stores) way()  {}

@@ -28,8 +28,7 @@ type Kernel struct {
 // Host is what the file that compiles kernels for the host is rendered with.
 type Host struct {
 	Package, From string
-	Source        string // sha256 of the .cu in hexadecimal
-	Words         bool   // kernels signal
+	Source        string // Digest of the .cu and of all that is included
 	Kernels       []HostKernel
 }
 
@@ -49,48 +48,28 @@ func (d Device) any(is func(kernels.Kernel) bool) bool {
 	return slices.ContainsFunc(d.Table.Kernels, is)
 }
 
-// Has says whether a kernel is of that kind.
-func (d Device) Has(kind kernels.Kind) bool {
-	return d.any(func(k kernels.Kernel) bool { return k.Kind == kind })
-}
-
-// Signals says whether a kernel signals around its work, Opens whether one posts before it.
-func (d Device) Signals() bool { return d.any(kernels.Kernel.Signals) }
-func (d Device) Opens() bool   { return d.any(func(k kernels.Kernel) bool { return k.PrePost != 0 }) }
-
-// Posts says whether a kernel posts around its work, Waits whether one awaits words.
-func (d Device) Posts() bool {
-	return d.any(func(k kernels.Kernel) bool { return k.Signals() && (k.PrePost != 0 || k.PostPost != 0) })
-}
-func (d Device) Waits() bool { return d.any(kernels.Kernel.Waits) }
-
-// Words says whether kernels signal at all.
-func (d Device) Words() bool { return d.Has(kernels.Post) || d.Waits() || d.Signals() }
-
-// Sums says whether a kernel adds up, SumsOf whether elements of that type.
-func (d Device) Sums() bool { return d.any(kernels.Kernel.Sums) }
-func (d Device) SumsOf(typ string) bool {
-	return d.Sums() && slices.ContainsFunc(d.Table.Types, func(t driver.Type) bool { return t.String() == typ })
+// Headers are those that the kernels have a use for, in the order in which the .cu includes them. What a package does
+// not use of one leaves nothing in its PTX.
+func (d Device) Headers() (names []string) {
+	add := func(uses bool, list ...string) {
+		if uses {
+			names = append(names, list...)
+		}
+	}
+	add(len(d.Table.Kernels) > 0, "ptx.h")
+	add(d.any(kernels.Kernel.Waits), "words.h")
+	add(d.any(kernels.Kernel.Signals), "blocks.h")
+	add(d.any(kernels.Kernel.Copies), "bytes.h")
+	for _, t := range d.Table.Types {
+		add(d.any(kernels.Kernel.Sums), t.String()+".h")
+	}
+	add(d.any(kernels.Kernel.Sums), "sum.h")
+	return names
 }
 
 // Source are the parts of the .cu.
 func (d Device) Source() []Part {
 	parts := []Part{{"head.cu.tmpl", d}}
-	add := func(uses bool, names ...string) {
-		for _, n := range names {
-			if uses {
-				parts = append(parts, Part{n, d})
-			}
-		}
-	}
-	add(d.Words() || d.SumsOf("bf16") || d.SumsOf("fp16"), "ptx.cu.tmpl")
-	add(d.Waits(), "words.cu.tmpl")
-	add(d.Signals(), "blocks.cu.tmpl")
-	add(d.any(kernels.Kernel.Copies), "bytes.cu.tmpl")
-	for _, t := range d.Table.Types {
-		add(d.Sums(), t.String()+".cu.tmpl")
-	}
-	add(d.Sums(), "sum.cu.tmpl")
 	for _, k := range d.Kernels() {
 		parts = append(parts, Part{k.template(), k})
 	}
@@ -150,26 +129,26 @@ func (k Kernel) EachPeer() bool {
 	return slices.Contains([]kernels.Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait}, kernels.EachPeer)
 }
 
-// Does says what the kernel does: "posts to every peer, waits for every peer, and adds up tensors".
+// Does says what the kernel does: "posts to every peer, awaits all, and adds up tensors in order and in fp32".
 func (k Kernel) Does() string { return does(k.Kernel) }
 
 func does(k kernels.Kernel) string {
 	var list []string
-	add := func(words kernels.Words, text string) {
+	add := func(words kernels.Words, text, each string) {
 		switch words {
 		case kernels.One:
 			list = append(list, text+"a peer")
 		case kernels.EachPeer:
-			list = append(list, text+"every peer")
+			list = append(list, text+each)
 		}
 	}
-	add(k.PrePost, "posts to ")
-	add(k.PreWait, "waits for ")
+	add(k.PrePost, "posts to ", "every peer")
+	add(k.PreWait, "awaits ", "all")
 	if k.Kind.Work() != kernels.Nothing {
 		list = append(list, k.Kind.Does())
 	}
-	add(k.PostPost, "posts to ")
-	add(k.PostWait, "waits for ")
+	add(k.PostPost, "posts to ", "every peer")
+	add(k.PostWait, "awaits ", "all")
 	switch last := len(list) - 1; {
 	case last == 0:
 		return list[0]

@@ -1,16 +1,36 @@
 package templates
 
 import (
-	"fmt"
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// What the other tests here run is what packages have: after the head comment, the .cu of every
-// package that is checked in is a row of the texts that they compile.
+// What the other tests here run is what packages have: the headers, and after the head comment what the .cu of every
+// package that is checked in consists of is included and rendered there too.
 func TestGeneratedText(t *testing.T) {
+	headers, err := Headers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := filepath.Glob("../generated/device/*.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(have) != len(headers) {
+		t.Errorf("%d headers are generated: %v, want %d", len(have), have, len(headers))
+	}
+	for _, file := range have {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(text, headers[filepath.Base(file)]) {
+			t.Errorf("%s: the tests run another text", file)
+		}
+	}
 	run, checked := sections(t, transport()), sections(t, checking())
 	files, err := filepath.Glob("../generated/*/*.cu")
 	if err != nil {
@@ -55,36 +75,32 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
-// preamble ends the head of every .cu.
-const preamble = "#define DEVICE static __device__ __forceinline__\ntypedef unsigned long long u64;\n"
+// preamble ends the head comment of every .cu.
+const preamble = "// is launched once before the first run.\n"
 
-// section is a part of a .cu: what a template rendered to, or a paragraph of one that leaves out
-// what a package has no use for.
+// section is a part of a .cu: the line that includes a header, or what a template rendered to.
 type section struct{ name, text string }
 
-// sections are the parts of a .cu after its head. The second kernel of a kind has the name of the
-// first, as in a package that has no other.
+// sections are the parts of a .cu after its head comment. The second kernel of a kind has the name of the first, as in
+// a package that has no other.
 func sections(t *testing.T, c code) (parts []section) {
 	t.Helper()
-	for _, p := range c.parts[1:] {
+	for i, p := range c.parts {
 		rendered, err := Render(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := string(rendered.Bytes)
-		if k, ok := p.Data.(Kernel); ok {
-			parts = append(parts, section{k.Name, strings.ReplaceAll(text, k.Name, string(k.Kind))})
-			continue
-		}
-		paragraphs := strings.Split(strings.TrimSuffix(text, "\n"), "\n\n")
-		if p.Template != "ptx.cu.tmpl" && p.Template != "blocks.cu.tmpl" {
-			paragraphs = []string{strings.TrimSuffix(text, "\n")}
-		}
-		for i, x := range paragraphs {
-			if i > 0 {
-				x = "\n" + x
+		switch k, ok := p.Data.(Kernel); {
+		case i == 0:
+			_, includes, _ := strings.Cut(text, preamble)
+			for line := range strings.Lines(includes) {
+				parts = append(parts, section{strings.TrimSpace(line), line})
 			}
-			parts = append(parts, section{fmt.Sprintf("%s, paragraph %d", p.Template, i+1), x + "\n"})
+		case ok:
+			parts = append(parts, section{k.Name, strings.ReplaceAll(text, k.Name, string(k.Kind))})
+		default:
+			parts = append(parts, section{p.Template, text})
 		}
 	}
 	return parts

@@ -26,16 +26,23 @@ func TestThreads(t *testing.T) {
 		t.Skip("runs thousands of threads")
 	}
 	dir := transport().write(t)
-	source, err := os.ReadFile(filepath.Join(dir, "check.cu"))
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(filepath.Join(dir, "device", "*.h"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("headers: %v, %v", files, err)
 	}
-	host, err := hostCalls(string(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "check_host.cu"), []byte(host), 0o644); err != nil {
-		t.Fatal(err)
+	files = append(files, filepath.Join(dir, packageDir, "check.cu"))
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, err := hostCalls(string(source))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if err := os.WriteFile(file, []byte(host), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	needSanitizer(t, dir)
 	program := compile(t, dir, "threads", "-O1", "-g", "-fsanitize=thread")

@@ -49,16 +49,31 @@ func run(t *testing.T, program string, args ...string) (string, error) {
 	return string(out), errors.Join(err, context.Cause(ctx))
 }
 
-// write writes the code to a folder.
+// packageDir is the folder of a package in that of all, beside that of the headers.
+const packageDir = "package"
+
+// write writes the code and the headers to a folder, as packages have them.
 func (c code) write(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	for file, parts := range map[string][]Part{c.name + ".cu": c.parts, c.name + "_host.cc": {{"host.cc.tmpl", c.host}}} {
+	files := map[string][]byte{}
+	headers, err := Headers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range headers {
+		files[filepath.Join("device", name)] = text
+	}
+	for name, parts := range map[string][]Part{c.name + ".cu": c.parts, c.name + "_host.cc": {{"host.cc.tmpl", c.host}}} {
 		text, err := Render(parts...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, file), text.Bytes, 0o644); err != nil {
+		files[filepath.Join(packageDir, name)] = text.Bytes
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +90,7 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 	}
 	program := filepath.Join(dir, main)
 	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing",
-		"-I", dir, "-I", "testdata", source, "-o", program)
+		"-I", filepath.Join(dir, packageDir), "-I", "testdata", source, "-o", program)
 	if !slices.Contains(flags, "-fsanitize=thread") {
 		args = append(args, "-I", engine, filepath.Join(engine, "engine_linux.cc"),
 			"-D__threadfence()=__threadfence_system()", "-D__threadfence_block()=__threadfence_system()")
@@ -104,7 +119,7 @@ func transport() code {
 			{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true},
 			{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
 		}}}
-	return code{"check", d.Source(), Host{Package: "check", From: d.From, Words: d.Words(), Kernels: d.Host()}}
+	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
 }
 
 // checking has the kernels that fill, compare and spin.
@@ -193,7 +208,7 @@ func TestSections(t *testing.T) {
 			want = "copies.cu.tmpl"
 		case strings.HasPrefix(line, "__global__ void post("):
 			want = "post.cu.tmpl"
-		case strings.HasPrefix(line, "typedef unsigned long long u64"):
+		case line == `#include "../device/words.h"`:
 			want = "head.cu.tmpl"
 		default:
 			continue

@@ -28,8 +28,10 @@ var lines = []line{
 		_, f, ok := p.ours()
 		return f, ok
 	}},
-	{"PyTorch symmetric memory", color.RGBA{R: 0xc2, G: 0x4d, B: 0x1c, A: 0xff}, []vg.Length{vg.Points(5), vg.Points(3)}, program(symmMem)},
-	{"NCCL and GEMM in turn", color.RGBA{R: 0x60, G: 0x60, B: 0x60, A: 0xff}, []vg.Length{vg.Points(1.5), vg.Points(2.5)}, program(nccl)},
+	{"PyTorch symmetric memory", color.RGBA{R: 0xc2, G: 0x4d, B: 0x1c, A: 0xff},
+		[]vg.Length{vg.Points(5), vg.Points(3)}, program(symmMem)},
+	{"NCCL and GEMM in turn", color.RGBA{R: 0x60, G: 0x60, B: 0x60, A: 0xff},
+		[]vg.Length{vg.Points(1.5), vg.Points(2.5)}, program(nccl)},
 }
 
 func program(name string) func(*point) (figure, bool) {
@@ -63,7 +65,8 @@ func picture(model string, points []*point) ([]byte, error) {
 		return nil, nil
 	}
 	canvas := vgsvg.New(vg.Length(len(panels))*4.2*vg.Inch, 3.2*vg.Inch)
-	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Points(12), PadTop: vg.Points(4), PadBottom: vg.Points(4), PadLeft: vg.Points(4), PadRight: vg.Points(4)}
+	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Points(12), PadTop: vg.Points(4), PadBottom: vg.Points(4),
+		PadLeft: vg.Points(4), PadRight: vg.Points(4)}
 	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, draw.New(canvas))[0] {
 		panels[i].Draw(c)
 	}

@@ -208,7 +208,8 @@ func compare(w io.Writer, points []*point) error {
 	for _, p := range points {
 		name, f, ok := p.ours()
 		peer, g, both := p.peer()
-		fmt.Fprintf(t, "%s/%s/%d\t%.4f\t%s\t%s\t", p.model, p.layer, p.m, p.pure, p.show(f, ok), strings.TrimSpace(name+" "+f.variant))
+		fmt.Fprintf(t, "%s/%s/%d\t%.4f\t%s\t%s\t", p.model, p.layer, p.m, p.pure, p.show(f, ok),
+			strings.TrimSpace(name+" "+f.variant))
 		fmt.Fprintf(t, "%s\t%s\t", p.show(g, both), peer)
 		if ok && both {
 			ratios = append(ratios, g.ms/f.ms)
@@ -225,7 +226,8 @@ func compare(w io.Writer, points []*point) error {
 	}
 	slices.Sort(ratios)
 	n := len(ratios)
-	_, err := fmt.Fprintf(w, "%d points: at least %.2f and at the median %.2f times as fast as the better peer\n", n, ratios[0], (ratios[(n-1)/2]+ratios[n/2])/2)
+	_, err := fmt.Fprintf(w, "%d points: at least %.2f and at the median %.2f times as fast as the better peer\n", n,
+		ratios[0], (ratios[(n-1)/2]+ratios[n/2])/2)
 	return err
 }
 

@@ -114,7 +114,7 @@ func parsePage(t *testing.T, text string) []step {
 	return steps
 }
 
-// mark stands ahead of what each step prints.
+// mark stands before what each step prints.
 const mark = "\x01\n"
 
 // script runs the steps. Commands may fail: what they print tells.
@@ -125,7 +125,8 @@ func script(steps []step) string {
 		fmt.Fprintf(&b, "printf '\\001\\n'\n")
 		switch {
 		case s.file != "":
-			fmt.Fprintf(&b, "mkdir -p %q && cat > %q <<'END OF FILE'\n%sEND OF FILE\n", filepath.Dir(s.file), s.file, s.prints)
+			fmt.Fprintf(&b, "mkdir -p %q && cat > %q <<'END OF FILE'\n%sEND OF FILE\n",
+				filepath.Dir(s.file), s.file, s.prints)
 		case s.gpu:
 			b.WriteString(s.command + " " + simulated + " >out.txt || cat out.txt\n")
 		default:

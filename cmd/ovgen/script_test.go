@@ -28,7 +28,8 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, vars...)
-			e.Vars = append(e.Vars, "REPO="+repo, "GOPROXY=off", "GOFLAGS=-buildvcs=false", "OVGEN_NVRTC=", "OVGEN_DRIVER=sim")
+			e.Vars = append(e.Vars, "REPO="+repo, "GOPROXY=off", "GOFLAGS=-buildvcs=false",
+				"OVGEN_NVRTC=", "OVGEN_DRIVER=sim")
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
@@ -85,7 +86,8 @@ func userModule(ts *testscript.TestScript, repo string, args []string) {
 	ts.Check(os.MkdirAll(dir, 0o755))
 	mod, err := os.ReadFile(filepath.Join(repo, "go.mod"))
 	ts.Check(err)
-	mod = bytes.Replace(mod, []byte("module ovgen\n"), []byte("module "+args[1]+"\n\nrequire ovgen v0.0.0\n\nreplace ovgen => "+repo+"\n"), 1)
+	mod = bytes.Replace(mod, []byte("module ovgen\n"),
+		[]byte("module "+args[1]+"\n\nrequire ovgen v0.0.0\n\nreplace ovgen => "+repo+"\n"), 1)
 	ts.Check(os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o644))
 	sum, err := os.ReadFile(filepath.Join(repo, "go.sum"))
 	ts.Check(err)

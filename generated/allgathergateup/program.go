@@ -15,12 +15,12 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
-		{Name: "B2", Axes: []schedule.Axis{{Extent: "N2"}, {Extent: "K"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
-		{Name: "C2", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N2"}}},
-		{Name: "Gathered", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "K"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
+		{Name: "B2", Axes: []schedule.Axis{schedule.Dim("N2"), schedule.Dim("K")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
+		{Name: "C2", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N2")}},
+		{Name: "Gathered", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("K")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
@@ -40,8 +40,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherGateUp, the same on all ranks. M is counted
-// over all ranks, of which each has a part. K, N and N2 are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherGateUp, the same on all ranks. M is counted over all ranks, of
+// which each has a part. K, N and N2 are of each rank's own tensors.
 type Shape struct {
 	M, K, N, N2 int
 	Type        device.Type // BF16, FP16, FP32
@@ -53,11 +53,10 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, C2 and Gathered, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, C2 and Gathered, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
-	// elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A        device.Ptr
 	B        device.Ptr // [N, K]; N*K elements
 	B2       device.Ptr // [N2, K]; N2*K elements
@@ -66,8 +65,8 @@ type Buffers struct {
 	Gathered device.Ptr // [Stream(D), M/D, K]; [M, K] in memory, M*K elements
 }
 
-// Plan is an AllGatherGateUp of one shape on this rank. Its methods, which are those of plan.Plan
-// but for Bind, are not for several goroutines at once.
+// Plan is an AllGatherGateUp of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
+// not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -87,8 +86,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
@@ -146,8 +144,10 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), p.gathered.At(int64(from)*p.chunkA), p.b.At(0), plan.NoBias)
-		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), p.gathered.At(int64(from)*p.chunkA), p.b2.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), p.gathered.At(int64(from)*p.chunkA), p.b.At(0),
+			plan.NoBias)
+		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), p.gathered.At(int64(from)*p.chunkA), p.b2.At(0),
+			plan.NoBias)
 	}
 
 	// The caller gets all shards.

@@ -15,8 +15,8 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "C"},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}, Within: "C"},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "...->..."},
@@ -26,16 +26,16 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "c16380b20b4b689971087609f5084a959fa4cac414c74d5dd9aa370a583a80ed",
-	Proof:   "proven for D = 1..8, stamp aade0b60849fe17d",
+	Hash:    "ae2b321bc112794a471334023a5e8deb286d7a28233edecb81fc4242f652bddf",
+	Proof:   "proven for D = 1..8, stamp 8be85041cf13df29",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherInPlace, the same on all ranks. M is counted
-// over all ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of an AllGatherInPlace, the same on all ranks. M is counted over all ranks, of
+// which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -47,16 +47,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// C is [M, N]: which the peers read; A [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on rank
-	// r; M*N elements.
+	// C is [M, N]: which the peers read; A [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on rank r; M*N elements.
 	C device.Ptr
 }
 
-// Plan is an AllGatherInPlace of one shape on this rank. Its methods, which are those of plan.Plan
-// but for Bind, are not for several goroutines at once.
+// Plan is an AllGatherInPlace of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
+// not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -72,8 +71,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

@@ -15,10 +15,10 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
-		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
+		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
@@ -38,8 +38,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearBroadcast, the same on all ranks. M is
-// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearBroadcast, the same on all ranks. M is counted over all
+// ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -51,8 +51,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A    device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 	B    device.Ptr // [N, K]; N*K elements
@@ -60,8 +60,8 @@ type Buffers struct {
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearBroadcast of one shape on this rank. Its methods, which are those of
-// plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is an AllGatherLinearBroadcast of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -80,8 +80,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

@@ -3,151 +3,15 @@
 // The kernels of AllGatherLinearFused's transport, launched by the host program in program.go:
 //   wait  waits until peers have posted, and resets
 //   post  posts to peers
-//   get   waits for a peer, copies from it, and posts to a peer
+//   get   awaits a peer, copies from it, and posts to a peer
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
 
-#define DEVICE static __device__ __forceinline__
-typedef unsigned long long u64;
-
-// What PTX has and C++ has no name for; a host brings its own.
-#ifndef OVGEN_HOST
-
-DEVICE unsigned load_acquire(const unsigned *word)
-{
-  unsigned value;
-  asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-  return value;
-}
-
-DEVICE void store_release(unsigned *word, unsigned value)
-{
-  asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
-}
-
-DEVICE void store_relaxed(unsigned *word, unsigned value)
-{
-  asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
-}
-
-// increment adds 1, or goes from last to 0; it returns what was there.
-DEVICE unsigned increment(unsigned *word, unsigned last)
-{
-  unsigned old;
-  asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(word), "r"(last) : "memory");
-  return old;
-}
-
-#endif
-
-// ----------------------------------------------------------------------------
-// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets it and one
-// that awaits it.
-
-// await_word holds the thread until the word is 1.
-DEVICE void await_word(const unsigned *word)
-{
-  while (load_acquire(word) != 1u) {
-  }
-}
-
-// ----------------------------------------------------------------------------
-// Kernels that signal around their work. Their blocks need not run at the same time. Each awaits
-// the words on its own, and the last one to finish, which knows that no other looks at them any
-// more, takes the words back to 0 and posts. Blocks count themselves at the scope of the GPU; one
-// release at that of the system then covers what all of them have read and written.
-
-// last_block is true in one thread, of the last block to finish, once all of that block's threads
-// are here. Blocks have counted themselves so many times each; the count goes back to 0.
-DEVICE bool last_block(unsigned *count, unsigned times)
-{
-  const unsigned last = times * gridDim.x - 1;
-  __syncthreads();
-  return threadIdx.x == 0 && increment(count, last) == last;
-}
-
-// block_await holds the block until each word is 1.
-DEVICE void block_await(unsigned *const *words, u64 count)
-{
-  if (threadIdx.x < count) {
-    await_word(words[threadIdx.x]);
-  }
-  __syncthreads();
-}
-
-// post_words lets peers see what happened before, own resets included, and then the words.
-DEVICE void post_words(unsigned *const *words, u64 count)
-{
-  if (count > 0) {
-    __threadfence_system();
-  }
-  for (unsigned i = 0; i < count; i++) {
-    store_relaxed(words[i], 1u);
-  }
-}
-
-// reset_words ends a wait: it takes the words back to 0 and notes the step.
-DEVICE void reset_words(unsigned *const *words, u64 count, unsigned *step, u64 value)
-{
-  for (unsigned i = 0; i < count; i++) {
-    store_relaxed(words[i], 0u);
-  }
-  if (count > 0) {
-    store_relaxed(step, (unsigned)value);
-  }
-}
-
-// ----------------------------------------------------------------------------
-// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
-// in flight, since a load over NVLink takes a microsecond.
-
-// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes before the
-// first unit and after the last one by one.
-template <typename T>
-DEVICE void copy_as(char *dst, const char *src, u64 bytes)
-{
-  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
-  u64 head = (0 - (u64)dst) % sizeof(T);
-  if (head > bytes) {
-    head = bytes;
-  }
-  const u64 units = (bytes - head) / sizeof(T);
-  T *to = (T *)(dst + head);
-  const T *from = (const T *)(src + head);
-  u64 i = first;
-  for (; i + 3 * stride < units; i += 4 * stride) {
-    const T a = from[i];
-    const T b = from[i + stride];
-    const T c = from[i + 2 * stride];
-    const T d = from[i + 3 * stride];
-    to[i] = a;
-    to[i + stride] = b;
-    to[i + 2 * stride] = c;
-    to[i + 3 * stride] = d;
-  }
-  for (; i < units; i += stride) {
-    to[i] = from[i];
-  }
-  const u64 middle = units * sizeof(T);
-  for (i = first; i < bytes - middle; i += stride) {
-    const u64 at = i < head ? i : i + middle;
-    dst[at] = src[at];
-  }
-}
-
-// copy_bytes is the launch's part in a copy by all of its threads. Elements have two bytes or more.
-DEVICE void copy_bytes(char *dst, const char *src, u64 bytes)
-{
-  const u64 apart = (u64)dst ^ (u64)src;  // where both are aligned alike, low bits are 0
-  if (apart % 16 == 0) {
-    copy_as<uint4>(dst, src, bytes);
-  } else if (apart % 4 == 0) {
-    copy_as<unsigned>(dst, src, bytes);
-  } else {
-    copy_as<unsigned short>(dst, src, bytes);
-  }
-}
+#include "../device/ptx.h"
+#include "../device/words.h"
+#include "../device/blocks.h"
+#include "../device/bytes.h"
 
 // ----------------------------------------------------------------------------
 // wait holds its stream until each word is 1 and takes the words back to 0. Then it notes in the
@@ -196,7 +60,7 @@ __global__ void post(const __grid_constant__ struct post p)
 }
 
 // ----------------------------------------------------------------------------
-// get waits for a peer, copies from it, and posts to a peer.
+// get awaits a peer, copies from it, and posts to a peer.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct get {

@@ -23,11 +23,10 @@ var table = kernels.Table{
 //go:embed allgatherlinearfused_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "4db86cb345c6f603033e74b11f9fd62760846fdc14380f00cc421cd55e53e436",
+	Source:  "90a354e492e2029a6f526e87f2470ac9fad972e749e0b8262e6d932399920566",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

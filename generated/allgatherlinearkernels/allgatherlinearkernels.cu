@@ -8,92 +8,9 @@
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
 
-#define DEVICE static __device__ __forceinline__
-typedef unsigned long long u64;
-
-// What PTX has and C++ has no name for; a host brings its own.
-#ifndef OVGEN_HOST
-
-DEVICE unsigned load_acquire(const unsigned *word)
-{
-  unsigned value;
-  asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-  return value;
-}
-
-DEVICE void store_release(unsigned *word, unsigned value)
-{
-  asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
-}
-
-DEVICE void store_relaxed(unsigned *word, unsigned value)
-{
-  asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
-}
-
-#endif
-
-// ----------------------------------------------------------------------------
-// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets it and one
-// that awaits it.
-
-// await_word holds the thread until the word is 1.
-DEVICE void await_word(const unsigned *word)
-{
-  while (load_acquire(word) != 1u) {
-  }
-}
-
-// ----------------------------------------------------------------------------
-// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
-// in flight, since a load over NVLink takes a microsecond.
-
-// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes before the
-// first unit and after the last one by one.
-template <typename T>
-DEVICE void copy_as(char *dst, const char *src, u64 bytes)
-{
-  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
-  u64 head = (0 - (u64)dst) % sizeof(T);
-  if (head > bytes) {
-    head = bytes;
-  }
-  const u64 units = (bytes - head) / sizeof(T);
-  T *to = (T *)(dst + head);
-  const T *from = (const T *)(src + head);
-  u64 i = first;
-  for (; i + 3 * stride < units; i += 4 * stride) {
-    const T a = from[i];
-    const T b = from[i + stride];
-    const T c = from[i + 2 * stride];
-    const T d = from[i + 3 * stride];
-    to[i] = a;
-    to[i + stride] = b;
-    to[i + 2 * stride] = c;
-    to[i + 3 * stride] = d;
-  }
-  for (; i < units; i += stride) {
-    to[i] = from[i];
-  }
-  const u64 middle = units * sizeof(T);
-  for (i = first; i < bytes - middle; i += stride) {
-    const u64 at = i < head ? i : i + middle;
-    dst[at] = src[at];
-  }
-}
-
-// copy_bytes is the launch's part in a copy by all of its threads. Elements have two bytes or more.
-DEVICE void copy_bytes(char *dst, const char *src, u64 bytes)
-{
-  const u64 apart = (u64)dst ^ (u64)src;  // where both are aligned alike, low bits are 0
-  if (apart % 16 == 0) {
-    copy_as<uint4>(dst, src, bytes);
-  } else if (apart % 4 == 0) {
-    copy_as<unsigned>(dst, src, bytes);
-  } else {
-    copy_as<unsigned short>(dst, src, bytes);
-  }
-}
+#include "../device/ptx.h"
+#include "../device/words.h"
+#include "../device/bytes.h"
 
 // ----------------------------------------------------------------------------
 // wait holds its stream until each word is 1 and takes the words back to 0. Then it notes in the

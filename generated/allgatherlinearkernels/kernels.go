@@ -23,11 +23,10 @@ var table = kernels.Table{
 //go:embed allgatherlinearkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "cada400f249c0490fa20361640ac55abf7aa4dcb62d7bbdfb740ba2c61bf74cf",
+	Source:  "fbe1af147a6e17a5f9f45eab955264704eeb30bfcea7af4c0f2572c29b8d3726",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

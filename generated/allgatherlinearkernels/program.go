@@ -16,10 +16,10 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
-		{Name: "Bias", Axes: []schedule.Axis{{Extent: "N"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "D"}}}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
+		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearkernels",
-	Hash:     "251fbcf735a85d7d353554b5dc4be69b69121f56f5210c970f4c38e2e8c3fe9f",
+	Hash:     "9a3c7cf429f765f838afda22ec82b7cc856f0556fe5b3e8bc981a984d443646e",
 	Proof:    "proven for D = 1..8, stamp d429eeb1b2b55b03",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -40,8 +40,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllGatherLinearKernels, the same on all ranks. M is
-// counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearKernels, the same on all ranks. M is counted over all ranks,
+// of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -53,19 +53,18 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
-	// elements.
+	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearKernels of one shape on this rank. Its methods, which are those of
-// plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is an AllGatherLinearKernels of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -85,8 +84,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
@@ -141,7 +139,8 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0),
+			p.bias.At(0))
 	}
 
 	// A may be overwritten afterwards.

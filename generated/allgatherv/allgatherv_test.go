@@ -16,6 +16,5 @@ var testProgram = harness.Of(&Program, Schedule, New, (*Plan).Bind)
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }
 
-// TestRecorded holds what the package enqueues against the operations of its schedule, which were
-// proven.
+// TestRecorded holds what the package enqueues against the operations of its schedule, which were proven.
 func TestRecorded(t *testing.T) { record.Test(t, testProgram, Schedule) }

@@ -15,8 +15,10 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}}}, {Extent: "N"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+		{Name: "A",
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Most: "P"}),
+				schedule.Dim("N")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "...->..."},
@@ -26,16 +28,15 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherv",
-	Hash:    "1cb28017d4850432d0291aea632f1973668f1f40e303206371ed076a010aa80a",
-	Proof:   "proven for D = 1..8, stamp cd6f72ebe721dcd8",
+	Hash:    "467f8c6603a23202309c993cd27f1ed897e027e40c9b621b27245eec33690899",
+	Proof:   "proven for D = 1..8, stamp 388142c7d49dacd3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherV, the same on all ranks. M is counted over all
-// ranks, of which each has a part. N is of each rank's own tensors. P is the most rows that one
-// rank's part may have.
+// Shape is the size and element type of an AllGatherV, the same on all ranks. M is counted over all ranks, of which
+// each has a part. N is of each rank's own tensors. P is the most rows that one rank's part may have.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16, FP32
@@ -47,18 +48,18 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N, s.P) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D, uneven, at most P), M/D, N]: this rank's part, which the peers read; as many
-	// elements as the counts say, at most P*N.
+	// A is [DIDx(D, uneven, at most P), M/D, N]: this rank's part, which the peers read; as many elements as the counts
+	// say, at most P*N.
 	A      device.Ptr
 	C      device.Ptr // [M, N]; as many elements as the counts say, at most M*N
 	Counts []int      // of the uneven parts, one for each rank; the same on all ranks
 }
 
-// Plan is an AllGatherV of one shape on this rank. Its methods, which are those of plan.Plan but
-// for Bind, are not for several goroutines at once.
+// Plan is an AllGatherV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
+// several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -72,8 +73,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

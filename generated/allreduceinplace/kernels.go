@@ -17,18 +17,18 @@ var table = kernels.Table{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
 		{Kind: kernels.Get, PreWait: 1},
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
+			Varies: true},
 	},
 }
 
 //go:embed allreduceinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "db875bb161c180b594906a3735bc80d7cbfc21d9fdc854c772f0b4c466cff28c",
+	Source:  "19d5370f640d9ae2f85bb51fb7f61ebed6b552af151807394fa6d15f07c87d69",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

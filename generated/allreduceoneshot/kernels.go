@@ -14,18 +14,18 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
 	},
 }
 
 //go:embed allreduceoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "9363c0082aea4d5d72fac6bc276df2f6652a8de9226ad0fe0c288bab8bc7b702",
+	Source:  "7d25047c234e03a9c10eb5cd22cb59508291919e215bb3a0792d53aa17549e54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -3,281 +3,20 @@
 // The kernels of AllReduceTwoShot's transport, launched by the host program in program.go:
 //   wait  waits until peers have posted, and resets
 //   post  posts to peers
-//   get   waits for a peer and copies from it
-//   shot  posts to every peer, waits for every peer, adds up tensors, in one order and in fp32, and posts to every peer
+//   get   awaits a peer and copies from it
+//   shot  posts to every peer, awaits all, adds up tensors in order and in fp32, and posts to every peer
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
 
-#define DEVICE static __device__ __forceinline__
-typedef unsigned long long u64;
-
-// What PTX has and C++ has no name for; a host brings its own.
-#ifndef OVGEN_HOST
-
-DEVICE unsigned load_acquire(const unsigned *word)
-{
-  unsigned value;
-  asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-  return value;
-}
-
-DEVICE void store_release(unsigned *word, unsigned value)
-{
-  asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
-}
-
-DEVICE void store_relaxed(unsigned *word, unsigned value)
-{
-  asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
-}
-
-// increment adds 1, or goes from last to 0; it returns what was there.
-DEVICE unsigned increment(unsigned *word, unsigned last)
-{
-  unsigned old;
-  asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(word), "r"(last) : "memory");
-  return old;
-}
-
-DEVICE float half_bits_to_float(unsigned bits)
-{
-  float x;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)bits));
-  return x;
-}
-
-DEVICE unsigned float_to_half_bits(float x)
-{
-  unsigned short bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
-}
-
-DEVICE unsigned float_to_bfloat_bits(float x)
-{
-  unsigned short bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
-}
-
-#endif
-
-// ----------------------------------------------------------------------------
-// Words that ranks signal each other with. A word is 0 or 1, has one rank that sets it and one
-// that awaits it.
-
-// await_word holds the thread until the word is 1.
-DEVICE void await_word(const unsigned *word)
-{
-  while (load_acquire(word) != 1u) {
-  }
-}
-
-// ----------------------------------------------------------------------------
-// Kernels that signal around their work. Their blocks need not run at the same time. Each awaits
-// the words on its own, and the last one to finish, which knows that no other looks at them any
-// more, takes the words back to 0 and posts. Blocks count themselves at the scope of the GPU; one
-// release at that of the system then covers what all of them have read and written.
-
-// first_block is true in one thread, of the first block to start, where blocks count themselves
-// as they start and as they finish.
-DEVICE bool first_block(unsigned *count)
-{
-  return threadIdx.x == 0 && increment(count, 2 * gridDim.x - 1) == 0;
-}
-
-// last_block is true in one thread, of the last block to finish, once all of that block's threads
-// are here. Blocks have counted themselves so many times each; the count goes back to 0.
-DEVICE bool last_block(unsigned *count, unsigned times)
-{
-  const unsigned last = times * gridDim.x - 1;
-  __syncthreads();
-  return threadIdx.x == 0 && increment(count, last) == last;
-}
-
-// block_await holds the block until each word is 1.
-DEVICE void block_await(unsigned *const *words, u64 count)
-{
-  if (threadIdx.x < count) {
-    await_word(words[threadIdx.x]);
-  }
-  __syncthreads();
-}
-
-// post_words lets peers see what happened before, own resets included, and then the words.
-DEVICE void post_words(unsigned *const *words, u64 count)
-{
-  if (count > 0) {
-    __threadfence_system();
-  }
-  for (unsigned i = 0; i < count; i++) {
-    store_relaxed(words[i], 1u);
-  }
-}
-
-// reset_words ends a wait: it takes the words back to 0 and notes the step.
-DEVICE void reset_words(unsigned *const *words, u64 count, unsigned *step, u64 value)
-{
-  for (unsigned i = 0; i < count; i++) {
-    store_relaxed(words[i], 0u);
-  }
-  if (count > 0) {
-    store_relaxed(step, (unsigned)value);
-  }
-}
-
-// ----------------------------------------------------------------------------
-// Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
-// in flight, since a load over NVLink takes a microsecond.
-
-// copy_as moves units of T, for which dst and src must be aligned alike, and the bytes before the
-// first unit and after the last one by one.
-template <typename T>
-DEVICE void copy_as(char *dst, const char *src, u64 bytes)
-{
-  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
-  u64 head = (0 - (u64)dst) % sizeof(T);
-  if (head > bytes) {
-    head = bytes;
-  }
-  const u64 units = (bytes - head) / sizeof(T);
-  T *to = (T *)(dst + head);
-  const T *from = (const T *)(src + head);
-  u64 i = first;
-  for (; i + 3 * stride < units; i += 4 * stride) {
-    const T a = from[i];
-    const T b = from[i + stride];
-    const T c = from[i + 2 * stride];
-    const T d = from[i + 3 * stride];
-    to[i] = a;
-    to[i + stride] = b;
-    to[i + 2 * stride] = c;
-    to[i + 3 * stride] = d;
-  }
-  for (; i < units; i += stride) {
-    to[i] = from[i];
-  }
-  const u64 middle = units * sizeof(T);
-  for (i = first; i < bytes - middle; i += stride) {
-    const u64 at = i < head ? i : i + middle;
-    dst[at] = src[at];
-  }
-}
-
-// copy_bytes is the launch's part in a copy by all of its threads. Elements have two bytes or more.
-DEVICE void copy_bytes(char *dst, const char *src, u64 bytes)
-{
-  const u64 apart = (u64)dst ^ (u64)src;  // where both are aligned alike, low bits are 0
-  if (apart % 16 == 0) {
-    copy_as<uint4>(dst, src, bytes);
-  } else if (apart % 4 == 0) {
-    copy_as<unsigned>(dst, src, bytes);
-  } else {
-    copy_as<unsigned short>(dst, src, bytes);
-  }
-}
-
-struct bf16 {
-  typedef unsigned short bits;
-  DEVICE float widen(unsigned x) { return __uint_as_float(x << 16); }
-  DEVICE unsigned narrow(float x) { return float_to_bfloat_bits(x); }
-};
-
-struct fp16 {
-  typedef unsigned short bits;
-  DEVICE float widen(unsigned x) { return half_bits_to_float(x); }
-  DEVICE unsigned narrow(float x) { return float_to_half_bits(x); }
-};
-
-struct fp32 {
-  typedef unsigned bits;
-  DEVICE float widen(unsigned x) { return __uint_as_float(x); }
-  DEVICE unsigned narrow(float x) { return __float_as_uint(x); }
-};
-
-// ----------------------------------------------------------------------------
-// Sums of tensors: element i is the terms' elements i, added in fp32 in the order of the terms and
-// rounded once to nearest, ties to even. So every rank gets the same bits. Who reads an element of
-// a term that is dst as well writes it later, and no one else does either.
-
-// A thread loads so many terms before it adds them: a load of a peer's memory takes a microsecond.
-enum { in_flight = 4 };
-
-// add adds the elements of 16 bytes, rounded makes 16 bytes of them.
-template <typename E>
-DEVICE void add(float *x, uint4 v)
-{
-  const unsigned words[4] = {v.x, v.y, v.z, v.w};
-  for (unsigned i = 0; i < 16 / sizeof(typename E::bits); i++) {
-    unsigned bits = words[i * sizeof(typename E::bits) / 4];
-    if (sizeof(typename E::bits) == 2) {
-      bits = i % 2 == 0 ? bits & 0xffffu : bits >> 16;
-    }
-    x[i] += E::widen(bits);
-  }
-}
-
-template <typename E>
-DEVICE uint4 rounded(const float *x)
-{
-  uint4 v = {};
-  unsigned *const words[4] = {&v.x, &v.y, &v.z, &v.w};
-  for (unsigned i = 0; i < 16 / sizeof(typename E::bits); i++) {
-    const unsigned at = i * sizeof(typename E::bits);
-    *words[at / 4] |= E::narrow(x[i]) << at % 4 * 8;
-  }
-  return v;
-}
-
-// sum is the launch's part in a sum of n terms by all of its threads: by units of 16 bytes where
-// dst and all terms are aligned alike, and what lies before the first and after the last one by one.
-template <typename E>
-DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count)
-{
-  typedef typename E::bits bits;
-  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
-  u64 apart = 0;
-  for (unsigned t = 0; t < n; t++) {
-    apart |= (u64)terms[t] ^ (u64)dst;
-  }
-  u64 head = count, units = 0;  // elements, 16 bytes
-  if (apart % 16 == 0) {
-    head = (0 - (u64)dst) % 16 / sizeof(bits);
-    head = head < count ? head : count;
-    units = (count - head) * sizeof(bits) / 16;
-  }
-  for (u64 i = first; i < units; i += stride) {
-    const u64 at = head * sizeof(bits) + i * 16;
-    float x[16 / sizeof(bits)];
-    for (unsigned k = 0; k < 16 / sizeof(bits); k++) {
-      x[k] = -0.0f;  // whatever is added to -0 stays as it is
-    }
-    for (unsigned t = 0; t < n; t += in_flight) {
-      uint4 v[in_flight] = {};
-      for (unsigned j = 0; j < in_flight; j++) {
-        if (t + j < n) {
-          v[j] = *(const uint4 *)(terms[t + j] + at);
-        }
-      }
-      for (unsigned j = 0; j < in_flight; j++) {
-        if (t + j < n) {
-          add<E>(x, v[j]);
-        }
-      }
-    }
-    *(uint4 *)(dst + at) = rounded<E>(x);
-  }
-  const u64 middle = units * 16 / sizeof(bits);
-  for (u64 i = first; i < count - middle; i += stride) {
-    const u64 at = i < head ? i : i + middle;
-    float x = E::widen(((const bits *)terms[0])[at]);
-    for (unsigned t = 1; t < n; t++) {
-      x += E::widen(((const bits *)terms[t])[at]);
-    }
-    ((bits *)dst)[at] = (bits)E::narrow(x);
-  }
-}
+#include "../device/ptx.h"
+#include "../device/words.h"
+#include "../device/blocks.h"
+#include "../device/bytes.h"
+#include "../device/bf16.h"
+#include "../device/fp16.h"
+#include "../device/fp32.h"
+#include "../device/sum.h"
 
 // ----------------------------------------------------------------------------
 // wait holds its stream until each word is 1 and takes the words back to 0. Then it notes in the
@@ -326,7 +65,7 @@ __global__ void post(const __grid_constant__ struct post p)
 }
 
 // ----------------------------------------------------------------------------
-// get waits for a peer and copies from it.
+// get awaits a peer and copies from it.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct get {
@@ -354,7 +93,7 @@ __global__ void get(const __grid_constant__ struct get p)
 }
 
 // ----------------------------------------------------------------------------
-// shot posts to every peer, waits for every peer, adds up tensors, in one order and in fp32, and posts to every peer.
+// shot posts to every peer, awaits all, adds up tensors in order and in fp32, and posts to every peer.
 // Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
 
 struct shot {

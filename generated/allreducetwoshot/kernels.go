@@ -17,18 +17,18 @@ var table = kernels.Table{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
 		{Kind: kernels.Get, PreWait: 1},
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
+			Varies: true},
 	},
 }
 
 //go:embed allreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "d3d2cf854e283234e9cf94f0fd3067d007d82f90f24c4768e58e098ed61021bd",
+	Source:  "1a951c10b52be166273e32f713511c1078400493f404092948caf2a1c855aa98",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,8 +16,8 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("D", schedule.DIDx("D")), schedule.Dim("M"), schedule.Dim("N")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "d...->..."},
@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "d3474cfd0234cad312d2d070ac758f9c47d6c255da30ade032073fe016f27442",
+	Hash:     "150580e57329b5034cd1da85e2a5925b09559a7630b2e4408f0299790fb1f5cd",
 	Proof:    "proven for D = 1..8, stamp 1290407647d4bf41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -37,8 +37,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReduceTwoShot, the same on all ranks. M and N are of
-// each rank's own tensors.
+// Shape is the size and element type of an AllReduceTwoShot, the same on all ranks. M and N are of each rank's own
+// tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -50,15 +50,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read; [M, N] in memory, M*N elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is an AllReduceTwoShot of one shape on this rank. Its methods, which are those of plan.Plan
-// but for Bind, are not for several goroutines at once.
+// Plan is an AllReduceTwoShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
+// not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -75,8 +75,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
@@ -112,12 +111,14 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.a.Peer(j, int64(r)*p.chunkA))
 	}
-	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed}, p.reduced.At(0), p.chunkA, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed}, p.reduced.At(0),
+		p.chunkA, p.terms...)
 	q.Set(main, p.c.At(int64(r)*p.chunkA), p.reduced.At(0), p.chunkA)
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		p.kernels.Get(q, main, plan.Signals{PreWait: p.summed, From: from}, p.c.At(int64(from)*p.chunkA), p.reduced.Peer(from, 0), p.chunkA)
+		p.kernels.Get(q, main, plan.Signals{PreWait: p.summed, From: from}, p.c.At(int64(from)*p.chunkA),
+			p.reduced.Peer(from, 0), p.chunkA)
 	}
 	p.kernels.Post(q, main, p.read)
 	p.kernels.Wait(q, main, p.read)

@@ -15,8 +15,8 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "D"}, {Extent: "M"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "D"}, {Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("D", schedule.DIDx("D")), schedule.Dim("D"), schedule.Dim("M")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("D"), schedule.Dim("D", schedule.DIDx("D")), schedule.Dim("M")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "...->..."},
@@ -26,15 +26,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "alltoall",
-	Hash:    "8999f0f5e1da618e8a22da021b608f634c0a4cb04fbbde3d93ebf79a6c06faf0",
-	Proof:   "proven for D = 1..8, stamp 9cbe06f0214664b2",
+	Hash:    "fa5cd8512133635220202c0d9c21c25825cc4c7ab98b50a87885c92c9032f970",
+	Proof:   "proven for D = 1..8, stamp e2cb266c061b3d95",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllToAll, the same on all ranks. M is of each rank's own
-// tensors.
+// Shape is the size and element type of an AllToAll, the same on all ranks. M is of each rank's own tensors.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32
@@ -46,15 +45,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M)
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), D, M]: this rank's part, which the peers read; [D, M] in memory, D*M elements
 	C device.Ptr // [D, DIDx(D), M]: this rank's part; [D, M] in memory, D*M elements
 }
 
-// Plan is an AllToAll of one shape on this rank. Its methods, which are those of plan.Plan but for
-// Bind, are not for several goroutines at once.
+// Plan is an AllToAll of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
+// several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -70,8 +69,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

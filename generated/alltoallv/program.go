@@ -15,8 +15,12 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "D"}, {Extent: "M"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "D"}, {Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "M"}}},
+		{Name: "A",
+			Axes: []schedule.Axis{schedule.Dim("D", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}), schedule.Dim("D"),
+				schedule.Dim("M")}},
+		{Name: "C",
+			Axes: []schedule.Axis{schedule.Dim("D"), schedule.Dim("D", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}),
+				schedule.Dim("M")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "...->..."},
@@ -26,15 +30,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "alltoallv",
-	Hash:    "3dd18953eaf3193d716ebf64f8d4ef1f9ecc2eefbf8b082b88c5654e7eefc889",
-	Proof:   "proven for D = 1..8, stamp 8576015abca35058",
+	Hash:    "99ad3196075eee8dc2230a8a61f8686f2aba41e961bbf3fd769935e2e6ccb7f7",
+	Proof:   "proven for D = 1..8, stamp f8bca2cb45e44b1f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllToAllV, the same on all ranks. M is of each rank's
-// own tensors.
+// Shape is the size and element type of an AllToAllV, the same on all ranks. M is of each rank's own tensors.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32
@@ -46,19 +49,18 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M)
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D, uneven), D, M]: this rank's part, which the peers read; as many elements as the
-	// counts say, at most M.
+	// A is [DIDx(D, uneven), D, M]: this rank's part, which the peers read; as many elements as the counts say, at most M.
 	A device.Ptr
 	C device.Ptr // [D, DIDx(D, uneven), M]: this rank's part; as many elements as the counts say, at most M
 	// Counts is of the uneven parts: what rank q has for rank c is number q*D+c; the same on all ranks.
 	Counts []int
 }
 
-// Plan is an AllToAllV of one shape on this rank. Its methods, which are those of plan.Plan but for
-// Bind, are not for several goroutines at once.
+// Plan is an AllToAllV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
+// several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -72,8 +74,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

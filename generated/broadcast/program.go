@@ -15,8 +15,8 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}, Root: true},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}, Root: true},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "...->..."},
@@ -26,15 +26,14 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
-	Hash:    "ca80bc18540ec8915ab91041fea1e1fd10e375d430f89930efd6d0d611fd723d",
-	Proof:   "proven for D = 1..8, stamp 1ebc62141a0d92d4",
+	Hash:    "2bc0cafd26ea184c1a79dfb7842cf31c0f79cdfb7ecd35d813c32a96cac7a484",
+	Proof:   "proven for D = 1..8, stamp 879cd72015ac47a1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a Broadcast, the same on all ranks. M and N are of each
-// rank's own tensors.
+// Shape is the size and element type of a Broadcast, the same on all ranks. M and N are of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -46,15 +45,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, N]: rank 0's, which the peers read; zero on the others; M*N elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a Broadcast of one shape on this rank. Its methods, which are those of plan.Plan but for
-// Bind, are not for several goroutines at once.
+// Plan is a Broadcast of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
+// several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -69,8 +68,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

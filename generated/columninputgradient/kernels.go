@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed columninputgradient_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "columninputgradient",
-	Source:  "b028ace3c6c673ae1ae4fed98783f2ed4fe1fc560581252ed15bb226ef458398",
+	Source:  "c4ab0504a359edb9de4b1df4d8300e8133f03516ef7afdfaa6b02fa9f49e90da",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "columninputgradient",
-	Hash:     "dd73025fb43758321c50ee022abe6e736c50e0de22920e00ce1eaae9754d4ceb",
-	Proof:    "proven for D = 1..8, stamp b456e283b817c521",
+	Hash:     "69a810b5c6588a9fa533f644679539b1023e4752ee9b9b814f8013ff42416143",
+	Proof:    "proven for D = 1..8, stamp 9a5d8ed7a6150670",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearallreduce_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "c4e78d70462efa620a3006932cd7567a1c45cf5cd137240a0c8478449469b434",
+	Source:  "3fd1489c3986eca13e6a64f417df2e67bd421b2aa6a1bc1f5d2606eb1a96f23e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,20 +16,20 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
-		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
 	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.Slots{Parts: 2}}},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.SlotsToAll{Parts: 2}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "23b44de133baf10e7f7842340cbd1d71cef8f5f62af324e40e0edc49a39ba9da",
+	Hash:     "3a8fa29297c90c7cc5385db2d678af45cfd2f25b4e86b2746a12f41604c6e73f",
 	Proof:    "proven for D = 1..8, stamp 8786faaceca3c714",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -40,8 +40,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduce, the same on all ranks. K is counted over
-// all ranks, of which each has a part. M and N are of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduce, the same on all ranks. K is counted over all ranks, of
+// which each has a part. M and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -53,16 +53,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a LinearAllReduce of one shape on this rank. Its methods, which are those of plan.Plan
-// but for Bind, are not for several goroutines at once.
+// Plan is a LinearAllReduce of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
+// for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -84,8 +84,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
@@ -140,7 +139,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range 2 {
 		for i := 1; i < d; i++ {
 			to := (r + i) % d
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(2*to+j)*p.chunkC), p.a.At(int64(2*to+j)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(2*to+j)*p.chunkC), p.a.At(int64(2*to+j)*p.chunkA), p.b.At(0),
+				plan.NoBias)
 			q.Synchronize(p.copy, p.work[i])
 			q.Set(p.copy, p.slots.Peer(to, int64(2*r+j)*p.chunkC), p.partial.At(int64(2*to+j)*p.chunkC), p.chunkC)
 			q.Post(p.copy, p.arrived[j], to)

@@ -2,7 +2,11 @@
 
 package linearallreduceoneshot
 
-import "unsafe"
+import (
+	"unsafe"
+
+	_ "ovgen/generated/device"
+)
 
 /*
 #cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing

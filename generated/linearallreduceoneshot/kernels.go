@@ -14,18 +14,18 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
 	},
 }
 
 //go:embed linearallreduceoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "85232244c7e4adcb12c77a3336bddf9c517838ace852fe49260ded0470a73963",
+	Source:  "271f859b7674bdc37ff817cb859c452c664d8c5e27990243e1ee656d3b2b5470",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,18 +17,18 @@ var table = kernels.Table{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
 		{Kind: kernels.Get, PreWait: 1},
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
+			Varies: true},
 	},
 }
 
 //go:embed linearallreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "e12cfa492c25c0517b36a3d47f5881304ca50f3a508ba387b1160a8be8de373f",
+	Source:  "1d506935f241e1772ba80ef481739bcd211058454df8e66099005ca243319086",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

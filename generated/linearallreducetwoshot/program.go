@@ -16,9 +16,9 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
-		{Name: "B", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "48c044f8a6d19fd1ac518482b9b8465f703757aed79502fc1fa185c4339983ab",
+	Hash:     "25f7e5bf429bf39f6cc85b20b931c015b93528c98dd4eaf9a56a24603d269f4d",
 	Proof:    "proven for D = 1..8, stamp 2d922af4b5dbaebc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -39,8 +39,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduceTwoShot, the same on all ranks. K is
-// counted over all ranks, of which each has a part. M and N are of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduceTwoShot, the same on all ranks. K is counted over all ranks,
+// of which each has a part. M and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -52,16 +52,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a LinearAllReduceTwoShot of one shape on this rank. Its methods, which are those of
-// plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a LinearAllReduceTwoShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -79,8 +79,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
@@ -121,12 +120,14 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))
 	}
-	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed}, p.reduced.At(0), p.chunkC, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed}, p.reduced.At(0),
+		p.chunkC, p.terms...)
 	q.Set(main, p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
 
 	for i := 1; i < d; i++ {
 		from := (r + i) % d
-		p.kernels.Get(q, main, plan.Signals{PreWait: p.summed, From: from}, p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC)
+		p.kernels.Get(q, main, plan.Signals{PreWait: p.summed, From: from}, p.c.At(int64(from)*p.chunkC),
+			p.reduced.Peer(from, 0), p.chunkC)
 	}
 	p.kernels.Post(q, main, p.read)
 	p.kernels.Wait(q, main, p.read)

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "136aa056b13ee1e36e545dad766e02756b3b7af919aa9f9f0564210a86e4b3a6",
+	Source:  "bf14c5819198345df1b495e9d3e57be3d5ea261aa18bcbc19b615b895f60e010",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

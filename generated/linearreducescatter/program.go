@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "62930755ea285de27365a14955725b2a06ef854cf37825a88e2db87db8a7aa91",
-	Proof:    "proven for D = 1..8, stamp bbe50412a9d4f9ed",
+	Hash:     "801b72c0edf0e88366265a2c4b33fbf57bf6e3d3f920cf89db941822916f223f",
+	Proof:    "proven for D = 1..8, stamp 572ddbe3af087a41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

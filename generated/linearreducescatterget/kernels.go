@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterget_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "8d6fb9295351bc116a416ad041505cf98d60787e9cb1edd48b2e579582df98ef",
+	Source:  "fde0779740aa1003596271af1879765a70bc0b5769a9414a48e685332d735760",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterinorder_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "35a0c36026b7b70266e357f773d9e1ebc43361ceff1b77fe409fafd95c797cca",
+	Source:  "fb78f6295849f161cd2915b4eb5cf90da54a33c93af1c26a913bbfcab70cb65a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

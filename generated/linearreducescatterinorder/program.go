@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "c83dc2fcc98fac74ccd1ef273187e313c1051c3f82dedd8ed090248f1b63b54f",
-	Proof:    "proven for D = 1..8, stamp be33f7f4ac9f9ff5",
+	Hash:     "ec394ac169825c9d54cc8e7b97d5b839c819e0a9ee1c887df8466d43140049be",
+	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

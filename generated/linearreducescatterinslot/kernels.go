@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterinslot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "de571a53cb9975dc6295c5145e5af14f5f746b841941aa32ccf5982d1d26fe1f",
+	Source:  "aaeeb32512384358cab66879dce8c6797dd5be34ebdad1ecaef5beef6ce88e4d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

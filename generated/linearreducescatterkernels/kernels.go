@@ -23,11 +23,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "ed3475771e32758c49c06cedc8c39169992354a02fa3b4b5a9bcdf6a07881a37",
+	Source:  "648f99a734dcf5a382ffa68e097eabcd262094e30e8cdf5b0312525c8d832042",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

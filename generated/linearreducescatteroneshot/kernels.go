@@ -14,18 +14,18 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
 	},
 }
 
 //go:embed linearreducescatteroneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "f7a78d4eb6ef102938035cf18b0298fba720b8f93233b409b842991485d243d0",
+	Source:  "170da72143d7229e6c633c5018e8a7d3fd692b87c1aa760c63fc0b799cea1fd3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

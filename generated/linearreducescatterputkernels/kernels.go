@@ -23,11 +23,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterputkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "2ad0abeec0fa40635adef7d581eaa59a27393be6ef8169c2c9ec0419f688cd61",
+	Source:  "9116aaef423ca09489abfc0f46f5020dc695201343f949e4adf8846ef87a25ec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "b63679a928e177efb62e70f138c3baa2c023d7c632f9c42efa12a83cf272eeff",
-	Proof:    "proven for D = 1..8, stamp 7b62b209872419cd",
+	Hash:     "1321a80bc51ea3de8423973ecba4fee4e9d8896f436ac2c9f23a9969ce215b3c",
+	Proof:    "proven for D = 1..8, stamp 57bf5cfd8723f005",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed linearreducescatterringkernel_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "ebb50efce190bbe0c8dbf959c2e2328a05782c72abea47cf60a80531bd55988f",
+	Source:  "cd33fad97209375d4a14e60abe25a5d5a3e00c81babcc7bc997fc99eed8205dc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

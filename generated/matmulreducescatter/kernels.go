@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed matmulreducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "c31250e78dc354276d4889f99a46a3018440265bf5e5d1d947117aed3a630b28",
+	Source:  "f2bebfc207eb649c1615f8b5a63839ee02336e33f8e75431249da649cc15a6b1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

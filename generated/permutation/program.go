@@ -15,8 +15,9 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Shift: 1}}}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
+		{Name: "C",
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Shift: 1}), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "...->..."},
@@ -26,16 +27,16 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "permutation",
-	Hash:    "35d3add53e9a0b8cd3a5c293f74d44404a8a65084b052dba7f7ded01740332dc",
-	Proof:   "proven for D = 1..8, stamp 6d3772a22f9a4dae",
+	Hash:    "958da537d99b5128aea43b83f72a39aaa368ba37c2d0663eda8d77eaeff8e645",
+	Proof:   "proven for D = 1..8, stamp 718334af3d3bc581",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a Permutation, the same on all ranks. M is counted over all
-// ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a Permutation, the same on all ranks. M is counted over all ranks, of which
+// each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -47,17 +48,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, N]: this rank's part, which the peers read; [M/D, N] in memory, M/D*N
-	// elements.
+	// A is [DIDx(D), M/D, N]: this rank's part, which the peers read; [M/D, N] in memory, M/D*N elements.
 	A device.Ptr
 	C device.Ptr // [DIDx(D, shift 1), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a Permutation of one shape on this rank. Its methods, which are those of plan.Plan but
-// for Bind, are not for several goroutines at once.
+// Plan is a Permutation of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
+// several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -72,8 +72,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed reducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "9f928a811e6aa56880b875aa12d56087d75513c3038ae5e143b2aca9f390e549",
+	Source:  "121630b4ed8c381f95497027195246f53d3e30689f11a9d47e97b685d62016e5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

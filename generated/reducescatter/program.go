@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "a3a83ceddcbb03c1334a37b3fb06c4bf0b650ac7dc5b83637c3fb1d088305fb5",
-	Proof:    "proven for D = 1..8, stamp 6de7df3ae337cb54",
+	Hash:     "cfaa1bd70c2db60127768ad7a19cac03fd8b3e2d86d6abec0d375ec7cfa0ca1d",
+	Proof:    "proven for D = 1..8, stamp f3a96363404a7cf3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed reducescatterinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "841991d87e17761a7382131cc2540887e1d6958dc0c69fea0810bfd0bc85ef77",
+	Source:  "ecda2a936449816625a7998dca613e28014813fbe35b16244f1828c06480a483",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

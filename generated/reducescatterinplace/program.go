@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "a60c07f9e2505a45fee96b66670c200d58045af7655b1da9f710ded4b97d5a7a",
-	Proof:    "proven for D = 1..8, stamp 707948c89cd49774",
+	Hash:     "57bea6e58c1746ca0cc9bcb1c106ade3eedaef778fdd65841a9db65da0b58f64",
+	Proof:    "proven for D = 1..8, stamp 7da94f167f1c9712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -14,18 +14,18 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
 	},
 }
 
 //go:embed reducescatterv_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "41c365f9c36253d5b4f9a88ce4530ae96ed2ab0fc7a84124f5a4796f80c93469",
+	Source:  "bdf3238a896d6bfe9139f5676a63f09c291b47f085d938dde1bc156321fc0f68",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,8 +16,9 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D", Uneven: true}}}, {Extent: "N"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("D", schedule.DIDx("D")), schedule.Dim("M"), schedule.Dim("N")}},
+		{Name: "C",
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "d...->..."},
@@ -27,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "7aa35b0789b80162092e31b1ca71f35c8d0b94622b4f0aab6ce8c8069f5e2b6d",
+	Hash:     "79d346b8f7d9db3449c60800af2d590b180b395212102f4ec6926ef80e4510b0",
 	Proof:    "proven for D = 1..8, stamp 3747a83d1001c3b8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -36,8 +37,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatterV, the same on all ranks. M is counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a ReduceScatterV, the same on all ranks. M is counted over all ranks, of which
+// each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -49,20 +50,18 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M, N]: this rank's part, which the peers read; as many elements as the counts say,
-	// at most M*N.
+	// A is [DIDx(D), M, N]: this rank's part, which the peers read; as many elements as the counts say, at most M*N.
 	A device.Ptr
-	// C is [DIDx(D, uneven), M/D, N]: this rank's part; as many elements as the counts say, at most
-	// M*N.
+	// C is [DIDx(D, uneven), M/D, N]: this rank's part; as many elements as the counts say, at most M*N.
 	C      device.Ptr
 	Counts []int // of the uneven parts, one for each rank; the same on all ranks
 }
 
-// Plan is a ReduceScatterV of one shape on this rank. Its methods, which are those of plan.Plan but
-// for Bind, are not for several goroutines at once.
+// Plan is a ReduceScatterV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
+// for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -77,8 +76,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
@@ -118,5 +116,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.a.PeerPart(j, r))
 	}
-	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.read, PostWait: p.read}, p.c.At(0), p.c.Size(0), p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.read, PostWait: p.read},
+		p.c.At(0), p.c.Size(0), p.terms...)
 }

@@ -15,9 +15,9 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
-		{Name: "B", Axes: []schedule.Axis{{Extent: "M"}, {Extent: "K"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "K"}}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mn,mk->nk"},
@@ -27,16 +27,16 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "e11a50083f04ebc5e122ef596989c823342fafea7cc7688fcfdf9142388fef4c",
-	Proof:   "proven for D = 1..8, stamp a44402b8abfc6d55",
+	Hash:    "0fb97153461556b685ac556db00a7ab424a4192b58a6c837b3364c3f65d3c298",
+	Proof:   "proven for D = 1..8, stamp 339f4e4e0f5079ab",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a RowWeightGradient, the same on all ranks. M is counted
-// over all ranks, of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of a RowWeightGradient, the same on all ranks. M is counted over all ranks, of
+// which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,18 +48,17 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M/D, N]: this rank's part, which the peers read; [M/D, N] in memory, M/D*N
-	// elements.
+	// A is [DIDx(D), M/D, N]: this rank's part, which the peers read; [M/D, N] in memory, M/D*N elements.
 	A device.Ptr
 	B device.Ptr // [M, K]; M*K elements
 	C device.Ptr // [N, K]; N*K elements
 }
 
-// Plan is a RowWeightGradient of one shape on this rank. Its methods, which are those of plan.Plan
-// but for Bind, are not for several goroutines at once.
+// Plan is a RowWeightGradient of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
+// not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -77,8 +76,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

@@ -8,9 +8,6 @@
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
 
-#define DEVICE static __device__ __forceinline__
-typedef unsigned long long u64;
-
 #ifndef OVGEN_HOST
 
 static __device__ __forceinline__ unsigned long long globaltimer()

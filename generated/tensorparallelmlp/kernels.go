@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed tensorparallelmlp_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "9dde7dd736af148df1eaf1db47976cca5f6b267a685b2f2d0ecf522d56d17f0e",
+	Source:  "fc456341d9a76afb495e77fc2c4f0a4fbefa9c2a2ba4c272d15a6363d4c14ba2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

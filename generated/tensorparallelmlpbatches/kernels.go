@@ -21,11 +21,10 @@ var table = kernels.Table{
 //go:embed tensorparallelmlpbatches_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "c9a4821aaf5281043b33455db0c701b3e1ca95b3199dd5111f1d6d692b38020f",
+	Source:  "01c5bd3868e794e1e3fc87e80d84bf5ad519977e4bb8c1d82a5bd71ddbe09058",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

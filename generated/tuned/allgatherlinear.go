@@ -22,15 +22,14 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// AllGatherLinear is the operation of package allgatherlinear, by the schedule that a tuning has
-// chosen.
+// AllGatherLinear is the operation of package allgatherlinear, by the schedule that a tuning has chosen.
 type AllGatherLinear = plan.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers]
 
-// NewAllGatherLinear makes a plan by the fastest schedule that t has measured at s, or else at the
-// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
-// below that accepts s makes it. NewAllGatherLinear is collective, and all ranks need the same
-// tuning.
-func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear, error) {
+// NewAllGatherLinear makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
+// fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewAllGatherLinear is collective, and all ranks need the same tuning.
+func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear,
+	error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherLinear)
 }
 
@@ -42,7 +41,8 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 		func(x allgatherlinear.Buffers) allgatherlinearbroadcast.Buffers {
 			return allgatherlinearbroadcast.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearcollective1.Program, allgatherlinearcollective1.New, (*allgatherlinearcollective1.Plan).Bind,
+	plan.Other(&allgatherlinearcollective1.Program, allgatherlinearcollective1.New,
+		(*allgatherlinearcollective1.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearcollective1.Shape {
 			return allgatherlinearcollective1.Shape(s)
 		},
@@ -71,7 +71,8 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	plan.Other(&allgatherlinearput.Program, allgatherlinearput.New, (*allgatherlinearput.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearput.Shape { return allgatherlinearput.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearput.Buffers { return allgatherlinearput.Buffers(x) }),
-	plan.Other(&allgatherlinearringbackward.Program, allgatherlinearringbackward.New, (*allgatherlinearringbackward.Plan).Bind,
+	plan.Other(&allgatherlinearringbackward.Program, allgatherlinearringbackward.New,
+		(*allgatherlinearringbackward.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearringbackward.Shape {
 			return allgatherlinearringbackward.Shape(s)
 		},

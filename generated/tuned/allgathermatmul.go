@@ -11,15 +11,14 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// AllGatherMatmul is the operation of package allgathermatmul, by the schedule that a tuning has
-// chosen.
+// AllGatherMatmul is the operation of package allgathermatmul, by the schedule that a tuning has chosen.
 type AllGatherMatmul = plan.Tuned[allgathermatmul.Shape, allgathermatmul.Buffers]
 
-// NewAllGatherMatmul makes a plan by the fastest schedule that t has measured at s, or else at the
-// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
-// below that accepts s makes it. NewAllGatherMatmul is collective, and all ranks need the same
-// tuning.
-func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s allgathermatmul.Shape) (*AllGatherMatmul, error) {
+// NewAllGatherMatmul makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
+// fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewAllGatherMatmul is collective, and all ranks need the same tuning.
+func NewAllGatherMatmul(ctx context.Context, g *group.Group, t *plan.Tuning, s allgathermatmul.Shape) (*AllGatherMatmul,
+	error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherMatmul)
 }
 

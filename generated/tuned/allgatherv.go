@@ -14,9 +14,9 @@ import (
 // AllGatherV is the operation of package allgatherv, by the schedule that a tuning has chosen.
 type AllGatherV = plan.Tuned[allgatherv.Shape, allgatherv.Buffers]
 
-// NewAllGatherV makes a plan by the fastest schedule that t has measured at s, or else at the
-// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
-// below that accepts s makes it. NewAllGatherV is collective, and all ranks need the same tuning.
+// NewAllGatherV makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
+// fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewAllGatherV is collective, and all ranks need the same tuning.
 func NewAllGatherV(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherv.Shape) (*AllGatherV, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherV)
 }

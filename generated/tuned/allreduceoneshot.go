@@ -11,15 +11,14 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// AllReduceOneShot is the operation of package allreduceoneshot, by the schedule that a tuning has
-// chosen.
+// AllReduceOneShot is the operation of package allreduceoneshot, by the schedule that a tuning has chosen.
 type AllReduceOneShot = plan.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buffers]
 
-// NewAllReduceOneShot makes a plan by the fastest schedule that t has measured at s, or else at the
-// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule
-// below that accepts s makes it. NewAllReduceOneShot is collective, and all ranks need the same
-// tuning.
-func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning, s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
+// NewAllReduceOneShot makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
+// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewAllReduceOneShot is collective, and all ranks need the same tuning.
+func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning,
+	s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
 }
 

@@ -11,15 +11,14 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// ColumnInputGradient is the operation of package columninputgradient, by the schedule that a
-// tuning has chosen.
+// ColumnInputGradient is the operation of package columninputgradient, by the schedule that a tuning has chosen.
 type ColumnInputGradient = plan.Tuned[columninputgradient.Shape, columninputgradient.Buffers]
 
-// NewColumnInputGradient makes a plan by the fastest schedule that t has measured at s, or else at
-// the nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first
-// schedule below that accepts s makes it. NewColumnInputGradient is collective, and all ranks need
-// the same tuning.
-func NewColumnInputGradient(ctx context.Context, g *group.Group, t *plan.Tuning, s columninputgradient.Shape) (*ColumnInputGradient, error) {
+// NewColumnInputGradient makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
+// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewColumnInputGradient is collective, and all ranks need the same tuning.
+func NewColumnInputGradient(ctx context.Context, g *group.Group, t *plan.Tuning,
+	s columninputgradient.Shape) (*ColumnInputGradient, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfColumnInputGradient)
 }
 

@@ -18,15 +18,14 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// LinearReduceScatter is the operation of package linearreducescatter, by the schedule that a
-// tuning has chosen.
+// LinearReduceScatter is the operation of package linearreducescatter, by the schedule that a tuning has chosen.
 type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
 
-// NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at
-// the nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first
-// schedule below that accepts s makes it. NewLinearReduceScatter is collective, and all ranks need
-// the same tuning.
-func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s linearreducescatter.Shape) (*LinearReduceScatter, error) {
+// NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
+// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewLinearReduceScatter is collective, and all ranks need the same tuning.
+func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning,
+	s linearreducescatter.Shape) (*LinearReduceScatter, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
 }
 
@@ -38,7 +37,8 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterget.Buffers {
 			return linearreducescatterget.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterinorder.Program, linearreducescatterinorder.New, (*linearreducescatterinorder.Plan).Bind,
+	plan.Other(&linearreducescatterinorder.Program, linearreducescatterinorder.New,
+		(*linearreducescatterinorder.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterinorder.Shape {
 			return linearreducescatterinorder.Shape(s)
 		},
@@ -52,21 +52,24 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterinslot.Buffers {
 			return linearreducescatterinslot.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterkernels.Program, linearreducescatterkernels.New, (*linearreducescatterkernels.Plan).Bind,
+	plan.Other(&linearreducescatterkernels.Program, linearreducescatterkernels.New,
+		(*linearreducescatterkernels.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterkernels.Shape {
 			return linearreducescatterkernels.Shape(s)
 		},
 		func(x linearreducescatter.Buffers) linearreducescatterkernels.Buffers {
 			return linearreducescatterkernels.Buffers(x)
 		}),
-	plan.Other(&linearreducescatteroneshot.Program, linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind,
+	plan.Other(&linearreducescatteroneshot.Program, linearreducescatteroneshot.New,
+		(*linearreducescatteroneshot.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatteroneshot.Shape {
 			return linearreducescatteroneshot.Shape(s)
 		},
 		func(x linearreducescatter.Buffers) linearreducescatteroneshot.Buffers {
 			return linearreducescatteroneshot.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterputkernels.Program, linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind,
+	plan.Other(&linearreducescatterputkernels.Program, linearreducescatterputkernels.New,
+		(*linearreducescatterputkernels.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterputkernels.Shape {
 			return linearreducescatterputkernels.Shape(s)
 		},
@@ -80,7 +83,8 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterring.Buffers {
 			return linearreducescatterring.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterringkernel.Program, linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind,
+	plan.Other(&linearreducescatterringkernel.Program, linearreducescatterringkernel.New,
+		(*linearreducescatterringkernel.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterringkernel.Shape {
 			return linearreducescatterringkernel.Shape(s)
 		},

@@ -25,7 +25,7 @@ func onDevice(t *testing.T, f func(d driver.Driver)) {
 	})
 }
 
-// TestTogether copies through a captured graph behind an event of another stream.
+// TestTogether copies through a captured graph after an event of another stream.
 func TestTogether(t *testing.T) {
 	onDevice(t, func(d driver.Driver) {
 		from, to := must(Alloc(d, 8)), must(Alloc(d, 8))

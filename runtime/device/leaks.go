@@ -20,7 +20,7 @@ var open = struct {
 	objects map[uint64]*record
 }{objects: map[uint64]*record{}}
 
-// record is what is known of an open object.
+// record is the creation of an open object.
 type record struct {
 	what  string
 	stack []byte

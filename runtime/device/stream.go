@@ -30,7 +30,7 @@ func (s *Stream) Handle() driver.Stream { return s.handle }
 // Synchronize waits on the host for everything enqueued.
 func (s *Stream) Synchronize() error { return s.driver.StreamSynchronize(s.handle) }
 
-// Wait makes the stream wait for what e last recorded.
+// Wait makes the stream wait for e's last record.
 func (s *Stream) Wait(e *Event) error { return s.driver.StreamWaitEvent(s.handle, e.handle, 0) }
 
 // Copy enqueues a copy of device memory.
@@ -68,7 +68,7 @@ func (e *Event) Handle() driver.Event { return e.handle }
 // Record marks where s is now.
 func (e *Event) Record(s *Stream) error { return e.driver.EventRecordWithFlags(e.handle, s.handle, 0) }
 
-// Synchronize waits on the host for what was last recorded.
+// Synchronize waits on the host for the event's last record.
 func (e *Event) Synchronize() error { return e.driver.EventSynchronize(e.handle) }
 
 // Since is the time from start to e in milliseconds.

@@ -13,32 +13,33 @@ import (
 // with cgo, the same kernels compiled for the host.
 type Code struct {
 	Name string // the generated package
-	// Source is the Digest of the package's .cu, which PTX must have been
+	// Source is the Digest of the package's .cu and of the headers that it includes, which PTX must have been
 	// compiled from; empty for code that was not generated, which nothing is held against.
 	Source  string
-	PTX     []byte // behind its head; null-terminated is not needed
+	PTX     []byte // after its head; null-terminated is not needed
 	Kernels []Kernel
 	// Host is the package's C function that returns the table of its kernels compiled for
-	// the host, for the engine of a simulator (templates/host.cc.tmpl); nil without cgo.
+	// the host, for the engine of a simulator (templates/device/host.h); nil without cgo.
 	Host unsafe.Pointer
 }
 
 // ErrNoPTX says that a package was generated without NVRTC and runs in the simulator only.
-var ErrNoPTX = errors.New("it was generated without NVRTC and holds no device code for GPUs (generate it again where NVRTC is present: ovgen help gen)")
+var ErrNoPTX = errors.New("it was generated without NVRTC and holds no device code for GPUs (generate it again where " +
+	"NVRTC is present: ovgen help gen)")
 
 // StaleError says that a package's PTX is not what its own source was compiled to.
 type StaleError struct {
 	Name string // of the package
-	Text string // what differs
+	Text string // the difference
 }
 
-// Error says what differs and what to do.
+// Error states the difference and the remedy.
 func (e *StaleError) Error() string {
 	return fmt.Sprintf("the PTX of %s %s (generate the package again: ovgen gen)", e.Name, e.Text)
 }
 
-// Check holds the PTX against its own head and the package's source. An error is
-// ErrNoPTX or a *StaleError.
+// Check compares the PTX with its own head and the package's source. An error is ErrNoPTX
+// or a *StaleError.
 func (c *Code) Check() error {
 	if c.Source == "" && len(c.PTX) > 0 {
 		return nil
@@ -63,12 +64,12 @@ const (
 
 // Head is the head of a generated PTX file: its first lines that are comments.
 type Head struct {
-	Source string // Digest of the .cu
+	Source string // Digest of the .cu and of the headers that it includes
 	PTX    string // Digest of the body
 	Body   []byte // what follows the head's first empty comment; nothing where there is none
 }
 
-// ReadHead takes a PTX file apart. What it does not hold is empty.
+// ReadHead parses a PTX file. Missing parts are empty.
 func ReadHead(file []byte) (h Head) {
 	for {
 		line, rest, ok := bytes.Cut(file, []byte("\n"))
@@ -88,7 +89,7 @@ func ReadHead(file []byte) (h Head) {
 	}
 }
 
-// Digest is the SHA-256 of texts one behind the other, in hexadecimal.
+// Digest is the SHA-256 of texts one after the other, in hexadecimal.
 func Digest(texts ...[]byte) string {
 	sum := sha256.New()
 	for _, t := range texts {

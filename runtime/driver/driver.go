@@ -40,11 +40,11 @@ type Driver interface {
 	Name() string
 	// Properties of the device, read once when the driver was opened.
 	Properties() Properties
-	// DeviceCanAccessPeer says whether this device can map memory of the
+	// DeviceCanAccessPeer reports whether this device can map memory of the
 	// device with that UUID. A device not visible to this process counts as
 	// ErrPeerInvisible.
 	DeviceCanAccessPeer(peer UUID) (bool, error)
-	// DeviceGetP2PAttribute is what the link to the device with that UUID can do.
+	// DeviceGetP2PAttribute is an attribute of the link to the device with that UUID.
 	DeviceGetP2PAttribute(a P2PAttribute, peer UUID) (int, error)
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
@@ -70,7 +70,7 @@ type Driver interface {
 	IpcCloseMemHandle(p Ptr) error
 
 	// MemcpyHtoD returns when the bytes are in the device's memory, for every stream to
-	// see: it waits for the legacy stream behind cuMemcpyHtoD, which does not promise that.
+	// see: it waits for the legacy stream after cuMemcpyHtoD, which does not promise that.
 	MemcpyHtoD(dst Ptr, src []byte) error
 	MemcpyDtoH(dst []byte, src Ptr) error
 	// MemcpyDtoDAsync enqueues a copy by the copy engine. Either side may be
@@ -84,9 +84,9 @@ type Driver interface {
 	StreamCreateWithPriority(p Priority) (Stream, error)
 	StreamDestroy(s Stream) error
 	StreamSynchronize(s Stream) error
-	// StreamQuery says whether everything enqueued has completed.
+	// StreamQuery reports whether everything enqueued has completed.
 	StreamQuery(s Stream) (done bool, err error)
-	// StreamIsCapturing says whether the stream is being captured into a graph.
+	// StreamIsCapturing reports whether the stream is being captured into a graph.
 	StreamIsCapturing(s Stream) (bool, error)
 	StreamWaitEvent(s Stream, e Event, f EventFlags) error
 	// StreamBatchMemOp enqueues waits and writes that are carried out in order.
@@ -97,7 +97,7 @@ type Driver interface {
 	EventCreate(timing bool) (Event, error)
 	EventDestroy(e Event) error
 	EventRecordWithFlags(e Event, s Stream, f EventFlags) error
-	// EventQuery says whether the event's last record has completed.
+	// EventQuery reports whether the event's last record has completed.
 	EventQuery(e Event) (done bool, err error)
 	EventSynchronize(e Event) error
 	// EventElapsedTime is the time from a to b in milliseconds.
@@ -153,7 +153,7 @@ type EventFlags uint32
 // visible outside of it (CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL).
 const External EventFlags = 1
 
-// MemOpKind is what an item of a batch does.
+// MemOpKind is the action of an item of a batch.
 type MemOpKind uint32
 
 // Kinds of batch items.
@@ -161,7 +161,7 @@ const (
 	// WaitEqual blocks the stream until the word equals the value
 	// (CU_STREAM_MEM_OP_WAIT_VALUE_32, EQ).
 	WaitEqual MemOpKind = iota
-	// Write stores the value behind a system-wide fence
+	// Write stores the value after a system-wide fence
 	// (CU_STREAM_MEM_OP_WRITE_VALUE_32, default flags).
 	Write
 )
@@ -200,7 +200,7 @@ type Properties struct {
 	Version         int   // of the driver: 12040 for 12.4
 }
 
-// PointerAttributes are what CUDA knows about an address.
+// PointerAttributes are CUDA's attributes of an address.
 type PointerAttributes struct {
 	Device   bool   // device memory (CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
 	BufferID uint64 // unique to the allocation, also when an address is used again
@@ -218,9 +218,9 @@ type Kernel struct {
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its
-	// blocks count themselves, its posts and waits ahead of the work, reads, writes, the
-	// count word again, resets of the words awaited, the step word, its posts behind
-	// the work, its waits behind these, their resets and the step word.
+	// blocks count themselves, its posts and waits before the work, reads, writes, the
+	// count word again, resets of the words awaited, the step word, its posts after
+	// the work, its waits after these, their resets and the step word.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
 

@@ -28,7 +28,8 @@ func (d MatmulDesc) Check() error {
 	case d.Func != "" && !slices.Contains(Funcs(), d.Func):
 		return fmt.Errorf("create product: there is no function %q of each element (%v)", d.Func, Funcs())
 	case d.Func != "" && d.Accumulate:
-		return fmt.Errorf("create product: %s of a sum that is added to can't be asked for (leave out Func or Accumulate)", d.Func)
+		return fmt.Errorf("create product: %s of a sum that is added to can't be asked for (leave out Func "+
+			"or Accumulate)", d.Func)
 	}
 	return nil
 }

@@ -11,7 +11,8 @@ var (
 	// lacks what a call needs: cgo for kernels, Linux for a group of ranks.
 	ErrUnavailable = errors.New("driver not available")
 	// ErrPeerInvisible says that a peer's device is hidden from this process.
-	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or list all ranks' devices)")
+	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or " +
+		"list all ranks' devices)")
 	// ErrNotExportable says that CUDA IPC can't export a piece of memory.
 	ErrNotExportable = errors.New("memory can't be exported by CUDA IPC")
 )
@@ -31,7 +32,7 @@ func Fold(known error, errs ...error) error {
 	return errors.Join(kept...)
 }
 
-// Faulted says that an error is a fault of the context.
+// Faulted reports whether an error is a fault of the context.
 func Faulted(err error) bool {
 	var s *Status
 	return errors.As(err, &s) && s.Fault()
@@ -48,7 +49,7 @@ type Status struct {
 // Error is "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory (2)".
 func (s *Status) Error() string { return fmt.Sprintf("%s: %s (%d)", s.Call, s.Text, s.Code) }
 
-// Fault says that the context can't be used any more: every later call fails too.
+// Fault reports whether the context can't be used any more: every later call fails too.
 func (s *Status) Fault() bool {
 	switch s.Code {
 	case 4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719:

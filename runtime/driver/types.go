@@ -47,7 +47,7 @@ func ParseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// Valid says that the number is that of an element type.
+// Valid reports whether the number is that of an element type.
 func (t Type) Valid() bool {
 	_, ok := elements[t]
 	return ok

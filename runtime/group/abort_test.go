@@ -198,7 +198,7 @@ func TestAbortAnywhere(t *testing.T) {
 	}
 }
 
-// TestAbortReleasesTheHost queues so many runs behind a blocked wait that the
+// TestAbortReleasesTheHost queues so many runs after a blocked wait that the
 // enqueueing goroutine itself is blocked in the driver.
 func TestAbortReleasesTheHost(t *testing.T) {
 	inWorld(t, sim.Config{Devices: 2, NoRaces: true}, func(w *world) {
@@ -404,8 +404,10 @@ func TestErrorText(t *testing.T) {
 		Waits: []group.Wait{
 			{Rank: 0, Peer: 1, Text: "plan 3 (x), step 5 on copy: Wait ready[1]", Sure: true},
 			{Rank: 1, Peer: 2, Text: "plan 3 (x), step 4 on copy: Wait ready[2]"}}}
-	const want = "rank 2 aborted the group: context canceled; rank 0 waited for rank 1 at plan 3 (x), step 5 on copy: Wait ready[1]; " +
-		"rank 1 probably waited for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 on rank 0, 1 on rank 1"
+	const want = "rank 2 aborted the group: context canceled; rank 0 waited for rank 1 at plan 3 (x), step 5 on " +
+		"copy: Wait ready[1]; " +
+		"rank 1 probably waited for rank 2 at plan 3 (x), step 4 on copy: Wait ready[2]; runs begun: 2 " +
+		"on rank 0, 1 on rank 1"
 	if got := fmt.Sprint(e); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -40,7 +40,8 @@ type Config struct {
 	// of them does.
 	Arena int64
 	// Graphs is how many graphs of its own each plan keeps, for the bindings that Replay or Run used
-	// last; 0 means DefaultGraphs. A model's layers that share a plan need one each.
+	// last; 0 means DefaultGraphs. The layers that share a plan need one each, unless the caller captures
+	// them in a graph of its own: CUDA takes device memory for every one.
 	Graphs int
 	// Timeout is the default of the three bounds that follow; 0 means
 	// DefaultTimeout. A negative bound is refused.

@@ -10,9 +10,9 @@ import (
 )
 
 // diagnose says where this rank's run of a plan waits: on each stream, at the
-// first wait behind the one its step word names. Of several plans that a replay may
+// first wait after the one its step word names. Of several plans that a replay may
 // be at, it is the one that the words show in its midst, else probably the one that
-// was captured behind the last that has begun.
+// was captured after the last that has begun.
 func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error) (Wait, bool) {
 	var step Step
 	var plan int
@@ -53,7 +53,7 @@ func following(plans []int, words []uint32) []int {
 	return plans
 }
 
-// amidst says whether a stream has come past one wait of the plan and not to its last.
+// amidst reports whether a stream has come past one wait of the plan and not to its last.
 func amidst(steps []Step, plan int, words map[string]uint32) bool {
 	last := map[string]int{}
 	for _, s := range steps {

@@ -39,15 +39,15 @@ type runs struct {
 	head     int
 	n        int
 	tail     flight // the youngest of those for which the ring had no place
-	behind   bool   // tail is in flight
+	hasTail  bool   // tail is in flight
 }
 
 // next is the event for the run that will be pushed next. When the ring is full
-// the runs behind it share one event, which then stands for the youngest.
+// the runs after it share one event, which then stands for the youngest.
 func (s *runs) next() driver.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.behind || s.n == flights {
+	if s.hasTail || s.n == flights {
 		return s.events[flights]
 	}
 	return s.events[(s.head+s.n)%flights]
@@ -58,7 +58,7 @@ func (s *runs) push(f flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.event == s.events[flights] {
-		s.tail, s.behind = f, true
+		s.tail, s.hasTail = f, true
 		return
 	}
 	s.ring[(s.head+s.n)%flights] = f
@@ -74,8 +74,8 @@ func (s *runs) drained(seq uint64) {
 		s.head = (s.head + 1) % flights
 		s.n--
 	}
-	if s.behind && s.tail.seq <= seq {
-		s.tail, s.behind = flight{}, false
+	if s.hasTail && s.tail.seq <= seq {
+		s.tail, s.hasTail = flight{}, false
 	}
 }
 
@@ -86,7 +86,7 @@ func (s *runs) front() (flight, bool) {
 	if s.n > 0 {
 		return s.ring[s.head], true
 	}
-	return s.tail, s.behind
+	return s.tail, s.hasTail
 }
 
 // replayed are the plans that were captured, and the event that replays record.
@@ -121,7 +121,7 @@ func (s *runs) expired(now time.Time) (flight, bool) {
 			return f, true
 		}
 	}
-	return s.tail, s.behind && s.tail.late(now)
+	return s.tail, s.hasTail && s.tail.late(now)
 }
 
 func (f *flight) late(now time.Time) bool {

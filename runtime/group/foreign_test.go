@@ -28,7 +28,7 @@ func (f foreign) newStream() (handle uintptr, err error) {
 	return uintptr(s), err
 }
 
-// gather runs an all-gather over the memory and behind the stream of the other package.
+// gather runs an all-gather over the memory of another package, after what its stream does.
 func gather(ctx context.Context, g *group.Group, other foreign) error {
 	const m, n, bytes = 8, 16, 8 * 16 * 4
 	a, errA := other.malloc(bytes)

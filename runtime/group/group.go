@@ -54,7 +54,7 @@ func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 // Choice says which driver runs and why, for a program to print.
 func (g *Group) Choice() string { return g.choice }
 
-// NVLink says whether NVLink joins this rank's device to that of another rank.
+// NVLink reports whether NVLink joins this rank's device to that of another rank.
 func (g *Group) NVLink(rank int) bool { return g.links[rank] }
 
 // CallTimeout is Config.CallTimeout: the bound of collective calls.
@@ -94,7 +94,7 @@ func (g *Group) failure() error {
 	return g.abort.failure()
 }
 
-// aborted is failure with the whole story for the first caller; for those behind it
+// aborted is failure with the whole story for the first caller; for those after it
 // an error that only refers to it.
 func (g *Group) aborted() error {
 	err := g.failure()

@@ -10,8 +10,8 @@ import (
 )
 
 // Watch waits on the host until a stream has drained, and bounds what the caller has
-// enqueued there: call it behind the launch of a graph that holds runs, whose replays
-// the group does not see, or behind Enqueue. It enqueues nothing itself.
+// enqueued there: call it after the launch of a graph that holds runs, whose replays
+// the group does not see, or after Enqueue. It enqueues nothing itself.
 //
 // When ctx ends first, the group is aborted: the peers can't be left to wait. So it
 // is where ctx has no deadline and the stream has not drained Config.RunTimeout from

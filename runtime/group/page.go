@@ -111,7 +111,7 @@ func (p *page) word(at int) *atomic.Uint32 {
 // own is a word of this rank's section.
 func (p *page) own(offset int) *atomic.Uint32 { return p.word(section(p.rank, offset)) }
 
-// aborted says whether the abort word is set.
+// aborted reports whether the abort word is set.
 func (p *page) aborted() bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

@@ -164,6 +164,7 @@ func TestResolve(t *testing.T) {
 		{map[string]string{launch.EnvRank: "1", launch.EnvSize: "2"}, Config{}, "no job name"},
 		{nil, Config{Size: 2, Job: "j", Arena: 100}, "arena"},
 		{nil, Config{Size: 2, Job: "j", Timeout: -1}, "Config.Timeout is -1ns"},
+		{nil, Config{Size: 2, Job: "j", Graphs: -1}, "Config.Graphs is -1 (leave it 0 for the default, 128)"},
 		{nil, Config{Size: 2, Job: "j", JoinTimeout: -1},
 			"Config.JoinTimeout is -1ns (leave it 0 for the default, 30s)"},
 		{nil, Config{Size: 2, Job: "j", CallTimeout: -1, Timeout: time.Second},
@@ -288,7 +289,7 @@ func TestFlights(t *testing.T) {
 	}
 	cancel()
 	if f, ok := s.expired(time.Now()); !ok || f.seq != 2*flights+2 {
-		t.Error("the cancelled run behind another was not seen")
+		t.Error("the cancelled run after another was not seen")
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// Reports says whether this rank reports an error that all ranks of its group get
+// Reports reports whether this rank reports an error that all ranks of its group get
 // (see launch.Report): an abort is reported by the rank that aborted, a failure that
 // the ranks agreed on by the one that failed, a rank that is gone by the first that is
 // left. Under a launcher that passes on what every rank prints, a job then ends with

@@ -17,7 +17,7 @@ type Run struct {
 	flight
 }
 
-// Capturing says whether the run went into a graph of the caller.
+// Capturing reports whether the run went into a graph of the caller.
 func (r *Run) Capturing() bool { return r.capturing }
 
 // Begin opens a run of a registered plan whose operations will be enqueued on
@@ -101,7 +101,7 @@ func (g *Group) Wait(r *Run) error {
 	return g.aborted()
 }
 
-// open orders main behind everything the group has run.
+// open orders main after everything the group has run.
 func (g *Group) open(r *Run) (err error) {
 	if r.capturing, err = g.drv.StreamIsCapturing(r.main); err != nil {
 		return err

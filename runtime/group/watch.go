@@ -118,7 +118,7 @@ func runCause(ctx context.Context, what string) error {
 	return fmt.Errorf("%s: %w", what, cause)
 }
 
-// gone says whether a rank's connection or process is known to have ended.
+// gone reports whether a rank's connection or process is known to have ended.
 func (g *Group) gone(rank int) bool {
 	var e *store.GoneError
 	if errors.As(g.client.Err(), &e) && e.Rank == rank {

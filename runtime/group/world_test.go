@@ -192,7 +192,7 @@ func (p *toy) issue(main driver.Stream) error {
 		d.EventRecordWithFlags(p.join, p.copy.Handle, 0), d.StreamWaitEvent(main, p.join, 0))
 }
 
-// enqueue runs behind what main holds.
+// enqueue runs after what main holds.
 func (p *toy) enqueue(ctx context.Context, main driver.Stream) (group.Run, error) {
 	r, err := p.g.Begin(ctx, p.id, main)
 	if err != nil {

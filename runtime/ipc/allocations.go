@@ -69,7 +69,8 @@ func (a *allocations) find(p driver.Ptr) (Allocation, bool) {
 // was allocated elsewhere.
 func (c *Cache) Allocated(p driver.Ptr) (a Allocation, ok bool) { return c.guarded.live.find(p) }
 
-// guarded is a driver that refuses to free what peers may have open, and remembers what it allocated.
+// guarded is a driver that refuses to free memory that peers may have open, and remembers
+// its allocations.
 type guarded struct {
 	driver.Driver
 	cache *Cache
@@ -100,6 +101,6 @@ func (g *guarded) MemFree(p driver.Ptr) error {
 	if inUse {
 		return fmt.Errorf("free %#x: %w", p, ErrInUse)
 	}
-	g.live.remove(p) // ahead of the free, behind which the address may be another allocation's
+	g.live.remove(p) // before the free, after which the address may be another allocation's
 	return g.Driver.MemFree(p)
 }

@@ -8,8 +8,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Cache holds what one rank of one group has exported and imported. Its methods
-// may be called from any goroutine.
+// Cache has the exports and imports of one rank of one group. Its methods may be called
+// from any goroutine.
 type Cache struct {
 	driver  driver.Driver
 	guarded *guarded
@@ -21,7 +21,7 @@ type Cache struct {
 	count   Counters
 }
 
-// Counters tell what a cache has done since it was made.
+// Counters count the work of a cache since it was made.
 type Counters struct {
 	Messages int // exchanges that this rank took part in
 	Bytes    int // of the messages this rank sent
@@ -49,7 +49,7 @@ func New(d driver.Driver, rank int) *Cache {
 	return c
 }
 
-// Counters returns what the cache has done so far.
+// Counters returns the cache's counts so far.
 func (c *Cache) Counters() Counters {
 	c.mu.Lock()
 	defer c.mu.Unlock()

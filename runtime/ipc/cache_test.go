@@ -138,7 +138,8 @@ func TestFailedExchange(t *testing.T) {
 	inPair(t, func(p *pair) {
 		e := p.export(0, p.alloc(0, 64), 64)
 		lost := errors.New("lost")
-		if _, err := p.caches[0].Exchange(func([]byte) ([][]byte, error) { return nil, lost }, []*Export{e}); !errors.Is(err, lost) {
+		if _, err := p.caches[0].Exchange(func([]byte) ([][]byte, error) { return nil, lost },
+			[]*Export{e}); !errors.Is(err, lost) {
 			t.Fatal(err)
 		}
 		theirs, err := p.toOne(e)
@@ -208,7 +209,8 @@ func TestBadMessages(t *testing.T) {
 			"a handle of none": Message{Offers: []Offer{good, broken}}.Encode(),
 		} {
 			_, err := p.caches[1].Exchange(func(b []byte) ([][]byte, error) { return [][]byte{blob, b}, nil }, nil)
-			if err == nil || !strings.Contains(err.Error(), "open rank 0's") || name != "a handle of none" && !errors.Is(err, ErrMessage) {
+			if err == nil || !strings.Contains(err.Error(), "open rank 0's") || name != "a handle of none" &&
+				!errors.Is(err, ErrMessage) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if c := p.caches[1].Counters(); c.Opens != c.Closes {

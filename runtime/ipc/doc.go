@@ -1,7 +1,6 @@
-// Package ipc shares device memory between the ranks of a group: a cache of
-// exported and imported allocations, keyed (peer, allocation, buffer id), and
-// the message that carries what a peer does not have yet. An allocation is
-// imported once from a peer, however many buffers lie in it, and counted by
-// references. Importers close first; an exporter holds its Export until they
-// have, and a free before that is an error.
+// Package ipc shares device memory between the ranks of a group: a cache of exported and
+// imported allocations, keyed (peer, allocation, buffer id), and the message that carries
+// the exports a peer does not have yet. An allocation is imported once from a peer, however
+// many buffers lie in it, and counted by references. Importers close first; an exporter
+// holds its Export until they have, and a free before that is an error.
 package ipc

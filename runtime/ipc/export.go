@@ -8,10 +8,12 @@ import (
 )
 
 // ErrInUse says that peers may still have an allocation open.
-var ErrInUse = errors.New("peers may still have the memory open (bind the plan to other memory or close it on all ranks first)")
+var ErrInUse = errors.New("peers may still have the memory open (bind the plan to other memory or close " +
+	"it on all ranks first)")
 
 // ErrFreed says that an allocation was freed while peers had it open.
-var ErrFreed = errors.New("exported memory was freed while peers had it open (keep it until Close has returned on all ranks)")
+var ErrFreed = errors.New("exported memory was freed while peers had it open (keep it until Close has " +
+	"returned on all ranks)")
 
 // exported is one allocation of ours that peers may have open.
 type exported struct {
@@ -47,7 +49,8 @@ func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 	}
 	offset := int64(p - base)
 	if bytes <= 0 || bytes > size-offset {
-		return nil, fmt.Errorf("export %#x: %d bytes wanted, and its allocation holds %d from there", p, bytes, size-offset)
+		return nil, fmt.Errorf("export %#x: %d bytes wanted, and its allocation holds %d from there",
+			p, bytes, size-offset)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +74,8 @@ func refusal(a driver.PointerAttributes) string {
 	case !a.Device:
 		return "not device memory (allocate it with cuMemAlloc)"
 	case a.Pooled:
-		return "from a stream-ordered pool, cuMemAllocAsync (allocate it with cuMemAlloc; in PyTorch use the native allocator)"
+		return "from a stream-ordered pool, cuMemAllocAsync (allocate it with cuMemAlloc; in PyTorch use " +
+			"the native allocator)"
 	case !a.LegacyIpcCapable:
 		return "mapped virtual memory, cuMemMap (allocate it with cuMemAlloc; in PyTorch turn expandable_segments off)"
 	}

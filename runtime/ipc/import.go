@@ -42,7 +42,8 @@ func (c *Cache) acquire(peer int, o Offer) (*Import, error) {
 	case a != nil:
 		c.count.Hits++
 	case o.Handle == nil:
-		return nil, fmt.Errorf("allocation %#x comes without its handle and is not in the cache: %w", o.Base, ErrMessage)
+		return nil, fmt.Errorf("allocation %#x comes without its handle and is not in the cache: %w", o.Base,
+			ErrMessage)
 	default:
 		at, err := c.driver.IpcOpenMemHandle(*o.Handle)
 		if err != nil {

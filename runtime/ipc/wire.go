@@ -31,7 +31,7 @@ type Offer struct {
 	Handle   *driver.IpcMemHandle
 }
 
-// Message is what one rank tells its peers in an exchange.
+// Message is one rank's part of an exchange.
 type Message struct {
 	Owner  int // rank that owns the buffers
 	Offers []Offer
@@ -93,12 +93,14 @@ func decodeOffer(b []byte) (Offer, []byte, error) {
 		return Offer{}, nil, fmt.Errorf("cut short: %w", ErrMessage)
 	}
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	o := Offer{Base: driver.Ptr(word(0)), BufferID: word(1), Size: int64(word(2)), Offset: int64(word(3)), Bytes: int64(word(4))}
+	o := Offer{Base: driver.Ptr(word(0)), BufferID: word(1), Size: int64(word(2)), Offset: int64(word(3)),
+		Bytes: int64(word(4))}
 	carries := word(5)
 	b = b[offerBytes:]
 	switch {
 	case o.Base == 0 || o.Size <= 0 || o.Offset < 0 || o.Bytes <= 0 || o.Offset > o.Size || o.Bytes > o.Size-o.Offset:
-		return Offer{}, nil, fmt.Errorf("%d bytes at %d of %d at %#x: %w", o.Bytes, o.Offset, o.Size, o.Base, ErrMessage)
+		return Offer{}, nil, fmt.Errorf("%d bytes at %d of %d at %#x: %w", o.Bytes, o.Offset,
+			o.Size, o.Base, ErrMessage)
 	case carries > 1:
 		return Offer{}, nil, fmt.Errorf("handle mark %d: %w", carries, ErrMessage)
 	case carries == 1 && len(b) < len(driver.IpcMemHandle{}):

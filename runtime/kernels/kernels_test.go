@@ -54,7 +54,8 @@ func TestTouches(t *testing.T) {
 		params []uint64
 		want   []driver.Touch
 	}{
-		{"wait", []uint64{100, 0, 1, 200, 7}, []driver.Touch{word(wait, 100, 1), word(write, 100, 0), word(write, 200, 7)}},
+		{"wait", []uint64{100, 0, 1, 200, 7}, []driver.Touch{word(wait, 100, 1), word(write, 100, 0),
+			word(write, 200, 7)}},
 		{"post", []uint64{100, 104, 2}, []driver.Touch{word(post, 100, 1), word(post, 104, 1)}},
 		{"post", []uint64{100, 104, 0}, nil},
 		{"copy", []uint64{300, 400, 6}, []driver.Touch{data(read, 400, 6, 0), data(write, 300, 6, 0)}},

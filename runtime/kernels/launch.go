@@ -91,7 +91,7 @@ func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals) *kernel {
 	return nil
 }
 
-// fits says whether the kernel was made for these signals.
+// fits reports whether the kernel was made for these signals.
 func (k *kernel) fits(x *plan.Signals) bool {
 	words := func(sem *plan.Semaphore, peer int) Words {
 		switch {

@@ -2,8 +2,8 @@ package kernels
 
 import "slices"
 
-// layout says where a kernel's parameters lie, in 64-bit words: addresses and numbers alike.
-// The struct in the .cu has them in this order.
+// layout is the place of each of a kernel's parameters, in 64-bit words: addresses and
+// numbers alike. The struct in the .cu has them in this order.
 type layout struct {
 	Kernel
 	lists [4]list // prePost, preWait, postPost, postWait
@@ -33,7 +33,7 @@ type list struct{ at, most int }
 // words are how many words the kernel has at each place.
 func (k Kernel) words() [4]Words { return [4]Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait} }
 
-// Waits says whether the kernel awaits words.
+// Waits reports whether the kernel awaits words.
 func (k Kernel) Waits() bool { return k.PreWait != 0 || k.PostWait != 0 }
 
 func (t *Table) layout(k Kernel) layout {

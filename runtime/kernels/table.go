@@ -36,7 +36,7 @@ const (
 	EachPeer Words = -1 // a word for each peer
 )
 
-// Kind is what a kernel is for: its name, but for a number and an element type.
+// Kind is the purpose of a kernel: its name without number and element type.
 type Kind string
 
 // Kinds of kernels.
@@ -50,8 +50,8 @@ const (
 	Shot   Kind = "shot"
 )
 
-// Work is what a kernel does between its words, as host programs name it. It decides which
-// parameters follow those of the words, and what a launch touches.
+// Work is the work of a kernel between its words, as host programs name it. It decides
+// which parameters follow those of the words, and the memory that a launch touches.
 type Work string
 
 // Kinds of work. A copy moves bytes; a sum adds up tensors, and is compiled for each element type.
@@ -77,10 +77,10 @@ var rows = []row{
 	{Wait, Nothing, "waits until peers have posted, and resets", 1},
 	{Post, Nothing, "posts to peers", 1},
 	{Copy, Copies, "copies, out of a peer's memory or its own", 16},
-	{Reduce, Sums, "adds up tensors, in one order and in fp32", 264},
+	{Reduce, Sums, "adds up tensors in order and in fp32", 264},
 	{Get, Copies, "copies from it", 16},
 	{Put, Copies, "copies to it", 16},
-	{Shot, Sums, "adds up tensors, in one order and in fp32", 132},
+	{Shot, Sums, "adds up tensors in order and in fp32", 132},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -94,7 +94,7 @@ func Kinds() (list []Kind) {
 	return list
 }
 
-// row is that of the kind; a kind that there is not has one that does nothing.
+// row is that of the kind; an unknown kind has a row without work.
 func (k Kind) row() row {
 	for _, r := range rows {
 		if r.kind == k {
@@ -104,7 +104,7 @@ func (k Kind) row() row {
 	return row{kind: k}
 }
 
-// Work is what kernels of the kind do.
+// Work is the work of kernels of the kind.
 func (k Kind) Work() Work { return k.row().work }
 
 // Does says the work in a few words.
@@ -113,13 +113,13 @@ func (k Kind) Does() string { return k.row().does }
 // Blocks are the most that the kind is launched with where there is enough to do.
 func (k Kind) Blocks() int64 { return k.row().blocks }
 
-// Sums says whether the kernel adds up; it is then compiled for each element type.
+// Sums reports whether the kernel adds up; it is then compiled for each element type.
 func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 
-// Copies says whether the kernel copies.
+// Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 
-// Signals says whether the kernel posts or awaits around work of its own.
+// Signals reports whether the kernel posts or awaits around work of its own.
 func (k Kernel) Signals() bool { return (k.Sums() || k.Copies()) && k.words() != [4]Words{} }
 
 // Base is the kernel's name but for the element type: "shot", or "shot2".

@@ -6,14 +6,15 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// launched are the parameters of one launch, and what it touches so far.
+// launched are the parameters of one launch, and its touches so far.
 type launched struct {
 	layout
 	p  []uint64
 	to []driver.Touch
 }
 
-// touches says what a launch of a kernel touches, in order; typ is the element type of a sum.
+// touches lists the touches of a launch of a kernel, in order; typ is the element type of a
+// sum.
 func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []driver.Touch {
 	return func(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 		x := launched{l, unsafe.Slice((*uint64)(params), l.size), to}

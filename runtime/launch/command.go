@@ -30,7 +30,7 @@ type Command struct {
 	// Once a rank has failed nothing more goes to Stderr: the ranks that fail
 	// after it only repeat what the error says.
 	Stdout, Stderr io.Writer
-	// Prefix passes on the output of all ranks, each line behind "[rank] ".
+	// Prefix passes on the output of all ranks, each line with the prefix "[rank] ".
 	Prefix bool
 	// Grace is how long the ranks have to end by themselves once one has
 	// failed, and again to end after SIGTERM; 0 means 2 s.
@@ -276,7 +276,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines passes on whole lines behind the rank.
+// lines passes on whole lines, each with its rank as a prefix.
 type lines struct {
 	out  *outputs
 	rank int

@@ -50,7 +50,7 @@ var launchers = []launcher{
 		[]string{"SLURM_JOB_ID", "SLURM_STEP_ID"}},
 }
 
-// IsRank says whether this process was started as a rank, by a Command or by another
+// IsRank reports whether this process was started as a rank, by a Command or by another
 // launcher. The only process of another launcher is none yet: srun -n 1 gives a program
 // its place and its GPUs, and the program may start ranks of its own.
 func IsRank() bool {

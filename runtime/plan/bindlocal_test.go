@@ -386,3 +386,100 @@ func TestForeignMemory(t *testing.T) {
 		w.all(toys, func(t *toy) error { return t.plan.Close(w.Context()) })
 	})
 }
+
+// graphless fails to instantiate graphs once it is told to.
+type graphless struct {
+	driver.Driver
+	now bool
+}
+
+var errRefused = errors.New("refused by the test")
+
+func (d *graphless) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
+	if d.now {
+		return 0, errRefused
+	}
+	return d.Driver.GraphInstantiate(g)
+}
+
+// TestNoGraphForLayer lets one rank fail to make a layer's graph, for which no other waits: all get an
+// error in time.
+func TestNoGraphForLayer(t *testing.T) {
+	const odd = 1
+	var drivers []*graphless
+	wrap := func(d driver.Driver) driver.Driver {
+		drivers = append(drivers, &graphless{Driver: d})
+		return drivers[len(drivers)-1]
+	}
+	inWorld(t, 3, sim.Config{Seed: 11}, wrap, func(w *world) {
+		toys := w.toys()
+		start := time.Now()
+		w.each(func(r int) {
+			t := toys[r]
+			drivers[r].now = r == odd
+			w.must(replace(&t.C, t.driver))
+			w.must(t.bind(w.Context()))
+			err := t.plan.Run(w.Context())
+			if !strings.Contains(fmt.Sprint(err), errRefused.Error()) || (r == odd) != errors.Is(err, errRefused) {
+				w.Errorf("rank %d: %v", r, err)
+			}
+		})
+		if took := time.Since(start); took >= timeout {
+			w.Errorf("it took %v", took)
+		}
+	})
+}
+
+// TestFirstReplayIntoCapture replays a layer without a graph on a stream that is being captured: refused, and
+// the layer's next run is right.
+func TestFirstReplayIntoCapture(t *testing.T) {
+	inWorld(t, 2, sim.Config{Seed: 12}, nil, func(w *world) {
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			old := t.C
+			if err := errors.Join(replace(&t.C, t.driver), t.bind(w.Context())); err != nil {
+				return err
+			}
+			s, err := device.NewStream(t.driver, driver.Normal)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			_, err = device.Capture(t.driver, s.Handle(), func() error { return t.plan.Replay(s.Handle()) })
+			if !errors.Is(err, errCapturing) {
+				return fmt.Errorf("a replay into a capture: %v", err)
+			}
+			return errors.Join(old.Close(), t.fill(4), t.plan.Run(w.Context()), t.check(t.C, 4))
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}
+
+// TestFirstBindAlone makes a plan of which no peer uses the caller's memory: no Bind meets anybody, not
+// even the first, and none that is refused.
+func TestFirstBindAlone(t *testing.T) {
+	inWorld(t, 2, sim.Config{Seed: 13}, nil, func(w *world) {
+		plans := make([]*Plan, 2)
+		memory := make([]*device.Buffer, 2)
+		w.each(func(r int) {
+			b := Build(w.groups[r], toyProgram, "own")
+			own := b.Written(b.Caller("own", 64))
+			staged := b.Allocate("staged", 64)
+			var err error
+			plans[r], err = b.Finish(w.Context(), func(q *Queue) { q.Set(q.Main(), own.At(0), staged.At(0), 64) })
+			w.must(err)
+			memory[r], err = device.Alloc(w.groups[r].Driver(), 64)
+			w.must(err)
+		})
+		if err := plans[1].Bind(w.Context(), 0); err == nil {
+			w.Error("no address was accepted")
+		}
+		for r, p := range plans { // one after the other: none waits
+			err := errors.Join(p.Bind(w.Context(), memory[r].Ptr()), p.Run(w.Context()), p.Replay(p.main.own))
+			if err != nil {
+				w.Errorf("rank %d: %v", r, err)
+			}
+		}
+		w.each(func(r int) { w.must(errors.Join(plans[r].Close(w.Context()), memory[r].Close())) })
+	})
+}

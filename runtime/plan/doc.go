@@ -3,7 +3,7 @@
 // shape and makes a Plan of them on all ranks of a group; the program's issue
 // function enqueues one run by the calls of a Queue, one call for each node. The
 // plan checks that the ranks agree, exchanges memory handles when it is bound to
-// new pointers, keeps a graph of its own to replay, and tells the group enough to
+// new memory that peers use, keeps graphs of its own to replay, and tells the group enough to
 // say where it stood when it was aborted.
 //
 // Three readers use it. Users of a generated package meet its errors (DisagreementError,

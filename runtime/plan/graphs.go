@@ -95,7 +95,11 @@ func (p *Plan) ownGraph(ctx context.Context, s driver.Stream) (*device.Graph, er
 	if err := p.drain(ctx); err != nil {
 		return nil, err
 	}
-	return p.capture()
+	g, err := p.capture()
+	if err != nil { // the peers replay, and would wait for this rank
+		p.group.Abort(fmt.Errorf("rank %d: %s: %w", p.Rank(), p, err))
+	}
+	return g, err
 }
 
 // errCapturing is Replay's on a stream in capture.

@@ -33,6 +33,8 @@ type Memory struct {
 type BufferMemory struct {
 	Name  string
 	Bytes int64 // with uneven parts, the most that counts may ask for
+	// Shared says that peers use it: a Bind of new memory for it is collective.
+	Shared bool
 }
 
 // Caller is the sum of the caller's buffers in bytes.
@@ -65,8 +67,9 @@ func (m Memory) String() string {
 // workspaces, under the names that they have in C.
 func (m Memory) MarshalJSON() ([]byte, error) {
 	type buffer struct {
-		Name  string `json:"name"`
-		Bytes int64  `json:"bytes"`
+		Name   string `json:"name"`
+		Bytes  int64  `json:"bytes"`
+		Shared bool   `json:"shared,omitempty"`
 	}
 	buffers := []buffer{}
 	for _, b := range m.Buffers {
@@ -131,7 +134,7 @@ func (b *Builder) measure() (Memory, error) {
 	}
 	var m Memory
 	for _, f := range p.bindable {
-		m.Buffers = append(m.Buffers, BufferMemory{f.name, f.bytes})
+		m.Buffers = append(m.Buffers, BufferMemory{f.name, f.bytes, f.shared})
 	}
 	for _, f := range p.staged {
 		m.Staging += group.StagingBytes(f.bytes)

@@ -91,6 +91,20 @@ func unevenRank(w *world, r int) error {
 	if err := errors.Join(p.BindCounts(w.Context(), []int{2, 2}, at[0], at[0]+16), p.Run(w.Context())); err != nil {
 		return fmt.Errorf("out behind the two rows of in: %w", err)
 	}
+	if before := w.groups[r].Imports().Counters(); r == 1 { // with the same counts a rank may bind alone
+		if err := p.BindCounts(w.Context(), []int{2, 2}, at[0], at[0]+32); err != nil {
+			return fmt.Errorf("another out on rank 1: %w", err)
+		}
+		if got := w.groups[r].Imports().Counters(); got != before {
+			return fmt.Errorf("another out on rank 1 took %+v, and %+v before", got, before)
+		}
+	}
+	got := make([]byte, 16)
+	err = errors.Join(d.MemcpyHtoD(at[0], []byte(strings.Repeat(string(rune('a'+r)), 8))), p.Run(w.Context()),
+		d.MemcpyDtoH(got, at[0]+driver.Ptr(16+16*r)))
+	if err != nil || string(got) != "aaaaaaaabbbbbbbb" {
+		return fmt.Errorf("after a local Bind of rank 1: %q, %v", got, err)
+	}
 	if err := p.BindCounts(w.Context(), []int{5, 2}, at[0], at[0]+16); err == nil || !strings.Contains(err.Error(), "overlaps in at") {
 		return fmt.Errorf("out within the five rows of rank 0's in: %v", err)
 	}

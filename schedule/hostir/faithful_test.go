@@ -2,6 +2,8 @@ package hostir_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -20,20 +22,25 @@ import (
 type faithful struct {
 	operations map[string]string // by printed text
 	texts      map[string]bool   // of operations
+	programs   map[string]*hostir.Program
 }
 
 func (f *faithful) see(p *hostir.Program) (wrong string) {
 	if hostir.Check(p.Body) != nil {
 		return "" // no program
 	}
-	text, operations := hostir.Print(p), enqueued(p)
+	text := hostir.Print(p)
+	if reflect.DeepEqual(f.programs[text], p) {
+		return "" // the very same
+	}
+	operations := enqueued(p)
 	if seen, ok := f.operations[text]; ok && seen != operations {
 		return fmt.Sprintf("two programs print\n%sand enqueue (-one +other):\n%s", text, cmp.Diff(seen, operations))
 	}
 	if f.operations == nil {
-		f.operations, f.texts = map[string]string{}, map[string]bool{}
+		f.operations, f.texts, f.programs = map[string]string{}, map[string]bool{}, map[string]*hostir.Program{}
 	}
-	f.operations[text], f.texts[operations] = operations, true
+	f.operations[text], f.texts[operations], f.programs[text] = operations, true, p
 	return ""
 }
 
@@ -58,10 +65,11 @@ func enqueued(p *hostir.Program) string {
 	return b.String()
 }
 
-// No two programs of the catalog, done in each way with each of its options, print the same
-// and enqueue different operations.
+// No two programs print the same and enqueue different operations: of the catalog, done in each
+// way with each of its options, and of random schedules.
 func TestPrintIsFaithful(t *testing.T) {
 	var f faithful
+	var all []schedule.Schedule
 	lowered := func(s schedule.Schedule) *hostir.Program {
 		p, err := lower.Lower("X", s)
 		if err != nil {
@@ -73,6 +81,7 @@ func TestPrintIsFaithful(t *testing.T) {
 		return p
 	}
 	for _, n := range catalog.All() {
+		all = append(all, n.Schedule)
 		for _, m := range lowered(n.Schedule).Schedule.Moves {
 			for _, way := range append(schedule.Ways(), m.Way) {
 				for _, w := range scheduletest.With(way) {
@@ -84,6 +93,17 @@ func TestPrintIsFaithful(t *testing.T) {
 	if len(f.operations) < 100 {
 		t.Errorf("only %d programs were seen", len(f.operations))
 	}
+	before, drawn := len(f.operations), 0
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 4_000 {
+		if s := scheduletest.Random(r, all); lowered(s) != nil {
+			drawn++
+		}
+	}
+	if len(f.operations) < before+50 {
+		t.Errorf("random schedules have only %d programs of their own", len(f.operations)-before)
+	}
+	t.Logf("%d random schedules are lowered, to %d programs of their own", drawn, len(f.operations)-before)
 	t.Logf("%d texts of %d lists of operations", len(f.operations), len(f.texts))
 }
 
@@ -91,8 +111,10 @@ func TestPrintIsFaithful(t *testing.T) {
 // every edit of programs that have every form that there is.
 func TestPrintTellsEdits(t *testing.T) {
 	for name, s := range map[string]schedule.Schedule{
-		"padded": catalog.AllGatherVPadded, "ring": catalog.LinearReduceScatterRing, "members": catalog.AllGatherLinearRingBoth,
-		"fused": catalog.LinearReduceScatterPutKernels, "two shots": catalog.AllReduceTwoShot, "layers": catalog.TensorParallelMLP,
+		"padded": catalog.AllGatherVPadded, "ring": catalog.LinearReduceScatterRing,
+		"members": catalog.AllGatherLinearRingBoth,
+		"fused":   catalog.LinearReduceScatterPutKernels, "two shots": catalog.AllReduceTwoShot,
+		"layers": catalog.TensorParallelMLP,
 		"chunks": catalog.AllGatherLinearCollective2,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,39 +16,34 @@ type options struct {
 	parts, compute    int // parts of a shard; streams of products, zero for one a step
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
-	// The copies and the signals are made by kernels, and by one kernel each step's.
-	copies, signals, fused                     bool
+	carriage
+	leaving carriage // of the partial results of two layers, whose first has the other one
+
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
 }
 
-// lowering writes the programs of a communication by one way, whose options it reads in part.
+// carriage says that kernels make the copies and the signals, and one kernel all of a step.
+type carriage struct{ copies, signals, fused bool }
+
+// lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
 	moves moves
 	way   schedule.Way // the zero value
-	reads []string
 	// gathered: the gathered operand may be the caller's. inPlace: an operand may lie within
 	// the result, or the result within an operand.
 	gathered, inPlace bool
-	// oneKernel: a kernel can do a whole step.
-	oneKernel bool
-	write     func(d *draft, w schedule.Way) error
+	write             func(d *draft, w schedule.Way) error
 }
 
 // lowerings are all that there are, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, shots, sumRings, paddings)
+	slotted, stagings, stored, puts, shots, sumRings, gets, paddings)
 
 // by is a lowering by a way.
-func by[W schedule.Way](m moves, write func(d *draft, w W) error, reads ...string) lowering {
+func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
 	var zero W
-	return lowering{moves: m, way: zero, reads: reads, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
-}
-
-// fusable marks a lowering of which a kernel can do a whole step.
-func fusable(l lowering) lowering {
-	l.oneKernel = true
-	return l
+	return lowering{moves: m, way: zero, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
 }
 
 // choose writes the program, by the ways that the schedule says for what has to travel.
@@ -66,7 +61,8 @@ func choose(d *draft) error {
 	}
 	var moves []schedule.Move
 	for i, l := range legs {
-		d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool { return m.Of == of[i] }))
+		d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves,
+			func(m schedule.Move) bool { return m.Of == of[i] }))
 		way := d.original.Way(of[i])
 		if way == nil {
 			way = Default(l.moves)
@@ -90,7 +86,7 @@ func Default(m moves) schedule.Way {
 	return lowerings[i].way
 }
 
-// lowering is that of a way, which has to read every option.
+// lowering is that of a communication by a way.
 func (d *draft) lowering(m moves, way schedule.Way) (*lowering, error) {
 	var names []string
 	for i := range lowerings {
@@ -100,26 +96,11 @@ func (d *draft) lowering(m moves, way schedule.Way) (*lowering, error) {
 		}
 		names = append(names, schedule.WayName(l.way))
 		if reflect.TypeOf(l.way) == reflect.TypeOf(way) {
-			return l, errors.Join(l.unread(d, way), l.gathers(d), l.shares(d))
+			return l, errors.Join(l.gathers(d), l.shares(d))
 		}
 	}
 	return nil, &schedule.FieldError{Path: d.at, Msg: fmt.Sprintf("no pass does the %s by %s", m, schedule.WayName(way)),
 		Hint: "use " + strings.Join(names, ", ") + ", or leave it out"}
-}
-
-// unread refuses options that the lowering does not read.
-func (l *lowering) unread(d *draft, way schedule.Way) error {
-	var errs []error
-	for _, o := range schedule.Options(way) {
-		switch {
-		case o.Zero:
-		case !slices.Contains(l.reads, o.Field):
-			errs = append(errs, d.refusal(o.Field, "leave it out", "the %s by %s does not read it", l.moves, schedule.WayName(way)))
-		case o.Value == schedule.OneKernel && !l.oneKernel:
-			errs = append(errs, d.noKernel(o.Field))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // refusal is of an option of the way that is being lowered.
@@ -133,7 +114,8 @@ func (l *lowering) gathers(d *draft) error {
 	if l.gathered || i < 0 {
 		return nil
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i), Msg: "this way gathers into memory of the plan only", Hint: "leave it out"}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
+		Msg: "this way gathers into memory of the plan only", Hint: "leave it out"}
 }
 
 // shares refuses a tensor within another where the lowering does not work in place.
@@ -151,18 +133,20 @@ func (d *draft) noKernel(field string) error {
 	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
 }
 
-// carry takes what copies and signals.
-func (d *draft) carry(c, otherwise schedule.Carrier) {
-	c = cmp.Or(c, otherwise)
-	d.with.copies = c == schedule.KernelCopies || c == schedule.Kernels || c == schedule.OneKernel
-	d.with.signals = c == schedule.KernelSignals || c == schedule.Kernels || c == schedule.OneKernel
-	d.with.fused = c == schedule.OneKernel
+// carried is by what copies and signals.
+func carried[C ~string](by, otherwise C) carriage {
+	by = cmp.Or(by, otherwise)
+	return carriage{
+		copies:  by == schedule.KernelCopies || by == schedule.Kernels || by == schedule.OneKernel,
+		signals: by == schedule.KernelSignals || by == schedule.Kernels || by == schedule.OneKernel,
+		fused:   by == schedule.OneKernel,
+	}
 }
 
-// signal takes what signals where ranks copy nothing.
-func (d *draft) signal(s, otherwise schedule.Signaller) {
-	s = cmp.Or(s, otherwise)
-	d.with.signals, d.with.fused = s != schedule.MemOps, s == schedule.OneKernel
+// signalled is by what signals where ranks copy nothing.
+func signalled[S ~string](by, otherwise S) carriage {
+	by = cmp.Or(by, otherwise)
+	return carriage{signals: by != schedule.MemOps, fused: by == schedule.OneKernel}
 }
 
 // leg is one of the communications that a program does.

@@ -35,12 +35,13 @@ type form struct {
 
 // symbols are the axes of each role.
 var symbols = map[kind]map[string][]schedule.Extent{
-	matmul: {"A": {schedule.M, schedule.K}, "B": {schedule.K, schedule.N}, "C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
-	linear: {"A": {schedule.M, schedule.K}, "B": {schedule.N, schedule.K}, "Bias": {schedule.N}, "C": {schedule.M, schedule.N},
+	matmul: {"A": {schedule.M, schedule.K}, "B": {schedule.K, schedule.N}, "C": {schedule.M, schedule.N},
 		"Gathered": {schedule.M, schedule.K}},
+	linear: {"A": {schedule.M, schedule.K}, "B": {schedule.N, schedule.K}, "Bias": {schedule.N},
+		"C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
 	gradient: {"A": {schedule.M, schedule.N}, "B": {schedule.M, schedule.K}, "C": {schedule.N, schedule.K}},
-	layers: {"A": {schedule.M, schedule.K}, "B": {schedule.F, schedule.K}, "Bias": {schedule.F}, "B2": {schedule.N, schedule.F},
-		"C": {schedule.M, schedule.N}},
+	layers: {"A": {schedule.M, schedule.K}, "B": {schedule.F, schedule.K}, "Bias": {schedule.F},
+		"B2": {schedule.N, schedule.F}, "C": {schedule.M, schedule.N}},
 	summedUp: {"A": {schedule.D, schedule.M, schedule.N}, "C": {schedule.M, schedule.N}},
 }
 
@@ -63,6 +64,12 @@ func recognise(d *draft) error {
 	ops := d.schedule.Ops
 	if len(ops) == 0 {
 		return unknown("Ops")
+	}
+	for i, o := range ops {
+		if o.Name() == o.Index {
+			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Index", i),
+				Msg: fmt.Sprintf("no pass lowers the contraction %q", o.Index), Hint: "use " + contractions()}
+		}
 	}
 	products := slices.DeleteFunc(slices.Clone(ops), func(o schedule.Op) bool { return o.Name() == string(copied) })
 	f := form{roles: map[string]string{}}
@@ -92,10 +99,22 @@ func recognise(d *draft) error {
 	return nil
 }
 
+// contractions are those that are lowered, with the words for them.
+func contractions() string {
+	var list []string
+	for _, o := range []schedule.Op{schedule.Linear("", "", ""), schedule.Matmul("", "", ""),
+		schedule.Gradient("", "", ""),
+		schedule.Sum("", ""), schedule.Copy("", "")} {
+		list = append(list, fmt.Sprintf("%s %q", o.Name(), o.Index))
+	}
+	return strings.Join(list, ", ")
+}
+
 // unknown is the refusal of operations that no program is written for.
 func unknown(path string) error {
 	return &schedule.FieldError{Path: path, Msg: "no pass lowers these operations together",
-		Hint: "use Copy or Sum; Linear or Matmul of one operand, with a Copy of it where it is wanted too; Gradient; or Linear of a Linear"}
+		Hint: "use Copy or Sum; Linear or Matmul of one operand, with a Copy of it where it is wanted too; " +
+			"Gradient; or Linear of a Linear"}
 }
 
 // errorsOf is the first error.
@@ -129,7 +148,8 @@ func (f *form) products(s schedule.Schedule) error {
 			if a == "" {
 				a = o.In[0]
 			}
-			if kind(o.Name()) != f.kind || len(o.In) != 2 || o.In[0] != a || f.kind == gradient && number > 1 || symbols[f.kind] == nil {
+			if kind(o.Name()) != f.kind || len(o.In) != 2 || o.In[0] != a || f.kind == gradient && number > 1 ||
+				symbols[f.kind] == nil {
 				return unknown(path)
 			}
 			if err := f.product(o, path, suffix(number)); err != nil {
@@ -169,7 +189,8 @@ func (f *form) product(o schedule.Op, path, suffix string) error {
 	for i, then := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
 		if then.Do != schedule.AddBias || i > 0 || f.kind != linear {
-			return &schedule.FieldError{Path: at, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind), Hint: "leave it out"}
+			return &schedule.FieldError{Path: at, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind),
+				Hint: "leave it out"}
 		}
 		if err := f.plays("Bias"+suffix, then.In[0], at+".In[0]"); err != nil {
 			return err
@@ -200,11 +221,13 @@ func (f *form) layers(ops []schedule.Op) error {
 				return err
 			}
 		default:
-			return &schedule.FieldError{Path: at, Msg: "a product adds a bias, and then applies one function of each element", Hint: "leave it out"}
+			return &schedule.FieldError{Path: at, Msg: "a product adds a bias, and then applies one function of each element",
+				Hint: "leave it out"}
 		}
 	}
 	return errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("B", first.In[1], "Ops[0].In[1]"),
-		f.plays(hidden, first.Out, "Ops[0].Out"), f.plays("B2", second.In[1], "Ops[1].In[1]"), f.plays("C", second.Out, "Ops[1].Out"))
+		f.plays(hidden, first.Out, "Ops[0].Out"), f.plays("B2", second.In[1], "Ops[1].In[1]"),
+		f.plays("C", second.Out, "Ops[1].Out"))
 }
 
 // tensor is what the schedule calls the tensor of a role.
@@ -257,7 +280,8 @@ func renamed(d *draft) error {
 	for _, b := range d.program.Buffers {
 		i := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
 		if seen[b.Name] && i >= 0 {
-			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Name", i), Msg: "the plan has memory of its own called " + b.Name, Hint: "use another name"}
+			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Name", i),
+				Msg: "the plan has memory of its own called " + b.Name, Hint: "use another name"}
 		}
 		seen[b.Name] = true
 	}

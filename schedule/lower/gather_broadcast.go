@@ -21,7 +21,14 @@ func gatherBroadcast(d *draft) error {
 	}
 	d.add(hostir.Post(mainRef, free, every).Described("one batch, before the forks"), d.fork(copySet, set))
 	d.add(d.ownShard(hostir.Chunk("C", hostir.Rank))...)
-	d.add(steps([]hostir.Node{hostir.Wait(copyRef, free, every), hostir.For{Index: "q", From: hostir.Const(1), To: hostir.Size, Body: []hostir.Node{hostir.Bind("to", hostir.Ahead(hostir.Var("q"))), hostir.Set(copyRef, hostir.Remote(g, to, hostir.Rank), hostir.Whole("A"))}}, hostir.Post(copyRef, arrived, every)},
+	d.add(steps(
+		[]hostir.Node{
+			hostir.Wait(copyRef, free, every),
+			hostir.Loop("q", hostir.Const(1), hostir.Size,
+				hostir.Bind("to", hostir.Ahead(hostir.Var("q"))),
+				hostir.Set(copyRef, hostir.Remote(g, to, hostir.Rank), hostir.Whole("A"))),
+			hostir.Post(copyRef, arrived, every),
+		},
 		[]hostir.Node{hostir.After(work, copyRef)}))
 	d.add(steps(nil, append(
 		[]hostir.Node{hostir.Wait(work, arrived, step)},

@@ -17,7 +17,11 @@ func gatherGrouped(d *draft) error {
 	set := hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)}
 	work := func(i int64) hostir.StreamRef { return hostir.StreamRef{Set: workName, Index: hostir.Const(i)} }
 	pull := func(from, to, rank hostir.Expr) hostir.For {
-		return hostir.For{Index: stepIndex, From: from, To: to, Body: []hostir.Node{hostir.Bind("from", rank), hostir.Wait(copyRef, ready, hostir.Var("from")), hostir.Set(copyRef, hostir.Chunk(g, hostir.Var("from")), hostir.View{Buffer: "A", Peer: hostir.Var("from")})}}
+		peer := hostir.Var("from")
+		return hostir.Loop(stepIndex, from, to,
+			hostir.Bind("from", rank),
+			hostir.Wait(copyRef, ready, peer),
+			hostir.Set(copyRef, hostir.Chunk(g, peer), hostir.View{Buffer: "A", Peer: peer}))
 	}
 	block := func(i int64, none, first, count hostir.Expr) hostir.If {
 		view := func(b string) hostir.View { return hostir.View{Buffer: b, Index: first, Count: count} }

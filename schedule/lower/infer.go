@@ -144,7 +144,8 @@ func (d *draft) tensors() error {
 		for _, a := range t.Axes {
 			d.divisible(a)
 		}
-		d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: elements(t, true), Chunk: chunk(t)})
+		d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller,
+			Elements: elements(t, true), Chunk: chunk(t)})
 	}
 	return nil
 }
@@ -160,7 +161,8 @@ func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 			}
 			if string(split.Count) != strconv.Itoa(d.chunks) {
 				return t, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
-					Msg: fmt.Sprintf("%s parts where the stream axis has %d steps", split.Count, d.chunks), Hint: "write the same in both"}
+					Msg:  fmt.Sprintf("%s parts where the stream axis has %d steps", split.Count, d.chunks),
+					Hint: "write the same in both"}
 			}
 			d.program.Constants[chunksName] = int64(d.chunks)
 			a.Outer[k].Count = chunksName

@@ -24,7 +24,7 @@ var passes = []pass{
 
 // draft is a program in the making.
 type draft struct {
-	original schedule.Schedule // with defaults
+	original schedule.Schedule // with defaults, and the usual letters
 	schedule schedule.Schedule // the same, with tensors called by their roles
 	form     form
 	program  *hostir.Program
@@ -40,7 +40,7 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	s = s.WithDefaults()
+	s = s.WithDefaults().Canonical()
 	d := &draft{original: s, schedule: s, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
 	for _, p := range passes {
 		if err := p(d); err != nil {

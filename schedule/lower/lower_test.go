@@ -27,7 +27,8 @@ func TestRefused(t *testing.T) {
 		return scheduletest.By(catalog.AllGatherLinear, of, w)
 	}
 	gathered := scheduletest.Of("linear", append(slices.Clone(catalog.AllGatherLinear.Tensors),
-		schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))})...)
+		schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)),
+			schedule.Dim(schedule.K))})...)
 	tests := []struct {
 		name  string
 		s     schedule.Schedule
@@ -35,7 +36,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{"a way of sums", by("A", schedule.Shot{}), []string{"Moves[0].Way"}},
 		{"a way of C", by("C", schedule.Pull{}), []string{"Moves[0].Of"}},
-		{"one kernel for signals in the step", by("A", schedule.Naive{SignalsInStep: true, By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
+		{"one kernel for signals in the step", by("A", schedule.Naive{SignalsInStep: true, By: schedule.OneKernel}),
+			[]string{"Moves[0].Way.By"}},
 		{"one kernel for a step of a ring", by("A", schedule.Ring{By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
 		{"one kernel for a part", by("A", schedule.Pull{Parts: 2, By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
 		{"no mistake", by("A", schedule.Naive{Streams: 2}), []string{"Moves[0].Way"}},
@@ -48,7 +50,8 @@ func TestRefused(t *testing.T) {
 		}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
 		{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
 		{"collective", by("A", schedule.Collective{}), []string{"Moves[0].Way"}},
-		{"two communications of a program carried apart", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.Slots{By: schedule.Kernels}),
+		{"one kernel for a step of two layers", scheduletest.By(catalog.TensorParallelMLP, "C",
+			schedule.LayerSlots{By: schedule.OneKernel}),
 			[]string{"Moves[0].Way.By"}},
 		{"two layers, GELU of sums", func() schedule.Schedule {
 			s := scheduletest.Clone(catalog.TensorParallelMLP)
@@ -59,7 +62,8 @@ func TestRefused(t *testing.T) {
 			s.Ops = []schedule.Op{schedule.Linear("C", "A", "B", schedule.Bias("Bias"), schedule.GELU())}
 		}), []string{"Ops[0].Then[1]"}},
 		{"a product of a tensor with itself", linear(func(s *schedule.Schedule) {
-			s.Tensors = []schedule.Tensor{s.Tensors[0], {Name: "C", Axes: dims(schedule.Dim(schedule.M), schedule.Dim(schedule.M))}}
+			s.Tensors = []schedule.Tensor{s.Tensors[0],
+				{Name: "C", Axes: dims(schedule.Dim(schedule.M), schedule.Dim(schedule.M))}}
 			s.Ops = []schedule.Op{schedule.Linear("C", "A", "A")}
 		}), []string{"Ops[0].In[1]"}},
 		{"three operations in a row", linear(func(s *schedule.Schedule) {
@@ -84,7 +88,8 @@ func TestRefused(t *testing.T) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K, schedule.DIDx(schedule.D)))
 		}), []string{"Tensors[0]"}},
 		{"two splits", linear(func(s *schedule.Schedule) {
-			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "2"}, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
+			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "2"},
+				schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
 		}), []string{"Tensors[0]"}},
 	}
 	for _, test := range tests {
@@ -132,7 +137,8 @@ func TestEitherWithin(t *testing.T) {
 func TestStreamsOfEveryChoice(t *testing.T) {
 	for i := range 1 << 4 {
 		for _, streams := range []int{0, 1, 3} {
-			w := schedule.Naive{Copied: i&1 != 0, SignalsInStep: i&2 != 0, WithStep: i&4 != 0, StartInLoop: i&8 != 0, HandlesInLoop: true, Streams: streams}
+			w := schedule.Naive{Copied: i&1 != 0, SignalsInStep: i&2 != 0, WithStep: i&4 != 0, StartInLoop: i&8 != 0,
+				HandlesInLoop: true, Streams: streams}
 			p, err := lower.Lower("X", scheduletest.By(catalog.AllGatherLinear, "A", w))
 			if err != nil {
 				t.Fatalf("%+v: %v", w, err)
@@ -157,7 +163,8 @@ func TestStreamsOfEveryChoice(t *testing.T) {
 func TestCommunications(t *testing.T) {
 	dims := func(axes ...schedule.Axis) []schedule.Axis { return axes }
 	m, n := schedule.Dim(schedule.M), schedule.Dim(schedule.N)
-	rows, columns := schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.N, schedule.DIDx(schedule.D))
+	rows, columns := schedule.Dim(schedule.M, schedule.DIDx(schedule.D)),
+		schedule.Dim(schedule.N, schedule.DIDx(schedule.D))
 	shifted := schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1})
 	tests := []struct {
 		what  string
@@ -169,10 +176,14 @@ func TestCommunications(t *testing.T) {
 		{what: "DID to none is an all-gather", a: dims(rows, n), c: dims(m, n)},
 		{what: "root to none is a broadcast", a: dims(m, n), c: dims(m, n), root: true},
 		{what: "DID to DID of another rank is a permutation", a: dims(rows, n), c: dims(shifted, n)},
-		{what: "none to none is nothing", a: dims(m, n), c: dims(m, n), wrong: "Tensors[0]", hint: "nearest is the bare all-gather: place A [DIDx(D), M/D, N]"},
-		{what: "none to DID is nothing", a: dims(m, n), c: dims(rows, n), wrong: "Tensors[0]", hint: "there is bare all-gather: A "},
-		{what: "DID of columns", a: dims(m, columns), c: dims(m, n), wrong: "Tensors[0]", hint: "there is bare all-gather: A "},
-		{what: "DID to columns", a: dims(rows, n), c: dims(m, columns), wrong: "Tensors[1]", hint: "there is bare all-gather: A "},
+		{what: "none to none is nothing", a: dims(m, n), c: dims(m, n), wrong: "Tensors[0]",
+			hint: "nearest is the bare all-gather: place A [DIDx(D), M/D, N]"},
+		{what: "none to DID is nothing", a: dims(m, n), c: dims(rows, n), wrong: "Tensors[0]",
+			hint: "there is bare all-gather: A "},
+		{what: "DID of columns", a: dims(m, columns), c: dims(m, n), wrong: "Tensors[0]",
+			hint: "there is bare all-gather: A "},
+		{what: "DID to columns", a: dims(rows, n), c: dims(m, columns), wrong: "Tensors[1]",
+			hint: "there is bare all-gather: A "},
 	}
 	for _, test := range tests {
 		t.Run(test.what, func(t *testing.T) {
@@ -182,7 +193,9 @@ func TestCommunications(t *testing.T) {
 				return
 			}
 			list := schedule.FieldErrors(err)
-			if len(list) != 1 || list[0].Path != test.wrong || !strings.Contains(list[0].Msg, "no communication leads from A") || !strings.HasPrefix(list[0].Hint, test.hint) {
+			if len(list) != 1 || list[0].Path != test.wrong ||
+				!strings.Contains(list[0].Msg, "no communication leads from A") ||
+				!strings.HasPrefix(list[0].Hint, test.hint) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -198,13 +211,15 @@ func TestNames(t *testing.T) {
 		{Name: "Q", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K)}},
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.F)}},
 	}
-	s := schedule.Schedule{Tensors: tensors, Ops: []schedule.Op{schedule.Linear("Q", "X", "Wq"), schedule.Linear("A", "X", "Wk")}}
+	s := schedule.Schedule{Tensors: tensors, Ops: []schedule.Op{schedule.Linear("Q", "X", "Wq"),
+		schedule.Linear("A", "X", "Wk")}}
 	p, err := lower.Lower("Attention", s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(hostir.Print(p)), " ")
-	for _, want := range []string{"Linear(Q[r], X, Wq)", "Linear(A[r], X, Wk)", "X@from", "X may be overwritten afterwards"} {
+	for _, want := range []string{"Linear(Q[r], X, Wq)", "Linear(A[r], X, Wk)", "X@from",
+		"X may be overwritten afterwards"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
@@ -212,7 +227,8 @@ func TestNames(t *testing.T) {
 	s.Tensors = slices.Clone(tensors)
 	s.Tensors[0].Axes = []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}
 	_, err = lower.Lower("Attention", s)
-	if want := "nothing travels from X [M, N] to Q [Stream(D), M/D, K]: each rank makes its result of what it has (nearest is the all-gather: place X [DIDx(D), M/D, N])"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "nothing travels from X [M, N] to Q [Stream(D), M/D, K]: each rank makes its result of what it has " +
+		"(nearest is the all-gather: place X [DIDx(D), M/D, N])"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 	s.Tensors = slices.Clone(tensors)

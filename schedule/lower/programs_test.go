@@ -104,7 +104,7 @@ func TestReductionsRefused(t *testing.T) {
 			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
 			s.Ops = scheduletest.Ops("linear", s.Tensors)
 		}},
-		{"parts", "Moves[0].Way.Parts", by(schedule.Slots{Parts: 2})},
+		{"parts", "Moves[0].Way", by(schedule.SlotsToAll{Parts: 2})},
 		{"a way of a gather", "Moves[0].Way", by(schedule.Broadcast{})},
 		{"two shots", "Moves[0].Way", by(schedule.TwoShot{})},
 		{"equal priority of streams in turn", "Moves[0].Way.Equal", by(schedule.Slots{Equal: true, Streams: 2})},

@@ -80,7 +80,8 @@ func reduceRingKernel(d *draft) error {
 	}
 	fork := d.fork(set, copySet)
 	fork.Streams = fork.Streams[:1]
-	lastSum := hostir.Reduce(copyRef, hostir.Whole("C"), hostir.Remote(ringSums, previous, beforeFinal), hostir.Chunk(partial, final))
+	lastSum := hostir.Reduce(copyRef, hostir.Whole("C"), hostir.Remote(ringSums, previous, beforeFinal),
+		hostir.Chunk(partial, final))
 	body := append([]hostir.Node{}, neighbours...)
 	body = append(body,
 		d.rowsOf(mainRef, hostir.Chunk(ringSums, hostir.Const(0)), hostir.Behind(one)),

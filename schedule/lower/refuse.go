@@ -57,13 +57,15 @@ func (r *rule) refuse(d *draft, wrong []int) error {
 		problem += fmt.Sprintf(" with %s %s", t.Name, written(t))
 	}
 	if idle(d) {
-		problem = fmt.Sprintf("nothing travels from A %s to C %s: each rank makes its result of what it has", written(a), written(c))
+		problem = fmt.Sprintf("nothing travels from A %s to C %s: each rank makes its result of what it has",
+			written(a), written(c))
 	}
 	hint := known(d)
 	if len(wrong) == 1 && !spread(t) {
 		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name, withSteps(s, d.form.own(r.place(d.form, t), t)))
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.said(problem), Hint: d.form.said(hint)}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.said(problem),
+		Hint: d.form.said(hint)}
 }
 
 // written is a placement as it is in the schedule.
@@ -110,7 +112,8 @@ func known(d *draft) string {
 		var tensors []string
 		for _, name := range []string{"A", "B", "B2", "C"} {
 			t := schedule.Tensor{Name: name}
-			if len(d.form.extents(t)) > 0 && (name != "B2" || d.form.kind == layers) && (name[0] != 'B' || d.form.kind != copied) {
+			if len(d.form.extents(t)) > 0 && (name != "B2" || d.form.kind == layers) &&
+				(name[0] != 'B' || d.form.kind != copied) {
 				tensors = append(tensors, name+" "+withSteps(d.schedule, r.place(d.form, t)))
 			}
 		}
@@ -167,7 +170,7 @@ func columns(d *draft) error {
 		}
 		errs = append(errs, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d]", i, j, k),
 			Msg:  fmt.Sprintf("%s is each rank's own here, and %s its columns", d.form.tensor(t.Name), t.Axes[j].Extent),
-			Hint: fmt.Sprintf("drop DIDx: %s is then this rank's columns; pass %s/D as %s", t.Axes[j].Extent, t.Axes[j].Extent, t.Axes[j].Extent)})
+			Hint: fmt.Sprintf("drop DIDx: %[1]s is then this rank's columns; pass %[1]s/D as %[1]s", t.Axes[j].Extent)})
 	}
 	return errors.Join(errs...)
 }
@@ -189,7 +192,8 @@ func moved(d *draft) error {
 				Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", d.form.kind)}
 		case t.Name == "A" || n != 1:
 			return &schedule.FieldError{Path: path, Hint: "set Shift to 1 in C, and leave it out in A",
-				Msg: fmt.Sprintf("a shift by %d of %s: the one that is lowered moves parts on by one rank", n, d.form.tensor(t.Name))}
+				Msg: fmt.Sprintf("a shift by %d of %s: the one that is lowered moves parts on by one rank", n,
+					d.form.tensor(t.Name))}
 		}
 	}
 	return nil

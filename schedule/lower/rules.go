@@ -41,8 +41,10 @@ var gatherRules = []rule{
 
 // reduceRules: the contracted dimension is sharded, so each rank has a partial C.
 var reduceRules = []rule{
-	{communication{reduce, "C"}, matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{reduce, "C"}, linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduce, "C"}, matmul,
+		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduce, "C"}, linear,
+		places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
 	{communication{reduceAll, "C"}, matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[M, N]"}},
 	{communication{reduceAll, "C"}, linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[M, N]"}},
 	{communication{reduceBare, "C"}, summedUp, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D), M/D, N]"}},
@@ -64,8 +66,10 @@ var copyRules = []rule{
 var layerRules = []rule{
 	{communication{gatherSum, "B"}, gradient, places{"B": "[DIDx(D), M/D, K]"}},
 	{communication{gatherSum, "A"}, gradient, places{"A": "[DIDx(D), M/D, N]"}},
-	{communication{gatherReduce, "A"}, layers, places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
+	{communication{gatherReduce, "A"}, layers, places{
+		"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
 		"B2": "[N, DIDx(D), F/D]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{batches, "A"}, layers, places{"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
+	{communication{batches, "A"}, layers, places{
+		"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
 		"B2": "[N, DIDx(D), F/D]", "C": "[Stream(S), DIDx(D), M/(S*D), N]"}},
 }

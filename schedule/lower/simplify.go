@@ -7,7 +7,8 @@ func simplify(d *draft) error {
 	p := d.program
 	p.Body = hostir.Rewrite(p.Body, hostir.Parts{Expr: func(_ string, e hostir.Expr) hostir.Expr { return e.Simplify() }})
 	for i, b := range p.Buffers {
-		b.Elements, b.Chunk, b.Counts, b.Room = b.Elements.Simplify(), b.Chunk.Simplify(), b.Counts.Simplify(), b.Room.Simplify()
+		b.Elements, b.Chunk = b.Elements.Simplify(), b.Chunk.Simplify()
+		b.Counts, b.Room = b.Counts.Simplify(), b.Room.Simplify()
 		p.Buffers[i] = b
 	}
 	for i, s := range p.Semaphores {

@@ -9,20 +9,13 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Lowering is a way of a communication that there are programs for.
-type Lowering struct {
-	Way       schedule.Way
-	Reads     []string // options of the way
-	OneKernel bool     // a kernel can do a whole step
-	Default   bool     // it is the way where a schedule says none
-}
-
 // Communication is one that placements can need.
 type Communication struct {
 	Name string
 	// Needed says which operations and placements need it: "linear: A [DIDx(D), M/D, K], ...".
 	Needed []string
-	Ways   []Lowering
+	// Ways that there are programs for; the first is the one where a schedule says none.
+	Ways []schedule.Way
 }
 
 // Table lists what package lower writes.
@@ -41,10 +34,10 @@ func Table() []Communication {
 }
 
 // waysOf are those of a communication.
-func waysOf(m moves) (list []Lowering) {
+func waysOf(m moves) (list []schedule.Way) {
 	for _, l := range lowerings {
 		if l.moves == m {
-			list = append(list, Lowering{l.way, l.reads, l.oneKernel, reflect.DeepEqual(l.way, Default(m))})
+			list = append(list, l.way)
 		}
 	}
 	return list
@@ -78,18 +71,12 @@ func Read(p *hostir.Program) []Moved {
 	}
 	var list []Moved
 	for i, l := range d.comm.legs() {
-		m := Moved{Move: p.Schedule.Moves[i], Communication: string(l.moves)}
-		m.Open = reflect.DeepEqual(m.Way, Default(l.moves))
-		x, err := d.lowering(l.moves, m.Way)
-		if err != nil {
+		m := p.Schedule.Moves[i]
+		if _, err := d.lowering(l.moves, m.Way); err != nil {
 			return nil
 		}
-		for _, o := range schedule.Options(m.Way) {
-			if slices.Contains(x.reads, o.Field) {
-				m.Options = append(m.Options, o)
-			}
-		}
-		list = append(list, m)
+		list = append(list, Moved{Move: m, Communication: string(l.moves), Options: schedule.Options(m.Way),
+			Open: reflect.DeepEqual(m.Way, Default(l.moves))})
 	}
 	return list
 }

@@ -5,11 +5,11 @@ import "ovgen/schedule"
 var sumRings = []lowering{
 	by(reduce, func(d *draft, w schedule.RingSum) error {
 		d.with.compute = w.Streams
-		d.signal(w.Signals, schedule.MemOps)
+		d.with.carriage = signalled(w.Signals, schedule.MemOps)
 		return reduceRingKernel(d)
-	}, "Streams", "Signals"),
+	}),
 	by(reduce, func(d *draft, w schedule.RingAccumulate) error {
-		d.carry(w.By, schedule.CopyEngine)
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
 		return reduceRing(d)
-	}, "By"),
+	}),
 }

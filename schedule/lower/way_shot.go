@@ -13,15 +13,15 @@ var shots = []lowering{
 }
 
 func shotOf(m moves, write func(*draft) error) lowering {
-	return fusable(by(m, func(d *draft, w schedule.Shot) error {
-		d.signal(w.Signals, schedule.OneKernel)
+	return by(m, func(d *draft, w schedule.Shot) error {
+		d.with.carriage = signalled(w.Signals, schedule.OneKernel)
 		return write(d)
-	}, "Signals"))
+	})
 }
 
 func twoShots(m moves) lowering {
-	return fusable(by(m, func(d *draft, w schedule.TwoShot) error {
-		d.carry(w.By, schedule.OneKernel)
+	return by(m, func(d *draft, w schedule.TwoShot) error {
+		d.with.carriage = carried(w.By, schedule.OneKernel)
 		return twoShot(d)
-	}, "By"))
+	})
 }

@@ -3,24 +3,27 @@ package lower
 import "ovgen/schedule"
 
 var slotted = []lowering{
-	fusable(by(reduce, slotsOf(reducePut), "Streams", "Equal", "By")),
-	by(reduceAll, slotsOf(allReduceShift), "Parts", "Streams", "Equal", "By"),
-	inPlace(by(reduceBare, slotsOf(scatterSum), "By")),
-	by(reduceLayer, slotsOf(mlp), "Streams", "Equal"), // carried as the first layer's operand is
-}
-
-// slotsOf puts partial results into slots by a writer.
-func slotsOf(write func(*draft) error) func(*draft, schedule.Slots) error {
-	return func(d *draft, w schedule.Slots) error {
-		d.with.parts = w.Parts
+	by(reduce, func(d *draft, w schedule.Slots) error {
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
 		if err := d.prioritize(w.Streams, w.Equal); err != nil {
 			return err
 		}
-		if d.comm.legs()[0].moves != gatherLayer {
-			d.carry(w.By, schedule.CopyEngine)
+		return reducePut(d)
+	}),
+	by(reduceAll, func(d *draft, w schedule.SlotsToAll) error {
+		d.with.parts, d.with.carriage = w.Parts, carried(w.By, schedule.CopyEngine)
+		if err := d.prioritize(w.Streams, w.Equal); err != nil {
+			return err
 		}
-		return write(d)
-	}
+		return allReduceShift(d)
+	}),
+	by(reduceLayer, func(d *draft, w schedule.LayerSlots) error {
+		d.with.leaving = carried(w.By, schedule.CopyEngine)
+		if err := d.prioritize(w.Streams, w.Equal); err != nil {
+			return err
+		}
+		return mlp(d)
+	}),
 }
 
 // prioritize takes the streams of products whose results leave. Those that steps take in turn

@@ -3,11 +3,11 @@ package lower
 import "ovgen/schedule"
 
 var stored = []lowering{
-	fusable(by(reduce, func(d *draft, w schedule.Stores) error {
+	by(reduce, func(d *draft, w schedule.Stores) error {
 		if err := d.prioritize(w.Streams, w.Equal); err != nil {
 			return err
 		}
-		d.signal(w.Signals, schedule.OneKernel)
+		d.with.carriage = signalled(w.Signals, schedule.OneKernel)
 		return reduceInSlot(d)
-	}, "Streams", "Equal", "Signals")),
+	}),
 }

@@ -2,6 +2,7 @@ package scheduletest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -16,11 +17,45 @@ type Change struct {
 	schedule.Schedule
 }
 
-// Changes are all schedules that differ from one in one field: of the mesh, of a tensor, of
-// an operation or of a move. Element types are left out, since no operation depends on them.
-func Changes(s schedule.Schedule) []Change {
+// Changes are all schedules that differ from one in one field: of the mesh, of its element
+// types, of a tensor, of an operation or of a move.
+func Changes(s schedule.Schedule) (list []Change) {
+	for _, e := range edits(s) {
+		if c, ok := e.of(s); ok {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// OneOf is one of the changes of a schedule.
+func OneOf(r *rand.Rand, s schedule.Schedule) Change {
+	list := edits(s)
+	for {
+		if c, ok := list[r.IntN(len(list))].of(s); ok {
+			return c
+		}
+	}
+}
+
+// edit sets a field of a schedule.
+type edit struct {
+	name string
+	set  func(*schedule.Schedule)
+}
+
+// of is a schedule after an edit; changed is false where that leaves it as it was.
+func (e edit) of(s schedule.Schedule) (c Change, changed bool) {
+	after := Clone(s)
+	e.set(&after)
+	return Change{e.name, after}, !reflect.DeepEqual(after, Clone(s))
+}
+
+// edits are those of all fields.
+func edits(s schedule.Schedule) []edit {
 	c := &changes{from: s}
 	c.mesh()
+	c.types()
 	for i := range s.Tensors {
 		c.tensor(i)
 	}
@@ -31,18 +66,14 @@ func Changes(s schedule.Schedule) []Change {
 	return c.list
 }
 
+// changes collects the edits of one schedule.
 type changes struct {
 	from schedule.Schedule
-	list []Change
+	list []edit
 }
 
-// add sets a field of a copy; what stays the same is left out.
 func (c *changes) add(name string, set func(*schedule.Schedule)) {
-	s := Clone(c.from)
-	set(&s)
-	if !reflect.DeepEqual(s, Clone(c.from)) {
-		c.list = append(c.list, Change{name, s})
-	}
+	c.list = append(c.list, edit{name, set})
 }
 
 // Clone shares nothing with the schedule.
@@ -68,8 +99,16 @@ func Clone(s schedule.Schedule) schedule.Schedule {
 }
 
 func (c *changes) mesh() {
-	for _, a := range []schedule.MeshAxis{{Name: schedule.DeviceY}, {Name: "DIDz"}, {Name: schedule.DeviceX, Link: schedule.Network}} {
+	for _, a := range []schedule.MeshAxis{{Name: schedule.DeviceY}, {Name: "DIDz"},
+		{Name: schedule.DeviceX, Link: schedule.Network}} {
 		c.add(fmt.Sprintf("Mesh %v", a), func(s *schedule.Schedule) { s.Mesh = []schedule.MeshAxis{a} })
+	}
+}
+
+func (c *changes) types() {
+	for _, list := range [][]schedule.Type{{schedule.FP32}, {schedule.BF16, schedule.FP16},
+		{schedule.FP32, schedule.FP32}, {"fp4"}, {""}} {
+		c.add(fmt.Sprintf("Types %v", list), func(s *schedule.Schedule) { s.Types = list })
 	}
 }
 
@@ -91,8 +130,10 @@ func (c *changes) tensor(i int) {
 		for _, e := range []schedule.Extent{schedule.M, schedule.F, schedule.D, "24", "0"} {
 			c.add(axis+".Extent "+string(e), of(func(t *schedule.Tensor) { t.Axes[j].Extent = e }))
 		}
-		for _, s := range []schedule.Split{schedule.DIDx(schedule.D), schedule.DIDy("2"), schedule.Stream(schedule.D), {Kind: schedule.Plain, Count: "2"}} {
-			c.add(fmt.Sprintf("%s.Outer and %v", axis, s), of(func(t *schedule.Tensor) { t.Axes[j].Outer = append(t.Axes[j].Outer, s) }))
+		for _, s := range []schedule.Split{schedule.DIDx(schedule.D), schedule.DIDy("2"), schedule.Stream(schedule.D),
+			{Kind: schedule.Plain, Count: "2"}} {
+			c.add(fmt.Sprintf("%s.Outer and %v", axis, s),
+				of(func(t *schedule.Tensor) { t.Axes[j].Outer = append(t.Axes[j].Outer, s) }))
 		}
 		for k := range a.Outer {
 			c.split(i, j, k)
@@ -102,7 +143,8 @@ func (c *changes) tensor(i int) {
 
 func (c *changes) split(i, j, k int) {
 	add := func(what string, set func(*schedule.Split)) {
-		c.add(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].%s", i, j, k, what), func(s *schedule.Schedule) { set(&s.Tensors[i].Axes[j].Outer[k]) })
+		c.add(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].%s", i, j, k, what),
+			func(s *schedule.Schedule) { set(&s.Tensors[i].Axes[j].Outer[k]) })
 	}
 	for _, n := range []int{0, 1, 2, -1} {
 		add(fmt.Sprintf("Shift %d", n), func(s *schedule.Split) { s.Shift = n })
@@ -130,7 +172,8 @@ func (c *changes) op(i int) {
 			c.add(fmt.Sprintf("%s.In[%d] %s", at, j, t.Name), of(func(o *schedule.Op) { o.In[j] = t.Name }))
 		}
 	}
-	for _, index := range []string{"mk,nk->mn", "mk,kn->mn", "mn,mk->nk", "d...->...", "...->...", "mk,nk->nm", "mk", ""} {
+	for _, index := range []string{"mk,nk->mn", "mk,kn->mn", "mn,mk->nk", "d...->...", "...->...", "ab,cb->ac", "abc->abc",
+		"abc->bc", "mk,nk->nm", "mk", ""} {
 		c.add(at+".Index "+index, of(func(o *schedule.Op) { o.Index = index }))
 	}
 	for _, f := range []schedule.Func{schedule.GELU(), schedule.Bias("Bias"), schedule.Bias("B"), {Do: "sine"}} {

@@ -28,9 +28,11 @@ func Ops(kind string, tensors []schedule.Tensor) []schedule.Op {
 	case "gradient":
 		return []schedule.Op{schedule.Gradient("C", "A", "B")}
 	case "mlp":
-		return []schedule.Op{schedule.Linear("H", "A", "B", bias("Bias", schedule.GELU())...), schedule.Linear("C", "H", "B2")}
+		return []schedule.Op{schedule.Linear("H", "A", "B", bias("Bias", schedule.GELU())...),
+			schedule.Linear("C", "H", "B2")}
 	}
-	product := map[string]func(out, a, b string, then ...schedule.Func) schedule.Op{"linear": schedule.Linear, "matmul": schedule.Matmul}[kind]
+	product := map[string]func(out, a, b string, then ...schedule.Func) schedule.Op{
+		"linear": schedule.Linear, "matmul": schedule.Matmul}[kind]
 	if product == nil {
 		panic(fmt.Sprintf("scheduletest: no operations are called %q", kind))
 	}

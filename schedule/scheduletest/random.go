@@ -16,8 +16,7 @@ func Random(r *rand.Rand, of []schedule.Schedule) schedule.Schedule {
 	s := Clone(of[r.IntN(len(of))])
 	s.Moves = nil
 	if r.IntN(10) == 0 {
-		list := Changes(s)
-		s = Clone(list[r.IntN(len(list))].Schedule)
+		s = OneOf(r, s).Schedule
 	}
 	if len(s.Tensors) == 0 {
 		return s

@@ -5,7 +5,7 @@
 
 #include "ptx.h"
 
-#include "check_host.cu"
+#include "check.cu"
 
 #include "ranks.h"
 

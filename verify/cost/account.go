@@ -6,7 +6,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// account splits the slowest rank's time by what it was spent on.
+// account splits the slowest rank's time by its causes.
 func (p *Prediction) account(list []ops.Op) {
 	var marks []float64
 	for _, s := range p.Spans {

@@ -87,12 +87,14 @@ func TestLimits(t *testing.T) {
 		{32768, 16384, 512, cost.ByLink},
 		{512, 4096, 3584, cost.ByLatency},
 	} {
-		x, err := cost.Predict(p, cost.Case{Ranks: 4, M: test.m, K: test.k, N: test.n, ElementSize: 2, Gated: true}, h200(t))
+		x, err := cost.Predict(p, cost.Case{Ranks: 4, M: test.m, K: test.k, N: test.n, ElementSize: 2, Gated: true},
+			h200(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if x.Limit != test.want {
-			t.Errorf("%d,%d,%d is limited by %s, want %s:\n%s", test.m, test.k, test.n, x.Limit, test.want, x.Timeline(0))
+			t.Errorf("%d,%d,%d is limited by %s, want %s:\n%s", test.m, test.k, test.n, x.Limit,
+				test.want, x.Timeline(0))
 		}
 	}
 }
@@ -101,21 +103,26 @@ func TestRefused(t *testing.T) {
 	p := lowered(t, "AllGatherLinear", catalog.AllGatherLinear)
 	mlp := lowered(t, "TensorParallelMLP", catalog.TensorParallelMLP)
 	chunks := lowered(t, "AllGatherLinearCollective8", catalog.AllGatherLinearCollective8)
-	rows := lowered(t, "Rows", schedule.Schedule{Ops: []schedule.Op{schedule.Linear("C", "A", "B")}, Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("66", schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("66", schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}},
-	}})
+	rows := lowered(t, "Rows", schedule.Schedule{Ops: []schedule.Op{schedule.Linear("C", "A", "B")},
+		Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim("66", schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
+			{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim("66", schedule.Stream(schedule.D)),
+				schedule.Dim(schedule.N)}},
+		}})
 	for _, test := range []struct {
 		p    *hostir.Program
 		c    cost.Case
 		want string
 	}{
 		{p, cost.Case{Ranks: 0, M: 8, K: 8, N: 8, ElementSize: 2}, "0 ranks: at least 1"},
-		{p, cost.Case{Ranks: 3, M: 8, K: 8, N: 8, ElementSize: 2}, "predict AllGatherLinear: M is 8: it must be a multiple of the ranks, 3"},
+		{p, cost.Case{Ranks: 3, M: 8, K: 8, N: 8, ElementSize: 2},
+			"predict AllGatherLinear: M is 8: it must be a multiple of the ranks, 3"},
 		{p, cost.Case{Ranks: 2, K: 8, N: 8, ElementSize: 2}, "M is 0: it must be positive"},
-		{chunks, cost.Case{Ranks: 4, M: 4100, K: 8, N: 8, ElementSize: 2}, "M is 4100: it must be a multiple of 8 times the ranks, 32"},
-		{rows, cost.Case{Ranks: 4, M: 128, K: 8, N: 8, ElementSize: 2}, "M is 128, and the schedule has the constant 66 for it (leave it out)"},
+		{chunks, cost.Case{Ranks: 4, M: 4100, K: 8, N: 8, ElementSize: 2},
+			"M is 4100: it must be a multiple of 8 times the ranks, 32"},
+		{rows, cost.Case{Ranks: 4, M: 128, K: 8, N: 8, ElementSize: 2},
+			"M is 128, and the schedule has the constant 66 for it (leave it out)"},
 		{rows, cost.Case{Ranks: 4, K: 8, N: 8, ElementSize: 2}, "the extent 66: it must be a multiple of the ranks, 4"},
 		{p, cost.Case{Ranks: 2, M: 8, K: 8, N: 8, ElementSize: 1}, "h200 has no rate for elements of 1 bytes"},
 		{mlp, cost.Case{Ranks: 2, M: 8, K: 8, N: 8, ElementSize: 2}, "it needs the extent F"},
@@ -148,8 +155,10 @@ func TestParts(t *testing.T) {
 			{Write: true, At: ops.Loc{Buffer: "G"}, Bytes: bytes}}}
 	}
 	product := func(rows, inner, columns int64) ops.Op {
-		return ops.Op{Kind: ops.Product, Stream: "main", Uses: []ops.Use{{At: ops.Loc{Buffer: "A"}, Bytes: 2 * rows * inner},
-			{At: ops.Loc{Buffer: "B"}, Bytes: 2 * inner * columns}, {Write: true, At: ops.Loc{Buffer: "C"}, Bytes: 2 * rows * columns}}}
+		return ops.Op{Kind: ops.Product, Stream: "main",
+			Uses: []ops.Use{{At: ops.Loc{Buffer: "A"}, Bytes: 2 * rows * inner},
+				{At: ops.Loc{Buffer: "B"}, Bytes: 2 * inner * columns}, {Write: true, At: ops.Loc{Buffer: "C"},
+					Bytes: 2 * rows * columns}}}
 	}
 	for _, test := range []struct {
 		what     string
@@ -167,7 +176,8 @@ func TestParts(t *testing.T) {
 		{"pure of 4096,2048,7168", []ops.Op{product(4096, 2048, 7168)}, 160, 0.1},
 		{"pure of 32768,4096,8192", []ops.Op{product(32768, 4096, 8192)}, 3230, 0.1},
 	} {
-		x, err := cost.Run([][]ops.Op{test.list, nil}, cost.Case{Ranks: 2, ElementSize: 2, Gated: true}, m, func(string) int { return 0 })
+		x, err := cost.Run([][]ops.Op{test.list, nil}, cost.Case{Ranks: 2, ElementSize: 2, Gated: true}, m,
+			func(string) int { return 0 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +214,8 @@ func TestPrint(t *testing.T) {
 	if texts[0] != texts[1] || texts[1] != texts[2] {
 		t.Error("the same case printed other texts")
 	}
-	for _, want := range []string{"\npure ", "\nlimited by compute: ", "\nmain     :####", "\nwork[3]  ....", "\ncopy     .===="} {
+	for _, want := range []string{"\npure ", "\nlimited by compute: ", "\nmain     :####",
+		"\nwork[3]  ....", "\ncopy     .===="} {
 		if !strings.Contains(texts[0], want) {
 			t.Errorf("no %q in\n%s", want, texts[0])
 		}

@@ -47,9 +47,9 @@ func (q *moments) Pop() any {
 	return m
 }
 
-// pool is the multiprocessors of one GPU. A block keeps one from its start to its
-// end; blocks that find none wait, those of a stream of higher priority ahead, else in
-// the order of launches, those of one moment as they were enqueued.
+// pool is the multiprocessors of one GPU. A block keeps one from its start to its end;
+// blocks that find none wait, first those of a stream of higher priority, else in the order
+// of launches, those of one moment as they were enqueued.
 type pool struct {
 	*engine
 	free    int
@@ -72,7 +72,7 @@ func (p *pool) take(c *claim) {
 		i--
 	}
 	p.waiting = slices.Insert(p.waiting, i, c)
-	p.after(0, p.grant) // behind others of this moment
+	p.after(0, p.grant) // after others of this moment
 }
 
 func (c *claim) before(o *claim) bool {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Machine is what a prediction needs to know of a GPU and its links. Times are in
-// microseconds, rates in a unit per microsecond.
+// Machine describes a GPU and its links for predictions. Times are in microseconds, rates
+// in a unit per microsecond.
 type Machine struct {
 	Name string
 	// GPUs that one host joins by NVLink. A mesh of more is predicted as if it were joined
@@ -19,7 +19,7 @@ type Machine struct {
 	Rate map[int64]float64
 	// Tiles that products are cut into.
 	Tiles []Tile
-	// Split is what adding the partial results of a split k takes.
+	// Split is the time of adding the partial results of a split k.
 	Split float64
 	// Power is the cap on the FLOP of all multiprocessors, by the FLOP of a run's
 	// products of 2-byte elements.
@@ -36,7 +36,7 @@ type Machine struct {
 	// Eager and Replayed are the latencies of operations as the host enqueues them
 	// and in a graph.
 	Eager, Replayed Latencies
-	// Host is what enqueueing takes.
+	// Host is the host's times of enqueueing.
 	Host HostTimes
 }
 
@@ -49,8 +49,8 @@ type Tile struct {
 
 // Latencies of operations on the device.
 type Latencies struct {
-	Launch  float64 // of a kernel at the start, or behind an event
-	Next    float64 // of a kernel behind a kernel of its stream
+	Launch  float64 // of a kernel at the start, or after an event
+	Next    float64 // of a kernel after a kernel of its stream
 	Copy    float64 // of a copy, besides what its curve says
 	Batch   float64 // of a batch of stream memory operations
 	Write   float64 // of a word in it
@@ -59,7 +59,7 @@ type Latencies struct {
 	Event   float64 // from a record to the end of a wait for it
 }
 
-// HostTimes are what a host takes to enqueue.
+// HostTimes are the times a host takes to enqueue.
 type HostTimes struct {
 	Product, Kernel, Copy, Batch, Event float64
 	Graph                               float64 // the launch of a whole graph

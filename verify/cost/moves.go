@@ -2,7 +2,7 @@ package cost
 
 import "ovgen/verify/ops"
 
-// carry does what a kernel that runs is for.
+// carry does the work of a running kernel.
 func (st *stream) carry(o ops.Op, done func()) {
 	switch o.Kind {
 	case ops.Signal:
@@ -44,7 +44,8 @@ func (st *stream) move(o ops.Op, done func()) {
 				from, to = to, from
 			}
 			parts++
-			s.links.add(&transfer{from: from, to: to, left: float64(u.Bytes) * fraction, limit: s.m.KernelLink * fraction, done: part})
+			s.links.add(&transfer{from: from, to: to, left: float64(u.Bytes) * fraction,
+				limit: s.m.KernelLink * fraction, done: part})
 		}
 		s.after(s.l.Visible+local/s.m.Memory, part)
 	}

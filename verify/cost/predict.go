@@ -13,7 +13,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Case is what a prediction is for.
+// Case is the program, machine and sizes of a prediction.
 type Case struct {
 	Ranks       int
 	M, K, N     int64
@@ -45,7 +45,7 @@ type Prediction struct {
 	Spans     []Span
 }
 
-// Limit is what a run is limited by.
+// Limit is the resource that limits a run.
 type Limit string
 
 // Limits.
@@ -245,7 +245,7 @@ func (h HostTimes) enqueued(list []ops.Op, c Case) []float64 {
 	return times
 }
 
-// of is what enqueueing an operation takes behind another.
+// of is the time of enqueueing an operation after another.
 func (h HostTimes) of(o, last ops.Op) float64 {
 	switch {
 	case o.Kind == ops.Record || o.Kind == ops.WaitEvent:

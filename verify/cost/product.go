@@ -53,7 +53,7 @@ func (p product) flop() float64 { return 2 * p.rows * p.inner * p.columns }
 type cut struct {
 	blocks, units int
 	each          float64
-	after         float64 // behind the last unit
+	after         float64 // after the last unit
 }
 
 // time on an idle GPU.
@@ -137,7 +137,7 @@ func whole(list []ops.Op, rank int, element int64) []product {
 	return all
 }
 
-// result is what a product writes.
+// result is the range that a product writes.
 func result(o ops.Op) ops.Use {
 	for _, u := range o.Uses {
 		if u.Write && u.Bytes > 0 {

@@ -93,7 +93,8 @@ func prototyped(t *testing.T) []measured {
 			pure = ms
 		}
 		if name := names[x[4]+" "+x[5]]; name != "" {
-			list = append(list, measured{name: name, m: number(x[1]), k: number(x[2]), n: number(x[3]), eager: true, ms: ms, pure: pure})
+			list = append(list, measured{name: name, m: number(x[1]), k: number(x[2]), n: number(x[3]),
+				eager: true, ms: ms, pure: pure})
 		}
 	}
 	return list
@@ -118,7 +119,8 @@ func scatters() (list []measured) {
 		for _, f := range []struct {
 			name       string
 			efficiency float64
-		}{{"LinearReduceScatter", x.put}, {"LinearReduceScatterInSlot", x.inSlot}, {"LinearReduceScatterRing", x.inProduct}} {
+		}{{"LinearReduceScatter", x.put}, {"LinearReduceScatterInSlot", x.inSlot}, {"LinearReduceScatterRing",
+			x.inProduct}} {
 			at.name, at.ms = f.name, x.pure/f.efficiency
 			list = append(list, at)
 		}
@@ -227,7 +229,8 @@ func rank(t *testing.T, all []measured, want least) {
 		efficiencies, wantEfficiencies = append(efficiencies, x.got.Efficiency()), append(wantEfficiencies, x.pure/x.ms)
 		errors = append(errors, x.error())
 		t.Logf("%-25s %5d,%5d,%5d %-8s %-5s %8.1f us, measured %8.1f; efficiency %.2f, %.2f; %s", x.name, x.m, x.k, x.n,
-			word(x.eager, "eager", "replayed"), word(x.gated, "gated", ""), x.got.Time, 1000*x.ms, x.got.Efficiency(), x.pure/x.ms, x.got.Limit)
+			word(x.eager, "eager", "replayed"), word(x.gated, "gated", ""), x.got.Time, 1000*x.ms, x.got.Efficiency(),
+			x.pure/x.ms, x.got.Limit)
 	}
 	slices.Sort(errors)
 	agree, pairs := concordance(list)
@@ -261,7 +264,8 @@ func concordance(list []pair) (part float64, pairs int) {
 	right := 0
 	for i, x := range list {
 		for _, y := range list[:i] {
-			if strings.Contains(x.name, "ReduceScatter") != strings.Contains(y.name, "ReduceScatter") || x.m != y.m || x.k != y.k || x.n != y.n || x.gated != y.gated || math.Abs(math.Log(x.ms/y.ms)) < math.Log(1.05) {
+			if strings.Contains(x.name, "ReduceScatter") != strings.Contains(y.name, "ReduceScatter") || x.m != y.m ||
+				x.k != y.k || x.n != y.n || x.gated != y.gated || math.Abs(math.Log(x.ms/y.ms)) < math.Log(1.05) {
 				continue
 			}
 			pairs++

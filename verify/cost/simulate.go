@@ -54,7 +54,7 @@ type launch struct {
 	share  func(n int) // starts the shares of blocks in what is being moved
 }
 
-// rank is one GPU and what its host enqueues.
+// rank is one GPU and its host's operations.
 type rank struct {
 	number   int
 	list     []ops.Op
@@ -87,7 +87,7 @@ func (s *simulation) add(number int, list []ops.Op, enqueued []float64, priority
 	}
 }
 
-// play runs everything and says what stands still at the end.
+// play runs everything and reports the streams that are stuck at the end.
 func (s *simulation) play() error {
 	for _, st := range s.streams {
 		st.advance()
@@ -129,7 +129,7 @@ func (st *stream) finish(i int, began float64) {
 	st.advance()
 }
 
-// carried is what an operation moves over links, besides words.
+// carried is the bytes that an operation moves over links, besides words.
 func carried(o ops.Op, rank int) (bytes int64) {
 	local := true
 	for _, u := range o.Uses {
@@ -259,7 +259,7 @@ func (st *stream) launch(i int, o ops.Op) {
 	})
 }
 
-// goesOn says whether the stream's next operation is of the same launch as this one.
+// goesOn reports whether the stream's next operation is of the same launch as this one.
 func (st *stream) goesOn(o ops.Op) bool {
 	if st.next+1 >= len(st.list) {
 		return false
@@ -291,7 +291,7 @@ func (st *stream) signal(words []ops.Word, done func()) {
 	}
 }
 
-// set changes a word and wakes whoever waits for it.
+// set changes a word and wakes the streams that wait for it.
 func (s *simulation) set(w ops.Word) {
 	s.words[w.At] = w.Value
 	wake := s.waiting[w.At]

@@ -81,7 +81,7 @@ func events(b *bench) {
 	done, err = b.d.EventQuery(e)
 	b.must(err)
 	if done {
-		b.Error("the event completed behind a blocked wait")
+		b.Error("the event completed after a blocked wait")
 	}
 	third := b.stream(driver.High)
 	b.must(b.d.MemsetD32Async(word, 1, 1, third))
@@ -160,7 +160,7 @@ func (b *bench) replay(g driver.Graph, s driver.Stream, buf driver.Ptr) {
 	b.must(b.d.GraphExecDestroy(exec))
 }
 
-// external orders a replay behind and before work outside of the graph, as the
+// external orders a replay after and before work outside of the graph, as the
 // runs of a group are.
 func external(b *bench) {
 	word := b.put(make([]byte, 16))

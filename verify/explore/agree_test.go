@@ -57,11 +57,11 @@ func looked(sys explore.System) (program, replay explore.Verdict) {
 	return program, explore.ExploreSerial(sys)
 }
 
-// undecided says that nothing was found in a search that was not finished.
+// undecided reports whether nothing was found in a search that was not finished.
 func undecided(v explore.Verdict) bool { return !v.Complete && len(v.Violations) == 0 }
 
-// Two waits of one word on two streams, of which the second is behind the second post
-// and not behind the reset of the first: it may take the first post. It was the first
+// Two waits of one word on two streams, of which the second is after the second post
+// and not after the reset of the first: it may take the first post. It was the first
 // program that prover and explorer disagreed on.
 func TestTwoWaits(t *testing.T) {
 	sys := system(func(p *pair) {

@@ -70,7 +70,7 @@ func (a *atoms) tidy(p place) {
 	a.cuts[p] = slices.Compact(a.cuts[p])
 }
 
-// of lists the atoms of a use in order.
+// of lists the atoms of a use, in order.
 func (a *atoms) of(u ops.Use) []int32 {
 	p, lo, hi := span(u)
 	i, _ := slices.BinarySearch(a.cuts[p], lo)
@@ -82,7 +82,7 @@ func (a *atoms) of(u ops.Use) []int32 {
 	return list
 }
 
-// add makes an atom that is no memory.
+// add makes an atom that stands for no memory.
 func (a *atoms) add(name string) int32 {
 	a.names, a.sizes = append(a.names, name), append(a.sizes, 0)
 	return int32(len(a.names) - 1)

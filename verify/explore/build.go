@@ -77,7 +77,7 @@ func (m *machine) word(at ops.Loc) int32 {
 	return n
 }
 
-// report notes what is wrong whatever the order.
+// report notes a violation that holds in every order.
 func (m *machine) report(p Property, format string, args ...any) {
 	for _, v := range m.static {
 		if v.Property == p {
@@ -87,7 +87,7 @@ func (m *machine) report(p Property, format string, args ...any) {
 	m.static = append(m.static, Violation{Property: p, Text: fmt.Sprintf(format, args...)})
 }
 
-// checkWords holds that each word has one poster and its owner as the only waiter.
+// checkWords reports words with two posters, or a waiter other than the owner.
 func (m *machine) checkWords() {
 	poster := map[int32]*step{}
 	for _, s := range m.steps {
@@ -103,8 +103,8 @@ func (m *machine) checkWords() {
 	}
 }
 
-// checkOperations holds that the lists are of operations that there are, with what
-// they are said to use.
+// checkOperations reports operations of unknown kinds, and uses and words of ranks that do
+// not exist.
 func (m *machine) checkOperations() {
 	for r, list := range m.Ranks {
 		for _, o := range list {
@@ -116,14 +116,13 @@ func (m *machine) checkOperations() {
 				wrong = wrong || w.At.Offset < 0 || w.At.Rank < 0 || w.At.Rank >= len(m.Ranks)
 			}
 			if wrong {
-				m.report(WellFormed, "rank %d: there is no such operation: %s", r, &o)
+				m.report(WellFormed, "rank %d: no operation has this form: %s", r, &o)
 			}
 		}
 	}
 }
 
-// checkBounds holds that operations stay within buffers and semaphores whose sizes are
-// known.
+// checkBounds reports operations that leave buffers and semaphores of known size.
 func (m *machine) checkBounds() {
 	size := map[place]int64{}
 	for _, b := range m.Memory {
@@ -200,5 +199,5 @@ func (m *machine) relate() {
 	}
 }
 
-// isStep says that a word only notes how far a stream has come.
+// isStep reports whether a word is a stream's step word.
 func isStep(at ops.Loc) bool { return strings.HasPrefix(at.Buffer, "step[") }

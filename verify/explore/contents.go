@@ -8,12 +8,12 @@ import (
 	"ovgen/verify/ops"
 )
 
-// contents gives what an atom of memory may hold a number, equal for equal contents.
-// 0 is what memory held at the start.
+// contents gives each possible content of an atom a number, equal for equal contents. 0 is
+// the content at the start.
 type contents struct {
 	number map[string]int32
 	list   []content
-	made   map[*ops.Op]map[string][]int32 // what an operation makes of what it reads
+	made   map[*ops.Op]map[string][]int32 // the results of an operation, by the contents it reads
 }
 
 // content is the elements of an atom and how they first came about.
@@ -30,7 +30,7 @@ func newContents() contents {
 	return c
 }
 
-// name is the number of something that is no list of elements.
+// name is the number of a content that has no elements.
 func (c *contents) name(text string) int32 { return c.intern("="+text, content{text: text}) }
 
 // of is the number of a list of elements.
@@ -55,8 +55,8 @@ func (c *contents) intern(key string, what content) int32 {
 
 func (c *contents) text(n int32) string { return c.list[n].text }
 
-// elements of atoms that follow each other. What was not written is numbers that
-// nothing right is made of.
+// elements of atoms that follow each other. Memory that was not written has numbers of its
+// own, which no correct result contains.
 func (x *search) elements(s *state, atoms []int32) []Number {
 	var all []Number
 	for _, a := range atoms {
@@ -71,8 +71,8 @@ func (x *search) elements(s *state, atoms []int32) []Number {
 	return all
 }
 
-// put makes atoms that follow each other hold elements; without elements, nothing
-// that can be named.
+// put writes elements into atoms that follow each other; without elements, a content that
+// equals no other.
 func (x *search) put(s *state, atoms []int32, elements []Number, text string) {
 	total := 0
 	for _, a := range atoms {
@@ -88,7 +88,7 @@ func (x *search) put(s *state, atoms []int32, elements []Number, text string) {
 	}
 }
 
-// input is what the caller or another plan writes into a range before a run.
+// input is the content that the caller or another plan writes into a range before a run.
 func (m *machine) input(b *Buffer, run int) []Number {
 	if b.Values != nil {
 		return b.Values(run)
@@ -135,7 +135,8 @@ func (x *search) made(s *state, st *step) {
 	known[string(key)] = result
 }
 
-// compute is the elements of an operation's result; none where its operands do not fit.
+// compute returns the elements of an operation's result; none where its operands do not
+// fit.
 func (x *search) compute(s *state, st *step) []Number {
 	var operands [][]Number
 	for _, atoms := range st.operands {
@@ -173,8 +174,8 @@ func (x *search) added(operands [][]Number, size int) []Number {
 	return sum
 }
 
-// multiplied is a product of the first two operands, plus the others: a bias for each
-// row, and behind that what the result held where the product accumulates.
+// multiplied is a product of the first two operands, plus the others: a bias for each row,
+// and, where the product accumulates, the previous content of the result.
 func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
 	most := 3
 	if o.Accumulate {
@@ -204,7 +205,7 @@ func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
 	return sum
 }
 
-// describe says in a line what an operation made.
+// describe prints an operation's result in a line.
 func (x *search) describe(s *state, st *step) string {
 	var b strings.Builder
 	if st.op.Kind != ops.Copy {

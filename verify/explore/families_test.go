@@ -58,7 +58,8 @@ func reduceScatter() *hostir.Program {
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, local, hostir.Div(local, d)),
 			buffer("B", hostir.Caller, hostir.Div(hostir.Mul(n, k), d), hostir.Div(hostir.Mul(n, k), d)),
 			buffer("C", hostir.Caller, shard, shard),
-			buffer("partial", hostir.Plan, hostir.Mul(m, n), shard), buffer("slots", hostir.Plan, hostir.Mul(m, n), shard)},
+			buffer("partial", hostir.Plan, hostir.Mul(m, n), shard),
+			buffer("slots", hostir.Plan, hostir.Mul(m, n), shard)},
 		Body: []hostir.Node{
 			hostir.Post(mainRef, "free", hostir.Every),
 			each(1, partial(hostir.Chunk("partial", to), to)),
@@ -142,14 +143,15 @@ func mlp() *hostir.Program {
 	hidden := hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("hidden"), hostir.Whole("A"), hostir.Whole("B"),
 		hostir.Whole("Bias"))
 	hidden.Func = "gelu"
-	return &hostir.Program{Name: "MLP", Schedule: scheduletest.Usual("mlp", schedule.Schedule{Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
-			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.K)}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.K)}},
-		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.F)}},
-		{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.F)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M,
-			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}}),
+	return &hostir.Program{Name: "MLP", Schedule: scheduletest.Usual("mlp",
+		schedule.Schedule{Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
+				schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.K)}},
+			{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.K)}},
+			{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.F)}},
+			{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.F)}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M,
+				schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), schedule.Dim(schedule.N)}}}}),
 		Buffers: []hostir.Buffer{buffer("A", hostir.Caller, rows(k), rows(k)),
 			buffer("B", hostir.Caller, hostir.Mul(f, k), hostir.Mul(f, k)), buffer("Bias", hostir.Caller, f, f),
 			buffer("B2", hostir.Caller, hostir.Mul(n, f), hostir.Mul(n, f)), buffer("C", hostir.Caller, rows(n),
@@ -182,11 +184,11 @@ func TestFamilies(t *testing.T) {
 		{"a sum in another order", reduceScatter(), change(hostir.Sum, func(s *hostir.Step) {
 			s.Reads[0] = slots(hostir.Mod(hostir.Add(i, hostir.Const(1)), d))
 		}), explore.Contents},
-		{"a sum ahead of the slots", reduceScatter(), func(p *hostir.Program) {
+		{"a sum before the slots", reduceScatter(), func(p *hostir.Program) {
 			last := len(p.Body) - 1
 			p.Body[last], p.Body[last-1] = p.Body[last-1], p.Body[last]
 		}, explore.NoRace},
-		{"a product ahead of its slot", reduceScatter(), func(p *hostir.Program) {
+		{"a product before its slot", reduceScatter(), func(p *hostir.Program) {
 			p.Body[1], p.Body[3] = p.Body[3],
 				p.Body[1]
 		}, explore.NoRace},

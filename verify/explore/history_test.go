@@ -42,7 +42,8 @@ func (p *pair) pull(s string, slot int64) {
 
 func (p *pair) sync(s, on string) {
 	p.step++
-	p.list = append(p.list, ops.Op{Kind: ops.Record, Stream: on, Event: p.step}, ops.Op{Kind: ops.WaitEvent, Stream: s, Event: p.step})
+	p.list = append(p.list, ops.Op{Kind: ops.Record, Stream: on, Event: p.step},
+		ops.Op{Kind: ops.WaitEvent, Stream: s, Event: p.step})
 }
 
 func system(f func(p *pair), modes ...explore.Mode) explore.System {
@@ -52,7 +53,8 @@ func system(f func(p *pair), modes ...explore.Mode) explore.System {
 		p.list = append(p.list, ops.Op{Kind: ops.After, Stream: "main"})
 		f(p)
 		s.Ranks = append(s.Ranks, append(p.list, ops.Op{Kind: ops.Done, Stream: "main"}))
-		s.Memory = append(s.Memory, explore.Buffer{Input: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
+		s.Memory = append(s.Memory, explore.Buffer{Input: true,
+			Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
 	}
 	return s
 }
@@ -92,7 +94,8 @@ func TestHistory(t *testing.T) {
 			p.post("main", "ready")
 			at := p.word(p.rank, "ready")
 			at.Offset = 4 * int64(p.rank) // the index has moved on: the own word, which nobody posts
-			p.add(ops.Op{Kind: ops.Signal, Stream: "main", Words: []ops.Word{{At: at, Value: 1}, {Write: true, At: at}}})
+			p.add(ops.Op{Kind: ops.Signal, Stream: "main", Words: []ops.Word{{At: at, Value: 1},
+				{Write: true, At: at}}})
 			p.pull("main", 0)
 			p.post("main", "read")
 			p.wait("main", "read")

@@ -8,16 +8,16 @@ import (
 	"ovgen/schedule"
 )
 
-// meaning is what a schedule says that its tensors are: which elements of a tensor a
-// rank holds, in which order, and what each element of a result is.
+// meaning defines a schedule's tensors: which elements of a tensor a rank has, in which
+// order, and the value of each element of a result.
 type meaning struct {
 	schedule schedule.Schedule
 	shape    Shape
 	rank     int
-	spelt    map[string]spelling // of the results of operations, as far as they were read
+	spelt    map[string]spelling // of the results of operations that were read
 }
 
-// places are the elements of the whole tensor that the rank holds, in the order of its
+// places are the elements of the whole tensor that the rank has, in the order of its
 // memory, numbered row by row.
 func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
 	list := []int64{0}
@@ -26,15 +26,15 @@ func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
 		if err != nil {
 			return nil, fmt.Errorf("place %s: %w", t.Name, err)
 		}
-		held, err := m.held(axis, extent)
+		local, err := m.local(axis, extent)
 		if err != nil {
 			return nil, fmt.Errorf("place %s: %w", t.Name, err)
 		}
 		var next []int64
 		for _, outer := range list {
-			part := held
+			part := local
 			if ragged(t) && n == 2 { // outer numbers a pair of ranks
-				part = held[:m.shape.Counts[outer]]
+				part = local[:m.shape.Counts[outer]]
 			}
 			for _, i := range part {
 				next = append(next, outer*extent+i)
@@ -45,14 +45,14 @@ func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
 	return list, nil
 }
 
-// ragged says that a tensor has a part for each two ranks, of a length of its own.
+// ragged reports whether a tensor has a part for each two ranks, each of its own length.
 func ragged(t schedule.Tensor) bool {
 	axis, split, ok := t.Sharded()
 	return ok && t.Axes[axis].Outer[split].Uneven && t.Axes[axis].Extent == schedule.D && len(t.Axes) == 3
 }
 
-// held are the indices of an axis that the rank holds.
-func (m *meaning) held(axis schedule.Axis, extent int64) ([]int64, error) {
+// local are the indices of an axis that the rank has.
+func (m *meaning) local(axis schedule.Axis, extent int64) ([]int64, error) {
 	list, inner := []int64{0}, extent
 	for _, s := range axis.Outer {
 		if s.Uneven && axis.Extent != schedule.D {
@@ -86,7 +86,7 @@ func (m *meaning) held(axis schedule.Axis, extent int64) ([]int64, error) {
 	return all, nil
 }
 
-// counted are the indices of an axis in uneven parts that the rank holds.
+// counted are the indices of an axis in uneven parts that the rank has.
 func (m *meaning) counted(s schedule.Split) []int64 {
 	var list []int64
 	from := int64(0)
@@ -101,7 +101,7 @@ func (m *meaning) counted(s schedule.Split) []int64 {
 	return list
 }
 
-// input is an element of an input tensor in a run: the same on all ranks that hold it.
+// input is an element of an input tensor in a run: the same on all ranks that have it.
 func input(run int, name string, at int64) Number {
 	return mixed(hashed(name), uint64(run), uint64(at))
 }
@@ -133,7 +133,7 @@ func (m *meaning) output(run int, name string, at int64) Number {
 	return m.element(run, name, index)
 }
 
-// element is that of an input, or what an operation makes of its operands' elements.
+// element is an element of an input, or of an operation's result.
 func (m *meaning) element(run int, name string, index []int64) Number {
 	op, made := maker(m.schedule, name)
 	if !made {
@@ -188,8 +188,9 @@ func (m *meaning) total(run int, s spelling, over []rune, values map[rune]int64)
 	}
 	for r := range m.shape.Ranks {
 		partial := Number(0)
-		held, _ := (&meaning{schedule: m.schedule, shape: m.shape, rank: r}).held(axis, n) // places has seen every axis
-		for _, i := range held {
+		// places has seen every axis
+		local, _ := (&meaning{schedule: m.schedule, shape: m.shape, rank: r}).local(axis, n)
+		for _, i := range local {
 			partial = one(partial, i)
 		}
 		sum = add(sum, partial, ordered(m.schedule))
@@ -226,7 +227,7 @@ func (m *meaning) spread(s spelling, l rune) (axis schedule.Axis, n int64, ok bo
 	return axis, n, ok && len(axis.Outer) > 0
 }
 
-// sizes are the extents of a tensor, or of what an operation makes.
+// sizes are the extents of a tensor, or of an operation's result.
 func (m *meaning) sizes(name string) (list []int64) {
 	if t, ok := m.schedule.Tensor(name); ok {
 		for _, a := range t.Axes {
@@ -248,7 +249,7 @@ func (m *meaning) sizes(name string) (list []int64) {
 	return list
 }
 
-// spelling is an operation's Index, read apart from package schedule.
+// spelling is an operation's Index, parsed without package schedule.
 type spelling struct {
 	op  schedule.Op
 	in  [][]rune
@@ -310,5 +311,5 @@ func maker(s schedule.Schedule, name string) (schedule.Op, bool) {
 	return s.Ops[i], true
 }
 
-// ordered says that a schedule promises to add partial results in the order of ranks.
+// ordered reports whether a schedule promises to add partial results in the order of ranks.
 func ordered(s schedule.Schedule) bool { return s.Reduces() && s.Ordered() }

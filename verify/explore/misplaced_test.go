@@ -24,7 +24,8 @@ func TestMisplaced(t *testing.T) {
 			o.Words[last].At.Offset = 2052
 			return true
 		}, explore.WellFormed},
-		{"another rank's count word", func(o *ops.Op) bool { o.Count.Rank = 0; return o.Count.Buffer != "" }, explore.WellFormed},
+		{"another rank's count word", func(o *ops.Op) bool { o.Count.Rank = 0; return o.Count.Buffer != "" },
+			explore.WellFormed},
 		{"a range of fewer bytes than none", func(o *ops.Op) bool {
 			if o.Kind != ops.Copy {
 				return false

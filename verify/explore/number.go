@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Number is an element of a tensor. Numbers are residues modulo a prime: sums and
-// products of them are exact in whatever order they are made, and two formulas that
-// differ agree on inputs drawn at random about once in 10^18 times.
+// Number is an element of a tensor. Numbers are residues modulo a prime: their sums and
+// products are exact in any order, and two different formulas agree on random inputs about
+// once in 10^18 times.
 type Number uint64
 
 // prime is 2^61 - 1.
@@ -30,7 +30,7 @@ func times(x, y Number) Number {
 	return Number(rest)
 }
 
-// mixed is a number that looks drawn at random, the same each time.
+// mixed is a pseudo-random number, the same each time.
 func mixed(seed ...uint64) Number {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, s := range seed {
@@ -101,8 +101,8 @@ func product(form string, x, y []Number, size int) ([]Number, bool) {
 	return nil, false
 }
 
-// Extents are the rows, depth and columns of a product that takes x elements times y to
-// z; they follow from the three. It is false where none fit.
+// Extents are the rows, depth and columns of a product that takes x elements times y to z;
+// the three determine them. It is false where none fit.
 func Extents(x, y, z int) (rows, depth, columns int, ok bool) {
 	rows, ok1 := root(x*z, y)
 	depth, ok2 := root(x*y, z)

@@ -8,11 +8,11 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Order is what comes before what in a system that is safe: each step behind those
-// before it, each wait behind the post that ended it.
+// Order is the order of the steps of a safe system: each step after its predecessors, each
+// wait after the post that ended it.
 type Order struct {
 	machine *machine
-	behind  [][]int32 // steps that come directly before each
+	before  [][]int32 // the direct predecessors of each step
 	key     []string
 	number  map[string]int32
 }
@@ -23,11 +23,11 @@ func Ordered(sys System) (*Order, Verdict) {
 	o := &Order{machine: x.machine, number: map[string]int32{}}
 	count := map[string]int{}
 	for i, st := range x.steps {
-		behind := slices.Clone(st.before)
+		before := slices.Clone(st.before)
 		if post, ok := x.matched[int32(i)]; ok && st.kind == wait && post >= 0 {
-			behind = append(behind, post)
+			before = append(before, post)
 		}
-		o.behind = append(o.behind, behind)
+		o.before = append(o.before, before)
 		key := fmt.Sprintf("run %d, rank %d, %s", st.run+1, st.rank, st.brief())
 		count[key]++
 		if n := count[key]; n > 1 {
@@ -53,7 +53,7 @@ func (o *Order) path(from, to int32) []int32 {
 			}
 			return way
 		}
-		for _, p := range o.behind[i] {
+		for _, p := range o.before[i] {
 			if _, ok := next[p]; !ok {
 				next[p] = i
 				queue = append(queue, p)
@@ -63,7 +63,7 @@ func (o *Order) path(from, to int32) []int32 {
 	return nil
 }
 
-// text prints a path; run and rank are said where they change.
+// text prints a path; run and rank are printed where they change.
 func (o *Order) text(way []int32) string {
 	var parts []string
 	run, rank := -1, -1
@@ -85,8 +85,8 @@ func (o *Order) text(way []int32) string {
 // edges are the direct orders, by key.
 func (o *Order) edges() map[[2]string]bool {
 	all := map[[2]string]bool{}
-	for i, behind := range o.behind {
-		for _, p := range behind {
+	for i, before := range o.before {
+		for _, p := range before {
 			all[[2]string{o.key[p], o.key[i]}] = true
 		}
 	}
@@ -128,10 +128,10 @@ func (o *Order) StillOrdered(other *Order) []string {
 	return slices.Compact(lines)
 }
 
-// early says that a step is of the first run: what later runs add is the same again.
+// early reports whether a step is of the first run: later runs repeat the same pairs.
 func (o *Order) early(i int32) bool { return o.machine.steps[i].run == 0 }
 
-// between is the path between two steps that are known by their keys.
+// between is the path between two steps, given by their keys.
 func (o *Order) between(from, to string) []int32 {
 	a, hasA := o.number[from]
 	b, hasB := o.number[to]
@@ -141,7 +141,7 @@ func (o *Order) between(from, to string) []int32 {
 	return o.path(a, b)
 }
 
-// whole says whether every edge of a path is kept.
+// whole reports whether every edge of a path is kept.
 func (o *Order) whole(way []int32, kept map[[2]string]bool) bool {
 	for n := 1; n < len(way); n++ {
 		if o.early(way[n-1]) && !kept[[2]string{o.key[way[n-1]], o.key[way[n]]}] {
@@ -175,7 +175,7 @@ func (o *Order) unordered() map[[2]string]bool {
 	}
 	before := make([]map[int32]bool, len(heavy))
 	for n, i := range heavy {
-		before[n] = o.allBehind(i)
+		before[n] = o.allBefore(i)
 	}
 	pairs := map[[2]string]bool{}
 	for n, i := range heavy {
@@ -190,14 +190,14 @@ func (o *Order) unordered() map[[2]string]bool {
 	return pairs
 }
 
-// allBehind are all steps that come before a step.
-func (o *Order) allBehind(i int32) map[int32]bool {
+// allBefore are all steps that come before a step.
+func (o *Order) allBefore(i int32) map[int32]bool {
 	seen := map[int32]bool{}
 	queue := []int32{i}
 	for len(queue) > 0 {
 		i := queue[0]
 		queue = queue[1:]
-		for _, p := range o.behind[i] {
+		for _, p := range o.before[i] {
 			if !seen[p] {
 				seen[p] = true
 				queue = append(queue, p)

@@ -14,7 +14,8 @@ import (
 
 // Whatever list the explorer is given, it answers.
 func TestNoPanic(t *testing.T) {
-	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV, "ReduceScatterV": catalog.ReduceScatterV,
+	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV,
+		"ReduceScatterV":          catalog.ReduceScatterV,
 		"LinearReduceScatterRing": catalog.LinearReduceScatterRing, "AllReduceOneShot": catalog.AllReduceOneShot} {
 		p, err := lower.Lower(name, s)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Shape is what a program is unrolled for.
+// Shape is the sizes that a program is unrolled for.
 type Shape struct {
 	Ranks       int
 	M, K, N     int64
@@ -19,9 +19,9 @@ type Shape struct {
 	Counts  []int64
 }
 
-// ShapeOf is a small shape that fits a program on a mesh of a size. Its extents differ
-// from each other, so that no two dimensions can be taken for one another, and no step
-// has one row, whose product is the same with its operands swapped.
+// ShapeOf is a small shape that fits a program on a mesh of a size. Its extents differ from
+// each other, so that no two dimensions can be mistaken for each other, and no step has one
+// row: its product would be the same with its operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
 	d, rows := int64(ranks), int64(ranks)
 	for _, c := range p.Checks {
@@ -40,8 +40,8 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 	return s
 }
 
-// uneven gives parts counts that differ, nothing among them, and makes M their sum: one
-// for each rank, or for each two ranks.
+// uneven gives parts different counts, one of them zero, and makes M their sum: one for
+// each rank, or for each two ranks.
 func (s *Shape) uneven(pairs bool) {
 	n := s.Ranks
 	if pairs {
@@ -58,7 +58,8 @@ func (s *Shape) uneven(pairs bool) {
 
 // Case is the shape as a rank unrolls a program for it.
 func (s Shape) Case(rank int) ops.Case {
-	return ops.Case{Ranks: s.Ranks, Rank: rank, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize, Extents: s.Extents, Counts: s.Counts}
+	return ops.Case{Ranks: s.Ranks, Rank: rank, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize,
+		Extents: s.Extents, Counts: s.Counts}
 }
 
 // env gives a rank's names their values.
@@ -82,10 +83,11 @@ func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 	return lists, nil
 }
 
-// Of is the system of a program: each rank's results are what its schedule says of the
-// tensors, in the places that it says. Lists of nil are unrolled from the program.
+// Of is the system of a program: each rank's results have the values and the places that
+// its schedule gives them. Nil lists are unrolled from the program.
 func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System, error) {
-	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{}, Ordered: ordered(p.Schedule)}
+	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{},
+		Ordered: ordered(p.Schedule)}
 	if lists == nil {
 		var err error
 		if s.Ranks, err = shape.Unroll(p); err != nil {
@@ -128,16 +130,18 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 			return err
 		}
 		if !b.Counts.IsZero() && int64(len(places)) <= n {
-			n = int64(len(places)) // room is made for more
+			n = int64(len(places)) // the buffer has room for more
 			memory.Bytes, use.Bytes = n*shape.ElementSize, n*shape.ElementSize
 		}
 		if int64(len(places)) != n {
-			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name, rank, n, t, len(places))
+			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name,
+				rank, n, t, len(places))
 		}
 		if memory.Input = !p.Schedule.Made(b.Name); memory.Input {
 			memory.Values = func(run int) []Number { return m.inputs(run, b.Name, places) }
 		} else if n > 0 {
-			s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, b.Name, places) }})
+			s.Results = append(s.Results, Result{At: use,
+				Want: func(run int) []Number { return m.outputs(run, b.Name, places) }})
 		}
 	}
 	if n > 0 {
@@ -146,8 +150,8 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 	return s.inner(m, b, memory)
 }
 
-// inner adds what a tensor within a buffer is: contents that the caller writes over the
-// buffer's own, or a result in its midst.
+// inner adds a tensor that lies within a buffer: the caller writes its contents over the
+// buffer's own, or it is a result there.
 func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 	t := b.Inner.Tensor
 	if t.Name == "" {
@@ -166,7 +170,8 @@ func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 			t.Name, m.rank, use.Bytes, b.Name)
 	}
 	if m.schedule.Made(t.Name) {
-		s.Results = append(s.Results, Result{At: use, Want: func(run int) []Number { return m.outputs(run, t.Name, places) }})
+		s.Results = append(s.Results, Result{At: use,
+			Want: func(run int) []Number { return m.outputs(run, t.Name, places) }})
 		return nil
 	}
 	memory.Use, memory.Input, memory.Values = use, true, func(run int) []Number { return m.inputs(run, t.Name, places) }

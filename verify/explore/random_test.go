@@ -17,7 +17,8 @@ const chunk = 4
 // three ranks, laid out in one global order and then spread over streams, so that
 // many are safe; often one operation is left out.
 func small(t *rapid.T, most int) explore.System {
-	d := &drawing{T: t, ranks: rapid.SampledFrom([]int{2, 2, 3}).Draw(t, "ranks"), streams: rapid.IntRange(1, 3).Draw(t, "streams")}
+	d := &drawing{T: t, ranks: rapid.SampledFrom([]int{2, 2, 3}).Draw(t, "ranks"),
+		streams: rapid.IntRange(1, 3).Draw(t, "streams")}
 	d.lists, d.events, d.step = make([][]ops.Op, d.ranks), make([]int, d.ranks), make([]int, d.ranks)
 	for r := range d.ranks {
 		d.put(r, ops.Op{Kind: ops.After, Stream: "main"})
@@ -51,9 +52,11 @@ func small(t *rapid.T, most int) explore.System {
 	d.drop()
 	sys := explore.System{Ranks: d.lists}
 	for r := range d.ranks {
-		sys.Memory = append(sys.Memory, explore.Buffer{Input: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
+		sys.Memory = append(sys.Memory, explore.Buffer{Input: true,
+			Use: ops.Use{At: ops.Loc{Rank: r, Buffer: "A"}, Bytes: chunk}})
 		for _, name := range []string{"P", "Q"} {
-			sys.Memory = append(sys.Memory, explore.Buffer{Plan: true, Use: ops.Use{At: ops.Loc{Rank: r, Buffer: name}, Bytes: 2 * chunk}})
+			sys.Memory = append(sys.Memory, explore.Buffer{Plan: true,
+				Use: ops.Use{At: ops.Loc{Rank: r, Buffer: name}, Bytes: 2 * chunk}})
 		}
 	}
 	return sys
@@ -95,7 +98,8 @@ func (d *drawing) sync(r int, s, on string) {
 func (d *drawing) post(r int, s, sem string, to ...int) {
 	o := ops.Op{Kind: ops.Signal, Stream: s}
 	for _, q := range to {
-		o.Words = append(o.Words, ops.Word{Write: true, Value: 1, At: ops.Loc{Rank: q, Buffer: sem, Offset: 4 * int64(r)}})
+		o.Words = append(o.Words, ops.Word{Write: true, Value: 1, At: ops.Loc{Rank: q, Buffer: sem,
+			Offset: 4 * int64(r)}})
 	}
 	d.put(r, o)
 }
@@ -125,7 +129,8 @@ func (d *drawing) barrier(sem, s string) {
 func (d *drawing) action() {
 	r := d.rank("rank")
 	q := (r + rapid.IntRange(1, d.ranks-1).Draw(d.T, "peer")) % d.ranks
-	switch rapid.SampledFrom([]string{"pull", "pull", "push", "local", "signal", "signal", "sync", "sum", "accumulate", "put", "fused put"}).Draw(d.T, "action") {
+	switch rapid.SampledFrom([]string{"pull", "pull", "push", "local", "signal", "signal", "sync", "sum", "accumulate",
+		"put", "fused put"}).Draw(d.T, "action") {
 	case "pull":
 		d.copy(r, d.range_(q, "A", 1), d.range_(r, "P", 2))
 	case "push":
@@ -139,12 +144,14 @@ func (d *drawing) action() {
 	case "sum":
 		to := d.range_(r, "Q", 2)
 		to.Write = true
-		d.put(r, ops.Op{Kind: ops.Sum, Stream: d.stream(), Kernel: "reduce", Uses: []ops.Use{d.range_(r, "P", 2), d.range_(q, "Q", 2), to}})
+		d.put(r, ops.Op{Kind: ops.Sum, Stream: d.stream(), Kernel: "reduce", Uses: []ops.Use{d.range_(r, "P", 2),
+			d.range_(q, "Q", 2), to}})
 	case "accumulate":
 		sum := d.range_(rapid.SampledFrom([]int{r, r, q}).Draw(d.T, "owner"), "Q", 2)
 		to := sum
 		to.Write = true
-		d.put(r, ops.Op{Kind: ops.Product, Form: "matmul", Stream: d.stream(), Uses: []ops.Use{d.range_(r, "A", 1), d.range_(r, "P", 2), sum, to}})
+		d.put(r, ops.Op{Kind: ops.Product, Form: "matmul", Stream: d.stream(), Uses: []ops.Use{d.range_(r, "A", 1),
+			d.range_(r, "P", 2), sum, to}})
 	case "put":
 		d.member(r, q, d.stream(), "")
 	case "fused put":
@@ -164,7 +171,8 @@ func (d *drawing) member(r, q int, s, kernel string) {
 		return ops.Loc{Rank: waiter, Buffer: "z", Offset: 4 * int64(member*d.ranks+poster)}
 	}
 	if free {
-		d.put(q, ops.Op{Kind: ops.Signal, Stream: d.stream(), Words: []ops.Word{{Write: true, Value: 1, At: at(r, q, 1-member)}}})
+		d.put(q, ops.Op{Kind: ops.Signal, Stream: d.stream(),
+			Words: []ops.Word{{Write: true, Value: 1, At: at(r, q, 1-member)}}})
 	}
 	first := len(d.lists[r])
 	if mine := at(r, q, 1-member); free {
@@ -180,7 +188,8 @@ func (d *drawing) member(r, q int, s, kernel string) {
 		}
 	}
 	arrived := at(q, r, member)
-	d.put(q, ops.Op{Kind: ops.Signal, Stream: d.stream(), Words: []ops.Word{{At: arrived, Value: 1}, {Write: true, At: arrived}}})
+	d.put(q, ops.Op{Kind: ops.Signal, Stream: d.stream(), Words: []ops.Word{{At: arrived, Value: 1},
+		{Write: true, At: arrived}}})
 }
 
 func (d *drawing) range_(rank int, buffer string, chunks int) ops.Use {
@@ -208,7 +217,8 @@ func TestReduction(t *testing.T) {
 	safe, broken, skipped := 0, map[explore.Property]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
 		sys := small(t, 3)
-		sys.Modes = rapid.SampledFrom([][]explore.Mode{{explore.Eager}, {explore.Eager, explore.Eager}, {explore.Captured}, {explore.Captured, explore.Captured}}).Draw(t, "modes")
+		sys.Modes = rapid.SampledFrom([][]explore.Mode{{explore.Eager}, {explore.Eager, explore.Eager},
+			{explore.Captured}, {explore.Captured, explore.Captured}}).Draw(t, "modes")
 		sys.Limit = 500
 		reduced := explore.Explore(sys)
 		sys.Full = true
@@ -220,12 +230,15 @@ func TestReduction(t *testing.T) {
 		if full.Safe() {
 			safe++
 		}
-		for _, p := range []explore.Property{explore.NoRace, explore.NoDeadlock, explore.OnePost, explore.AtRest, explore.InRun, explore.Owned, explore.Capturable} {
+		for _, p := range []explore.Property{explore.NoRace, explore.NoDeadlock, explore.OnePost, explore.AtRest,
+			explore.InRun, explore.Owned, explore.Capturable} {
 			if full.Broke(p) {
 				broken[p]++
 			}
-			if full.Broke(p) != reduced.Broke(p) && (p == explore.NoRace || p == explore.NoDeadlock || full.Safe() != reduced.Safe()) {
-				t.Fatalf("%s: broken %v in the full search, %v in the reduced one\n%s", p, full.Broke(p), reduced.Broke(p), print(sys, full, reduced))
+			if full.Broke(p) != reduced.Broke(p) && (p == explore.NoRace || p == explore.NoDeadlock ||
+				full.Safe() != reduced.Safe()) {
+				t.Fatalf("%s: broken %v in the full search, %v in the reduced one\n%s", p, full.Broke(p),
+					reduced.Broke(p), print(sys, full, reduced))
 			}
 		}
 	})
@@ -248,7 +261,8 @@ func TestSerialReduction(t *testing.T) {
 			return
 		}
 		if full.Broke(explore.Serial) != reduced.Broke(explore.Serial) {
-			t.Fatalf("deadlock %v in the full search, %v in the reduced one\n%s", full.Broke(explore.Serial), reduced.Broke(explore.Serial), print(sys, full, reduced))
+			t.Fatalf("deadlock %v in the full search, %v in the reduced one\n%s", full.Broke(explore.Serial),
+				reduced.Broke(explore.Serial), print(sys, full, reduced))
 		}
 		if full.Safe() {
 			safe++

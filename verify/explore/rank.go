@@ -10,20 +10,20 @@ import (
 
 const mainStream = "main"
 
-// rankBuilder turns a rank's list into steps, run after run. What a stream holds is
-// known by its last steps: whatever comes next on it has to wait for those.
+// rankBuilder turns a rank's list into steps, run after run. Of each stream it keeps the
+// last steps: the next step on the stream has to wait for them.
 type rankBuilder struct {
 	*machine
 	rank, run int
 	list      []ops.Op
 	streams   map[string][]int32 // last steps of each stream
-	events    map[int][]int32    // what each event's last record marks
+	events    map[int][]int32    // the steps that each event's last record marks
 	graph     bool
 	one       bool // all streams are one
 	waits     bool // the next step begins a launch that waits
 }
 
-// whole adds a run with what the caller does before and after it.
+// whole adds a run, with the caller's writes before and reads after it.
 func (b *rankBuilder) whole(mode Mode) {
 	b.one = mode == InOrder
 	b.write()
@@ -37,7 +37,7 @@ func (b *rankBuilder) whole(mode Mode) {
 		i += b.launch(b.list[i:])
 	}
 	if mode == Captured {
-		b.joined()
+		b.checkJoined()
 		var all []int32
 		for _, last := range b.streams {
 			all = union(all, last)
@@ -50,13 +50,13 @@ func (b *rankBuilder) whole(mode Mode) {
 	b.read()
 }
 
-// joined holds that main has waited for every stream of the graph.
-func (b *rankBuilder) joined() {
-	behind := map[int32]bool{}
+// checkJoined reports streams of the graph for which main has not waited.
+func (b *rankBuilder) checkJoined() {
+	joined := map[int32]bool{}
 	var visit func(i int32)
 	visit = func(i int32) {
-		if !behind[i] {
-			behind[i] = true
+		if !joined[i] {
+			joined[i] = true
 			for _, p := range b.steps[i].before {
 				visit(p)
 			}
@@ -67,7 +67,7 @@ func (b *rankBuilder) joined() {
 	}
 	for name, last := range b.streams {
 		for _, i := range last {
-			if !behind[i] {
+			if !joined[i] {
 				b.report(Capturable, "rank %d: main does not join %s", b.rank, name)
 			}
 		}
@@ -112,11 +112,12 @@ func (b *rankBuilder) add(stream string, s *step) int32 {
 	return n
 }
 
-// launch adds an operation, or those that one kernel carries out, and returns how many
-// they are. They are a group: a device that begins one goes on with it.
+// launch adds an operation, or all operations that one kernel carries out, and returns
+// their number. They are a group: a device that begins a group goes on with it.
 func (b *rankBuilder) launch(list []ops.Op) int {
 	first, n := list[0], 1
-	for n < len(list) && first.Kernel != "" && list[n].Kernel == first.Kernel && list[n].Step == first.Step && list[n].Stream == first.Stream {
+	for n < len(list) && first.Kernel != "" && list[n].Kernel == first.Kernel && list[n].Step == first.Step &&
+		list[n].Stream == first.Stream {
 		n++
 	}
 	b.group++
@@ -153,8 +154,8 @@ func (b *rankBuilder) op(o *ops.Op) {
 	}
 }
 
-// waitEvent makes a stream wait for what an event's last record marks; one that was
-// never recorded is no wait.
+// waitEvent makes a stream wait for the steps that an event's last record marks; an event
+// that was never recorded is no wait.
 func (b *rankBuilder) waitEvent(o *ops.Op) {
 	marks, ok := b.events[o.Event]
 	stream := o.Stream
@@ -162,7 +163,8 @@ func (b *rankBuilder) waitEvent(o *ops.Op) {
 		stream = mainStream
 	}
 	if !ok && b.graph {
-		b.report(Capturable, "rank %d: %s waits for event %d, which the graph has not recorded", b.rank, o.Stream, o.Event)
+		b.report(Capturable, "rank %d: %s waits for event %d, which the graph has not recorded",
+			b.rank, o.Stream, o.Event)
 	}
 	if ok {
 		b.streams[stream] = union(b.streams[stream], marks)
@@ -170,12 +172,12 @@ func (b *rankBuilder) waitEvent(o *ops.Op) {
 	b.add(o.Stream, &step{op: o, name: o.String()})
 }
 
-// signal adds the items of a signal in order; of an operation that uses memory too,
-// only the waits, which come first.
+// signal adds the items of a signal in order; of an operation that also uses memory, only
+// the waits, which come first.
 func (b *rankBuilder) signal(o *ops.Op) {
 	for i, w := range o.Words {
 		if !w.Write && (i+1 == len(o.Words) || o.Words[i+1] != ops.Word{Write: true, At: w.At}) {
-			b.report(WellFormed, "rank %d: no reset directly behind a wait: %s", b.rank, o)
+			b.report(WellFormed, "rank %d: no reset directly after a wait: %s", b.rank, o)
 		}
 		if len(o.Uses) > 0 && w.Write {
 			continue
@@ -198,7 +200,7 @@ func (b *rankBuilder) item(o *ops.Op, w ops.Word) int32 {
 	return b.add(o.Stream, s)
 }
 
-// own is the atom of a word that streams have, a step word or a count word.
+// own is the atom of a stream's own word, a step word or a count word.
 func (b *rankBuilder) own(at ops.Loc) []int32 {
 	name := at.String()
 	if i := slices.Index(b.atoms.names, name); i >= 0 {
@@ -233,14 +235,14 @@ func (b *rankBuilder) access(o *ops.Op) {
 		}
 	}
 	if b.spoils(o, s) {
-		b.report(NoRace, "rank %d: an operation writes what other parts of it still read: %s", b.rank, o)
+		b.report(NoRace, "rank %d: an operation writes memory that other parts of it still read: %s", b.rank, o)
 	}
 	b.add(o.Stream, s)
 }
 
-// spoils says that an operation writes what it reads, other than what a product adds to
-// and the terms of a sum that are its result: of these, each element is read by the tile
-// or the thread that writes it.
+// spoils reports whether an operation writes memory that it reads, except the result that a
+// product adds to, and a term of a sum that is its result: there the tile or thread that
+// writes an element is the one that reads it.
 func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 	operands := s.operands
 	if o.Kind == ops.Sum {
@@ -248,7 +250,8 @@ func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 			return len(s.results) > 0 && slices.Equal(term, s.results[0])
 		})
 	}
-	if last := len(operands) - 1; o.Accumulate && last > 1 && len(s.results) > 0 && slices.Equal(operands[last], s.results[0]) {
+	if last := len(operands) - 1; o.Accumulate && last > 1 && len(s.results) > 0 &&
+		slices.Equal(operands[last], s.results[0]) {
 		operands = operands[:last]
 	}
 	read := slices.Concat(operands...)
@@ -263,7 +266,7 @@ func (b *rankBuilder) count(o *ops.Op) []int32 {
 	return b.own(o.Count)
 }
 
-// foreign says whether a use of a peer's memory lies where only the peer's caller may
+// foreign reports whether a use of a peer's memory lies where only the peer's caller may
 // write, or read.
 func (m *machine) foreign(u ops.Use) bool {
 	p, from, to := span(u)
@@ -273,11 +276,12 @@ func (m *machine) foreign(u ops.Use) bool {
 	})
 }
 
-// write adds what is written between runs, on main.
+// write adds the writes between runs, on main.
 func (b *rankBuilder) write() {
 	for i := range b.Memory {
 		if c := &b.Memory[i]; c.At.Rank == b.rank {
-			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes), writes: b.atoms.of(c.Use), wrote: c})
+			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes),
+				writes: b.atoms.of(c.Use), wrote: c})
 		}
 	}
 }

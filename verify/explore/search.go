@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Explore looks at every state of the system and says what it found.
+// Explore looks at every state of the system and returns the violations it found.
 func Explore(sys System) Verdict { return explored(sys).verdict }
 
 func explored(sys System) *search {
@@ -31,7 +31,7 @@ func explored(sys System) *search {
 type search struct {
 	*machine
 	contents contents
-	next     [][]int32 // steps that come directly behind each
+	next     [][]int32 // the direct successors of each step
 	seen     map[string]bool
 	matched  map[int32]int32 // the post that ended each wait
 	path     []int32
@@ -39,7 +39,7 @@ type search struct {
 	verdict  Verdict
 }
 
-// from explores a state and all behind it.
+// from explores a state and all states that follow it.
 func (x *search) from(s *state) {
 	length := len(x.path)
 	defer func() { x.path = x.path[:length] }()
@@ -79,7 +79,7 @@ func (x *search) step(s *state, i int32) {
 	x.take(s, i)
 }
 
-// fresh says whether orders have to branch here.
+// fresh reports whether the search has not met the state, so that orders branch here.
 func (x *search) fresh(s *state) bool {
 	key := s.key()
 	if x.seen[key] {
@@ -94,7 +94,7 @@ func (x *search) fresh(s *state) bool {
 	return true
 }
 
-// over says that the search is to end.
+// over reports whether the search must end.
 func (x *search) over() bool {
 	if x.First && len(x.verdict.Violations) > 0 {
 		x.verdict.Complete = false
@@ -126,7 +126,7 @@ func (x *search) race(i, j int32) {
 	x.found(p, fmt.Sprintf("at once: %s; %s", a, b))
 }
 
-// overlap says whether two accesses conflict in memory, not only by a peer's run.
+// overlap reports whether two accesses conflict in memory, not only by a peer's run.
 func (x *search) overlap(a, b *step) bool {
 	meet := func(r, w []int32) bool {
 		return slices.ContainsFunc(r, func(n int32) bool { return slices.Contains(w, n) })
@@ -134,7 +134,7 @@ func (x *search) overlap(a, b *step) bool {
 	return meet(a.reads, b.writes) || meet(a.writes, b.reads) || meet(a.writes, b.writes)
 }
 
-// ended looks at a state from which nothing goes on.
+// ended looks at a state in which no step can be taken.
 func (x *search) ended(s *state) {
 	if s.left > 0 {
 		var blocked []string

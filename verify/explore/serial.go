@@ -10,10 +10,10 @@ import (
 // in any order that the edges of a run's graph allow, and a wait that it has begun
 // keeps it from all others. Modes of the system other than InOrder count as Captured.
 //
-// Copies and products end by themselves and are seen by no other rank, so they are
-// taken as soon as they can be: whatever deadlocks without them deadlocks with them.
-// What a free rank may begin depends on no other rank, so one rank at a time branches.
-// Both need that no post is lost, which Explore shows.
+// Copies and products end by themselves and are seen by no other rank, so they are taken as
+// soon as they can be: a program that deadlocks without them deadlocks with them. The
+// operations that a free rank may begin depend on no other rank, so one rank at a time
+// branches. Both need that no post is lost, which Explore shows.
 func ExploreSerial(sys System) Verdict {
 	sys.Modes = slices.Clone(sys.Modes)
 	for i, m := range sys.Modes {
@@ -25,7 +25,8 @@ func ExploreSerial(sys System) Verdict {
 	if m.Limit == 0 {
 		m.Limit = 20000
 	}
-	x := &serial{search: search{machine: m, next: make([][]int32, len(m.steps)), seen: map[string]bool{}, verdict: Verdict{Complete: true}}}
+	x := &serial{search: search{machine: m, next: make([][]int32, len(m.steps)), seen: map[string]bool{},
+		verdict: Verdict{Complete: true}}}
 	for i, st := range m.steps {
 		for _, p := range st.before {
 			x.next[p] = append(x.next[p], int32(i))
@@ -40,7 +41,7 @@ type serial struct{ search }
 // device is the state of all devices.
 type device struct {
 	*state
-	busy []int32 // the operation that holds each rank's device, 0 if none
+	busy []int32 // the operation that occupies each rank's device, 0 if none
 	rest []int   // steps it has left
 }
 
@@ -83,18 +84,19 @@ func (x *serial) from(d *device) {
 	}
 }
 
-// greedy takes what ends by itself and what devices that are held can go on with.
+// greedy takes the steps that end by themselves, and those that occupied devices can go on
+// with.
 func (x *serial) greedy(d *device) bool {
 	any := false
 	for i, st := range x.steps {
 		if !x.able(d.state, int32(i)) {
 			continue
 		}
-		switch held := d.busy[st.rank]; {
-		case held == st.group && held != 0:
+		switch busy := d.busy[st.rank]; {
+		case busy == st.group && busy != 0:
 			x.do(d, int32(i))
 			any = true
-		case held == 0 && !x.branches(st):
+		case busy == 0 && !x.branches(st):
 			x.do(d, int32(i))
 			any = true
 		}
@@ -102,12 +104,12 @@ func (x *serial) greedy(d *device) bool {
 	return any
 }
 
-// branches says that it matters when a step is begun.
+// branches reports whether it matters when a step is begun.
 func (x *serial) branches(st *step) bool {
 	return st.signals()
 }
 
-// choices are what the first rank that is free may begin; in the full search, what
+// choices are the steps that the first free rank may begin; in the full search, all that
 // any rank may begin or go on with.
 func (x *serial) choices(d *device) []int32 {
 	var list []int32
@@ -127,7 +129,7 @@ func (x *serial) choices(d *device) []int32 {
 	return list
 }
 
-// begin lets a device begin an operation: one that waits holds it.
+// begin lets a device begin an operation: one that waits occupies the device.
 func (x *serial) begin(d *device, i int32) {
 	st := x.steps[i]
 	if st.serialWait && d.busy[st.rank] == 0 {
@@ -170,11 +172,11 @@ func (x *serial) stuck(d *device) {
 	if d.left == 0 {
 		return
 	}
-	var held []string
+	var busy []string
 	for i, st := range x.steps {
 		if !d.done[i] && d.missing[i] == 0 && d.busy[st.rank] == st.group {
-			held = append(held, st.String())
+			busy = append(busy, st.String())
 		}
 	}
-	x.found(Serial, "each device is held by a wait: "+strings.Join(held, "; "))
+	x.found(Serial, "a wait occupies each device: "+strings.Join(busy, "; "))
 }

@@ -8,10 +8,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// state is how far everything has come.
+// state is one state of all ranks: steps done, words and contents.
 type state struct {
 	done    []bool
-	missing []int32 // of each step: those before it that are not done
+	missing []int32 // of each step: the number of its predecessors that are not done
 	left    int
 	value   []uint32 // of each word
 	writer  []int32  // of each word: the step that wrote it last, -1 if none
@@ -20,7 +20,8 @@ type state struct {
 
 func (m *machine) start() *state {
 	s := &state{done: make([]bool, len(m.steps)), missing: make([]int32, len(m.steps)), left: len(m.steps),
-		value: make([]uint32, len(m.words)), writer: make([]int32, len(m.words)), holds: make([]int32, len(m.atoms.names))}
+		value: make([]uint32, len(m.words)), writer: make([]int32, len(m.words)),
+		holds: make([]int32, len(m.atoms.names))}
 	for i, st := range m.steps {
 		s.missing[i] = int32(len(st.before))
 	}
@@ -59,7 +60,7 @@ func (s *state) key() string {
 	return string(b)
 }
 
-// able says whether a step can be taken.
+// able reports whether a step can be taken.
 func (m *machine) able(s *state, i int32) bool {
 	if s.done[i] || s.missing[i] > 0 {
 		return false
@@ -79,7 +80,7 @@ func (m *machine) enabled(s *state) []int32 {
 	return list
 }
 
-// take takes a step and says what it breaks.
+// take takes a step and reports the properties it breaks.
 func (x *search) take(s *state, i int32) {
 	st := x.steps[i]
 	x.inRun(s, st)
@@ -117,7 +118,7 @@ func (x *search) mark(s *state, st *step) {
 	s.holds[x.life[st.rank]] = x.contents.name(text)
 }
 
-// inRun holds that the runs that a step needs are under way.
+// inRun checks that the runs that a step needs are under way.
 func (x *search) inRun(s *state, st *step) {
 	for _, a := range st.lives {
 		if have := x.contents.text(s.holds[a]); have != fmt.Sprintf("run %d", st.run+1) {
@@ -134,18 +135,18 @@ func (x *search) access(s *state, st *step) {
 		for _, a := range st.writes {
 			s.holds[a] = 0
 		}
-	case st.op.Kind != ops.Signal: // a step word, which nothing reads
+	case st.op.Kind != ops.Signal: // a step word, which no operation reads
 		x.made(s, st)
 	}
 }
 
-// check holds what the caller reads against what it expects.
+// check compares the result that the caller reads with the expected one.
 func (x *search) check(s *state, st *step) {
 	want := x.Results[st.result].Want(st.run)
 	for _, a := range st.reads {
 		n := min(x.atoms.sizes[a], len(want))
 		if n < x.atoms.sizes[a] || !slices.Equal(x.elements(s, []int32{a}), want[:n]) {
-			x.found(Contents, fmt.Sprintf("%s is not what it should be behind run %d: it holds %q",
+			x.found(Contents, fmt.Sprintf("%s is not what it should be after run %d: it holds %q",
 				x.atoms.names[a], st.run+1, x.contents.text(s.holds[a])))
 			return
 		}
@@ -153,7 +154,7 @@ func (x *search) check(s *state, st *step) {
 	}
 }
 
-// match holds that a wait is ended by the same post in every order.
+// match checks that the same post ends a wait in every order.
 func (x *search) match(w, post int32) {
 	if before, ok := x.matched[w]; ok && before != post {
 		x.found(OnePost, fmt.Sprintf("%s is ended by different posts", x.steps[w]))

@@ -11,21 +11,21 @@ import (
 type kind uint8
 
 const (
-	mark   kind = iota // nothing happens: the start or end of a run
+	mark   kind = iota // the start or end of a run
 	wait               // for a word
 	write              // of a word
 	access             // of memory
 	check              // the caller reads a result
 )
 
-// step is what happens at once: an item of a Signal, a copy, a product, a write or
-// read of the caller.
+// step is one atomic event: an item of a Signal, a copy, a product, a write or read of the
+// caller.
 type step struct {
 	kind       kind
 	rank, run  int
 	op         *ops.Op // nil for the caller
 	name       string
-	before     []int32 // steps that have to be done first
+	before     []int32 // direct predecessors
 	word       int32   // of wait and write
 	value      uint32
 	reads      []int32 // atoms of memory, in the order of the operation's uses
@@ -59,8 +59,8 @@ func named(o *ops.Op) string {
 	return text
 }
 
-// brief names a step by what it does and to which memory, without sizes, values of
-// step words and workspaces: equal in programs that differ in the order of steps only.
+// brief names a step by its operation and its memory, without sizes, values of step words
+// and workspaces: equal in programs that differ only in the order of steps.
 func (s *step) brief() string {
 	if s.op == nil {
 		return "caller: " + s.name
@@ -82,5 +82,5 @@ func (s *step) brief() string {
 	return text
 }
 
-// signals says that a step waits for or writes a word.
+// signals reports whether a step waits for or writes a word.
 func (s *step) signals() bool { return s.kind == wait || s.kind == write }

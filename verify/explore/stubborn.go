@@ -1,14 +1,15 @@
 package explore
 
-// stubborn returns the steps to take from a state: the smallest set that it finds.
-// A set is closed when (1) for each of its steps that can be taken, every later step
-// that conflicts with it is in the set, and (2) for each that can't, something that
-// has to happen first is in the set: one step before it, or every write that may end
-// its wait. Then no order of other steps can touch what the set does.
+// stubborn returns the steps to take from a state: the smallest set that it finds. A set is
+// closed when (1) for each of its steps that can be taken, every later step that conflicts
+// with it is in the set, and (2) for each that can't, a cause that has to happen first is
+// in the set: one step before it, or every write that may end its wait. Then no order of
+// other steps can affect the steps of the set.
 func (x *search) stubborn(s *state, enabled []int32) []int32 {
 	best := enabled
 	if x.closing == nil {
-		x.closing = &closure{search: x, in: newMarks(len(x.steps)), yes: newMarks(len(x.steps)), no: newMarks(len(x.steps))}
+		x.closing = &closure{search: x, in: newMarks(len(x.steps)), yes: newMarks(len(x.steps)),
+			no: newMarks(len(x.steps))}
 	}
 	c := x.closing
 	c.state = s
@@ -35,7 +36,7 @@ type closure struct {
 	*search
 	*state
 	in      marks
-	yes, no marks // what covered found while the set stays as it is
+	yes, no marks // the answers of covered, until the set grows
 	able    int
 }
 
@@ -65,7 +66,7 @@ func (m *marks) put(i int32) { m.when[i] = m.now }
 
 func (m *marks) clear() { m.now++ }
 
-// include puts a step into the set, and all that it needs.
+// include puts a step into the set, and all steps that it needs.
 func (c *closure) include(i int32) {
 	if c.in.has(i) {
 		return
@@ -94,7 +95,7 @@ func (c *closure) include(i int32) {
 	}
 }
 
-// covered says that a step can't be taken before one of the set is.
+// covered reports whether a step can be taken only after a step of the set.
 func (c *closure) covered(i int32) bool {
 	switch {
 	case c.in.has(i) || c.yes.has(i):

@@ -2,20 +2,20 @@ package explore
 
 import "ovgen/verify/ops"
 
-// System is what is explored.
+// System is the input of an exploration.
 type System struct {
-	// Ranks holds what each rank enqueues for one run, in enqueue order.
+	// Ranks lists the operations that each rank enqueues for one run, in enqueue order.
 	Ranks [][]ops.Op
-	// Memory is what others than the run write between runs: the callers theirs, and
-	// other plans of the group the staging that plans share.
+	// Memory lists the buffers that are overwritten between runs: the callers' by the
+	// callers, and shared staging by other plans of the group.
 	Memory []Buffer
-	// Results say what the callers expect to read after each run.
+	// Results are the contents that the callers expect to read after each run.
 	Results []Result
 	// Words are the bytes of each semaphore's words on a rank, where they are known.
 	Words map[string]int64
 	// ElementSize is the bytes of an element; 4 if zero.
 	ElementSize int64
-	// Ordered says that results depend on the order in which a Sum adds its terms.
+	// Ordered: results depend on the order in which a Sum adds its terms.
 	Ordered bool
 	// Modes of the runs, one each, the same on all ranks.
 	Modes []Mode
@@ -30,33 +30,34 @@ type System struct {
 // Buffer is a range of memory that is overwritten before each run and after the last.
 type Buffer struct {
 	ops.Use
-	// Plan says that it belongs to the plan, else to the caller: peers may not write it.
+	// Plan: it belongs to the plan. Otherwise it belongs to the caller, and peers may not
+	// write it.
 	Plan bool
-	// Private says that peers may not read it either.
+	// Private: peers may not read it either.
 	Private bool
-	// Input has fresh contents, which results are made of; other memory has none.
+	// Input: it has fresh contents, from which results are made; other memory has none.
 	Input bool
 	// Values of an input in each run; nil gives each element a number of its own.
 	Values func(run int) []Number
 }
 
-// Result is a range and what it has to hold behind each run.
+// Result is a range and the contents it must have after each run.
 type Result struct {
 	At   ops.Use
 	Want func(run int) []Number
 }
 
-// Mode is how a run is carried out.
+// Mode is the way a run is executed.
 type Mode uint8
 
 // Modes of a run.
 const (
 	// Eager: each stream in order, streams side by side.
 	Eager Mode = iota
-	// Captured: the run is one graph, behind what main holds.
+	// Captured: the run is one graph, launched on main.
 	Captured
-	// InOrder: one operation of a rank at a time, in the order of enqueueing, as
-	// streams behave that share one hardware queue.
+	// InOrder: one operation of a rank at a time, in the order of enqueueing, like streams
+	// that share one hardware queue.
 	InOrder
 )
 
@@ -69,15 +70,16 @@ type Property string
 // Properties.
 const (
 	NoRace     Property = "no race"     // conflicting operations never run together
-	NoDeadlock Property = "no deadlock" // something can run while work is left
+	NoDeadlock Property = "no deadlock" // some step can be taken while work is left
 	OnePost    Property = "one post"    // a wait has one post, which finds the word reset
-	AtRest     Property = "at rest"     // every word is 0 behind the last run
+	AtRest     Property = "at rest"     // every word is 0 after the last run
 	Contents   Property = "contents"    // callers read the right results
 	InRun      Property = "in run"      // operations, and accesses by peers, lie between a run's start and end
-	Owned      Property = "plan-owned"  // peers write no caller's memory, and read what is shared
+	Owned      Property = "plan-owned"  // peers write no caller's memory, and read only shared memory
 	Capturable Property = "capturable"  // a run forks from main and joins it
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
-	WellFormed Property = "well formed" // ranks and memory exist; a wait is followed by its reset at once; a stream notes its own steps
+	// ranks and memory exist; a wait is followed by its reset at once; a stream notes its own steps
+	WellFormed Property = "well formed"
 )
 
 // Violation is a property that does not hold, and an order of steps that shows it.
@@ -93,15 +95,14 @@ type Verdict struct {
 	Violations []Violation
 	// States at which orders branched, and steps taken in all.
 	States, Steps int
-	// Complete says that nothing was left out: no limit was reached and the search
-	// was not ended by First.
+	// Complete: no limit was reached, and First did not end the search.
 	Complete bool
 }
 
-// Safe says that everything was looked at and nothing was found.
+// Safe reports whether the search was complete and found no violation.
 func (v Verdict) Safe() bool { return v.Complete && len(v.Violations) == 0 }
 
-// Broke says whether the property was found broken.
+// Broke reports whether the search found the property broken.
 func (v Verdict) Broke(p Property) bool {
 	for _, x := range v.Violations {
 		if x.Property == p {

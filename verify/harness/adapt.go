@@ -9,12 +9,13 @@ import (
 	"ovgen/schedule"
 )
 
-// Of is a generated package as the harness drives it: what the package exports.
+// Of is a generated package as the harness drives it: its exported names.
 func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	make func(context.Context, *group.Group, S) (P, error), bind func(P, context.Context, B) error) Program {
 	var checks []Divide
 	for _, d := range p.Divides {
-		checks = append(checks, Divide{Extent: schedule.Extent(d.Extent), By: schedule.Extent(d.By), Times: int64(d.Times)})
+		checks = append(checks, Divide{Extent: schedule.Extent(d.Extent), By: schedule.Extent(d.By),
+			Times: int64(d.Times)})
 	}
 	return Program{
 		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
@@ -62,7 +63,7 @@ type adapted[B any] struct {
 	memory func() (plan.Memory, error)
 }
 
-// Memory is what the plan's Shape says that it needs.
+// Memory is the memory that the plan's Shape asks for.
 func (p adapted[B]) Memory() (plan.Memory, error) { return p.memory() }
 
 // Bind sets the package's buffers by the names of their fields.

@@ -13,8 +13,8 @@ import (
 	"ovgen/verify/reference"
 )
 
-// TestRanks are the sizes of the groups to test: of 2 to 4 those that the program was
-// proven for, or else the smallest that it was.
+// TestRanks are the sizes of the groups to test: the proven sizes of 2 to 4, or else the
+// smallest proven size.
 func (p *Program) TestRanks() (sizes []int) {
 	for ranks := 2; ranks <= 4; ranks++ {
 		if len(p.Ranks) == 0 || slices.Contains(p.Ranks, ranks) {
@@ -45,7 +45,7 @@ func (p *Program) TestShapes(t driver.Type, ranks int) (list []Shape) {
 	return list
 }
 
-// Large says that the host takes seconds for one set of results.
+// Large reports whether the host takes seconds for one set of results.
 func (p *Program) Large(s Shape, ranks int) bool {
 	x, err := p.Problem(s, ranks)
 	if err != nil {
@@ -102,7 +102,7 @@ func Check(ctx context.Context, g *group.Group, p *Program, s Shape, seed uint32
 	return nil
 }
 
-// compared makes the runs, each with inputs of its own, and compares what they leave.
+// compared makes the runs, each with its own inputs, and compares their results.
 func (t *Tensors) compared(runs []func() error, stream driver.Stream) error {
 	for i, run := range runs {
 		in := t.Inputs(uint32(i), false)
@@ -124,14 +124,14 @@ func (t *Tensors) upload(in map[string]reference.Input) error {
 	var errs []error
 	for name := range in {
 		if !t.absent(name) && t.Parts[name].Count > 0 {
-			errs = append(errs, t.Member.Driver().MemcpyHtoD(t.At[name], t.held(name, in[name])))
+			errs = append(errs, t.Member.Driver().MemcpyHtoD(t.At[name], t.onDevice(name, in[name])))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// held is this rank's part of an input, as the device holds it.
-func (t *Tensors) held(name string, in reference.Input) []byte {
+// onDevice is this rank's part of an input, as the device has it.
+func (t *Tensors) onDevice(name string, in reference.Input) []byte {
 	part := t.Parts[name]
 	values := make([]float32, part.Count)
 	for i := range values {
@@ -140,8 +140,8 @@ func (t *Tensors) held(name string, in reference.Input) []byte {
 	return reference.Encode(t.Shape.Type, values)
 }
 
-// equalOnHost holds every result against the reference, and the inputs against what
-// they were, but for what the program replaces in place.
+// equalOnHost compares every result with the reference, and the inputs with their values
+// before the run, except those that the program replaces in place.
 func (t *Tensors) equalOnHost(in map[string]reference.Input) error {
 	for name, v := range t.Problem.Results(in, false) {
 		if most := float64(reference.Exact(t.Shape.Type) * t.Problem.Unit()); !t.copied(name) && v.Largest > most {
@@ -162,7 +162,7 @@ func (t *Tensors) equalOnHost(in map[string]reference.Input) error {
 		if t.absent(name) {
 			continue
 		}
-		was := t.held(name, in[name])
+		was := t.onDevice(name, in[name])
 		for _, k := range t.kept(name) {
 			from, now := t.Bytes(k.from), make([]byte, t.Bytes(k.to-k.from))
 			if err := t.Member.Driver().MemcpyDtoH(now, t.At[name]+driver.Ptr(from)); err != nil {

@@ -13,7 +13,7 @@ type Pattern struct {
 	Counts []int
 }
 
-// Patterns are the counts to verify a program with: parts that differ, nothing at all, and
+// Patterns are the counts to verify a program with: different parts, no rows at all, and
 // all rows in one part. A program without uneven parts has one pattern of no counts.
 func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	if !p.uneven() {
@@ -23,13 +23,15 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	_, constant := p.Schedule().Constants()[schedule.M]
 	if p.ragged() {
 		n := ranks * ranks
-		return []Pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)}, {"one part", only(n, min(1, n-1), s.M)}}
+		return []Pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)},
+			{"one part", only(n, min(1, n-1), s.M)}}
 	}
 	most := s.M
 	if s.P > 0 {
 		most = s.P
 	}
-	list := []Pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)}, {"one part", only(ranks, 0, min(most, s.M))}}
+	list := []Pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)},
+		{"one part", only(ranks, 0, min(most, s.M))}}
 	if constant { // the parts are always all of them
 		return slices.DeleteFunc(list, func(l Pattern) bool { return sum(l.Counts) != s.M })
 	}
@@ -38,7 +40,7 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 
 func (p *Program) uneven() bool { return slices.ContainsFunc(p.Tensors, unevenly) }
 
-// ragged says that each pair of ranks has a count of its own.
+// ragged reports whether each pair of ranks has its own count.
 func (p *Program) ragged() bool {
 	return slices.ContainsFunc(p.Tensors, func(t Tensor) bool {
 		_, ok := reference.Ragged(t)
@@ -46,22 +48,22 @@ func (p *Program) ragged() bool {
 	})
 }
 
-// unevenly says that the ranks' parts of a tensor differ in size.
+// unevenly reports whether the ranks' parts of a tensor differ in size.
 func unevenly(t Tensor) bool {
 	return slices.ContainsFunc(t.Axes, func(a Axis) bool {
 		return slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Uneven })
 	})
 }
 
-// bounded says that New has to know the most rows of an uneven part.
+// bounded reports whether New has to know the most rows of an uneven part.
 func bounded(t Tensor) bool {
 	return slices.ContainsFunc(t.Axes, func(a Axis) bool {
 		return slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Most != "" })
 	})
 }
 
-// counts are parts of m that differ, none above most: every second rank has up to three
-// more than its share and the next as many fewer.
+// counts are different parts of m, none above most: every second rank has up to three more
+// than its share and the next as many fewer.
 func counts(m, ranks, most int) []int {
 	list := make([]int, ranks)
 	share := m / ranks

@@ -17,9 +17,9 @@ func (s Shape) With(other Shape) Shape {
 	return s
 }
 
-// VerifyShapes are a plain one and one whose rows a rank are no multiple of 8,
-// where the type allows with odd K and N too; GPUs get one that fills them. All are
-// widened to what the placements and New need.
+// VerifyShapes are a plain one and one whose rows a rank are no multiple of 8, where the
+// type allows with odd K and N too; GPUs get one that fills them. All are widened to
+// multiples that the placements and New accept.
 func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	odd := Shape{M: 26 * ranks, K: 72, N: 40, N2: 16, N3: 24}
 	granule := 8
@@ -41,8 +41,8 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	return list
 }
 
-// PlainShape has so many rows a rank in each extent, and what the placements and New need
-// more.
+// PlainShape has so many rows a rank in each extent, and as much more as the placements and
+// New need.
 func (p *Program) PlainShape(rows, ranks int) Shape {
 	n := rows * ranks
 	s := p.widened(Shape{M: n, K: n, N: n}.Fit(p, ranks), ranks, 1)
@@ -50,8 +50,8 @@ func (p *Program) PlainShape(rows, ranks int) Shape {
 	return s
 }
 
-// widened is a shape whose other extents than M are multiples of what they are cut in,
-// parts being multiples of granule; constants stand for themselves.
+// widened is a shape whose extents except M are multiples of their numbers of parts, parts
+// being multiples of granule; constants stand for themselves.
 func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	constants := p.Schedule().Constants()
 	for _, e := range Symbols {
@@ -68,7 +68,7 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	return s
 }
 
-// widen makes an extent a multiple of what it is cut in.
+// widen makes an extent a multiple of its number of parts.
 func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
 	d := p.divisor(x, ranks)
 	if d > 1 {
@@ -79,7 +79,7 @@ func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
 
 func multiple(x, of int) int { return (x + of - 1) / of * of }
 
-// BenchShapes are what bench measures where no shape is asked for: those of large models on
+// BenchShapes are the shapes of bench where the user gives none: those of large models on
 // GPUs, of a bare communication growing sizes, and one small shape in the simulator.
 func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	var list []Shape
@@ -96,7 +96,8 @@ func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 		}
 	default:
 		list = []Shape{
-			{M: 32768, K: 16384, N: 8192}, {M: 16384, K: 8192, N: 8192}, {M: 8192, K: 8192, N: 8192}, {M: 4096, K: 8192, N: 7168},
+			{M: 32768, K: 16384, N: 8192}, {M: 16384, K: 8192, N: 8192}, {M: 8192, K: 8192, N: 8192},
+			{M: 4096, K: 8192, N: 7168},
 			{M: 2048, K: 8192, N: 3584}, {M: 1024, K: 4096, N: 3584}, {M: 512, K: 4096, N: 3584},
 		}
 	}
@@ -107,7 +108,7 @@ func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	return list
 }
 
-// slack is room for what alignment takes, beside staged.
+// slack is room for alignment, beside staged.
 const slack = 288 << 10
 
 // Arena is the bytes of an arena in which a plan of the program has room at a shape.
@@ -125,9 +126,9 @@ func (p *Program) Staging(s Shape, ranks int) int64 {
 	return staged(x)
 }
 
-// staged bounds what a plan of any schedule stages: what it gathers, what lies
-// between two layers, of partial results every rank's, and of uneven parts a rank each
-// of the most rows that one may have.
+// staged bounds the bytes that a plan of any schedule stages: gathered operands, the tensor
+// between two layers, every rank's partial results, and for each rank an uneven part of the
+// most rows.
 func staged(x *reference.Problem) int64 {
 	ranks, elements := x.Extents[schedule.D], 0
 	for _, t := range x.Tensors {

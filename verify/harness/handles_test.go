@@ -55,7 +55,8 @@ func TestHandlesInLoop(t *testing.T) {
 				return counting{plan, g, func(c ipc.Counters) { seen[g.Rank()] = append(seen[g.Rank()], c) }}, nil
 			}
 			synctest.Test(t, func(t *testing.T) {
-				if err := testShape(t.Context(), &p, Shape{M: 24, K: 16, N: 8, Type: driver.BF16}, ranks, 1); err != nil {
+				if err := testShape(t.Context(), &p, Shape{M: 24, K: 16, N: 8, Type: driver.BF16},
+					ranks, 1); err != nil {
 					t.Fatal(err)
 				}
 			})

@@ -41,14 +41,15 @@ var linearTensors = []Tensor{
 }
 
 func program(wrong func(driver.Driver, driver.Ptr, driver.Stream) error) *Program {
-	return ofKindPtr("linear", Program{Name: "allgatherlinear", Tensors: linearTensors, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+	return ofKindPtr("linear", Program{Name: "allgatherlinear", Tensors: linearTensors,
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			p, err := allgatherlinear.New(ctx, g, allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
 			return &linear{Plan: p, wrong: wrong, group: g}, err
 		}})
 }
 
-// TestCheck changes one element behind each run, or leaves one unwritten.
+// TestCheck changes one element after each run, or leaves one unwritten.
 func TestCheck(t *testing.T) {
 	for _, x := range []struct {
 		name  string
@@ -67,7 +68,8 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return errors.Join(d.MemcpyDtoDAsync(c, c+64, 64, other), d.StreamSynchronize(s), d.StreamSynchronize(other), d.StreamDestroy(other))
+			return errors.Join(d.MemcpyDtoDAsync(c, c+64, 64, other), d.StreamSynchronize(s),
+				d.StreamSynchronize(other), d.StreamDestroy(other))
 		}, "race on bytes"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/group"
 )
 
-// besides is a plan behind whose runs an element of another rank's rows of A is changed.
+// besides is a plan after whose runs an element of another rank's rows of A is changed.
 type besides struct {
 	Plan
 	group *group.Group
@@ -38,10 +38,13 @@ func (p *besides) Enqueue(s driver.Stream) error {
 func TestOtherRowsInPlace(t *testing.T) {
 	for _, ranks := range []int{2, 3} {
 		for _, spoilt := range []bool{false, true} {
-			p := ofKind("sum", Program{Name: "reducescatterinplace", Checks: []Divide{{Extent: "M", By: "D"}}, Types: []driver.Type{driver.FP32},
+			p := ofKind("sum", Program{Name: "reducescatterinplace", Checks: []Divide{{Extent: "M", By: "D"}},
+				Types: []driver.Type{driver.FP32},
 				Tensors: []Tensor{
-					{Name: "A", Axes: []Axis{{Extent: "D", Outer: []Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
-					{Name: "C", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"}}})
+					{Name: "A", Axes: []Axis{{Extent: "D", Outer: []Split{{Kind: "DIDx", Count: "D"}}},
+						{Extent: "M"}, {Extent: "N"}}},
+					{Name: "C", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}},
+						Within: "A"}}})
 			made := Adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind)
 			p.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 				plan, err := made(ctx, g, s)

@@ -10,10 +10,9 @@ import (
 	"ovgen/verify/reference"
 )
 
-// The device code of generated/run has three kernels, each with one by-value
-// parameter struct laid out as the Go struct here. Threads stride over the
-// elements: thread t of T takes t, t+T, t+2T, ... Anything with Count 0 (the
-// zero struct) does nothing.
+// The device code of generated/run has three kernels, each with one by-value parameter
+// struct laid out as the Go struct here. Threads stride over the elements: thread t of T
+// takes t, t+T, t+2T, ... A launch with Count 0 (the zero struct) does nothing.
 
 // fillParams: the element of a tensor with index First + placed(i) goes to At[i],
 // where placed(i) = i/Run*Stride + i%Run.
@@ -39,7 +38,7 @@ type fillParams struct {
 	Format      uint32 // of elements: formatOf
 	Real        uint32 // 1: uniform in [-1, 1)
 	Unit        float32
-	Add         uint32 // 1: to what is there
+	Add         uint32 // 1: to the previous content
 }
 
 // compareParams: Got[i] against Want[placed(i)], value by value as == does (a NaN
@@ -129,7 +128,8 @@ func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 		return nil, fmt.Errorf("load the kernels of %s: %w", code.Name, err)
 	}
 	l := &Kernels{drv: d, module: m}
-	for name, to := range map[string]*driver.Function{kernelFill: &l.fill, kernelCompare: &l.compare, kernelSpin: &l.spin} {
+	for name, to := range map[string]*driver.Function{kernelFill: &l.fill, kernelCompare: &l.compare,
+		kernelSpin: &l.spin} {
 		if *to, err = d.ModuleGetFunction(m, name); err != nil {
 			return nil, errors.Join(fmt.Errorf("load kernel %s: %w", name, err), d.ModuleUnload(m))
 		}
@@ -158,12 +158,13 @@ func (l *Kernels) Make(at driver.Ptr, t driver.Type, in reference.Input, part re
 	return l.launchFill(at, t, in, part, 0, s)
 }
 
-// add adds a part of a tensor to what at holds.
+// add adds a part of a tensor to the content of at.
 func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
 	return l.launchFill(at, t, in, part, 1, s)
 }
 
-func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32, s driver.Stream) error {
+func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32,
+	s driver.Stream) error {
 	p := fillParams{Seed: in.Seed, Limit: in.Limit, Format: formatOf(t), Unit: in.Unit, Add: add}
 	if in.Real {
 		p.Real = 1
@@ -181,13 +182,13 @@ func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, p
 	return nil
 }
 
-// verdictBytes is the room that judging count elements takes.
+// verdictBytes is the size of the verdicts on count elements.
 func verdictBytes(count int) int64 {
 	return int64(blocks(count).X) * blockThreads * int64(unsafe.Sizeof(verdict{}))
 }
 
-// judge compares a piece of a part with what lies in its place of a whole tensor;
-// read the verdicts once the stream is there.
+// judge compares a piece of a part with its place in a whole tensor; read the verdicts once
+// the stream is there.
 func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.Piece, s driver.Stream) error {
 	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(x.First)*t.Size()), Out: out,
 		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Format: formatOf(t)}
@@ -197,8 +198,8 @@ func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.P
 	return nil
 }
 
-// verdict reads what judge found: the first of all elements that differ, -1 if
-// none does.
+// verdict reads the result of judge: the first of all elements that differ, -1 if none
+// does.
 func (l *Kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
 	raw := make([]byte, verdictBytes(count))
 	if err := l.drv.MemcpyDtoH(raw, out); err != nil {

@@ -8,7 +8,8 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Member is one rank of a group and what it brings to the runs of a program.
+// Member is one rank of a group, with its kernels, streams and inputs for the runs of a
+// program.
 type Member struct {
 	*group.Group
 	Kernels *Kernels       // make and compare tensors; nil where the host does
@@ -17,7 +18,7 @@ type Member struct {
 	Seed    uint32         // of the inputs
 }
 
-// ClosePlan closes a plan; what fails after an abort is not an error, since the abort is.
+// ClosePlan closes a plan; after an abort, a failure is no error of its own: the abort is.
 func (m *Member) ClosePlan(ctx context.Context, p Plan) error {
 	if err := p.Close(ctx); err != nil && m.Err() == nil {
 		return err

@@ -23,17 +23,17 @@ func (m *Meter) MemAlloc(bytes int64) (driver.Ptr, error) {
 	return m.Driver.MemAlloc(bytes)
 }
 
-// measured is a plan that knows what memory its Shape said it would need.
+// measured is a plan with the memory that its Shape predicted.
 type measured interface {
 	Memory() (plan.Memory, error)
 	Base() *plan.Plan
 }
 
-// took is what a plan's New took on one rank.
+// took is the memory that a plan's New took on one rank.
 type took struct{ Workspaces, Words, Staging int64 }
 
-// Metered is the program with a New that holds what it takes, as the first of a group,
-// against what Shape.Memory says.
+// Metered is the program with a New that compares the memory it takes, as the first of a
+// group, with Shape.Memory.
 func (m *Meter) Metered(p *Program) *Program {
 	q := *p
 	q.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
@@ -109,7 +109,7 @@ func largest(ctx context.Context, g *group.Group, mine took) (most took, err err
 	return most, nil
 }
 
-// holds compares what a plan took with what it was said to need.
+// holds compares the memory that a plan took with the prediction.
 func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 	need, err := x.Memory()
 	if err != nil {
@@ -125,7 +125,8 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 	return p.holdsBuffers(need, g, s)
 }
 
-// holdsBuffers compares the caller's buffers with what the placements give a rank.
+// holdsBuffers compares the sizes of the caller's buffers with a rank's parts by the
+// placements.
 func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error {
 	x, err := p.Problem(s, g.Size())
 	if err != nil {

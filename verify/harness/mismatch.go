@@ -26,7 +26,8 @@ func (t *Tensors) mismatch(name string, i int, got, want float64, differ int) *M
 		columns = 1
 	}
 	at := t.Parts[name].At(i)
-	return &Mismatch{Tensor: name, Row: at / columns, Column: at % columns, Got: text(got), Want: text(want), Differ: differ}
+	return &Mismatch{Tensor: name, Row: at / columns, Column: at % columns, Got: text(got),
+		Want: text(want), Differ: differ}
 }
 
 // String is "rank 2, run 3: C, row 5, column 7 is 1, want 2 (31 elements differ)".

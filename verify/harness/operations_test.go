@@ -45,21 +45,36 @@ func tensor(name string, axes ...Axis) Tensor { return Tensor{Name: name, Axes: 
 
 // operations are programs of every kind, carried out the plain way.
 var operations = []Program{
-	ofKind("linear", Program{Name: "gather", Tensors: []Tensor{tensor("A", chunked, inK), tensor("B", inN, inK), tensor("Bias", inN), tensor("C", inM, inN)}}),
-	ofKind("linear", Program{Name: "qkv", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK), tensor("B2", inN2, inK), tensor("B3", inN3, inK),
-		tensor("C", steps, inN), tensor("C2", steps, inN2), tensor("C3", steps, inN3), tensor("Gathered", steps, inK)}}),
-	ofKind("matmul", Program{Name: "scatter", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", columnsK, inN), tensor("C", rows, inN)}}),
-	ofKind("linear", Program{Name: "reduce", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("Bias", inN), tensor("C", inM, inN)}}),
-	ofKind("gradient", Program{Name: "columngradient", Tensors: []Tensor{tensor("A", inM, inN), tensor("B", rows, inK), tensor("C", inN, inK)}}),
-	ofKind("gradient", Program{Name: "rowgradient", Tensors: []Tensor{tensor("A", rows, inN), tensor("B", inM, inK), tensor("C", inN, inK)}}),
-	ofKind("mlp", Program{Name: "mlp", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", columnsF, inK), tensor("Bias", columnsF), tensor("B2", inN, columnsF), tensor("C", rows, inN)}}),
+	ofKind("linear", Program{Name: "gather", Tensors: []Tensor{tensor("A", chunked, inK), tensor("B", inN, inK),
+		tensor("Bias", inN), tensor("C", inM, inN)}}),
+	ofKind("linear", Program{Name: "qkv", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK),
+		tensor("B2", inN2, inK), tensor("B3", inN3, inK),
+		tensor("C", steps, inN), tensor("C2", steps, inN2), tensor("C3", steps, inN3),
+		tensor("Gathered", steps, inK)}}),
+	ofKind("matmul", Program{Name: "scatter", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", columnsK, inN),
+		tensor("C", rows, inN)}}),
+	ofKind("linear", Program{Name: "reduce", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK),
+		tensor("Bias", inN), tensor("C", inM, inN)}}),
+	ofKind("gradient", Program{Name: "columngradient", Tensors: []Tensor{tensor("A", inM, inN), tensor("B", rows, inK),
+		tensor("C", inN, inK)}}),
+	ofKind("gradient", Program{Name: "rowgradient", Tensors: []Tensor{tensor("A", rows, inN), tensor("B", inM, inK),
+		tensor("C", inN, inK)}}),
+	ofKind("mlp", Program{Name: "mlp", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", columnsF, inK),
+		tensor("Bias", columnsF), tensor("B2", inN, columnsF), tensor("C", rows, inN)}}),
 	ofKind("copy", Program{Name: "allgather", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", steps, inN)}}),
-	ofKind("copy", Program{Name: "uneven", Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}), inN), tensor("C", inM, inN)}}),
-	ofKind("copy", Program{Name: "alltoall", Tensors: []Tensor{tensor("A", each, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), each, inM)}}),
-	ofKind("copy", Program{Name: "alltoallv", Tensors: []Tensor{tensor("A", unevenD, schedule.Dim(schedule.D), inM), tensor("C", schedule.Dim(schedule.D), unevenD, inM)}}),
-	ofKind("copy", Program{Name: "permutation", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), inN)}}),
-	ofKind("copy", Program{Name: "broadcast", Tensors: []Tensor{{Name: "A", Axes: []Axis{inM, inN}, Root: true}, tensor("C", inM, inN)}}),
-	ofKind("sum", Program{Name: "reducescatter", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", rows, inN)}}),
+	ofKind("copy", Program{Name: "uneven",
+		Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D,
+			Uneven: true}), inN), tensor("C", inM, inN)}}),
+	ofKind("copy", Program{Name: "alltoall", Tensors: []Tensor{tensor("A", each, schedule.Dim(schedule.D), inM),
+		tensor("C", schedule.Dim(schedule.D), each, inM)}}),
+	ofKind("copy", Program{Name: "alltoallv", Tensors: []Tensor{tensor("A", unevenD, schedule.Dim(schedule.D), inM),
+		tensor("C", schedule.Dim(schedule.D), unevenD, inM)}}),
+	ofKind("copy", Program{Name: "permutation", Tensors: []Tensor{tensor("A", rows, inN),
+		tensor("C", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), inN)}}),
+	ofKind("copy", Program{Name: "broadcast", Tensors: []Tensor{{Name: "A", Axes: []Axis{inM, inN}, Root: true},
+		tensor("C", inM, inN)}}),
+	ofKind("sum", Program{Name: "reducescatter", Tensors: []Tensor{tensor("A", each, inM, inN),
+		tensor("C", rows, inN)}}),
 	ofKind("sum", Program{Name: "allreduce", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", inM, inN)}}),
 }
 
@@ -215,7 +230,8 @@ func (p *plain) multiply(s reference.Step, whole map[string][]float32) error {
 		if at[i], err = p.Alloc(n); err != nil {
 			return err
 		}
-		if err := p.Member.Driver().MemcpyHtoD(at[i], reference.Encode(p.Shape.Type, whole[name])); name != s.C && name != "" && err != nil {
+		if err := p.Member.Driver().MemcpyHtoD(at[i], reference.Encode(p.Shape.Type, whole[name])); name != s.C &&
+			name != "" && err != nil {
 			return err
 		}
 	}
@@ -224,7 +240,8 @@ func (p *plain) multiply(s reference.Step, whole map[string][]float32) error {
 		return err
 	}
 	raw := make([]byte, p.Bytes(s.M*s.N))
-	err = errors.Join(p.Member.Driver().Matmul(h, at[3], at[0], at[1], at[2], space, stream), p.Member.Driver().StreamSynchronize(stream),
+	err = errors.Join(p.Member.Driver().Matmul(h, at[3], at[0], at[1], at[2], space, stream),
+		p.Member.Driver().StreamSynchronize(stream),
 		p.Member.Driver().StreamDestroy(stream), p.Member.Driver().MemcpyDtoH(raw, at[3]), p.Free())
 	if err != nil {
 		return err

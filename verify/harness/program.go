@@ -31,16 +31,16 @@ type Program struct {
 	Ranks []int  // group sizes it was proven for; empty means any
 	Eager bool   // it can't be replayed as a graph
 	Slow  bool   // on purpose: no choice for tune
-	// Ops and Tensors are those of the schedule: what is computed, and which part of
-	// each operand and result a rank holds.
+	// Ops and Tensors are those of the schedule: the computation, and the part of each
+	// operand and result on a rank.
 	Ops     []Op
 	Tensors []Tensor
-	Checks  []Divide // what New requires of a shape
+	Checks  []Divide // the requirements of New on a shape
 	// Types it accepts, the default first.
 	Types []driver.Type
 	// New makes the package's plan; it is collective.
 	New func(ctx context.Context, g *group.Group, s Shape) (Plan, error)
-	// Memory is what a plan of a shape needs on each of so many ranks.
+	// Memory is the memory that a plan of a shape needs on each of so many ranks.
 	Memory func(ranks int, s Shape) (plan.Memory, error)
 }
 
@@ -51,8 +51,8 @@ type Buffers struct {
 	Counts []int
 }
 
-// Plan is what the harness needs of a generated package's Plan. A generated
-// Plan embedded in a struct with a Bind that converts Buffers is one:
+// Plan is the part of a generated package's Plan that the harness uses. A generated Plan
+// embedded in a struct with a Bind that converts Buffers is one:
 //
 //	type linear struct{ *allgatherlinear.Plan }
 //

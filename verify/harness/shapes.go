@@ -26,7 +26,7 @@ func (s *Shape) At(e schedule.Extent) *int {
 		schedule.N3: &s.N3, schedule.F: &s.F, schedule.P: &s.P}[e]
 }
 
-// String is "m,k,n", with ",N2=1024" and so on behind it where they are known.
+// String is "m,k,n", with ",N2=1024" and so on after it where they are known.
 func (s Shape) String() string {
 	text := fmt.Sprintf("%d,%d,%d", s.M, s.K, s.N)
 	for _, e := range Symbols[3:] {
@@ -37,29 +37,29 @@ func (s Shape) String() string {
 	return text
 }
 
-// Schedule is what of the program's schedule the harness knows.
+// Schedule is the part of the program's schedule that the harness knows.
 func (p *Program) Schedule() schedule.Schedule {
 	return schedule.Schedule{Ops: p.Ops, Tensors: p.Tensors}
 }
 
-// Made says that runs write a tensor.
+// Made reports whether runs write a tensor.
 func (p *Program) Made(tensor string) bool { return p.Schedule().Made(tensor) }
 
-// layers says that the program has a result which only its own operations see.
+// layers reports whether the program has a result that only its own operations read.
 func (p *Program) layers() bool { return len(p.Schedule().Hidden()) > 0 }
 
-// Measures says whether a tensor of the program has a symbol of the operation, as itself
+// Measures reports whether a tensor of the program has a symbol of the operation, as itself
 // or as a constant.
 func (p *Program) Measures(symbol schedule.Extent) bool {
 	_, has := p.Schedule().Symbols()[symbol]
 	return has || symbol == schedule.P && slices.ContainsFunc(p.Tensors, bounded)
 }
 
-// Fit derives what a shape leaves open, and drops what the program has no use for. A
-// constant of the program stands for its symbol. Further products of one A are key and
-// value beside the query of grouped-query attention, a quarter as wide, or, where there
-// are two products, gate and up of the same width. In an MLP without F n is what the
-// other programs take it for, a rank's share of the first layer: F is n*D, and the
+// Fit derives the extents that a shape leaves open, and drops those that the program does
+// not use. A constant of the program stands for its symbol. Further products of one A are
+// key and value beside the query of grouped-query attention, a quarter as wide, or, where
+// there are two products, gate and up of the same width. In an MLP without F, n means what
+// it does in the other programs, a rank's share of the first layer: F is n*D, and the
 // second layer leads back to k columns.
 func (s Shape) Fit(p *Program, ranks int) Shape {
 	constants := p.Schedule().Constants()
@@ -94,7 +94,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	return s
 }
 
-// shares says that n is a rank's share of what lies between the layers of an MLP.
+// shares reports whether n is a rank's share of the tensor between the layers of an MLP.
 func (p *Program) shares(s Shape) bool {
 	_, constant := p.Schedule().Constants()[schedule.F]
 	return p.layers() && p.Measures(schedule.F) && s.F == 0 && !constant
@@ -127,7 +127,8 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 	return x, x.Check()
 }
 
-// contradicted says which extent of a shape is another than the program's constant.
+// contradicted returns an error if an extent of a shape differs from the program's
+// constant.
 func (p *Program) contradicted(s Shape) error {
 	constants := p.Schedule().Constants()
 	for _, e := range Symbols {
@@ -135,13 +136,14 @@ func (p *Program) contradicted(s Shape) error {
 			continue
 		}
 		if n, constant := constants[e]; constant && *s.At(e) != 0 && *s.At(e) != int(n) {
-			return fmt.Errorf("shape %s: %s is %d, and %s has the constant %d for it (leave it out)", s, e, *s.At(e), p.Name, n)
+			return fmt.Errorf("shape %s: %s is %d, and %s has the constant %d for it (leave it out)", s,
+				e, *s.At(e), p.Name, n)
 		}
 	}
 	return nil
 }
 
-// Fits says what keeps the program from taking a shape.
+// Fits returns the reason why the program does not accept a shape.
 func (p *Program) Fits(s Shape, ranks int) error {
 	if err := p.contradicted(s); err != nil {
 		return err
@@ -154,11 +156,13 @@ func (p *Program) Fits(s Shape, ranks int) error {
 	}
 	for _, e := range Symbols {
 		if d := p.divisor(e, ranks); *full.At(e)%d != 0 {
-			return fmt.Errorf("shape %s: %s is %d, and must be a multiple of %d for %s on %d ranks", s, e, *full.At(e), d, p.Name, ranks)
+			return fmt.Errorf("shape %s: %s is %d, and must be a multiple of %d for %s on %d ranks", s, e,
+				*full.At(e), d, p.Name, ranks)
 		}
 	}
 	if most := full.P; p.Measures(schedule.P) && most*ranks < full.M {
-		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s, full.M, ranks, most, p.Name)
+		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s,
+			full.M, ranks, most, p.Name)
 	}
 	return nil
 }
@@ -190,7 +194,7 @@ func lcm(a, b int) int {
 	return a / x * b
 }
 
-// Bare says that the program only communicates.
+// Bare reports whether the program only communicates.
 func (p *Program) Bare() bool {
 	return !slices.ContainsFunc(p.Ops, func(o Op) bool { return len(o.In) > 1 })
 }

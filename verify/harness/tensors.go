@@ -18,7 +18,7 @@ type Tensors struct {
 	Member  *Member
 	Program *Program
 	Shape   Shape              // whole
-	Problem *reference.Problem // what the program computes at that shape
+	Problem *reference.Problem // the computation at that shape
 	At      map[string]driver.Ptr
 	Parts   map[string]reference.Part
 	rooms   map[string]int // elements that there is room for
@@ -32,7 +32,8 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{}, Parts: map[string]reference.Part{},
+	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{},
+		Parts: map[string]reference.Part{},
 		rooms: map[string]int{}, stage: staged(x)}
 	for _, tensor := range p.Tensors {
 		part, err := x.Part(tensor.Name, m.Rank())
@@ -59,7 +60,7 @@ func (t *Tensors) within() {
 	}
 }
 
-// offset is how many elements of the tensor that another lies within are ahead of it.
+// offset is how many elements of the tensor that another lies within are before it.
 func (t *Tensors) offset(inner Tensor) int {
 	if place, _ := inner.PlaceWithin(t.Problem.Tensor(inner.Within)); place == schedule.PartOf {
 		return t.Member.Rank() * t.Parts[inner.Name].Count
@@ -67,11 +68,11 @@ func (t *Tensors) offset(inner Tensor) int {
 	return 0
 }
 
-// stretch is elements of a rank's part, from one to ahead of another.
+// stretch is elements of a rank's part, from one to before another.
 type stretch struct{ from, to int }
 
-// kept are the elements of an operand that a run leaves as they are: none of one that lies
-// within another tensor, and of any other all but what lies within it.
+// kept are the elements of an operand that a run leaves unchanged: none if it lies within
+// another tensor, otherwise all except the tensors within it.
 func (t *Tensors) kept(name string) []stretch {
 	if t.Problem.Tensor(name).Within != "" {
 		return nil
@@ -92,8 +93,8 @@ func (t *Tensors) kept(name string) []stretch {
 	return slices.DeleteFunc(list, func(k stretch) bool { return k.from >= k.to })
 }
 
-// room is what a plan wants of a rank's part: all, where counts that only Bind knows
-// may leave one rank all.
+// room is the size of a rank's part for the plan: all of the tensor, where counts that only
+// Bind knows may give one rank all rows.
 func room(x *reference.Problem, t Tensor, part reference.Part) int {
 	if _, ok := reference.Ragged(t); ok {
 		return x.Extents[schedule.M]
@@ -186,7 +187,7 @@ func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	return in
 }
 
-// absent says that this rank has no use for a tensor that only rank 0 has.
+// absent reports whether only rank 0 has a tensor, and this is another rank.
 func (t *Tensors) absent(name string) bool {
 	return t.Problem.Tensor(name).Root && t.Member.Rank() != 0
 }
@@ -205,7 +206,7 @@ func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 // poison is a NaN in every type.
 const poison = 0xffffffff
 
-// Spoil enqueues, ahead of Fill, the poisoning of all that a run has to write: the results, and
+// Spoil enqueues, before Fill, the poisoning of all that a run has to write: the results, and
 // what the plans of the group stage in this rank's arena. What only rank 0 has is
 // poisoned on the others.
 func (t *Tensors) Spoil(s driver.Stream) error {
@@ -214,16 +215,18 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{t.Member.Driver().MemsetD32Async(arena.Base(t.Member.Rank())+driver.Ptr(start[0]), poison, min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
+	errs := []error{t.Member.Driver().MemsetD32Async(arena.Base(t.Member.Rank())+driver.Ptr(start[0]), poison,
+		min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
 	for name, at := range t.At {
 		if t.Program.Made(name) || t.absent(name) {
-			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison, words(t.Bytes(max(t.Parts[name].Count, 1))), s))
+			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison,
+				words(t.Bytes(max(t.Parts[name].Count, 1))), s))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// results are the names of what a run writes, as declared.
+// results are the names of the tensors that a run writes, as declared.
 func (t *Tensors) results() (names []string) {
 	for _, tensor := range t.Program.Tensors {
 		if t.Program.Made(tensor.Name) {

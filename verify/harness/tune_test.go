@@ -21,7 +21,8 @@ import (
 type chosen struct{ *tuned.AllGatherLinear }
 
 func (p chosen) Bind(ctx context.Context, b Buffers) error {
-	return p.AllGatherLinear.Bind(ctx, allgatherlinear.Buffers{A: b.At["A"], B: b.At["B"], Bias: b.At["Bias"], C: b.At["C"]})
+	return p.AllGatherLinear.Bind(ctx, allgatherlinear.Buffers{A: b.At["A"], B: b.At["B"],
+		Bias: b.At["Bias"], C: b.At["C"]})
 }
 
 // tunedTo is a program by what a tuning names for each rank.
@@ -30,7 +31,8 @@ func tunedTo(seen func(plan.Choice), program func(rank int) string) *Program {
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			shape := allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type}
 			t := &plan.Tuning{}
-			t.Put(plan.Measured{Operation: "allgatherlinear", GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: shape.String(),
+			t.Put(plan.Measured{Operation: "allgatherlinear", GPU: g.Driver().Properties().Name, Ranks: g.Size(),
+				Shape:   shape.String(),
 				Program: program(g.Rank()), Replayed: true, Milliseconds: 1})
 			p, err := tuned.NewAllGatherLinear(ctx, g, t, shape)
 			if err != nil {
@@ -51,7 +53,8 @@ func TestTuned(t *testing.T) {
 		{"another schedule", func(int) string { return "allgatherlinearput" }, nil, ""},
 		{"the operation's own", func(int) string { return "allgatherlinear" }, nil, ""},
 		{"an unknown one", func(int) string { return "nosuch" }, new(*plan.UnknownChoiceError), "tune again"},
-		{"another on each rank", func(r int) string { return []string{"allgatherlinear", "allgatherlinearput"}[r] }, new(*plan.DisagreementError), "chosen:"},
+		{"another on each rank", func(r int) string { return []string{"allgatherlinear", "allgatherlinearput"}[r] },
+			new(*plan.DisagreementError), "chosen:"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -65,7 +68,8 @@ func TestTuned(t *testing.T) {
 				}, x.program)
 				err := testShape(t.Context(), p, Shape{M: 24, K: 16, N: 8, Type: driver.BF16}, 2, 1)
 				if x.is == nil {
-					if err != nil || choices[0].Program != x.program(0) || !strings.Contains(choices[1].String(), "measured on 2 of") {
+					if err != nil || choices[0].Program != x.program(0) ||
+						!strings.Contains(choices[1].String(), "measured on 2 of") {
 						t.Errorf("%v, %v", choices, err)
 					}
 					return
@@ -89,7 +93,8 @@ func (p one) Bind(ctx context.Context, b Buffers) error {
 // tuning at all.
 func TestTunedBeside(t *testing.T) {
 	measured := &plan.Tuning{}
-	measured.Put(plan.Measured{Operation: "linearallreduce", GPU: "simulated device", Ranks: 2, Shape: "M 16, K 16, N 8, bf16",
+	measured.Put(plan.Measured{Operation: "linearallreduce", GPU: "simulated device", Ranks: 2,
+		Shape:   "M 16, K 16, N 8, bf16",
 		Program: "linearallreduceoneshot", Milliseconds: 1})
 	for _, x := range []struct {
 		name   string
@@ -98,14 +103,16 @@ func TestTunedBeside(t *testing.T) {
 		want   string
 	}{
 		{"beside", measured, 15, "linearallreduceoneshot: measured on 2 of simulated device at M 16, K 16, N 8, bf16"},
-		{"without", nil, 1, "linearallreduceoneshot: not measured on 2 of simulated device at M 1, K 16, N 8, bf16, and linearallreduce does not take it: M is 1"},
+		{"without", nil, 1, "linearallreduceoneshot: not measured on 2 of simulated device at M 1, K 16, N 8, bf16, " +
+			"and linearallreduce does not take it: M is 1"},
 		{"without, taken by the first", nil, 16, "linearallreduce: not measured"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p := ofKindPtr("linear", Program{Name: "tuned", Types: []driver.Type{driver.BF16},
 				Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", inM, inN)},
 				New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
-					p, err := tuned.NewLinearAllReduce(ctx, g, x.tuning, linearallreduce.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})
+					p, err := tuned.NewLinearAllReduce(ctx, g, x.tuning, linearallreduce.Shape{M: s.M, K: s.K,
+						N: s.N, Type: s.Type})
 					if err == nil && !strings.HasPrefix(p.Choice().String(), x.want) {
 						err = fmt.Errorf("chosen: %s", p.Choice())
 					}

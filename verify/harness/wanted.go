@@ -18,7 +18,7 @@ const (
 	elementsOnHost = 1 << 22
 )
 
-// Wanted are the results that a run must leave, whole, made apart from the plan.
+// Wanted are the expected results of a run, whole tensors computed without the plan.
 type Wanted struct {
 	*Tensors
 	full     map[string]driver.Ptr // whole tensors, and in large problems the operands
@@ -28,13 +28,13 @@ type Wanted struct {
 	values   map[string]reference.Values // of the last run of a small problem
 }
 
-// Small says that the host makes the results.
+// Small reports whether the host computes the results.
 func (t *Tensors) Small() bool {
 	multiplications, elements := t.Problem.Work()
 	return multiplications <= onHost && elements <= elementsOnHost
 }
 
-// Wanted allocates what judging runs takes.
+// Wanted allocates the memory for judging runs.
 func (t *Tensors) Wanted() (*Wanted, error) {
 	w := &Wanted{Tensors: t, full: map[string]driver.Ptr{}}
 	names := t.results()
@@ -60,9 +60,9 @@ func (t *Tensors) Wanted() (*Wanted, error) {
 	return w, errors.Join(err, w.steps())
 }
 
-// operands names what large problems need whole on the device beside the results.
-// Operands that this rank holds whole are used where they are, and a result that is
-// a copy is held against what was copied.
+// operands names the tensors that large problems need whole on the device beside the
+// results. An operand that this rank has whole is used in place, and a result that is a
+// copy is compared with its source.
 func (w *Wanted) operands() (names []string) {
 	for _, tensor := range w.Program.Tensors {
 		name := tensor.Name
@@ -78,9 +78,11 @@ func (w *Wanted) operands() (names []string) {
 	return append(names, w.Problem.Hidden()...)
 }
 
-// addedUp says that an operation sums a tensor up.
+// addedUp reports whether an operation sums a tensor.
 func (w *Wanted) addedUp(name string) bool {
-	return slices.ContainsFunc(w.Problem.Steps(), func(s reference.Step) bool { return s.A == name && s.Does == reference.AddsUp })
+	return slices.ContainsFunc(w.Problem.Steps(), func(s reference.Step) bool {
+		return s.A == name && s.Does == reference.AddsUp
+	})
 }
 
 func (w *Wanted) steps() error {
@@ -106,13 +108,16 @@ func (w *Wanted) make(in map[string]reference.Input, real bool, s driver.Stream)
 	}
 	w.values = w.Problem.Results(in, real)
 	for name, v := range w.values {
-		if most := float64(reference.Exact(w.Shape.Type) * w.Problem.Unit()); !real && !w.copied(name) && v.Largest > most {
-			return fmt.Errorf("sums reach %g and %s is exact to %g only (take another -seed)", v.Largest, w.Shape.Type, most)
+		if most := float64(reference.Exact(w.Shape.Type) * w.Problem.Unit()); !real &&
+			!w.copied(name) && v.Largest > most {
+			return fmt.Errorf("sums reach %g and %s is exact to %g only (take another -seed)",
+				v.Largest, w.Shape.Type, most)
 		}
 		if len(v.Want) == 0 {
 			continue
 		}
-		if err := w.Member.Driver().MemcpyHtoD(w.full[name], reference.Encode(w.Shape.Type, single(v.Want))); err != nil {
+		if err := w.Member.Driver().MemcpyHtoD(w.full[name],
+			reference.Encode(w.Shape.Type, single(v.Want))); err != nil {
 			return err
 		}
 	}
@@ -165,18 +170,18 @@ func (w *Wanted) addUp(result string, a reference.Input, s driver.Stream) error 
 	return err
 }
 
-// copied says that a result is a copy, of whatever numbers.
+// copied reports whether a result is a copy, of any numbers.
 func (t *Tensors) copied(name string) bool {
 	_, ok := t.Problem.Copied(name)
 	return ok
 }
 
-// Copies says that all results are copies.
+// Copies reports whether all results are copies.
 func (t *Tensors) Copies() bool {
 	return !slices.ContainsFunc(t.results(), func(name string) bool { return !t.copied(name) })
 }
 
-// Equal holds every element of every result against the reference with ==.
+// Equal compares every element of every result with the reference, by ==.
 func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatch, error) {
 	if err := w.make(in, false, s); err != nil {
 		return nil, err
@@ -187,7 +192,8 @@ func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatc
 			return m, err
 		}
 		if most := reference.Exact(w.Shape.Type) * w.Problem.Unit(); !w.copied(name) && largest > float32(most) {
-			return nil, fmt.Errorf("%s reaches %g and %s is exact to %d only (take another -seed)", name, largest, w.Shape.Type, most)
+			return nil, fmt.Errorf("%s reaches %g and %s is exact to %d only (take another -seed)", name,
+				largest, w.Shape.Type, most)
 		}
 	}
 	if w.Small() {
@@ -196,7 +202,8 @@ func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatc
 	return nil, nil
 }
 
-// same holds this rank's part of a tensor against the whole, and says how large that is.
+// same compares this rank's part of a tensor with the whole, and returns the largest
+// magnitude.
 func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mismatch, largest float32, err error) {
 	done := 0
 	for _, x := range w.Parts[name].Pieces {
@@ -204,7 +211,8 @@ func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mi
 			continue
 		}
 		at := w.At[name] + driver.Ptr(w.Bytes(done))
-		if err := errors.Join(w.Member.Kernels.judge(at, whole, w.verdicts, w.Shape.Type, x, s), w.drained(s)); err != nil {
+		if err := errors.Join(w.Member.Kernels.judge(at, whole, w.verdicts, w.Shape.Type, x, s),
+			w.drained(s)); err != nil {
 			return nil, 0, err
 		}
 		v, err := w.Member.Kernels.verdict(w.verdicts, x.Count)
@@ -229,8 +237,8 @@ func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mi
 	return first, largest, nil
 }
 
-// untouched holds the inputs against themselves, made again: a run reads them only, but
-// for what it replaces in place.
+// untouched compares the inputs with themselves, made again: a run only reads them, except
+// those it replaces in place.
 func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mismatch, error) {
 	for name, x := range in {
 		kept := w.kept(name)
@@ -254,7 +262,7 @@ func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mis
 	return nil, nil
 }
 
-// Near holds every element against float64, on the host.
+// Near compares every element with float64, on the host.
 func (w *Wanted) Near(in map[string]reference.Input) (*Mismatch, error) {
 	if err := errors.Join(w.make(in, true, w.Member.Caller.Handle()), w.drained(w.Member.Caller.Handle())); err != nil {
 		return nil, err
@@ -300,7 +308,7 @@ func (t *Tensors) download(name string) ([]float32, error) {
 	return reference.Decode(t.Shape.Type, raw)
 }
 
-// drained waits for the stream; the group's error says whether the result counts.
+// drained waits for the stream; an error of the group means that the result does not count.
 func (t *Tensors) drained(s driver.Stream) error {
 	if err := t.Member.Driver().StreamSynchronize(s); err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 	"ovgen/verify/explore"
 )
 
-// Opinion is what a checker says of a case.
+// Opinion is a checker's verdict on a case.
 type Opinion struct {
 	Safe bool
-	Text string // what is broken, in one line
+	Text string // the violation, in one line
 }
 
 // Checker has an opinion on a case.
@@ -66,7 +66,7 @@ const (
 	Survivor Class = "survivor"
 )
 
-// Judged is a mutant with what was found.
+// Judged is a mutant with its verdict.
 type Judged struct {
 	Mutant
 	Class Class

@@ -13,8 +13,8 @@ import (
 
 // KernelMutant is a template of device code with one mistake.
 type KernelMutant struct {
-	File     string // of package templates: "blocks.cu.tmpl"
-	Text     string // what was changed
+	File     string // of package templates: "device/blocks.h"
+	Text     string // the change
 	Old, New string // Old stands once in the file
 	// Right says why the change is none by PTX's memory model; empty where it is a mistake.
 	Right string
@@ -26,7 +26,7 @@ func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 // kernelTests are the tests that run the kernels.
 const kernelTests = "^(TestTransportKernels|TestTurns|TestThreads)$"
 
-// errNoVerdict says that the tests of the kernels ended without having run them.
+// errNoVerdict: the tests of the kernels ended without having run them.
 var errNoVerdict = errors.New("no verdict")
 
 // JudgeKernel runs the tests of package templates, which lies in dir, with the mutant in the
@@ -41,7 +41,8 @@ func JudgeKernel(ctx context.Context, dir string, m KernelMutant) (Class, string
 		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
 	}
 	defer cleanup()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", kernelTests, "-overlay", name, ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", kernelTests,
+		"-overlay", name, ".")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -59,7 +60,7 @@ func JudgeKernel(ctx context.Context, dir string, m KernelMutant) (Class, string
 	return class, why, nil
 }
 
-// Mutable says what keeps the mistake from being made in the templates that lie in dir.
+// Mutable returns the reason why the mistake can't be made in the templates in dir.
 func Mutable(dir string, m KernelMutant) error {
 	_, err := m.text(dir)
 	return err
@@ -77,7 +78,7 @@ func (m KernelMutant) text(dir string) ([]byte, error) {
 	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// verdict reads what the tests printed; the class is empty where they did not get to run
+// verdict reads the output of the tests; the class is empty where they did not get to run
 // the kernels.
 func verdict(out []byte, passed bool) (Class, string) {
 	text := string(out)
@@ -87,7 +88,8 @@ func verdict(out []byte, passed bool) (Class, string) {
 		}
 		return Survivor, "all tests pass"
 	}
-	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong", "run: ", "the compiler may move"} {
+	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong", "run: ",
+		"the compiler may move"} {
 		if strings.Contains(text, "compile: ") {
 			break
 		}

@@ -39,9 +39,9 @@ func TestJudgeKernel(t *testing.T) {
 		want mutate.Class
 		why  string
 	}{
-		{"blocks.cu.tmpl: only block 0 waits", mutate.Caught, "run: "},
-		{"ptx.cu.tmpl: a wait that does not acquire", mutate.Caught, "data race"},
-		{"post.cu.tmpl: no fence ahead of the release", mutate.Safe, "a release"},
+		{"device/blocks.h: only block 0 waits", mutate.Caught, "run: "},
+		{"device/ptx.h: a wait that does not acquire", mutate.Caught, "data race"},
+		{"post.cu.tmpl: no fence before the release", mutate.Safe, "a release"},
 	} {
 		if c.want == mutate.Safe && os.Getenv("OVGEN_SOAK") == "" {
 			continue
@@ -58,7 +58,8 @@ func TestJudgeKernel(t *testing.T) {
 			}
 		}
 	}
-	broken := mutate.KernelMutant{File: "post.cu.tmpl", Text: "no C++", Old: "threadIdx.x < p.count", New: "threadIdx.x <"}
+	broken := mutate.KernelMutant{File: "post.cu.tmpl", Text: "no C++",
+		Old: "threadIdx.x < p.count", New: "threadIdx.x <"}
 	if class, why, err := mutate.JudgeKernel(t.Context(), templates, broken); err == nil {
 		t.Errorf("a mutant that does not compile is %s: %s", class, why)
 	}

@@ -26,7 +26,7 @@ func (m *maker) launch(s hostir.Step, whole func(...hostir.Node) []hostir.Node) 
 	add("drop", "the work", alone...)
 	for at := range len(words) + 1 {
 		if at != len(s.Pre) {
-			add("move", fmt.Sprintf("the work behind %d words", at), split(words, at))
+			add("move", fmt.Sprintf("the work after %d words", at), split(words, at))
 		}
 	}
 	for _, other := range m.others(s.Stream) {

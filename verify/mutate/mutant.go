@@ -13,7 +13,7 @@ import (
 type Mutant struct {
 	Schedule string // its name
 	Kind     string // of the mistake: "drop", "move", "shift an index", ...
-	Text     string // what was changed
+	Text     string // the change
 	// Cases are the systems in which it differs from the right program, one a mesh size.
 	Cases []Case
 }
@@ -45,8 +45,8 @@ func Right(p *hostir.Program) ([]Case, error) {
 	return list, nil
 }
 
-// All lists the mutants of a program. What leaves the operations of all ranks as
-// they are, or makes the same as another mutant, is none.
+// All lists the mutants of a program, without changes that leave the operations of all
+// ranks as they are, or make the same ones as another mutant.
 func All(p *hostir.Program) ([]Mutant, error) {
 	m := &maker{program: p, right: map[int][][]ops.Op{}, seen: map[[32]byte]bool{}, names: map[string]int{}}
 	for _, d := range Sizes {
@@ -84,7 +84,8 @@ func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 			continue
 		}
 		m.seen[text(d, l)] = true
-		x.Cases = append(x.Cases, Case{Program: m.program, Shape: explore.ShapeOf(m.program, d), Right: m.right[d], Lists: l})
+		x.Cases = append(x.Cases, Case{Program: m.program, Shape: explore.ShapeOf(m.program, d),
+			Right: m.right[d], Lists: l})
 	}
 	if len(x.Cases) > 0 {
 		m.list = append(m.list, x)

@@ -18,9 +18,12 @@ func TestSchedule(t *testing.T) {
 		s     schedule.Schedule
 		kinds []string
 	}{
-		{"AllGatherLinear", catalog.AllGatherLinear, []string{"drop", "double", "move", "swap", "swap the order", "drop a fork", "drop a join", "drop an item",
-			"turn round", "shift an index", "share a word", "share a workspace", "other stream", "drop the acknowledgement", "reuse a buffer early", "shorten a loop", "drop the bias"}},
-		{"LinearReduceScatter", catalog.LinearReduceScatter, []string{"drop a term", "double a term", "accumulate or not"}},
+		{"AllGatherLinear", catalog.AllGatherLinear, []string{"drop", "double", "move", "swap", "swap the order",
+			"drop a fork", "drop a join", "drop an item",
+			"turn round", "shift an index", "share a word", "share a workspace", "other stream",
+			"drop the acknowledgement", "reuse a buffer early", "shorten a loop", "drop the bias"}},
+		{"LinearReduceScatter", catalog.LinearReduceScatter, []string{"drop a term", "double a term",
+			"accumulate or not"}},
 		{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
 		{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},
 		{"AllGatherLinearFused", catalog.AllGatherLinearFused, []string{"share a count word"}},
@@ -79,7 +82,8 @@ func TestInPlace(t *testing.T) {
 				t.Errorf("%s: prover: %s, %v", m.Name(), proved, err)
 			}
 			explored, err := mutate.Explore(c)
-			if err != nil || explored.Safe || !strings.Contains(explored.Text, "an operation writes what other parts of it still read") {
+			if err != nil || explored.Safe || !strings.Contains(explored.Text,
+				"an operation writes what other parts of it still read") {
 				t.Errorf("%s: explorer: %s, %v", m.Name(), explored, err)
 			}
 			found++
@@ -131,8 +135,10 @@ func TestNamed(t *testing.T) {
 		{"a wait resolved by a moved index", "shift an index", "copy: Wait ready[from] peer", mutate.Caught},
 		{"a workspace of two streams", "share a workspace", "workspace[main]", mutate.Caught},
 		{"one semaphore for two purposes", "share a word", "ready is read too", mutate.Caught},
-		{"copies start behind the first product", "move", "copy, work[1..D-1]: Synchronize(main) from place 2 to 3", mutate.Warned},
-		{"a fork that an event makes needless", "drop a fork", "copy, work[1..D-1]: Synchronize(main) of work", mutate.Safe},
+		{"copies start after the first product", "move", "copy, work[1..D-1]: Synchronize(main) from place 2 to 3",
+			mutate.Warned},
+		{"a fork that an event makes needless", "drop a fork", "copy, work[1..D-1]: Synchronize(main) of work",
+			mutate.Safe},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			found := false

@@ -59,7 +59,7 @@ func (m *maker) nextOnStream(list []ops.Op, i int) int {
 	return 0
 }
 
-// items drops, swaps and shifts what an operation waits for, writes or uses.
+// items drops, swaps and shifts the waits, writes and uses of an operation.
 func (m *maker) items(list []ops.Op, i int) {
 	change := func(kind, what string, o ops.Op) {
 		changed := slices.Clone(list)

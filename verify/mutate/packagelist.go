@@ -22,8 +22,9 @@ func onRanks(d string) string {
 `
 }
 
-// Packages are mistakes in emitted Go, and in what it launches kernels with: in some runs, some types, some sizes of groups or
-// of tensors alone, in how kernels are launched, and in what a package says of itself.
+// Packages are mistakes in emitted Go and in launches of kernels: in some runs, some types, some
+// sizes of groups or of tensors only, in the geometry of launches, and in a package's description of
+// itself.
 var Packages = []PackageMutant{
 	// Some runs.
 	{Package: "allgatherlinear", File: "program.go", Text: "no wait in every twelfth run", Edits: []Edit{
@@ -35,12 +36,16 @@ var Packages = []PackageMutant{
 
 	// Some shapes.
 	{Package: "allgatherlinear", File: "program.go", Text: "copies of half a chunk and 64 KiB at most", Edits: []Edit{
-		{copyOne, "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), min(p.chunkA, p.chunkA/2+64<<10))"}}},
+		{copyOne, "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), min(p.chunkA, " +
+			"p.chunkA/2+64<<10))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "offsets of 32 bits", Edits: []Edit{
-		{"q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC)", "q.Linear(p.work[i], p.gemm, p.c.At(int64(int32(from)*int32(p.chunkC)))"}}},
+		{"q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC)",
+			"q.Linear(p.work[i], p.gemm, p.c.At(int64(int32(from)*int32(p.chunkC)))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "large chunks not waited for", Edits: []Edit{
-		{"q.Synchronize(p.work[i], p.copy)", "if p.chunkA < 1<<30 {\n			q.Synchronize(p.work[i], p.copy)\n		}"}}},
-	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth", Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
+		{"q.Synchronize(p.work[i], p.copy)",
+			"if p.chunkA < 1<<30 {\n			q.Synchronize(p.work[i], p.copy)\n		}"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
+		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{
 		{"uint64(bytes/element.Size())", "uint64(bytes/element.Size()-min(bytes>>20, 1))"}}},
 	{Package: "alltoallv", File: "program.go", Text: "parts of no rows copied whole", Edits: []Edit{
@@ -51,40 +56,54 @@ var Packages = []PackageMutant{
 		{planType, planType + "\tnarrow bool\n"},
 		{inPlan, "p := &Plan{narrow: s.Type == device.BF16, Plan: b.Plan()"},
 		{waitRead, "	if !p.narrow {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
-	{Package: "allgatherlinear", File: "program.go", Text: "products of fp32", Edits: []Edit{{"Type: s.Type, Transposed", "Type: driver.FP32, Transposed"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "products of fp32",
+		Edits: []Edit{{"Type: s.Type, Transposed", "Type: driver.FP32, Transposed"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums take bf16 for fp16", Edits: []Edit{
-		{"	s := &Set{element: typ}\n", "	if typ == driver.FP16 {\n		typ = driver.BF16\n	}\n	s := &Set{element: typ}\n"}}},
+		{"	s := &Set{element: typ}\n", "	if typ == driver.FP16 {\n		typ = driver.BF16\n	}\n	s := " +
+			"&Set{element: typ}\n"}}},
 
 	// Some sizes of groups.
-	{Package: "allgatherlinear", File: "program.go", Text: "more ranks than were proven", Edits: []Edit{{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "more ranks than were proven",
+		Edits: []Edit{{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "any number of ranks", Edits: []Edit{{ranksTo8, "nil"}}},
-	{Package: "allgatherlinear", File: "program.go", Text: "no wait where more ranks run than were proven", Edits: []Edit{
-		{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"}, {waitRead, "	if d <= 8 {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
-	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 2 ranks", Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("2")}}},
-	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 8 ranks", Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("8")}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "no wait where more ranks run than were proven",
+		Edits: []Edit{
+			{ranksTo8, "[]int{1, 2, 3, 4, 5, 6, 7, 8, 9}"},
+			{waitRead, "	if d <= 8 {\n		q.Wait(p.copy, p.read)\n	}\n"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 2 ranks",
+		Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("2")}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "a peer's staging set on 8 ranks",
+		Edits: []Edit{{"	q.Post(p.copy, p.read)\n", onRanks("8")}}},
 
 	// The host.
-	{Package: "allgatherlinear", File: "program.go", Text: "the host waits in the midst of a run", Edits: []Edit{{"	q.Post(p.copy, p.read)\n",
-		"	if len(p.Steps()) > 0 {\n		_ = p.Group().Driver().CtxSynchronize()\n	}\n	q.Post(p.copy, p.read)\n"}}},
+	{Package: "allgatherlinear", File: "program.go", Text: "the host waits in the midst of a run",
+		Edits: []Edit{{"	q.Post(p.copy, p.read)\n",
+			"	if len(p.Steps()) > 0 {\n		_ = p.Group().Driver().CtxSynchronize()\n	}\n" +
+				"	q.Post(p.copy, p.read)\n"}}},
 
 	// Launches.
 	{Package: "allgatherlinearkernels", File: launching, Text: "a wait with a thread too few", Edits: []Edit{
 		{launchWait + "1, max(len(words), 1))", launchWait + "1, max(len(words)-1, 1))"}}},
 	{Package: "allgatherlinearkernels", File: launching, Text: "a post with a thread too few", Edits: []Edit{
 		{launchPost + "1, max(len(words), 1))", launchPost + "1, max(len(words)-1, 1))"}}},
-	{Package: "allgatherlinearkernels", File: launching, Text: "a post of two blocks", Edits: []Edit{{launchPost + "1", launchPost + "2"}}},
-	{Package: "allgatherlinearkernels", File: launching, Text: "a wait of two blocks", Edits: []Edit{{launchWait + "1", launchWait + "2"}}},
+	{Package: "allgatherlinearkernels", File: launching, Text: "a post of two blocks",
+		Edits: []Edit{{launchPost + "1", launchPost + "2"}}},
+	{Package: "allgatherlinearkernels", File: launching, Text: "a wait of two blocks",
+		Edits: []Edit{{launchWait + "1", launchWait + "2"}}},
 	{Package: "allgatherlinearfused", File: launching, Text: "a get of two rows of blocks", Edits: []Edit{
 		{"	q.Launch(on, k.handle, dim(grid), dim(block),",
-			"	two := dim(grid)\n	if k.Kind == Get {\n		two.Y = 2\n	}\n	q.Launch(on, k.handle, two, dim(block),"}}},
+			"	two := dim(grid)\n	if k.Kind == Get {\n		two.Y = 2\n	}\n" +
+				"	q.Launch(on, k.handle, two, dim(block),"}}},
 	{Package: "allgatherlinearfused", File: "../../runtime/kernels/table.go", Text: "blocks of 32 threads",
-		Edits: []Edit{{"const threads = 512", "const threads = 32"}}, Right: "a kernel posts to 32 peers at most, a thread each"},
+		Edits: []Edit{{"const threads = 512", "const threads = 32"}},
+		Right: "a kernel posts to 32 peers at most, a thread each"},
 	{Package: "allgatherlinearfused", File: launching, Text: "one count word for all streams", Edits: []Edit{
 		{"q.CountWord(on)", "q.CountWord(q.Main())"}}},
 
-	// What a kernel is said to touch.
-	{Package: "allgatherlinearfused", File: "../../runtime/kernels/touches.go", Text: "four bytes read that are not said", Edits: []Edit{
-		{"At: driver.Ptr(x.p[x.src]), Bytes: bytes}", "At: driver.Ptr(x.p[x.src]), Bytes: bytes - 4}"}}},
+	// The declared touches of a kernel.
+	{Package: "allgatherlinearfused", File: "../../runtime/kernels/touches.go",
+		Text: "four bytes read that are not said", Edits: []Edit{
+			{"At: driver.Ptr(x.p[x.src]), Bytes: bytes}", "At: driver.Ptr(x.p[x.src]), Bytes: bytes - 4}"}}},
 }
 
 const (

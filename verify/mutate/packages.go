@@ -14,7 +14,7 @@ import (
 // PackageMutant is an emitted package with one mistake in its Go.
 type PackageMutant struct {
 	Package, File string // "allgatherlinear", "program.go"
-	Text          string // what was changed
+	Text          string // the change
 	Edits         []Edit
 	// Right says why the change is no mistake; empty where it is one.
 	Right string
@@ -41,7 +41,8 @@ func JudgePackage(ctx context.Context, dir string, m PackageMutant) (Class, stri
 		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
 	}
 	defer cleanup()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", "^"+recorderTest+"$", "-overlay", name, ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", "^"+recorderTest+"$",
+		"-overlay", name, ".")
 	cmd.Dir = filepath.Join(dir, m.Package)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -74,7 +75,8 @@ func (m PackageMutant) Apply(dir string) ([]byte, error) {
 	return text, nil
 }
 
-// recorded reads what the recorder's test printed; the class is empty where it did not run.
+// recorded reads the output of the recorder's test; the class is empty where it did not
+// run.
 func recorded(out string) (Class, string) {
 	switch {
 	case strings.Contains(out, "--- PASS: "+recorderTest+" "):

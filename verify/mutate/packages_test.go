@@ -29,7 +29,8 @@ func TestJudgePackage(t *testing.T) {
 		t.Skip("builds tests of generated packages")
 	}
 	mutant := func(old, to, right string) mutate.PackageMutant {
-		return mutate.PackageMutant{Package: "alltoall", File: "program.go", Text: to, Edits: []mutate.Edit{{Old: old, New: to}}, Right: right}
+		return mutate.PackageMutant{Package: "alltoall", File: "program.go", Text: to,
+			Edits: []mutate.Edit{{Old: old, New: to}}, Right: right}
 	}
 	for _, x := range []struct {
 		mutate.PackageMutant

@@ -50,7 +50,7 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 	}
 }
 
-// inner mutates what is in a node; whole makes the program's body of the node.
+// inner mutates the nodes within a node; whole makes the program's body of the node.
 func (m *maker) inner(n hostir.Node, whole func(hostir.Node) []hostir.Node) {
 	for which, body := range hostir.Bodies(n) {
 		m.bodies(body, func(b []hostir.Node) []hostir.Node {
@@ -223,9 +223,9 @@ func flip(n hostir.Step, add adder) {
 
 // inPlace copies a product's operand to where its result goes, and multiplies there.
 func inPlace(n hostir.Step) []hostir.Node {
-	ahead := hostir.Set(n.Stream, n.Writes[0], n.Reads[0])
+	early := hostir.Set(n.Stream, n.Writes[0], n.Reads[0])
 	n.Reads = append([]hostir.View{n.Writes[0]}, n.Reads[1:]...)
-	return []hostir.Node{ahead, n}
+	return []hostir.Node{early, n}
 }
 
 // sharedWords uses one semaphore for two.

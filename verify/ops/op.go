@@ -20,15 +20,15 @@ type Op struct {
 	// Kernel that carries out a Copy, Sum or Signal, empty for the copy engine and for
 	// stream memory operations. One launch may be several operations in a row.
 	Kernel string
-	// Count is the word at which the blocks of a kernel that signals around its work
-	// count themselves: the kernel holds it from its start until its work is done, so
-	// the operations that it is until then have it. Without a name there is none.
+	// Count is the word in which the blocks of a kernel that signals around its work count
+	// themselves. The kernel uses it from its start until its work is done, so all
+	// operations of the kernel up to then have it. It is unset where its Buffer is empty.
 	Count Loc
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
 	// follows: linear gelu.
 	Form string
-	// Accumulate says that a Product adds to its result, the last that it reads. No
-	// other operand may be where the result is.
+	// Accumulate: a Product adds to its result, the last operand that it reads. No other
+	// operand may lie in the result.
 	Accumulate bool
 	// Step is the number of the node in issue order, from 1; zero for After and Done.
 	Step int
@@ -42,13 +42,13 @@ type Kind uint8
 // Kinds of operations.
 const (
 	After     Kind = iota // main waits for the group's last run
-	Record                // an event marks what the stream holds so far
+	Record                // an event marks all work of the stream so far
 	WaitEvent             // the stream waits for the event's last record
 	Signal                // waits and writes of words, in order
 	Copy
 	Product // a matrix product
-	Sum     // the sum of all it reads, in that order
-	Done    // main's end of the run is what the next run waits for
+	Sum     // the sum of its operands, in their order
+	Done    // main's end of the run, for which the next run waits
 )
 
 // String is the kind's name.
@@ -103,7 +103,7 @@ func (u Use) String() string {
 	return fmt.Sprintf("%s %s %dB", verb, u.At, u.Bytes)
 }
 
-// String is one line that says all but the node.
+// String prints all fields but the node in one line.
 func (o Op) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", o.Stream)

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Case is what a program is unrolled for.
+// Case is the rank, mesh size, shape and type that a program is unrolled for.
 type Case struct {
 	Ranks       int   // D
 	Rank        int   // r
@@ -39,7 +39,7 @@ func Unroll(p *hostir.Program, c Case) ([]Op, error) {
 
 const mainStream = "main"
 
-// unroller runs a program without doing it. The first error sticks.
+// unroller walks a program and lists its operations. The first error sticks.
 type unroller struct {
 	program *hostir.Program
 	c       Case
@@ -47,7 +47,7 @@ type unroller struct {
 	list    []Op
 	events  int
 	step    int
-	// fresh holds, for each stream, the event that still marks all the stream holds.
+	// fresh has, for each stream, the event that still marks all work of the stream.
 	fresh map[string]int
 	err   error
 }
@@ -105,8 +105,8 @@ func (u *unroller) each(index string, first, end hostir.Expr, f func()) {
 	}
 }
 
-// synchronize records an event on each stream waited for, unless one already marks
-// all it holds, and makes the waiting streams wait.
+// synchronize records an event on each stream waited for, unless one already marks all its
+// work, and makes the waiting streams wait.
 func (u *unroller) synchronize(n hostir.Synchronize) {
 	for _, s := range u.streams(n.Streams) {
 		for _, on := range u.streams(n.On) {
@@ -126,9 +126,9 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 	}
 }
 
-// enqueue is the operations of a step, one for each of its words and one for its work, which
-// have one number. A kernel that signals around its work holds its count from its start until
-// that is done.
+// enqueue adds the operations of a step, which share its number: its signals and its work.
+// A kernel that signals around its work uses its count word from its start until the work
+// is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
@@ -156,8 +156,8 @@ func (u *unroller) enqueue(n hostir.Step) {
 }
 
 // signal is the words of a post, or those of a wait, each with its reset, and the stream's
-// step word. A rank alone signals nobody: only a kernel that does nothing else is enqueued all
-// the same.
+// step word. A single rank signals nobody; only a kernel that does nothing but signal is
+// still enqueued.
 func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
 	op.Kind = Signal
 	peers := u.peers(w.Peer)
@@ -170,7 +170,8 @@ func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
 		op.Words = append(op.Words, Word{At: at, Value: 1}, Word{Write: true, At: at, Value: 0})
 	}
 	if w.Wait {
-		op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"}, Value: uint32(u.step)})
+		op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"},
+			Value: uint32(u.step)})
 	}
 	if len(peers) == 0 && (n.By == "" || n.Fused()) {
 		delete(u.fresh, op.Stream)
@@ -179,7 +180,7 @@ func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
 	u.add(op)
 }
 
-// copy is a copy; one of nothing by the copy engine is a step without an operation.
+// copy adds a copy; an empty copy by the copy engine is a step without an operation.
 func (u *unroller) copy(op Op, n hostir.Step) {
 	src, bytes := u.view(n.Reads[0])
 	dst, _ := u.view(n.Writes[0])
@@ -191,7 +192,7 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 	u.add(op)
 }
 
-// sum is a sum: its terms in order, then its result.
+// sum adds a sum: its terms in order, then its result.
 func (u *unroller) sum(op Op, n hostir.Step) {
 	op.Kind = Sum
 	for _, t := range n.Reads {
@@ -205,7 +206,7 @@ func (u *unroller) sum(op Op, n hostir.Step) {
 	u.add(op)
 }
 
-// use adds what is read or written; of no bytes there is nothing to use.
+// use adds a read or write; one of no bytes is left out.
 func (o *Op) use(list ...Use) {
 	for _, u := range list {
 		if u.Bytes > 0 {
@@ -214,8 +215,8 @@ func (o *Op) use(list ...Use) {
 	}
 }
 
-// product reads its operands, and its result where it adds to that. One of no rows is a step
-// without an operation.
+// product adds a product. It reads its operands, and its result where it accumulates. A
+// product of no rows is a step without an operation.
 func (u *unroller) product(op Op, n hostir.Step) {
 	op.Kind, op.Form, op.Accumulate = Product, form(n), n.Accumulate
 	for _, v := range n.Reads {
@@ -234,8 +235,8 @@ func (u *unroller) product(op Op, n hostir.Step) {
 	u.add(op)
 }
 
-// form names what a product computes: matmul, linear or gradient, and the function of each element
-// that follows: linear gelu.
+// form names the form of a product: matmul, linear or gradient, and the function of each
+// element that follows: linear gelu.
 func form(n hostir.Step) string {
 	f, err := hostir.ParseProduct(n.Index)
 	if err != nil {
@@ -248,7 +249,7 @@ func form(n hostir.Step) string {
 	return name
 }
 
-// view is where a view starts and its bytes.
+// view is the start of a view and its bytes.
 func (u *unroller) view(v hostir.View) (Loc, int64) {
 	b, ok := u.program.Buffer(v.Buffer)
 	if !ok {
@@ -364,7 +365,7 @@ func (u *unroller) fail(err error) {
 	}
 }
 
-// add appends an operation; whatever a stream is given makes its event stale.
+// add appends an operation; a stream's event no longer marks all its work.
 func (u *unroller) add(o Op) {
 	if o.Kind != Record {
 		delete(u.fresh, o.Stream)

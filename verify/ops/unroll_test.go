@@ -22,7 +22,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // fp32: two rows a rank.
 func TestUnroll(t *testing.T) {
 	nvfuser := catalog.AllGatherLinear
-	nvfuser.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true, WithStep: true, Streams: 2}}}
+	nvfuser.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true,
+		HandlesInLoop: true, WithStep: true, Streams: 2}}}
 	for name, s := range map[string]schedule.Schedule{
 		"allgathermatmul": catalog.AllGatherMatmul,
 		"kernels":         catalog.AllGatherLinearKernels,

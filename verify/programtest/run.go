@@ -55,7 +55,7 @@ func seeds() int {
 	return 1
 }
 
-// runShape returns what went wrong on any rank, and the races.
+// runShape returns the errors of all ranks, and the races.
 func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks int, seed uint64) error {
 	meters := make([]*harness.Meter, ranks)
 	c := simtest.Config{Config: sim.Config{Devices: ranks, Seed: seed}, Change: func(c *group.Config) {

@@ -6,9 +6,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// allocations: what the plan owns is allocated by New and kept, on purpose, until Close
-// has met all ranks; a run allocates and frees nothing. So all that can leak is memory
-// and words that no operation uses.
+// allocations: New allocates the plan's memory, and the plan keeps it, on purpose, until
+// Close has met all ranks; a run allocates and frees nothing. So only memory and words that
+// no operation uses can leak.
 func (p *proof) allocations() *Counterexample {
 	used := map[string]bool{}
 	for _, list := range p.lists {
@@ -32,7 +32,8 @@ func (p *proof) allocations() *Counterexample {
 	}
 	for _, name := range names {
 		if !used[name] {
-			return p.against(Allocations, -1, -1, fmt.Sprintf("%s is allocated, and no operation uses it", name), "leave it out of the program")
+			return p.against(Allocations, -1, -1, fmt.Sprintf("%s is allocated, and no operation uses it", name),
+				"leave it out of the program")
 		}
 	}
 	return nil

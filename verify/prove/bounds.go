@@ -8,55 +8,61 @@ import (
 	"ovgen/verify/ops"
 )
 
-// bounds: every use lies inside a buffer that the model declares, on a rank that
-// exists; peers use of a caller's memory only what is shared; a stream's own memory
-// is used by its rank. No operation writes what it reads, since parts of it are written
-// while others still read: but for a product that adds to its result, and a sum into one
-// of its terms.
+// bounds: every use lies inside a buffer that the model declares, on a rank that exists;
+// peers use only shared memory of a caller; only its own rank uses a stream's memory. No
+// operation writes memory that it reads, since some of its parts write while others still
+// read. Two exceptions: a product that adds to its result, and a sum into one of its terms.
 func (p *proof) bounds() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
 			for j, u := range o.Uses {
 				for k, v := range o.Uses[:j] {
 					if (u.Write || v.Write) && overlap(u, v) && !inPlace(o, k, j) {
-						return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer, u.At.Rank), "give its result memory of its own")
+						return p.against(Bounds, p.find(r, i), -1,
+							fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer,
+								u.At.Rank), "give its result memory of its own")
 					}
 				}
 				if wrong := p.outside(r, u); wrong != "" {
-					return p.against(Bounds, p.find(r, i), -1, wrong, "use memory that the program declares, at its size")
+					return p.against(Bounds, p.find(r, i), -1, wrong,
+						"use memory that the program declares, at its size")
 				}
 			}
 			if a := addend(o); o.Accumulate && (a < 0 || !accumulated(o, a, a+1)) {
-				return p.against(Bounds, p.find(r, i), -1, "a product that adds to its result reads something else last", "let it read its result")
+				return p.against(Bounds, p.find(r, i), -1,
+					"a product that adds to its result reads something else last", "let it read its result")
 			}
-			if c := o.Count; c.Buffer != "" && (c.Rank != r || c.Offset != 0 || !strings.HasPrefix(c.Buffer, countPrefix)) {
-				return p.against(Bounds, p.find(r, i), -1, fmt.Sprintf("%s is not the count word of one of the rank's streams", c), "count blocks in the stream's own word")
+			if c := o.Count; c.Buffer != "" && (c.Rank != r || c.Offset != 0 ||
+				!strings.HasPrefix(c.Buffer, countPrefix)) {
+				return p.against(Bounds, p.find(r, i), -1,
+					fmt.Sprintf("%s is not the count word of one of the rank's streams",
+						c), "count blocks in the stream's own word")
 			}
 		}
 	}
 	return nil
 }
 
-// inPlace says that an operation may write, by its use j, what use i of it reads: what a
-// product adds to, and a term of a sum, of which each element is read ahead of the one
-// that it becomes.
+// inPlace reports whether an operation may write, by its use j, the memory that its use i
+// reads: the result that a product adds to, or a term of a sum, whose every element is read
+// before it is overwritten.
 func inPlace(o ops.Op, i, j int) bool {
 	u, v := o.Uses[i], o.Uses[j]
 	return accumulated(o, i, j) || o.Kind == ops.Sum && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
 }
 
-// addend is the last use that a product reads: what it adds to, where it accumulates.
+// addend is the last use that a product reads: the result it adds to, where it accumulates.
 func addend(o ops.Op) int {
 	return slices.IndexFunc(o.Uses, func(u ops.Use) bool { return u.Write }) - 1
 }
 
-// accumulated says that an operation's use i is what it adds to, and j the result.
+// accumulated reports whether an operation's use i is the addend, and j the result.
 func accumulated(o ops.Op, i, j int) bool {
 	return o.Kind == ops.Product && o.Accumulate && i == addend(o) && i > 1 && j == i+1 &&
 		o.Uses[i].At == o.Uses[j].At && o.Uses[i].Bytes == o.Uses[j].Bytes
 }
 
-// overlap says that two uses have bytes in common.
+// overlap reports whether two uses have bytes in common.
 func overlap(u, v ops.Use) bool {
 	return u.At.Rank == v.At.Rank && u.At.Buffer == v.At.Buffer && u.At.Offset < end(v) && v.At.Offset < end(u)
 }

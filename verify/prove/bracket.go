@@ -1,8 +1,8 @@
 package prove
 
-// bracket: by the rank's own streams and events, every operation comes after the start
-// of its run and before its end. Under capture it would not be part of the graph
-// otherwise. All that is said of several runs and several plans rests on it.
+// bracket: by the rank's own streams and events, every operation comes after the start of
+// its run and before its end. A capture would not include it otherwise. Every statement
+// about several runs and several plans rests on it.
 func (p *proof) bracket() *Counterexample {
 	started, ended := make([]bool, len(p.nodes)), make([]bool, len(p.nodes))
 	for run := range p.runs {
@@ -24,17 +24,19 @@ func (p *proof) bracket() *Counterexample {
 		switch {
 		case x.kind >= caller:
 		case !started[n]:
-			return p.against(Bracket, p.start[x.run][x.rank], int32(n), "the stream does not wait for the start of the run: nothing orders this behind what the caller did before, and no capture would hold it",
-				"make the stream wait for main ahead of it (Synchronize)")
+			return p.against(Bracket, p.start[x.run][x.rank], int32(n),
+				"the stream does not wait for the start of the run: nothing orders this after the caller's earlier "+
+					"work, and no capture would include it",
+				"make the stream wait for main before it (Synchronize)")
 		case !ended[n]:
 			return p.against(Bracket, int32(n), p.end[x.run][x.rank], "main does not wait for this before the run ends",
-				"make main wait for the stream behind it (Synchronize)")
+				"make main wait for the stream after it (Synchronize)")
 		}
 	}
 	return nil
 }
 
-// sameRun says that both are operations of one run of one rank.
+// sameRun reports whether both are operations of one run of one rank.
 func (g *graph) sameRun(a, b int32) bool {
 	x, y := g.nodes[a], g.nodes[b]
 	return x.kind < caller && y.kind < caller && x.rank == y.rank && x.run == y.run

@@ -88,12 +88,14 @@ func TestRack(t *testing.T) {
 func TestEveryChoice(t *testing.T) {
 	for i := range 1 << 4 {
 		for _, streams := range []int{0, 1, 3} {
-			w := schedule.Naive{Copied: i&1 != 0, SignalsInStep: i&2 != 0, WithStep: i&4 != 0, StartInLoop: i&8 != 0, Streams: streams}
+			w := schedule.Naive{Copied: i&1 != 0, SignalsInStep: i&2 != 0, WithStep: i&4 != 0,
+				StartInLoop: i&8 != 0, Streams: streams}
 			way := schedule.Way(w)
 			if !w.Copied && !w.SignalsInStep && !w.StartInLoop {
 				way = schedule.Pull{WithStep: w.WithStep, Streams: streams}
 			}
-			r, err := prove.Schedule(t.Context(), program(t, "X", scheduletest.By(catalog.AllGatherLinear, "A", way)), prove.Options{Ranks: []int{2, 3, 5}})
+			r, err := prove.Schedule(t.Context(), program(t, "X", scheduletest.By(catalog.AllGatherLinear, "A", way)),
+				prove.Options{Ranks: []int{2, 3, 5}})
 			if err != nil {
 				t.Errorf("%+v: %v", w, err)
 				continue

@@ -47,14 +47,14 @@ func TestEveryFieldIsReadOrRefused(t *testing.T) {
 }
 
 // Over random schedules, each option that is written is named in a refusal or changes what
-// the ranks do.
+// the ranks do, and so is a field of any kind that is set to another value.
 func TestRandomSchedules(t *testing.T) {
 	var of []schedule.Schedule
 	for _, n := range catalog.All() {
 		of = append(of, n.Schedule)
 	}
 	const drawn = 10_000
-	r, lowered := rand.New(rand.NewPCG(1, 2)), 0
+	r, lowered, changed := rand.New(rand.NewPCG(1, 2)), 0, 0
 	seen := map[string]string{} // what schedules do, by their text
 	done := func(s schedule.Schedule) string {
 		text, err := json.Marshal(s)
@@ -74,6 +74,12 @@ func TestRandomSchedules(t *testing.T) {
 			continue
 		}
 		lowered++
+		c := scheduletest.OneOf(r, s)
+		if q, err := lower.Lower("X", c.Schedule); err != nil {
+			blamed(t, c.Name, c.Schedule, err)
+		} else if changed++; done(c.Schedule) == done(s) && !alike(q.Schedule, p.Schedule) {
+			t.Errorf("%s of %+v: %s changes nothing", s.Operation(), s.Moves, c.Name)
+		}
 		for i, w := range scheduletest.Without(s.Moves[0].Way) {
 			less := scheduletest.Clone(s)
 			less.Moves[0].Way = w
@@ -83,13 +89,13 @@ func TestRandomSchedules(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d random schedules are lowered", lowered, drawn)
+	t.Logf("%d of %d random schedules are lowered, and %d of those with one field changed", lowered, drawn, changed)
 	if lowered < drawn/10 {
 		t.Errorf("%d of %d random schedules are lowered, fewer than one in ten", lowered, drawn)
 	}
 }
 
-// alike says that two lowered schedules have the same ways, an option that is left open being
+// alike reports whether two lowered schedules have the same ways, an option that is left open being
 // the one that is taken then.
 func alike(a, b schedule.Schedule) bool {
 	text := func(s schedule.Schedule) string {
@@ -119,10 +125,11 @@ func TestWaysRead(t *testing.T) {
 		s    schedule.Schedule
 		want string
 	}{
-		{"broadcast", catalog.Broadcast, "A by Pull: By copy engine"},
+		{"broadcast", catalog.Broadcast, "A by Get: By copy engine"},
 		{"sums of what peers have", catalog.AllReduceOneShot, "C by Shot: Signals one kernel"},
 		{"pulled partial results", catalog.LinearReduceScatterGet, "C by Staged: Buffers 2, By copy engine"},
-		{"two layers", catalog.TensorParallelMLP, "A by Pull: By copy engine; C by Slots: Streams one for each step, Equal no"},
+		{"two layers", catalog.TensorParallelMLP,
+			"A by Get: By copy engine; C by LayerSlots: Streams one for each step, Equal no, By copy engine"},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {
@@ -142,18 +149,22 @@ func TestWaysRead(t *testing.T) {
 	}
 }
 
-// carried is what the ranks of groups of 2, 3 and 4 do, and with which streams and memory.
+// carried is what the ranks of groups of 2, 3 and 4 do, and with which streams and memory, for
+// elements of the first type that is accepted.
 func carried(t *testing.T, s schedule.Schedule) string {
 	t.Helper()
 	p, err := lower.Lower("X", s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	elements := map[schedule.Type]int64{schedule.BF16: 2, schedule.FP16: 2, schedule.FP32: 4}[p.Schedule.Types[0]]
 	var b strings.Builder
+	fmt.Fprintf(&b, "accepts %v\n", p.Schedule.Types)
 	for d := 2; d <= 4; d++ {
 		for r := range d {
 			size := int64(d * 12)
-			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: size, K: size, N: size, ElementSize: 2, Counts: slices.Repeat([]int64{3}, d*d),
+			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: size, K: size, N: size, ElementSize: elements,
+				Counts:  slices.Repeat([]int64{3}, d*d),
 				Extents: map[string]int64{"F": size, "P": 3, "N2": size, "N3": size}})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, hostir.Print(p))

@@ -11,7 +11,7 @@ import (
 )
 
 // divisible refuses constants of the schedule that one of the mesh sizes does not divide.
-// What is a symbol, New holds to the same checks.
+// New makes the same checks of symbols.
 func divisible(p *hostir.Program, ranks []int) error {
 	for _, check := range p.Checks {
 		extent, err := strconv.ParseInt(string(check.Extent), 10, 64)

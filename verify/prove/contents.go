@@ -14,10 +14,10 @@ type cell struct {
 	by int32
 }
 
-// contents: each chunk of each output, when its rank's run ends, is what the schedule
-// says, made of the inputs as the callers left them ahead of that run: the same terms,
-// each once. It was written once, but for products that add to it. Without races
-// every order of the nodes gives the same bytes, so they are followed in one.
+// contents: when a rank's run ends, each chunk of each output equals the schedule's sum
+// over the inputs as the callers left them before that run: the same terms, each once. It
+// was written once, except by products that add to it. Without races every order of the
+// nodes gives the same bytes, so one order is followed.
 func (p *proof) contents() *Counterexample {
 	if p.model.Computes == nil {
 		return nil
@@ -31,7 +31,8 @@ func (p *proof) contents() *Counterexample {
 	}
 	var err error
 	if s.want, err = s.expect(); err != nil {
-		return p.against(Contents, -1, -1, fmt.Sprintf("what the outputs have to be is not known: %s", err), "declare placements that the table in verify/prove/expect.go has a rule for")
+		return p.against(Contents, -1, -1, fmt.Sprintf("the expected outputs are not known: %s", err),
+			"declare placements that the table in verify/prove/expect.go has a rule for")
 	}
 	for n, x := range p.nodes {
 		var c *Counterexample
@@ -56,7 +57,8 @@ type symbols struct {
 	*expressions
 	cells [][][]cell // by rank, buffer and chunk
 	want  *expectation
-	// same is, for outputs that all ranks have, what the first of them made of a chunk.
+	// same is the expression that the first rank left in a chunk, for outputs that all
+	// ranks have.
 	same map[output]expr
 }
 
@@ -66,7 +68,7 @@ type output struct {
 	part        box
 }
 
-// overwrite is what the caller and other plans leave ahead of a run.
+// overwrite fills memory as the caller and other plans leave it before a run.
 func (s *symbols) overwrite(n int32) {
 	x := s.nodes[n]
 	for i, b := range s.model.Buffers {
@@ -80,7 +82,7 @@ func (s *symbols) overwrite(n int32) {
 	}
 }
 
-// operate does what an operation does.
+// operate carries out an operation on expressions.
 func (s *symbols) operate(n int32) *Counterexample {
 	o := s.operation(n)
 	if o.Kind != ops.Copy && o.Kind != ops.Sum && o.Kind != ops.Product {
@@ -105,7 +107,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 		}
 	}
 	if len(writes) != 1 || len(reads) == 0 {
-		return s.wrong(n, "one result is meant, of something")
+		return s.wrong(n, "an operation has one result and at least one operand")
 	}
 	to := writes[0]
 	var made []expr
@@ -130,7 +132,7 @@ type chunks struct {
 	sizes []int64
 }
 
-// exprs are what the chunks hold.
+// exprs are the contents of the chunks.
 func (a *chunks) exprs() []expr {
 	list := make([]expr, len(a.list))
 	for i, c := range a.list {
@@ -165,7 +167,7 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 	}
 	for _, a := range reads {
 		if !slices.Equal(a.sizes, to.sizes) {
-			return nil, s.wrong(n, fmt.Sprintf("chunks of %v bytes do not become chunks of %v", a.sizes, to.sizes))
+			return nil, s.wrong(n, fmt.Sprintf("chunks of %v bytes can't be copied to chunks of %v", a.sizes, to.sizes))
 		}
 	}
 	made := make([]expr, len(to.list))
@@ -196,7 +198,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		reads = reads[:len(reads)-1]
 	}
 	if !s.fits(o.Form, reads, to) {
-		return nil, s.wrong(n, "operands and result of these sizes are none of a product")
+		return nil, s.wrong(n, "no product has operands and a result of these sizes")
 	}
 	var made []expr
 	switch biased := o.Form == "linear" || nonlinear(o.Form); {
@@ -206,7 +208,8 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 			terms = append(terms, s.product(o.Form, a.expr, reads[1].list[i].expr, stale))
 		}
 		made = []expr{s.sum(terms)}
-	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) && len(reads[0].list) == len(to.list):
+	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) &&
+		len(reads[0].list) == len(to.list):
 		b, bias := s.tuple(reads[1].exprs()), stale
 		if len(reads) == 3 {
 			bias = s.tuple(reads[2].exprs())
@@ -219,7 +222,8 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		for _, a := range reads {
 			chunks = append(chunks, len(a.list))
 		}
-		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %v chunks does not make %d chunks", o.Form, chunks, len(to.list)))
+		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %v chunks does not make %d chunks", o.Form,
+			chunks, len(to.list)))
 	}
 	if adds {
 		for i := range made {
@@ -229,9 +233,9 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	return made, nil
 }
 
-// fits says that operands and result are matrices of a product: with m rows of A, and
-// of C but for a gradient, which are as many as make the sizes [m,k], [k,n] and [m,n],
-// and which the chunks cut evenly.
+// fits reports whether operands and result are matrices of a product: [m,k], [k,n] and
+// [m,n] for some m, whose rows (of A, and of C unless it is a gradient) the chunks cut
+// evenly.
 func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	if len(reads) < 2 {
 		return false
@@ -261,13 +265,15 @@ func rowsOf(a, b, c int64) int64 {
 	return m.Int64()
 }
 
-// write stores chunks. An output's is written once a run, but by what adds to it.
+// write stores chunks. A chunk of an output is written once a run, except by a product that
+// adds to it.
 func (s *symbols) write(n int32, adds bool, to *chunks, made []expr) *Counterexample {
 	b, _ := s.model.buffer(to.At.Buffer)
 	for i, c := range to.list {
 		from, end := b.chunk(to.At.Rank, to.index[i])
 		if b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind == whole {
-			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i], b.Name, to.At.Rank), "give each step chunks of its own")
+			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i],
+				b.Name, to.At.Rank), "give each step chunks of its own")
 			x.Missing = ""
 			return x
 		}
@@ -276,8 +282,8 @@ func (s *symbols) write(n int32, adds bool, to *chunks, made []expr) *Counterexa
 	return nil
 }
 
-// finished checks a rank's outputs when its run has ended; n is what its caller does
-// then.
+// finished checks a rank's outputs when its run has ended; n is the caller's node after
+// that run.
 func (s *symbols) finished(n int32) *Counterexample {
 	rank := int(s.nodes[n].rank)
 	s.want.run = s.nodes[n].run - 1
@@ -312,20 +318,24 @@ func (s *symbols) checkAll(tensor string, buffer, rank int) *Counterexample {
 	return nil
 }
 
-// check compares a chunk of an output with what it has to be.
+// check compares a chunk of an output with the expected expression.
 func (s *symbols) check(tensor string, buffer int32, rank, chunk int, part box) *Counterexample {
 	got := s.cells[rank][buffer][chunk]
 	name := fmt.Sprintf("chunk %d of %s@%d", chunk, s.model.Buffers[buffer].Name, rank)
 	want, err := s.want.output(tensor, rank, part)
 	switch {
 	case err != nil:
-		return s.against(Contents, -1, -1, fmt.Sprintf("what %s has to be is not known: %s", name, err), "cut A, B and C into chunks that each lie in what one rank holds")
+		return s.against(Contents, -1, -1, fmt.Sprintf("the expected %s is not known: %s", name, err),
+			"cut A, B and C into chunks that each lie in what one rank holds")
 	case got.expr == stale:
-		return s.lacks(Contents, got.by, name+" holds what nothing in this run has written", "a write of "+name, "write it in each run")
+		return s.lacks(Contents, got.by, name+" holds what nothing in this run has written", "a write of "+name,
+			"write it in each run")
 	case s.value(got.expr) != s.value(want):
-		return s.lacks(Contents, got.by, fmt.Sprintf("%s %s", name, s.differ(got.expr, want)), "", "make it of what belongs to this part, each term once")
+		return s.lacks(Contents, got.by, fmt.Sprintf("%s %s", name, s.differ(got.expr, want)), "",
+			"make it of the terms of this part, each once")
 	case s.want.ordered() && got.expr != want:
-		return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s, where one sum in the order of ranks is promised", name, s.text(got.expr)), "", "sum once, in the order of ranks (Reduce), or choose a way that does")
+		return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s, but the schedule promises one sum in the order of "+
+			"ranks", name, s.text(got.expr)), "", "sum once, in the order of ranks (Reduce), or choose a way that does")
 	}
 	return s.equal(got, output{s.want.run, buffer, part}, name)
 }
@@ -347,13 +357,16 @@ func (s *symbols) equal(got cell, at output, name string) *Counterexample {
 	if first == got.expr {
 		return nil
 	}
-	return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s here and %s at another rank: their bits may differ", name, s.text(got.expr), s.text(first)), "", "add in one order on all ranks, or add once and gather")
+	return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s here and %s at another rank: their bits may differ", name,
+		s.text(got.expr), s.text(first)), "", "add in one order on all ranks, or add once and gather")
 }
 
-// misread is the verdict on a read of what this run has not written.
+// misread is the counterexample of a read of memory that this run has not written.
 func (s *symbols) misread(n int32, a *chunks, i int) *Counterexample {
-	c := s.against(Contents, a.list[i].by, n, fmt.Sprintf("chunk %d of %s@%d holds what nothing in this run has written, and is read", a.index[i], a.At.Buffer, a.At.Rank),
-		"write it in this run and ahead of this, from the right place")
+	c := s.against(Contents, a.list[i].by, n,
+		fmt.Sprintf("chunk %d of %s@%d is read, but nothing in this run has written it", a.index[i],
+			a.At.Buffer, a.At.Rank),
+		"write it in this run and before this, from the right place")
 	c.Missing = "a write of the chunk between the two"
 	return c
 }

@@ -33,9 +33,9 @@ const (
 
 // Place is an operation in a run.
 type Place struct {
-	Rank, Run int // Run counts from 1; of what happens ahead of a run, the run after it
+	Rank, Run int // Run counts from 1; for a node before a run, that run
 	Stream    string
-	Step      int    // zero for what is no step of the program
+	Step      int    // zero for a node that is no step of the program
 	Field     string // of the schedule that asked for it, where known
 	Text      string // what it does
 }
@@ -71,8 +71,8 @@ type Counterexample struct {
 	Problem string
 	// First and Second are the two operations; Second may be absent.
 	First, Second *Place
-	// Common is the last that comes before both, and ToFirst and ToSecond the paths
-	// that exist from it. Of a deadlock, ToFirst is the circle.
+	// Common is the last operation before both; ToFirst and ToSecond are the paths from it
+	// that exist. For a deadlock, ToFirst is the circle.
 	ToFirst, ToSecond []Place
 	Missing           string // the edge, in words
 	Suggestion        string
@@ -81,7 +81,7 @@ type Counterexample struct {
 	nodes []int32 // First's and Second's, or those of the circle
 }
 
-// Error is the counterexample in a few lines, the paths shortened to what matters.
+// Error is the counterexample in a few lines, with long paths shortened.
 func (c *Counterexample) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "prove %s for D = %d: not shown: %s", c.Program, c.Ranks, c.Property)
@@ -130,10 +130,11 @@ func writePath(b *strings.Builder, head string, path []Place) {
 	}
 }
 
-// against makes a counterexample of two nodes of which the first is not before the
-// second. Either may be -1 for none.
+// against makes a counterexample of two nodes: nothing orders the first before the second.
+// Either may be -1 for none.
 func (g *graph) against(p Property, first, second int32, problem, do string) *Counterexample {
-	c := &Counterexample{Program: g.model.Program, Ranks: len(g.lists), Property: p, Problem: problem, Suggestion: do, graph: g}
+	c := &Counterexample{Program: g.model.Program, Ranks: len(g.lists), Property: p, Problem: problem,
+		Suggestion: do, graph: g}
 	c.First, c.Second = g.at(first), g.at(second)
 	for _, n := range []int32{first, second} {
 		if n >= 0 {

@@ -13,7 +13,7 @@
 //	operation        what orders it                        what it touches
 //	After            the rank's Done of the run before,    nothing
 //	                 and what its caller did meanwhile
-//	Record, wait     stream order; a wait comes behind     nothing
+//	Record, wait     stream order; a wait comes after      nothing
 //	                 the last record enqueued before it
 //	Signal, batch    stream order; items in their order    its words; a wait is ended by one
 //	                                                       post; the stream's step word: written
@@ -27,23 +27,23 @@
 //	fused kernel     stream order; what it waits for,      as its parts; the stream's count
 //	                 does and posts, in that order         word, until its work is done: written
 //	Done             stream order of main                  nothing
-//	caller, other    behind the rank's Done, ahead of      everything that is the rank's, its
+//	caller, other    after the rank's Done, before         everything that is the rank's, its
 //	plans            its next After                        words left out: written
-//	New and Bind,    all ranks meet; ahead of all After,   everything of every rank: written;
-//	Close            behind all Done                       words zeroed
+//	New and Bind,    all ranks meet; before all After,     everything of every rank: written;
+//	Close            after all Done                        words zeroed
 //
-// # Assumptions, with what they rest on
+// # Assumptions and their grounds
 //
 //   - A stream runs its operations in order, and events order streams (CUDA programming
 //     guide, Streams and Events).
 //   - A capture turns exactly these orders into a graph's edges; launches of one
 //     executable graph do not overlap (cudaGraphLaunch).
 //   - The items of one cuStreamBatchMemOp run in order, in a captured node too; and a write
-//     by it is behind all that its stream did before, also as a peer sees it
+//     by it comes after all earlier work of its stream, also as a peer sees it
 //     (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is never set; tried across processes on
 //     H200, with replays and eager runs mixed).
 //   - Emitted kernels wait with ld.acquire.sys and post with st.release.sys behind a
-//     system-wide fence (templates/words.cu.tmpl).
+//     system-wide fence (templates/device/blocks.h).
 //   - Aligned 32-bit words are written whole.
 //   - Loads, allocations, opens and instantiation may synchronise the device, and lie in
 //     New, Bind and Close only, where no run is in flight (package plan drains first).
@@ -59,34 +59,36 @@
 // Matching. The runs are followed once, in one order; it pairs waits with posts. Shown of
 // the resulting graph: each word's reset comes before the word's next post and before the
 // next wait for it may begin. Then in every execution each wait is ended by the post it is
-// paired with. For take the first wait in time that is not. The 1 that it saw is an
-// earlier post's, whose own wait has ended rightly and been reset before this one began;
-// or a later post's, which its own wait's reset comes before. Neither can be.
+// paired with. Suppose not, and take the first wait in time that another post ended. Either
+// an earlier post wrote the 1 that it saw: but that post's own wait had ended and been
+// reset before this wait began. Or a later post wrote it: but that post comes after this
+// wait's reset. Neither is possible.
 //
-// Deadlock. The graph with these pairs was followed to its end, so it has no circle. In
-// any execution take the first operation of the graph's order that has not happened: all
-// before it has, so it may; if it is a wait, its post has happened and no reset since.
+// Deadlock. The graph with these pairs was followed to its end, so it has no circle. In any
+// execution take the first operation, in the graph's order, that has not happened. All
+// operations before it have happened, so it may start; if it is a wait, its post has
+// happened and no reset since.
 //
 // Runs. Buffers have period 1: a run uses the same bytes as the one before. By bracket all
-// of a rank's operations in a run lie between After and Done. Two conflicting operations
-// x of run i and y of run j > i: y has a twin in run i+1 that x comes before, as shown of
-// two neighbouring runs, and the twin comes before y by the sequence of its rank's runs.
-// So P + 1 = 2 runs show it for all.
+// of a rank's operations in a run lie between After and Done. Two conflicting operations x
+// of run i and y of run j > i: y has a twin in run i+1. x comes before the twin, as shown
+// for two neighbouring runs, and the twin comes before y by the sequence of its rank's
+// runs. So P + 1 = 2 runs show it for all.
 //
 // Modes. By bracket, the order that streams carry from run to run in eager mode is in the
-// graph already, so eager, replayed and mixed runs have one graph. They differ only where
-// a device does one operation at a time: serial is asked of both forms.
+// graph already, so eager, replayed and mixed runs have one graph. They differ only where a
+// device does one operation at a time: serial checks both forms.
 //
 // Plans. Window says that whoever uses a rank's memory does so between that rank's After
 // and Done; words are shared by no two plans and 0 between runs. So the plans of a group,
 // in one sequence, are as safe together as each is alone, and may share staging.
 //
-// Shapes. Indices, bounds, peers and branches are checked not to mention extents, and
-// every use is whole chunks: so operations at one shape are those at any other, in units
-// of chunks, and so are all overlaps. Where chunks are uneven that holds for all counts,
-// as offsets are sums of the counts before; some samples of counts are followed as well.
+// Shapes. Indices, bounds, peers and branches mention no extents (checked), and every use
+// is whole chunks: so, in units of chunks, all shapes have the same operations and the same
+// overlaps. Where chunks are uneven that holds for all counts, as offsets are sums of the
+// counts before; some samples of counts are followed as well.
 //
 // Contents. A chunk is used as one, so all its elements have one history: an expression
-// over chunks of the inputs. Outputs are compared with what the schedule's operation and
-// placements say, as sums of the same terms.
+// over chunks of the inputs. Outputs are compared with the sums of terms that the
+// schedule's operations and placements prescribe.
 package prove

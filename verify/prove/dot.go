@@ -10,9 +10,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Dot writes what happens in one run of a program on d ranks, and what is before what,
-// as a graphviz graph: a cluster for each rank, a column for each stream, events
-// dashed, posts to the waits they end in red.
+// Dot writes the nodes of one run of a program on d ranks, and their order, as a graphviz
+// graph: a cluster for each rank, a column for each stream, events dashed, edges from posts
+// to waits in red.
 func Dot(w io.Writer, p *hostir.Program, d int) error {
 	m, lists, err := Unroll(p, d)
 	if err != nil {
@@ -29,11 +29,13 @@ func Dot(w io.Writer, p *hostir.Program, d int) error {
 	}
 	x.pair()
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "digraph %q {\n  label=%q; rankdir=TB; node [shape=box, fontname=monospace, fontsize=10];\n", p.Name, fmt.Sprintf("%s, D = %d: what happens before what in a run", p.Name, d))
+	fmt.Fprintf(out, "digraph %q {\n  label=%q; rankdir=TB; node [shape=box, fontname=monospace, fontsize=10];\n",
+		p.Name, fmt.Sprintf("%s, D = %d: what happens before what in a run", p.Name, d))
 	for r, list := range lists {
 		fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=\"rank %d\";\n", r, r)
 		for i, o := range list {
-			fmt.Fprintf(out, "    %s [label=%q, group=%q%s];\n", dotName(r, i), x.dotLabel(&o), fmt.Sprint(r, o.Stream), dotStyle(o.Kind))
+			fmt.Fprintf(out, "    %s [label=%q, group=%q%s];\n", dotName(r, i), x.dotLabel(&o),
+				fmt.Sprint(r, o.Stream), dotStyle(o.Kind))
 		}
 		out.WriteString("  }\n")
 	}
@@ -68,7 +70,7 @@ func (p *proof) dotEdges(out io.Writer) {
 	}
 }
 
-// dotLabel is a few lines: stream and step, then what is done.
+// dotLabel is a few lines: stream and step, then the operation.
 func (p *proof) dotLabel(o *ops.Op) string {
 	lines := []string{o.Stream}
 	if o.Step > 0 {

@@ -6,8 +6,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// events: a wait for an event names one that was recorded before it in the same run.
-// CUDA lets a wait for an event of the past through, and refuses it under capture.
+// events: a wait for an event names one that was recorded before it in the same run. CUDA
+// lets a wait for an event of an earlier run pass, and refuses it under capture.
 func (p *proof) events() *Counterexample {
 	for r, list := range p.lists {
 		recorded := map[int]bool{}
@@ -16,8 +16,9 @@ func (p *proof) events() *Counterexample {
 			case o.Kind == ops.Record:
 				recorded[o.Event] = true
 			case o.Kind == ops.WaitEvent && !recorded[o.Event]:
-				c := p.against(Events, p.find(r, i), -1, fmt.Sprintf("event %d is waited for and not recorded before it in the run", o.Event),
-					"record it on the stream to wait for, ahead of the wait")
+				c := p.against(Events, p.find(r, i), -1,
+					fmt.Sprintf("nothing records event %d before this wait in the run", o.Event),
+					"record it on the stream to wait for, before the wait")
 				c.Missing = "the record of the event"
 				return c
 			}

@@ -8,17 +8,17 @@ import (
 	"ovgen/schedule"
 )
 
-// What each output has to be, from the schedule's operations and placements alone; the
-// host program has no say. An operation is read by its Index: with the letters of the
-// result bound, the result is the sum, over the letters that it lacks, of the product of the
-// operands, and then what its functions make of that. An operand that an earlier operation
-// makes is what that operation says.
+// The expected outputs, from the schedule's operations and placements alone; the host
+// program plays no part. An operation is read by its Index: with the letters of the result
+// bound, the result is the sum, over the letters that it lacks, of the product of the
+// operands, and then its functions are applied. An operand that an earlier operation makes
+// is that operation's expression.
 //
-// A sum is over the parts that the operands are cut in: of an axis that is spread over
-// the ranks, a part a rank, in their order; of one that no operand has spread, the whole.
-// Within a part the product sums. Each operand is a chunk of the rank that has it: of a
-// tensor that is spread, whoever that is; of one that every rank has, the rank whose part
-// of the sum, where all operands are spread, and otherwise whose output, it is for.
+// A sum is over the parts that the operands are cut in: an axis that is spread over the
+// ranks has one part a rank, in their order; an axis that no operand spreads has one.
+// Within a part the product sums. Each operand is a chunk of the rank that has it. Of a
+// tensor that every rank has, that is the rank of the sum's part where all operands are
+// spread, and otherwise the rank of the output.
 type expectation struct {
 	*Computation
 	*expressions
@@ -46,7 +46,8 @@ type request struct {
 
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
-		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{}, found: map[request]held{}}
+		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
+		found: map[request]held{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
 		x.tensors[t.Name] = p
@@ -61,8 +62,8 @@ func (s *symbols) expect() (*expectation, error) {
 	return x, nil
 }
 
-// cut says which boxes of the tensor the chunks of its buffer are, or those that it has of
-// a buffer that it lies within.
+// cut lists the boxes of the tensor that its chunks are: chunks of its own buffer, or of
+// the buffer that it lies within.
 func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 	exact := map[box]held{}
 	for r := range x.ranks {
@@ -83,7 +84,7 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 			}
 			from, to = from/x.ElementSize, to/x.ElementSize
 			if from >= elements && from < to || !p.has(r) {
-				break // room for more than there is
+				break // room for more chunks than exist
 			}
 			if from == to {
 				boxes = append(boxes, box{})
@@ -107,7 +108,7 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 	return nil
 }
 
-// output is what a chunk of a result has to be, by the rule above.
+// output is the expected expression of a chunk of a result, by the rule above.
 func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == name })
 	if i < 0 {
@@ -132,13 +133,13 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	}
 	switch {
 	case len(summed) > 1:
-		return stale, fmt.Errorf("no rule says what a sum over %d axes is", len(summed))
+		return stale, fmt.Errorf("no rule for a sum over %d axes", len(summed))
 	case len(op.In) == 1 && len(op.Then) > 0 || len(op.In) > 2:
-		return stale, fmt.Errorf("no rule says what %s is", op)
+		return stale, fmt.Errorf("no rule for %s", op)
 	case len(summed) == 0 && len(op.In) == 1:
 		return x.operandOf(op, in, 0, rank, bound)
 	case len(summed) == 0:
-		return stale, fmt.Errorf("no rule says what a product without a sum is, as %q", op.Index)
+		return stale, fmt.Errorf("no rule for a product without a sum, as %q", op.Index)
 	}
 	parts, err := x.parts(op, in, summed[0], rank)
 	if err != nil {
@@ -156,9 +157,10 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	return x.sum(list), nil
 }
 
-// term is the product of the operands, for a part of what is summed over, or the one operand.
-// The functions are of the whole sum, but for a bias, which one rank adds.
-func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, own, whole bool) (expr, error) {
+// term is the product of the operands for one part of the summed axis, or the one operand.
+// The functions apply to the whole sum, except a bias, which one rank adds.
+func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, own,
+	whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
 	if err != nil || len(op.In) == 1 {
 		return a, err
@@ -184,20 +186,20 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 		case len(f.In) == 0 && form == "linear" && whole: // of each element; no two are the same
 			form += " " + string(f.Do)
 		default:
-			return stale, fmt.Errorf("no rule says what %s is", op)
+			return stale, fmt.Errorf("no rule for %s", op)
 		}
 	}
 	if form == "" {
-		return stale, fmt.Errorf("no product is %q", op.Index)
+		return stale, fmt.Errorf("no product has the index %q", op.Index)
 	}
 	return x.product(form, a, second, bias), nil
 }
 
-// forms are the products that there are, by what they contract.
+// forms are the known products, by the axes they contract.
 var forms = map[string]string{"mk,nk->mn": "linear", "mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
 
-// operandOf is one chunk of operand i where the letters are bound, or what an operation
-// makes of it.
+// operandOf is the chunk of operand i at the bound letters, or the result of the operation
+// that makes it.
 func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound map[rune]interval) (expr, error) {
 	part, err := x.boxOf(in[i], bound)
 	if err != nil {
@@ -209,7 +211,7 @@ func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound 
 	return x.chunk(op.In[i], rank, part)
 }
 
-// boxOf is the part of a tensor where the letters of its axes are bound.
+// boxOf is the part of a tensor at the bound letters of its axes.
 func (x *expectation) boxOf(letters []rune, bound map[rune]interval) (b box, err error) {
 	if len(letters) > len(b) {
 		return b, fmt.Errorf("a tensor of %d axes", len(letters))
@@ -242,14 +244,14 @@ func (x *expectation) axes(op schedule.Op) (in [][]rune, out []rune, err error) 
 	return in, []rune(strings.Replace(result, "...", rest, 1)), nil
 }
 
-// contracted is a part of an axis that is summed over, and whose products it is in.
+// contracted is a part of a summed axis, and the rank that multiplies it.
 type contracted struct {
 	interval
 	rank int
 }
 
-// parts are those of a letter that is summed over: one a rank where an operand is spread
-// along it, else all of it, for the rank of the output.
+// parts are the parts of a summed letter: one a rank where an operand is spread along it,
+// else all of it, for the rank of the output.
 func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) ([]contracted, error) {
 	along, axis, spread, all := placement{}, -1, false, true
 	for i, letters := range in {
@@ -294,7 +296,8 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 	h, err := x.find(tensor, at, part)
 	if err == nil && len(h.chunks) != 1 {
-		err = fmt.Errorf("%s of %s is %d chunks, where one is multiplied or moved at a time", part, tensor, len(h.chunks))
+		err = fmt.Errorf("%s of %s is %d chunks, but operations move or multiply one at a time", part,
+			tensor, len(h.chunks))
 	}
 	if err != nil {
 		return stale, err
@@ -321,8 +324,8 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	return x.tuple(list), nil
 }
 
-// find says where a box of an input is: at a rank, or where the tensor is spread at
-// the one that has it.
+// find locates a box of an input: on the given rank, or, where the tensor is spread, on the
+// rank that has it.
 func (x *expectation) find(tensor string, at int, part box) (held, error) {
 	p, ok := x.tensors[tensor]
 	if !ok {
@@ -349,7 +352,7 @@ func (x *expectation) find(tensor string, at int, part box) (held, error) {
 	return held{}, fmt.Errorf("%s of %s %s is no chunks of one rank's", part, tensor, p.Tensor)
 }
 
-// within lists the chunks that make up a box; nil if they don't.
+// within lists the chunks that make up a box; nil where no chunks do.
 func within(chunks []box, part box) (list []int32) {
 	volume := part.volume()
 	for i, c := range chunks {
@@ -381,7 +384,7 @@ func (b box) volume() int64 {
 	return n
 }
 
-// ordered says that the schedule promises to add in the order of ranks.
+// ordered reports whether the schedule promises to add in the order of ranks.
 func (x *expectation) ordered() bool {
 	return x.Schedule.Reduces() && x.Schedule.Ordered()
 }

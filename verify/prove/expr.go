@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// expr is what a chunk holds, as a number: equal expressions have equal numbers.
+// expr is a chunk's content, as a number: equal expressions have equal numbers.
 type expr int32
 
-// stale is what nothing in this run has written.
+// stale is the content of memory that nothing in this run has written.
 const stale expr = 0
 
 type exprKind uint8
 
 const (
-	inputOf   exprKind = iota + 1 // a chunk of the caller's, as left ahead of a run
+	inputOf   exprKind = iota + 1 // a chunk of the caller's, as left before a run
 	productOf                     // of a chunk, of an operand, and of a bias or nothing
 	tupleOf                       // several chunks as one operand
 	sumOf                         // of its arguments, in their order
@@ -93,7 +93,7 @@ func (e *expressions) several(kind exprKind, list []expr) expr {
 
 func (e *expressions) add(to, what expr) expr { return e.make(addedTo, "", int32(to), int32(what)) }
 
-// flatten is a new expression as one sum.
+// flatten writes a new expression as one sum.
 func (e *expressions) flatten(x expr) []expr {
 	t := e.all[x]
 	var list []expr
@@ -132,8 +132,8 @@ func (e *expressions) flatten(x expr) []expr {
 	return []expr{x}
 }
 
-// nonlinear says that a product of that form is no sum of its terms: a function of each element
-// follows, of which nothing is known but its name.
+// nonlinear reports whether a product of that form is not a sum of its terms: an
+// uninterpreted function of each element follows.
 func nonlinear(form string) bool { return strings.HasPrefix(form, "linear ") }
 
 // value is the one expression that stands for all that are equal in exact arithmetic:
@@ -150,7 +150,7 @@ func (e *expressions) value(x expr) expr {
 	return x // being made
 }
 
-// differ names the first terms that one sum lacks and has too much, of another.
+// differ names the first terms that one sum lacks, has twice or has beyond another.
 func (e *expressions) differ(got, want expr) string {
 	count := map[expr]int{}
 	for _, x := range e.all[want].sum {

@@ -87,7 +87,8 @@ func ask(extents ...schedule.Extent) (list []hostir.Divide) {
 
 // gatherPut puts each shard into the peers' memory and multiplies what arrives.
 func gatherPut() *hostir.Program {
-	return &hostir.Program{Name: "GatherPut", Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: gathering}),
+	return &hostir.Program{Name: "GatherPut", Schedule: scheduletest.Usual("linear",
+		schedule.Schedule{Tensors: gathering}),
 		Checks: ask("M"),
 		Buffers: []hostir.Buffer{callers("A", false, rowsA, rowsA), callers("B", false, weight, weight),
 			callers("C", false, hostir.Mul(m, n), rowsC), plans("G", hostir.Mul(m, k), rowsA)},
@@ -104,7 +105,8 @@ func gatherPut() *hostir.Program {
 
 // scatterPut puts partial results into slots at their owners, which sum them.
 func scatterPut() *hostir.Program {
-	return &hostir.Program{Name: "ScatterPut", Schedule: scheduletest.Usual("linear", schedule.Schedule{Tensors: scattering}),
+	return &hostir.Program{Name: "ScatterPut", Schedule: scheduletest.Usual("linear",
+		schedule.Schedule{Tensors: scattering}),
 		Checks: ask("M", "K"),
 		Buffers: []hostir.Buffer{callers("A", false, hostir.Div(hostir.Mul(m, k), d), columnsA),
 			callers("B", false, shareWeight, shareWeight), callers("C", false, rowsC, rowsC),
@@ -148,7 +150,9 @@ func scatterRing() *hostir.Program {
 // oneShot lets each rank sum all ranks' A, by one kernel.
 func oneShot() *hostir.Program {
 	whole := hostir.Mul(m, n)
-	return &hostir.Program{Name: "OneShot", Schedule: scheduletest.Usual("sum", schedule.Schedule{Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M), schedule.Dim(schedule.N))}}),
+	return &hostir.Program{Name: "OneShot", Schedule: scheduletest.Usual("sum",
+		schedule.Schedule{Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M),
+			schedule.Dim(schedule.N))}}),
 		Buffers:    []hostir.Buffer{callers("A", true, whole, whole), callers("C", false, whole, whole)},
 		Semaphores: semaphores("ready", "read"),
 		Body: []hostir.Node{hostir.Fuse("shot", post(onMain, "ready"), wait(onMain, "ready"),
@@ -159,8 +163,9 @@ func oneShot() *hostir.Program {
 // twoShot lets each rank sum its part of all ranks' A and copies the others' sums.
 func twoShot() *hostir.Program {
 	whole := hostir.Mul(m, n)
-	return &hostir.Program{Name: "TwoShot", Schedule: scheduletest.Usual("sum", schedule.Schedule{Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M),
-		schedule.Dim(schedule.N))}}), Checks: ask("M"),
+	return &hostir.Program{Name: "TwoShot", Schedule: scheduletest.Usual("sum",
+		schedule.Schedule{Tensors: []schedule.Tensor{summing, tensor("C", schedule.Dim(schedule.M),
+			schedule.Dim(schedule.N))}}), Checks: ask("M"),
 		Buffers: []hostir.Buffer{callers("A", true, whole, rowsC), callers("C", false, whole, rowsC),
 			plans("sum", rowsC, rowsC)},
 		Semaphores: semaphores("ready", "summed", "read"),
@@ -176,9 +181,11 @@ func twoShot() *hostir.Program {
 // allToAll copies part r of every rank's A.
 func allToAll() *hostir.Program {
 	return &hostir.Program{Name: "AllToAll",
-		Schedule: scheduletest.Usual("copy", schedule.Schedule{Tensors: []schedule.Tensor{tensor("A", schedule.Dim(schedule.D, byD), schedule.Dim(schedule.D),
-			schedule.Dim(schedule.M)),
-			tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M))}}),
+		Schedule: scheduletest.Usual("copy",
+			schedule.Schedule{Tensors: []schedule.Tensor{tensor("A", schedule.Dim(schedule.D, byD),
+				schedule.Dim(schedule.D),
+				schedule.Dim(schedule.M)),
+				tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, byD), schedule.Dim(schedule.M))}}),
 		Buffers:    []hostir.Buffer{callers("A", true, hostir.Mul(d, m), m), callers("C", false, hostir.Mul(d, m), m)},
 		Semaphores: semaphores("ready", "read"),
 		Body: []hostir.Node{post(onMain, "ready"), hostir.Set(onMain, hostir.Chunk("C", r), hostir.Chunk("A", r)),
@@ -240,7 +247,7 @@ func TestFamilies(t *testing.T) {
 			}, prove.Race},
 			{"multiplied with the wrong rows", change(hostir.Product,
 				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Contents},
-			{"waits ahead of the own put", func(p *hostir.Program) {
+			{"waits before the own put", func(p *hostir.Program) {
 				l := p.Body[4].(hostir.For)
 				l.Body = append(append([]hostir.Node{}, l.Body[4:]...), l.Body[:3]...)
 				p.Body[4] = l
@@ -312,10 +319,10 @@ func TestFamilies(t *testing.T) {
 			{"in an order of its own", change(hostir.Sum, func(n *hostir.Step) {
 				n.Reads[0].Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 			}), prove.Contents},
-			{"posted ahead of the sum", change(hostir.Sum, func(n *hostir.Step) {
+			{"posted before the sum", change(hostir.Sum, func(n *hostir.Step) {
 				n.Pre, n.Post = append(n.Pre, n.Post[0]), n.Post[1:]
 			}), prove.Window},
-			{"waits for what comes behind", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
+			{"waits for what comes after", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
 				prove.Deadlock},
 		}},
 		{twoShot, 1, []mutant{

@@ -1,15 +1,15 @@
 package prove
 
-// follow lets the runs happen once, in the order in which nodes become possible, and
-// numbers the nodes in that order. What it observes, which post ends which wait, is no
-// assumption: words and alternation prove that no execution can differ. Where the
-// ranks get stuck, the nodes that never happen are numbered last.
+// follow executes the runs once, in the order in which nodes become possible, and numbers
+// the nodes in that order. It observes which post ends which wait; matching and alternation
+// prove that no execution can differ. Where the ranks get stuck, the nodes that never
+// happen are numbered last.
 func (g *graph) follow() *observed {
 	f := follower{graph: g, seen: make([][]int32, len(g.words)), value: make([]uint32, len(g.words)),
-		parked: make([][]int32, len(g.words)), behind: make([]int32, len(g.nodes))}
+		parked: make([][]int32, len(g.words)), missing: make([]int32, len(g.nodes))}
 	f.next, f.to = g.after()
 	for n := range g.nodes {
-		if f.behind[n] = int32(len(g.before(int32(n)))); f.behind[n] == 0 {
+		if f.missing[n] = int32(len(g.before(int32(n)))); f.missing[n] == 0 {
 			f.queue = append(f.queue, int32(n))
 		}
 	}
@@ -17,7 +17,7 @@ func (g *graph) follow() *observed {
 	return f.renumber()
 }
 
-// observed is what one execution showed.
+// observed is the outcome of one execution.
 type observed struct {
 	seen [][]int32 // of each word: its posts, waits and resets as they happened
 	// stuck are the waits that never ended.
@@ -27,7 +27,7 @@ type observed struct {
 type follower struct {
 	*graph
 	next, to []int32 // edges by the node they leave
-	behind   []int32 // of each node: how many that come directly before are missing
+	missing  []int32 // of each node: how many of its direct predecessors have not happened
 	queue    []int32
 	order    []int32
 	seen     [][]int32
@@ -55,14 +55,14 @@ func (f *follower) drain() {
 		}
 		f.order = append(f.order, n)
 		for _, s := range f.to[f.next[n]:f.next[n+1]] {
-			if f.behind[s]--; f.behind[s] == 0 {
+			if f.missing[s]--; f.missing[s] == 0 {
 				f.queue = append(f.queue, s)
 			}
 		}
 	}
 }
 
-// happen is false for a wait that has to go on.
+// happen executes a node; it is false for a wait whose word has another value.
 func (f *follower) happen(n int32) bool {
 	id := f.id[n]
 	if id < 0 {
@@ -82,7 +82,7 @@ func (f *follower) happen(n int32) bool {
 	return true
 }
 
-// renumber gives the nodes the numbers of their order.
+// renumber numbers the nodes in their order.
 func (f *follower) renumber() *observed {
 	g := f.graph
 	g.done = len(f.order)

@@ -6,8 +6,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// node is one thing that happens: an operation from its start to its end, one word of
-// a Signal, or what the world around the runs does.
+// node is one event: an operation from its start to its end, one word of a Signal, or an
+// action of the caller, of New or of Close.
 type node struct {
 	kind      nodeKind
 	rank, run int32
@@ -22,13 +22,13 @@ const (
 	word                   // one item of a Signal
 	begin                  // a signalling kernel starts
 	finish                 // a signalling kernel has ended
-	caller                 // the caller and the group's other plans, ahead of run `run`
+	caller                 // the caller and the group's other plans, before run `run`
 	opened                 // New and Bind on all ranks
 	closed                 // Close, or the next Bind, on all ranks
 )
 
-// graph is what happens in a number of runs and what is always before what. After
-// follow, nodes are numbered in an order in which they can happen.
+// graph has the nodes of a number of runs and the order that always holds between them.
+// After follow, nodes are numbered in an order in which they can happen.
 type graph struct {
 	model Model
 	lists [][]ops.Op
@@ -59,7 +59,7 @@ func (g *graph) own(n int32) []int32 {
 	return list
 }
 
-// operation of a node; nil for the world's.
+// operation of a node; nil for the caller's, New's and Close's.
 func (g *graph) operation(n int32) *ops.Op {
 	if x := g.nodes[n]; x.kind < caller {
 		return &g.lists[x.rank][x.op]
@@ -121,8 +121,8 @@ func build(m Model, lists [][]ops.Op, runs int) *graph {
 	return b.graph
 }
 
-// add makes a node behind others.
-func (b *builder) add(n node, behind ...int32) int32 {
+// add makes a node after others.
+func (b *builder) add(n node, after ...int32) int32 {
 	i := int32(len(b.nodes))
 	b.nodes = append(b.nodes, n)
 	id := int32(-1)
@@ -135,7 +135,7 @@ func (b *builder) add(n node, behind ...int32) int32 {
 	}
 	b.id = append(b.id, id)
 	b.match = append(b.match, -1)
-	for _, p := range behind {
+	for _, p := range after {
 		b.edge(p, i)
 	}
 	return i
@@ -145,31 +145,31 @@ func (b *builder) edge(from, to int32) {
 	b.from, b.to = append(b.from, from), append(b.to, to)
 }
 
-// rank adds one run of one rank behind what its caller does, and returns its end.
+// rank adds one run of one rank after what its caller does, and returns its end.
 func (b *builder) rank(r, run int, free int32) int32 {
 	b.tail, b.events = map[string]int32{}, map[int]int32{}
 	for i, o := range b.lists[r] {
 		n := node{rank: int32(r), run: int32(run), op: int32(i)}
-		var behind []int32
+		var after []int32
 		if p, ok := b.tail[o.Stream]; ok {
-			behind = append(behind, p)
+			after = append(after, p)
 		}
 		switch o.Kind {
 		case ops.After:
-			behind = append(behind, free)
+			after = append(after, free)
 		case ops.WaitEvent:
 			if p, ok := b.events[o.Event]; ok {
-				behind = append(behind, p)
+				after = append(after, p)
 			}
 		}
 		var last int32
 		switch {
 		case o.Kind == ops.Signal && o.Kernel != "":
-			last = b.kernel(n, o.Words, behind)
+			last = b.kernel(n, o.Words, after)
 		case o.Kind == ops.Signal && len(o.Words) > 0:
-			last = b.batch(n, o.Words, behind)
+			last = b.batch(n, o.Words, after)
 		default:
-			last = b.add(n, behind...)
+			last = b.add(n, after...)
 		}
 		b.tail[o.Stream] = last
 		switch o.Kind {
@@ -184,23 +184,23 @@ func (b *builder) rank(r, run int, free int32) int32 {
 	return b.end[run][r]
 }
 
-// batch adds the items of a batch of stream memory operations, one behind the other.
-func (b *builder) batch(n node, words []ops.Word, behind []int32) int32 {
+// batch adds the items of a batch of stream memory operations, one after the other.
+func (b *builder) batch(n node, words []ops.Word, after []int32) int32 {
 	n.kind = word
 	var last int32
 	for i := range words {
 		n.word = int32(i)
-		last = b.add(n, behind...)
-		behind = []int32{last}
+		last = b.add(n, after...)
+		after = []int32{last}
 	}
 	return last
 }
 
 // kernel adds the items of a signalling kernel: a thread for each word, which resets
 // it once it has waited, and the step word when all threads have.
-func (b *builder) kernel(n node, words []ops.Word, behind []int32) int32 {
+func (b *builder) kernel(n node, words []ops.Word, after []int32) int32 {
 	n.kind = begin
-	start := b.add(n, behind...)
+	start := b.add(n, after...)
 	threads := []int32{start}
 	waited := map[ops.Loc]int32{}
 	for i, w := range words {
@@ -244,7 +244,7 @@ func compress(n int, from, to []int32) (first, edges []int32) {
 	return first, edges
 }
 
-// wellFormed refuses lists that are not those of a run.
+// wellFormed refuses lists that are not one run.
 func wellFormed(lists [][]ops.Op) error {
 	for r, list := range lists {
 		n := len(list)
@@ -257,8 +257,10 @@ func wellFormed(lists [][]ops.Op) error {
 			}
 			works := o.Kind == ops.Copy || o.Kind == ops.Product || o.Kind == ops.Sum
 			idle := o.Kernel != "" && len(o.Uses) == 0 // on a part of no bytes
-			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works && len(o.Uses) == 0 && !idle {
-				return fmt.Errorf("rank %d's list is no run: operation %d is a %s of %d words and %d uses of memory", r, i+1, o.Kind, len(o.Words), len(o.Uses))
+			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works &&
+				len(o.Uses) == 0 && !idle {
+				return fmt.Errorf("rank %d's list is no run: operation %d is a %s of %d words and %d uses of memory", r,
+					i+1, o.Kind, len(o.Words), len(o.Uses))
 			}
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // nvfuser is the schedule that nvFuser runs: signals in the step, four streams in turn.
 func nvfuser(t *testing.T) *hostir.Program {
 	s := catalog.AllGatherLinear
-	s.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true, WithStep: true, Streams: 4}}}
+	s.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true,
+		WithStep: true, Streams: 4}}}
 	return program(t, "nvFuser", s)
 }
 
@@ -55,13 +56,14 @@ func TestNvFuser(t *testing.T) {
 	if r.Replay() || r.Sizes[1].Captured != nil {
 		t.Errorf("with two ranks nothing is unordered, with three steps are: %v", r)
 	}
-	if !strings.HasSuffix(r.String(), "without replay: it rests on queues that start operations in the order of enqueueing, 4 warnings") {
+	if !strings.HasSuffix(r.String(), "without replay: it rests on queues that start operations in the order of "+
+		"enqueueing, 4 warnings") {
 		t.Error(r)
 	}
 }
 
 // PyTorch (issue 137171): memory was used again before all peers had read it, for want
-// of a barrier behind the reads.
+// of a barrier after the reads.
 func TestNoAcknowledgement(t *testing.T) {
 	p := program(t, "NoAcknowledgement", catalog.AllGatherLinear)
 	p.Semaphores = p.Semaphores[:1]
@@ -74,7 +76,7 @@ func TestNoAcknowledgement(t *testing.T) {
 	}
 }
 
-// The same with the acknowledgement ahead of the copy: words alternate, and still a
+// The same with the acknowledgement before the copy: words alternate, and still a
 // rank may return to its caller while a peer reads A.
 func TestAcknowledgedTooEarly(t *testing.T) {
 	p := program(t, "AcknowledgedTooEarly", catalog.AllGatherLinear)

@@ -2,8 +2,8 @@ package prove
 
 import "fmt"
 
-// balance: a word is posted and awaited equally often in a run, and by one rank. It is
-// awaited by the rank that has it, says signals.
+// balance: a word is posted and awaited equally often in a run, and by one rank. The rank
+// that owns it awaits it: signals checks that.
 func (p *proof) balance() *Counterexample {
 	type count struct{ posts, waits, post, wait int32 }
 	counts := make([]count, len(p.words))
@@ -16,7 +16,8 @@ func (p *proof) balance() *Counterexample {
 			counts[id].wait = n
 		case p.isPost(n):
 			if c := &counts[id]; c.posts > 0 && p.nodes[c.post].rank != x.rank {
-				return p.against(Matching, c.post, n, fmt.Sprintf("ranks %d and %d both post %s", p.nodes[c.post].rank, x.rank, p.wordName(p.words[id])),
+				return p.against(Matching, c.post, n, fmt.Sprintf("ranks %d and %d both post %s", p.nodes[c.post].rank,
+					x.rank, p.wordName(p.words[id])),
 					"give each poster its own word: a semaphore has one for each peer")
 			}
 			counts[id].posts++
@@ -24,18 +25,21 @@ func (p *proof) balance() *Counterexample {
 		}
 	}
 	for id, c := range counts {
-		problem := fmt.Sprintf("in a run %s is posted %d times and awaited %d times", p.wordName(p.words[id]), c.posts, c.waits)
+		problem := fmt.Sprintf("in a run %s is posted %d times and awaited %d times",
+			p.wordName(p.words[id]), c.posts, c.waits)
 		if c.posts > c.waits {
-			return p.lacks(Rest, c.post, problem+": it is 1 when the run has ended", "a wait for "+p.wordName(p.words[id]), "wait for it in the same run, or leave the post out")
+			return p.lacks(Rest, c.post, problem+": it is 1 when the run has ended",
+				"a wait for "+p.wordName(p.words[id]), "wait for it in the same run, or leave the post out")
 		}
 		if c.posts < c.waits {
-			return p.lacks(Matching, c.wait, problem, "a post of "+p.wordName(p.words[id]), "post it from the rank that the wait is for, or leave the wait out")
+			return p.lacks(Matching, c.wait, problem, "a post of "+p.wordName(p.words[id]),
+				"post it from the rank that the wait is for, or leave the wait out")
 		}
 	}
 	return nil
 }
 
-// lacks is a counterexample of one operation and one that is not there.
+// lacks is a counterexample of one operation and a missing one.
 func (p *proof) lacks(is Property, n int32, problem, missing, do string) *Counterexample {
 	c := p.against(is, n, -1, problem, do)
 	c.Missing = missing
@@ -61,7 +65,7 @@ func (p *proof) matching() *Counterexample {
 	return nil
 }
 
-// turn checks that what happened to a word at i was its turn.
+// turn checks that event i of a word follows post, wait, reset, in that order.
 func (p *proof) turn(seen []int32, i int) *Counterexample {
 	n := seen[i]
 	name := p.wordName(p.words[p.id[n]])
@@ -71,13 +75,16 @@ func (p *proof) turn(seen []int32, i int) *Counterexample {
 	}
 	switch {
 	case p.isPost(n) && last >= 0 && p.isPost(last):
-		return p.against(Reset, last, n, fmt.Sprintf("%s is posted again before a wait has taken the post before: one post is lost", name),
-			"wait for the peer's acknowledgement ahead of the second post, or give the two a word each")
+		return p.against(Reset, last, n, fmt.Sprintf("%s is posted again before a wait has taken the post before: "+
+			"one post is lost", name),
+			"wait for the peer's acknowledgement before the second post, or give the two a word each")
 	case p.isPost(n) && last >= 0 && p.isWait(last):
-		return p.against(Reset, last, n, fmt.Sprintf("%s is posted between a wait and its reset: the reset wipes the post out", name),
-			"wait for the peer's acknowledgement ahead of the post")
+		return p.against(Reset, last, n, fmt.Sprintf("%s is posted between a wait and its reset: the reset "+
+			"wipes the post out", name),
+			"wait for the peer's acknowledgement before the post")
 	case p.isWait(n) && (last < 0 || !p.isPost(last)):
-		return p.against(Matching, last, n, fmt.Sprintf("two waits for %s pass on one post", name), "give the two a semaphore each")
+		return p.against(Matching, last, n, fmt.Sprintf("two waits for %s pass on one post", name),
+			"give the two a semaphore each")
 	}
 	return nil
 }

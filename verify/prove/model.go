@@ -12,15 +12,14 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Model is what operations alone don't say: whose memory is whose, and what the
-// outputs have to be made of.
+// Model adds to the operations who owns each buffer, and what the outputs must be.
 type Model struct {
 	Program    string
 	Buffers    []Buffer
 	Semaphores []string // each a word for every rank, in every rank's memory
 	// Members of the semaphores that have several: such a set of words each.
 	Members map[string]int64
-	// Computes says what the outputs have to be; nil: contents are not checked.
+	// Computes defines the expected outputs; nil: contents are not checked.
 	Computes *Computation
 }
 
@@ -28,14 +27,14 @@ type Model struct {
 type Buffer struct {
 	Name  string
 	Owner hostir.Owner
-	// Shared says that peers may use it where the caller owns it; they may always
-	// use what the plan owns.
+	// Shared: peers may use it although the caller owns it. They may always use the plan's
+	// memory.
 	Shared bool
-	// Output says that runs write it; the caller's other buffers are inputs.
+	// Output: runs write it; the caller's other buffers are inputs.
 	Output bool
 	// Inner are tensors that lie within it, at most one.
 	Inner []Inner
-	// Root says that only rank 0 has it.
+	// Root: only rank 0 has it.
 	Root  bool
 	Bytes int64
 	// Chunk is the bytes of a chunk, in which contents are followed; zero: all of it.
@@ -53,7 +52,7 @@ type Inner struct {
 	Bytes   int64
 }
 
-// Computation is what the schedule says of the result, and for which shape.
+// Computation is the schedule's part of a model, and the shape.
 type Computation struct {
 	Schedule    schedule.Schedule
 	Extents     hostir.Env // D too
@@ -137,8 +136,8 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	return nil
 }
 
-// layOutPadded makes two chunks of each that has room for more: what is counted, and
-// what is left.
+// layOutPadded makes two chunks of each chunk with padding: the counted elements, and the
+// padding.
 func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	room, err := b.Room.Eval(env)
 	if err != nil {
@@ -178,17 +177,17 @@ func (x *Buffer) hold(in hostir.Inner, output bool, ranks int) {
 	x.Inner = append(x.Inner, i)
 }
 
-// holds says that bytes of a rank's are those of an inner tensor.
+// holds reports whether bytes of a rank belong to an inner tensor.
 func (i *Inner) holds(rank int, from, to int64) bool {
 	return i.Offsets[rank] <= from && to <= i.Offsets[rank]+i.Bytes
 }
 
-// output says that runs make these bytes of a rank's.
+// output reports whether runs make these bytes of a rank.
 func (b *Buffer) output(rank int, from, to int64) bool {
 	return b.Output || slices.ContainsFunc(b.Inner, func(i Inner) bool { return i.Output && i.holds(rank, from, to) })
 }
 
-// input says that the caller fills these bytes of a rank's ahead of each run.
+// input reports whether the caller fills these bytes of a rank before each run.
 func (b *Buffer) input(rank int, from, to int64) bool {
 	return b.Owner == hostir.Caller && (!b.Output ||
 		slices.ContainsFunc(b.Inner, func(i Inner) bool { return !i.Output && i.holds(rank, from, to) }))
@@ -231,7 +230,7 @@ func (b *Buffer) span(rank int, offset, bytes int64) (from, to int, ok bool) {
 	starts := b.Offsets[rank]
 	to, ok = slices.BinarySearch(starts, offset+bytes)
 	if to == len(starts) {
-		return 0, 0, false // behind the last chunk
+		return 0, 0, false // after the last chunk
 	}
 	from = to
 	for from > 0 && starts[from] > offset {
@@ -287,7 +286,7 @@ func (c *Computation) extent(e schedule.Extent) (int64, error) {
 	return n, nil
 }
 
-// Memory that streams have, not programs.
+// Memory that belongs to streams, not to programs.
 const (
 	stepPrefix      = "step["
 	countPrefix     = "count["
@@ -295,5 +294,6 @@ const (
 )
 
 func ofStream(buffer string) bool {
-	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, countPrefix) || strings.HasPrefix(buffer, workspacePrefix)
+	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, countPrefix) ||
+		strings.HasPrefix(buffer, workspacePrefix)
 }

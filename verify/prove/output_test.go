@@ -55,7 +55,8 @@ func faults(bars []bar) (list []bar) {
 // The two operations of a race happen at once in its trace, and bars of one stream
 // don't overlap otherwise.
 func TestTraceRace(t *testing.T) {
-	lists := parse(t, "main post ready 1; main C[0:8] = S[0:8]; main wait read 1", "main wait ready 0; main S@0[0:8] = A; main post read 0")
+	lists := parse(t, "main post ready 1; main C[0:8] = S[0:8]; main wait read 1",
+		"main wait ready 0; main S@0[0:8] = A; main post read 0")
 	_, err := prove.Lists(t.Context(), needed(model, lists), lists, 0)
 	bars, names := trace(t, counterexample(t, err))
 	for _, want := range []string{"rank 0", "rank 1", "main", "caller"} {
@@ -75,7 +76,8 @@ func TestTraceDeadlock(t *testing.T) {
 	_, err := prove.Lists(t.Context(), needed(model, lists), lists, 0)
 	bars, _ := trace(t, counterexample(t, err))
 	held := faults(bars)
-	if len(held) != 2 || held[0].Ts+held[0].Dur != held[1].Ts+held[1].Dur || !strings.HasSuffix(held[0].Name, "(held for ever)") {
+	if len(held) != 2 || held[0].Ts+held[0].Dur != held[1].Ts+held[1].Dur ||
+		!strings.HasSuffix(held[0].Name, "(held for ever)") {
 		t.Errorf("waits at fault: %v", held)
 	}
 	for _, b := range bars {

@@ -16,8 +16,10 @@ import (
 
 // Whatever list the prover is given, it answers: proven, or a counterexample, or an error.
 func TestNoPanic(t *testing.T) {
-	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV, "ReduceScatterV": catalog.ReduceScatterV,
-		"AllGatherVPadded": catalog.AllGatherVPadded, "LinearReduceScatterRing": catalog.LinearReduceScatterRing, "AllReduceOneShot": catalog.AllReduceOneShot} {
+	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV,
+		"ReduceScatterV":   catalog.ReduceScatterV,
+		"AllGatherVPadded": catalog.AllGatherVPadded, "LinearReduceScatterRing": catalog.LinearReduceScatterRing,
+		"AllReduceOneShot": catalog.AllReduceOneShot} {
 		m, lists, err := prove.Unroll(program(t, name, s), 3)
 		if err != nil {
 			t.Fatal(err)

@@ -101,7 +101,8 @@ func (p *parser) line(f []string) {
 		if o.Accumulate = f[2] == "+="; o.Accumulate {
 			o.Uses = append(o.Uses, p.use(f[1], false))
 		}
-		o.Uses = append(o.Uses, p.use(f[1], true), ops.Use{Write: true, At: ops.Loc{Rank: p.rank, Buffer: "workspace[" + f[0] + "]"}})
+		o.Uses = append(o.Uses, p.use(f[1], true),
+			ops.Use{Write: true, At: ops.Loc{Rank: p.rank, Buffer: "workspace[" + f[0] + "]"}})
 	case len(f) >= 6 && f[4] == "+":
 		o.Kind, o.Kernel = ops.Sum, "reduce"
 		for i := 3; i < len(f); i += 2 {
@@ -116,7 +117,8 @@ func (p *parser) line(f []string) {
 
 func (p *parser) words(o *ops.Op, verb, semaphore string, peer int) {
 	if verb == "post" {
-		o.Words = append(o.Words, ops.Word{Write: true, Value: 1, At: ops.Loc{Rank: peer, Buffer: semaphore, Offset: 4 * int64(p.rank)}})
+		o.Words = append(o.Words, ops.Word{Write: true, Value: 1, At: ops.Loc{Rank: peer, Buffer: semaphore,
+			Offset: 4 * int64(p.rank)}})
 		return
 	}
 	at := ops.Loc{Rank: p.rank, Buffer: semaphore, Offset: 4 * int64(peer)}

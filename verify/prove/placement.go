@@ -28,25 +28,26 @@ func (b box) String() string {
 	return "[" + text + "]"
 }
 
-// placement is where the parts of a tensor are, by the splits of its axes.
+// placement locates the parts of a tensor by the splits of its axes.
 type placement struct {
 	schedule.Tensor
 	*Computation
 	ranks int
 }
 
-// axis is what a rank has of an axis: so many indices, which stand for those that
-// global gives, in order.
+// axis is a rank's part of an axis: a number of local indices, and the global index of
+// each.
 type axis struct {
 	local  int64
 	global func(int64) int64
 }
 
-// ragged says that the tensor is cut to single indices of its first two axes, of which
-// the ranks spread one, and that each such part has a length of its own.
+// ragged: the tensor is cut to single indices of its first two axes, one of them spread
+// over the ranks, and each such part has its own length.
 func (p placement) ragged() bool {
 	i, j, ok := p.Sharded()
-	return ok && len(p.Axes) == 3 && i < 2 && p.Axes[i].Outer[j].Uneven && p.Axes[0].Extent == schedule.D && p.Axes[1].Extent == schedule.D
+	return ok && len(p.Axes) == 3 && i < 2 && p.Axes[i].Outer[j].Uneven && p.Axes[0].Extent == schedule.D &&
+		p.Axes[1].Extent == schedule.D
 }
 
 // raggedPart is part i of a rank's: its indices of the first two axes, and its length,
@@ -101,7 +102,8 @@ func (p placement) axis(i, rank int) (axis, error) {
 			return axis{}, fmt.Errorf("axis %d of %s %s: %w", i, p.Name, p.Tensor, err)
 		}
 		if n <= 0 || inner%n != 0 {
-			return axis{}, fmt.Errorf("axis %d of %s %s: %d can't be cut into %d equal parts", i, p.Name, p.Tensor, inner, n)
+			return axis{}, fmt.Errorf("axis %d of %s %s: %d can't be cut into %d equal parts", i,
+				p.Name, p.Tensor, inner, n)
 		}
 		inner /= n
 		x := part{n, inner, -1}
@@ -140,7 +142,8 @@ func (p placement) part(s schedule.Split, rank int) int64 {
 // uneven is an axis whose only split is over ranks, in parts of the counts.
 func (p placement) uneven(i int, s schedule.Split, rank int) (axis, error) {
 	if len(p.Axes[i].Outer) != 1 || len(p.Counts) < p.ranks {
-		return axis{}, fmt.Errorf("axis %d of %s %s: no rule for uneven parts of %d counts", i, p.Name, p.Tensor, len(p.Counts))
+		return axis{}, fmt.Errorf("axis %d of %s %s: no rule for uneven parts of %d counts", i, p.Name,
+			p.Tensor, len(p.Counts))
 	}
 	at, first := p.part(s, rank), int64(0)
 	for _, n := range p.Counts[:at] {
@@ -149,18 +152,19 @@ func (p placement) uneven(i int, s schedule.Split, rank int) (axis, error) {
 	return axis{p.Counts[at], func(n int64) int64 { return first + n }}, nil
 }
 
-// sharded says that the ranks have different parts of the tensor, or rank 0 all.
+// sharded reports whether the ranks have different parts of the tensor, or rank 0 all of
+// it.
 func (p placement) sharded() bool {
 	_, _, ok := p.Sharded()
 	return ok || p.Root
 }
 
-// has says that a rank has a part.
+// has reports whether a rank has a part.
 func (p placement) has(rank int) bool { return !p.Root || rank == 0 }
 
-// box is the part of the tensor that a rank keeps in a range of its elements, which
-// lie row by row. Ranges that are no box of the tensor, or that the rank does not
-// have, are errors.
+// box is the part of the tensor that a rank keeps in a range of its elements, which lie row
+// by row. It is an error if the range is no box of the tensor, or if the rank does not have
+// it.
 func (p placement) box(rank int, lo, hi int64) (box, error) {
 	var b box
 	if p.ragged() {
@@ -180,7 +184,7 @@ func (p placement) box(rank int, lo, hi int64) (box, error) {
 	if hi > inner {
 		return b, fmt.Errorf("elements %d to %d of %s@%d: there are %d", lo, hi, p.Name, rank, inner)
 	}
-	cut := false // behind the axis that the range is a part of, all is taken
+	cut := false // below the axis that the range cuts, it takes whole axes
 	for i, a := range axes {
 		inner /= a.local
 		from, n := lo/inner%a.local, (hi-lo)/inner
@@ -198,7 +202,8 @@ func (p placement) box(rank int, lo, hi int64) (box, error) {
 		}
 		b[i] = interval{a.global(from), a.global(from+n-1) + 1}
 		if b[i].len() != n {
-			return b, fmt.Errorf("elements %d to %d of %s@%d %s are no box of the whole tensor", lo, hi, p.Name, rank, p.Tensor)
+			return b, fmt.Errorf("elements %d to %d of %s@%d %s are no box of the whole tensor", lo, hi,
+				p.Name, rank, p.Tensor)
 		}
 	}
 	return b, nil

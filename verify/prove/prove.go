@@ -18,20 +18,20 @@ type Options struct {
 	Done func(Size)
 }
 
-// Report is what was proven of a program.
+// Report is the result of a proof.
 type Report struct {
 	Program string
 	Sizes   []Size
-	// Stamp is a hash (SHA-256, hexadecimal) of what was proven: the prover's version,
-	// its properties, and the model and operations of every rank of every size.
+	// Stamp is a hash (SHA-256, hexadecimal) of the prover's version, its properties, and
+	// the model and operations of every rank of every size.
 	Stamp string
 }
 
-// InOrder says what a program that is serial-safe only when enqueued one by one rests
-// on, and CUDA does not promise for different streams.
+// InOrder is the assumption of a program that is serial-safe only when enqueued one by one.
+// CUDA does not promise it for different streams.
 const InOrder = "it rests on queues that start operations in the order of enqueueing"
 
-// Size is what was proven for one mesh size.
+// Size is the result for one mesh size.
 type Size struct {
 	Ranks, Runs int
 	Operations  int // of one run of all ranks
@@ -42,7 +42,7 @@ type Size struct {
 	Warnings []Warning
 }
 
-// Replay says that the program is serial-safe at all sizes when replayed as a graph.
+// Replay reports whether the program is serial-safe at all sizes when replayed as a graph.
 func (r *Report) Replay() bool {
 	for _, s := range r.Sizes {
 		if s.Captured != nil {
@@ -162,7 +162,8 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 		runs = 2
 	}
 	if runs < 2 || len(lists) == 0 {
-		return nil, fmt.Errorf("prove %s: %d runs of %d ranks: two runs are the least that show what one leaves to the next", m.Program, runs, len(lists))
+		return nil, fmt.Errorf("prove %s: %d runs of %d ranks: a proof needs at least two runs",
+			m.Program, runs, len(lists))
 	}
 	if err := wellFormed(lists); err != nil {
 		return nil, fmt.Errorf("prove %s: %w", m.Program, err)
@@ -178,7 +179,7 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 	}
 	size := &Size{Ranks: len(lists), Runs: runs, Captured: p.serial(captured), Warnings: p.warnings()}
 	if size.Captured != nil && p.spins() {
-		return nil, size.Captured.held()
+		return nil, size.Captured.spinning()
 	}
 	for _, list := range lists {
 		size.Operations += len(list)
@@ -193,7 +194,7 @@ type proof struct {
 	*observed
 }
 
-// checks in the order in which one rests on another.
+// checks, in order: each may rest on the ones before it.
 var checks = []func(*proof) *Counterexample{
 	(*proof).events,
 	(*proof).bounds,

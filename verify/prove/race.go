@@ -23,7 +23,7 @@ type memory struct {
 }
 
 // races: two uses of common bytes of which one writes are ordered. The caller and the
-// group's other plans write all of a rank's memory ahead of and behind each run; New
+// group's other plans write all of a rank's memory before and after each run; New
 // and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are
 // those of one rank in different runs.
 func (p *proof) races() *Counterexample {
@@ -36,7 +36,8 @@ func (p *proof) races() *Counterexample {
 		return nil
 	}
 	at, shared := p.common(wrong)
-	c := p.against(Race, wrong.from, wrong.to, fmt.Sprintf("both use %s@%d and one of them writes: %s", at.buffer, at.rank, shared), p.orderHint(wrong))
+	c := p.against(Race, wrong.from, wrong.to, fmt.Sprintf("both use %s@%d and one of them writes: %s", at.buffer,
+		at.rank, shared), p.orderHint(wrong))
 	c.Missing = "an edge between the two"
 	return c
 }
@@ -65,14 +66,14 @@ type region struct {
 	list []access
 }
 
-// memories gathers what is done to each rank's memory, in a fixed order.
+// memories gathers the accesses to each rank's memory, in a fixed order.
 func (p *proof) memories() []region {
 	var all []region
 	number := map[memory]int{}
 	for n := range p.nodes {
 		for _, u := range p.used(int32(n)) {
 			if end(u) == u.At.Offset {
-				continue // of an uneven part that is nothing
+				continue // of an empty uneven part
 			}
 			m := memory{u.At.Rank, u.At.Buffer}
 			i, ok := number[m]
@@ -97,7 +98,7 @@ func (p *proof) memories() []region {
 	return all
 }
 
-// conflicts lists the pairs of accesses that must be ordered and are not so trivially.
+// conflicts lists the pairs of accesses that must be ordered and are not trivially so.
 func (p *proof) conflicts(m region) []pair {
 	return slices.DeleteFunc(m.overlaps(), func(x pair) bool { return p.trivial(x.from, x.to) })
 }
@@ -118,7 +119,7 @@ func (m region) overlaps() (pairs []pair) {
 	return pairs
 }
 
-// trivial says that two nodes are ordered by one stream or by bracket.
+// trivial reports whether one stream or bracket orders two nodes.
 func (p *proof) trivial(a, b int32) bool {
 	x, y := p.nodes[a], p.nodes[b]
 	if x.kind > caller || y.kind > caller {
@@ -139,7 +140,8 @@ func (p *proof) common(w pair) (at memory, text string) {
 		for _, v := range p.used(w.to) {
 			if (u.Write || v.Write) && overlap(u, v) {
 				lo := max(u.At.Offset, v.At.Offset)
-				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo, max(lo+1, min(u.At.Offset+u.Bytes, v.At.Offset+v.Bytes)))
+				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo,
+					max(lo+1, min(u.At.Offset+u.Bytes, v.At.Offset+v.Bytes)))
 			}
 		}
 	}
@@ -158,7 +160,8 @@ func (p *proof) common(w pair) (at memory, text string) {
 func (p *proof) orderHint(w pair) string {
 	x, y := p.nodes[w.from], p.nodes[w.to]
 	if x.rank == y.rank {
-		return "make the later one's stream wait for the earlier one's (Synchronize), or give the two memory of their own"
+		return "make the later one's stream wait for the earlier one's (Synchronize), or give the " +
+			"two memory of their own"
 	}
-	return "let one rank post behind its use and the other wait for that ahead of its own"
+	return "let one rank post after its use and the other wait for that before its own"
 }

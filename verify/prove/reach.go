@@ -10,11 +10,10 @@ type mask [4]uint64
 
 const lanes = 64 * len(mask{})
 
-// sweep asks what the sources come before. It takes them in batches; for each it goes
-// over the nodes once, in their order, and then calls visit with, for each node, the
-// sources of the batch that it is or that come before it. That costs a few words a
-// node where a vector clock of each stream would cost thousands. Sources are sorted
-// and distinct.
+// sweep finds the nodes that come after each source. It takes them in batches; for each it
+// goes over the nodes once, in their order, and then calls visit with, for each node, the
+// sources of the batch that come before it or are it. That costs a few words a node where a
+// vector clock of each stream would cost thousands. Sources are sorted and distinct.
 func (g *graph) sweep(sources []int32, visit func(batch []int32, reach []mask)) {
 	sweep(g.first, g.edges, sources, visit)
 }
@@ -73,7 +72,7 @@ func (g *graph) unordered(pairs []pair) (wrong pair, found bool) {
 	return wrong, found
 }
 
-// ancestors marks what comes before a node, and the node.
+// ancestors marks a node and all nodes before it.
 func (g *graph) ancestors(n int32) []bool {
 	seen := make([]bool, len(g.nodes))
 	stack := []int32{n}

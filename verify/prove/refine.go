@@ -6,10 +6,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// refine cuts chunks further where one buffer's are moved to another's, or multiplied
-// into it, in larger pieces than the other has: so that what is one chunk in one place
-// is one in the other. How often a chunk is cut depends on numbers of chunks alone.
-// Buffers with uneven chunks are left as they are.
+// refine cuts the chunks of a buffer further where an operation moves or multiplies them
+// into smaller chunks of another buffer: afterwards each chunk on one side is one chunk on
+// the other. The number of cuts depends on the numbers of chunks alone. Buffers with uneven
+// chunks are left as they are.
 func refine(buffers []Buffer, lists [][]ops.Op) []Buffer {
 	f := finer{slices.Clone(buffers)}
 	for changed := true; changed; {
@@ -25,7 +25,7 @@ func refine(buffers []Buffer, lists [][]ops.Op) []Buffer {
 
 type finer struct{ buffers []Buffer }
 
-// operation cuts for one operation, and says whether it did.
+// operation cuts for one operation, and reports whether it did.
 func (f finer) operation(o ops.Op) bool {
 	var uses []ops.Use // the result last
 	for _, u := range o.Uses {

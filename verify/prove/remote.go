@@ -6,12 +6,12 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// remote says that peers may use the buffer.
+// remote reports whether peers may use the buffer.
 func (b Buffer) remote() bool { return b.Shared || b.Owner == hostir.Plan }
 
-// remoteWrites: what a rank writes at a peer is the plan's, and what it writes of the
-// caller's memory is an output. So a rank that an abort released over garbage can't
-// spoil a result that a peer already has.
+// remoteWrites: a rank writes only the plan's memory on a peer, and only outputs of its own
+// caller. So a rank that an abort released over garbage can't spoil a result that a peer
+// already has.
 func (p *proof) remoteWrites() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
@@ -21,11 +21,13 @@ func (p *proof) remoteWrites() *Counterexample {
 					continue
 				}
 				if u.At.Rank != r {
-					return p.against(Remote, p.find(r, i), -1, fmt.Sprintf("rank %d writes %s of rank %d's caller", r, b.Name, u.At.Rank),
+					return p.against(Remote, p.find(r, i), -1, fmt.Sprintf("rank %d writes %s of rank %d's caller",
+						r, b.Name, u.At.Rank),
 						"write into memory that the plan owns, and let the owner copy")
 				}
 				if !b.output(r, u.At.Offset, u.At.Offset+u.Bytes) {
-					return p.against(Remote, p.find(r, i), -1, fmt.Sprintf("%s is an input of the caller, and it is written", b.Name),
+					return p.against(Remote, p.find(r, i), -1,
+						fmt.Sprintf("%s is an input of the caller, and it is written", b.Name),
 						"write into an output or into memory that the plan owns")
 				}
 			}

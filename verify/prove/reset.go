@@ -22,17 +22,22 @@ func (p *proof) alternation() *Counterexample {
 	}
 	if w, found := p.unordered(waits); found {
 		wait := p.own(w.from)[0]
-		return p.against(Matching, wait, next[w], fmt.Sprintf("two waits for %s are not ordered: either may take the other's post", p.wordName(p.words[p.id[wait]])),
+		return p.against(Matching, wait, next[w],
+			fmt.Sprintf("two waits for %s are not ordered: either may take the other's post",
+				p.wordName(p.words[p.id[wait]])),
 			"a word has one waiter at a time: give each stream a semaphore of its own")
 	}
 	if w, found := p.unordered(posts); found {
-		return p.against(Reset, w.from, w.to, fmt.Sprintf("%s may be posted before the wait before has reset it: the post is lost, and a later wait hangs", p.wordName(p.words[p.id[w.to]])),
-			"let the waiter acknowledge behind its wait, and wait for that ahead of this post")
+		return p.against(Reset, w.from, w.to,
+			fmt.Sprintf("%s may be posted before the wait before has reset it: the post is lost, and a later wait "+
+				"hangs", p.wordName(p.words[p.id[w.to]])),
+			"let the waiter acknowledge after its wait, and wait for that before this post")
 	}
 	return nil
 }
 
-// entry is what comes directly before a wait besides its post: from there on it may end.
+// entry lists the direct predecessors of a wait except its post: once they have ended, the
+// wait may end.
 func (g *graph) entry(wait int32) int32 {
 	if own := g.own(wait); len(own) > 0 {
 		return own[0]

@@ -11,7 +11,9 @@ func (p *proof) resets() *Counterexample {
 					continue
 				}
 				if j+1 == len(o.Words) || o.Words[j+1].At != w.At || !o.Words[j+1].Write || o.Words[j+1].Value != 0 {
-					return p.against(Rest, p.find(r, i), -1, fmt.Sprintf("the wait for %s does not take the word back to 0: the next run would pass on it", p.wordName(w.At)),
+					return p.against(Rest, p.find(r, i), -1,
+						fmt.Sprintf("the wait for %s does not take the word back to 0: the next run would pass on it",
+							p.wordName(w.At)),
 						"write 0 in the batch of the wait")
 				}
 			}
@@ -30,7 +32,8 @@ func (p *proof) rest() *Counterexample {
 			}
 			if i+1 == len(seen) || p.nodes[seen[i+1]].run != p.nodes[n].run {
 				name := p.wordName(p.words[p.id[n]])
-				return p.lacks(Rest, n, fmt.Sprintf("no wait of the run takes this post: %s is 1 when the run has ended", name),
+				return p.lacks(Rest, n, fmt.Sprintf("no wait of the run takes this post: %s is 1 when the "+
+					"run has ended", name),
 					"a wait for "+name, "wait for it in the same run, or leave the post out")
 			}
 		}

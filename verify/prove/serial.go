@@ -21,7 +21,7 @@ const (
 // such a circle. One run is enough, since by bracket the posts of a run come after the
 // waits of those before.
 func (p *proof) serial(f form) *Counterexample {
-	waits, behind := p.waits()
+	waits, byRank := p.waits()
 	next := make([][]int32, len(waits)) // w -> w', by index in waits
 	var posts []int32
 	of := map[int32]int{} // post -> the wait it ends
@@ -33,8 +33,8 @@ func (p *proof) serial(f form) *Counterexample {
 	p.sweep(posts, func(batch []int32, reach []mask) {
 		for lane, post := range batch {
 			i := of[post]
-			for _, j := range behind[p.nodes[post].rank] {
-				if !p.isBehind(f, post, lane, waits[j], reach) {
+			for _, j := range byRank[p.nodes[post].rank] {
+				if !p.isAfter(f, post, lane, waits[j], reach) {
 					next[i] = append(next[i], j)
 				}
 			}
@@ -57,9 +57,9 @@ func (p *proof) serial(f form) *Counterexample {
 // patience is how many steps the search for a circle through different ranks may take.
 const patience = 1 << 20
 
-// distinct returns a circle of the relation in which no rank stands twice, or nil. When
-// the search takes too long it returns the circle that is known, whose ranks may repeat:
-// a program is refused then that may be safe.
+// distinct returns a circle of the relation in which no rank stands twice, or nil. When the
+// search takes too long it returns the known circle, whose ranks may repeat: then a safe
+// program may be refused.
 func (p *proof) distinct(next [][]int32, waits []int32, known []int32) []int32 {
 	left := patience
 	used := make([]bool, len(p.lists))
@@ -104,8 +104,8 @@ func (p *proof) waits() (waits []int32, byRank [][]int32) {
 	return waits, byRank
 }
 
-// isBehind says that the wait can't hold the device before the post has happened.
-func (p *proof) isBehind(f form, post int32, lane int, wait int32, reach []mask) bool {
+// isAfter reports whether the wait can hold the device only after the post has happened.
+func (p *proof) isAfter(f form, post int32, lane int, wait int32, reach []mask) bool {
 	x, w := p.nodes[post], p.nodes[wait]
 	if f == eager && x.op < w.op {
 		return true
@@ -123,9 +123,10 @@ func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
 	if len(waits) > 1 {
 		second = waits[1]
 	}
-	do := "post ahead of the forks, so that no wait needs a later operation of its own rank (Naive.SignalsInStep: false)"
+	do := "post before the forks, so that no wait needs a later operation of its own rank (Naive.SignalsInStep: false)"
 	if f == captured {
-		do = "post ahead of the forks, or emit without replay: enqueued one by one the program is safe if only this form fails"
+		do = "post before the forks, or emit without replay: enqueued one by one the program is safe " +
+			"if only this form fails"
 	}
 	c := p.against(Serial, waits[0], second, holdText(len(waits)), do)
 	c.Form = string(f)
@@ -139,8 +140,8 @@ func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
 	return c
 }
 
-// spins says that a kernel waits: it holds multiprocessors meanwhile, and so may keep
-// what was enqueued ahead of it on another stream from starting or ending.
+// spins reports whether a kernel waits: it holds multiprocessors meanwhile, and so may keep
+// earlier work of another stream from starting or ending.
 func (p *proof) spins() bool {
 	for _, list := range p.lists {
 		for _, o := range list {
@@ -152,11 +153,12 @@ func (p *proof) spins() bool {
 	return false
 }
 
-// held is the counterexample of a program that is serial-safe in the order of
-// enqueueing only, in which a kernel waits: the order does not help against that.
-func (c *Counterexample) held() *Counterexample {
+// spinning is the counterexample of a program that is serial-safe only in the order of
+// enqueueing, and in which a kernel waits: a spinning kernel can break that order.
+func (c *Counterexample) spinning() *Counterexample {
 	c.Problem += "; the order of enqueueing does not rule that out where a kernel waits, since it holds the device"
-	c.Suggestion = "post ahead of the forks (Naive.SignalsInStep: false), or wait by stream memory operations (By: schedule.CopyEngine)"
+	c.Suggestion = "post before the forks (Naive.SignalsInStep: false), or wait by stream memory operations " +
+		"(By: schedule.CopyEngine)"
 	return c
 }
 
@@ -164,7 +166,8 @@ func holdText(waits int) string {
 	if waits == 1 {
 		return "the wait can hold its device while the post that it needs has not happened"
 	}
-	return fmt.Sprintf("each of %d waits can hold its device while the post that the one before needs has not happened", waits)
+	return fmt.Sprintf("each of %d waits can hold its device while the post that the one before needs has not happened",
+		waits)
 }
 
 // findCircle returns a circle of a relation, or nil.

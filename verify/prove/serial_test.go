@@ -20,22 +20,26 @@ func TestSerialBranches(t *testing.T) {
 	}{
 		{"wait enqueued first", []string{
 			"a < main; b < main; a wait x 1; b post x 1; main < a; main < b; main post y 1; main wait y 1",
-			"a < main; b < main; a wait x 0; b post x 0; main < a; main < b; main post y 0; main wait y 0"}, false, false},
+			"a < main; b < main; a wait x 0; b post x 0; main < a; main < b; main post y 0; main wait y 0"}, false,
+			false},
 		{"post enqueued first", []string{
 			"a < main; b < main; b post x 1; a wait x 1; main < a; main < b; main post y 1; main wait y 1",
-			"a < main; b < main; b post x 0; a wait x 0; main < a; main < b; main post y 0; main wait y 0"}, true, false},
-		{"post ahead of the fork", []string{
+			"a < main; b < main; b post x 0; a wait x 0; main < a; main < b; main post y 0; main wait y 0"}, true,
+			false},
+		{"post before the fork", []string{
 			"main post x 1; a < main; a wait x 1; main < a; main post y 1; main wait y 1",
 			"main post x 0; a < main; a wait x 0; main < a; main post y 0; main wait y 0"}, true, true},
 		{"one of them posts first", []string{
 			"main post x 1; a < main; a wait x 1; main < a; main post y 1; main wait y 1",
-			"a < main; b < main; a wait x 0; b post x 0; main < a; main < b; main post y 0; main wait y 0"}, true, true},
+			"a < main; b < main; a wait x 0; b post x 0; main < a; main < b; main post y 0; main wait y 0"}, true,
+			true},
 		{"by one kernel each", []string{
 			"main post! x 1; a < main; a wait! x 1; main < a; main post! y 1; main wait! y 1",
 			"main post! x 0; a < main; a wait! x 0; main < a; main post! y 0; main wait! y 0"}, true, true},
 		{"post enqueued first, one kernel waits", []string{
 			"a < main; b < main; b post x 1; a wait! x 1; main < a; main < b; main post y 1; main wait y 1",
-			"a < main; b < main; b post x 0; a wait x 0; main < a; main < b; main post y 0; main wait y 0"}, false, false},
+			"a < main; b < main; b post x 0; a wait x 0; main < a; main < b; main post y 0; main wait y 0"}, false,
+			false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lists := parse(t, test.ranks...)

@@ -10,10 +10,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Unroll is the model and the operations of all ranks for a mesh size, at a small
-// shape. It refuses, with a *Counterexample of Shapes, a program of which a proof at
-// one shape would not be a proof at all. Of a program with uneven parts it is the one
-// with equal counts.
+// Unroll is the model and the operations of all ranks for a mesh size, at a small shape. It
+// refuses, with a *Counterexample of Shapes, a program whose proof at one shape would not
+// hold at others. A program with uneven parts is unrolled with equal counts.
 func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if d < 1 {
 		return Model{}, nil, fmt.Errorf("prove %s: %d ranks", p.Name, d)
@@ -59,19 +58,21 @@ func compare(p *hostir.Program, m Model, lists [][]ops.Op, n Model, other [][]op
 			}
 		}
 		if len(a[r]) != len(b[r]) {
-			return notAll(p, d, fmt.Sprintf("rank %d has %d operations at one shape and %d at another", r, len(a[r]), len(b[r])))
+			return notAll(p, d, fmt.Sprintf("rank %d has %d operations at one shape and %d at another", r,
+				len(a[r]), len(b[r])))
 		}
 	}
 	return nil
 }
 
-// sizes are extents: of rows, of what is contracted, of columns, and of the columns
+// sizes are extents: of rows, of the contracted axis, of columns, and of the columns
 // between two layers.
 type sizes struct{ m, k, n, f int64 }
 
 // shape is a shape that New accepts, with about that many rows a part.
 func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops.Case {
-	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f, schedule.N2: s.n + 1, schedule.N3: s.n + 2}
+	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f,
+		schedule.N2: s.n + 1, schedule.N3: s.n + 2}
 	parts := map[schedule.Extent]int64{}
 	for _, check := range p.Checks {
 		parts[check.Extent] = multiple(max(parts[check.Extent], 1), check.Divisor(int64(d)))
@@ -86,7 +87,8 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		}
 	}
 	extents[schedule.P] = slices.Max(append(counts[:len(counts):len(counts)], 1)) // no part has more, and one is full
-	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N], ElementSize: element, Counts: counts,
+	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N],
+		ElementSize: element, Counts: counts,
 		Extents: map[string]int64{}}
 	for _, e := range []schedule.Extent{schedule.F, schedule.P, schedule.N2, schedule.N3} {
 		c.Extents[string(e)] = extents[e]
@@ -120,7 +122,8 @@ func at(p *hostir.Program, c ops.Case) (Model, [][]ops.Op, error) {
 
 func notAll(p *hostir.Program, d int, problem string) *Counterexample {
 	return &Counterexample{Program: p.Name, Ranks: d, Property: Shapes, Problem: problem,
-		Suggestion: "let indices, bounds, peers and branches depend on r, D and loop indices only, and slices be whole chunks"}
+		Suggestion: "let indices, bounds, peers and branches depend on r, D and loop indices only, and " +
+			"slices be whole chunks"}
 }
 
 // units prints lists with offsets and sizes counted in each buffer's chunks.
@@ -165,12 +168,12 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	return wrong
 }
 
-// ofShape are the symbols that a program's steps must not depend on.
+// ofShape are the symbols on which a program's steps must not depend.
 var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
 
-// samples are counts to prove a program with uneven parts for: equal ones, growing
-// ones, one that is nothing, and all in one part. Without uneven parts there is one
-// sample of no counts.
+// samples are counts to prove a program with uneven parts for: equal ones, growing ones,
+// one that is zero, and all in one part. Without uneven parts there is one sample of no
+// counts.
 func samples(p *hostir.Program, d int) [][]int64 {
 	n := counts(p, d)
 	if n == 0 {

@@ -97,10 +97,11 @@ func TestErrors(t *testing.T) {
 		want  string
 	}{
 		{"no ranks", t.Context(), nil, 0, "0 ranks"},
-		{"one run", t.Context(), good, 1, "two runs are the least"},
+		{"one run", t.Context(), good, 1, "at least two runs"},
 		{"no start", t.Context(), [][]ops.Op{good[0][1:]}, 0, "begins with After"},
 		{"no end", t.Context(), [][]ops.Op{good[0][:2]}, 0, "ends with Done"},
-		{"two runs in a list", t.Context(), [][]ops.Op{append(append([]ops.Op{}, good[0]...), good[0]...)}, 0, "operation 2 is done"},
+		{"two runs in a list", t.Context(), [][]ops.Op{append(append([]ops.Op{}, good[0]...), good[0]...)}, 0,
+			"operation 2 is done"},
 		{"canceled", canceled, good, 0, "context canceled"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,7 +124,8 @@ func TestErrors(t *testing.T) {
 func TestWrongStep(t *testing.T) {
 	p := gatherProgram(t)
 	p.Body = append(p.Body, hostir.If{X: hostir.Rank, Y: hostir.Rank, Then: []hostir.Node{hostir.Step{Do: "more"}}})
-	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil || !strings.Contains(err.Error(), `there is no work "more"`) {
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil ||
+		!strings.Contains(err.Error(), `there is no work "more"`) {
 		t.Errorf("got %v", err)
 	}
 }

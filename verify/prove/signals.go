@@ -14,7 +14,8 @@ func (p *proof) signals() *Counterexample {
 		for i, o := range list {
 			for j := range o.Words {
 				if wrong := p.misused(r, o, j); wrong != "" {
-					return p.against(Signals, p.find(r, i), -1, wrong, "post by a write of 1 into the peer's memory; wait for 1 and write 0 in one batch")
+					return p.against(Signals, p.find(r, i), -1, wrong,
+						"post by a write of 1 into the peer's memory; wait for 1 and write 0 in one batch")
 				}
 			}
 		}

@@ -12,7 +12,8 @@ import (
 const version = 3
 
 // properties in the order in which they are checked.
-var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Rest, Remote, Allocations, Bracket, Matching, Deadlock, Reset, Window, Race, Contents, Serial}
+var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Rest, Remote, Allocations, Bracket, Matching,
+	Deadlock, Reset, Window, Race, Contents, Serial}
 
 type stamp struct{ hash.Hash }
 

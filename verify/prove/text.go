@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// text says what a node does.
+// text describes a node.
 func (g *graph) text(n int32) string {
 	x := g.nodes[n]
 	switch x.kind {
@@ -15,7 +15,7 @@ func (g *graph) text(n int32) string {
 		if int(x.run) == g.runs {
 			return "the caller reads C and overwrites its buffers, after the last run"
 		}
-		return "the caller reads C and overwrites its buffers, ahead of this run"
+		return "the caller reads C and overwrites its buffers, before this run"
 	case opened:
 		return "New and Bind: words zeroed, memory exported, imported, all ranks met"
 	case closed:
@@ -33,7 +33,7 @@ func (g *graph) text(n int32) string {
 	return opText(o)
 }
 
-// wordText names what is done to a word, and by its semaphore whose turn it is.
+// wordText names the action on a word, and its semaphore.
 func (g *graph) wordText(n int32) string {
 	w, _ := g.item(n)
 	switch {

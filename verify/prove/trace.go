@@ -22,8 +22,8 @@ type event struct {
 }
 
 // Trace writes, as a Chrome trace that Perfetto opens, an interleaving in which the
-// property fails: what comes before the operations at fault, and then these, at once
-// where nothing orders them, or held for ever.
+// property fails: first the operations before the two at fault, and then those two, at once
+// where nothing orders them, or stuck for ever.
 func (c *Counterexample) Trace(w io.Writer) error {
 	if c.graph == nil || len(c.nodes) == 0 {
 		return errors.New("trace a counterexample: it is about no operation")
@@ -49,12 +49,12 @@ type tracer struct {
 	events     []event
 }
 
-// lay gives times to the nodes at fault and to what comes before them.
+// lay gives times to the nodes at fault and to the nodes before them.
 func (t *tracer) lay(fault []int32, held map[int32]bool) {
 	needed := make([]bool, len(t.nodes))
 	for _, n := range fault {
 		if len(held) > 0 && !held[n] {
-			continue // a post that does not happen
+			continue // this post does not happen
 		}
 		needed[n] = true
 	}
@@ -85,7 +85,7 @@ func (t *tracer) lay(fault []int32, held map[int32]bool) {
 	}
 }
 
-// free says that none of the others at fault follows n.
+// free reports whether none of the other nodes at fault follows n.
 func (t *tracer) free(fault []int32, n int32) bool {
 	for _, o := range fault {
 		if o != n && t.ancestors(o)[n] {
@@ -95,8 +95,8 @@ func (t *tracer) free(fault []int32, n int32) bool {
 	return true
 }
 
-// place starts a node when what its own rank needs has ended, and ends it, a wait not
-// ahead of its post.
+// place starts a node when its predecessors on its own rank have ended, and ends it; a wait
+// ends after its post.
 func (t *tracer) place(n int32, held bool) {
 	start, posted := 0, 0
 	for _, b := range t.own(n) {
@@ -108,7 +108,7 @@ func (t *tracer) place(n int32, held bool) {
 	t.start[n], t.end[n] = start, max(start, posted)+t.length(n)
 }
 
-// causes is what has to happen before a node does, or before it is held.
+// causes lists the nodes that must happen before a node happens or gets stuck.
 func (t *tracer) causes(n int32, held bool) []int32 {
 	if held {
 		return t.own(n)

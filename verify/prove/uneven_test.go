@@ -75,7 +75,7 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// A copy that ends behind the last counted chunk, in memory that there is, is a
+// A copy that ends after the last counted chunk, in memory that there is, is a
 // counterexample and nothing worse.
 func TestUsesBehindTheLastPart(t *testing.T) {
 	p, err := lower.Lower("X", catalog.AllToAllV)

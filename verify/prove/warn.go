@@ -11,22 +11,23 @@ import (
 // Warning is overlap that a program can't have: safe, and slower than it need be.
 type Warning struct {
 	Ranks         int
-	Copy, Product Place // the copy comes behind the product without needing it
-	Count         int   // of such pairs in a run of all ranks
+	Copy, Product Place // the copy comes after the product without needing it
+	Count         int   // of such copies in a run of all ranks
 	Path          []Place
 	Suggestion    string
 }
 
 // String is one line.
 func (w Warning) String() string {
-	return fmt.Sprintf("D = %d: overlap lost: %d times a copy waits for a product that it does not need: %s waits for %s (%s)", w.Ranks, w.Count, w.Copy, w.Product, w.Suggestion)
+	return fmt.Sprintf("D = %d: overlap lost: %d times a copy waits for a product that it does not need: %s waits "+
+		"for %s (%s)", w.Ranks, w.Count, w.Copy, w.Product, w.Suggestion)
 }
 
-// warnings finds copies from a peer that come behind a product they don't need: a wait
-// for the caller's stream inside the loop does that, and so do streams taken in turn.
-// A copy needs what wrote the bytes it reads, what used the bytes it writes, and what
-// those need. One that needs a product comes behind it anyway, and behind what the
-// products' own order puts ahead of that; it is not asked about.
+// warnings finds copies from a peer that come after a product they don't need: a wait for
+// the caller's stream inside the loop does that, and so do streams taken in turn. A copy
+// needs the operations that wrote the bytes it reads, those that used the bytes it writes,
+// and all that these need. A copy that needs a product is left out: it comes after that
+// product, and after every product before it, in any case.
 func (p *proof) warnings() []Warning {
 	products, copies := p.productsAndCopies()
 	first, edges := p.needs()
@@ -47,7 +48,7 @@ func (p *proof) warnings() []Warning {
 	return all
 }
 
-// productsAndCopies are those of the first run; copies only from peers.
+// productsAndCopies are the products of the first run, and its copies from peers.
 func (p *proof) productsAndCopies() (products, copies []int32) {
 	for n, x := range p.nodes {
 		if x.run != 0 || x.kind != whole {
@@ -65,14 +66,16 @@ func (p *proof) productsAndCopies() (products, copies []int32) {
 	return products, copies
 }
 
-// needs is the order that data alone would give, as edges by the node they lead to.
+// needs is the order that data alone requires, as edges by the node they lead to.
 func (p *proof) needs() (first, edges []int32) {
 	var from, to []int32
 	for _, m := range p.memories() {
 		if ofStream(m.buffer) {
 			continue
 		}
-		m.list = slices.DeleteFunc(m.list, func(a access) bool { return p.nodes[a.node].run != 0 || p.nodes[a.node].kind != whole })
+		m.list = slices.DeleteFunc(m.list, func(a access) bool {
+			return p.nodes[a.node].run != 0 || p.nodes[a.node].kind != whole
+		})
 		for _, w := range m.overlaps() {
 			from, to = append(from, w.from), append(to, w.to)
 		}
@@ -80,7 +83,7 @@ func (p *proof) needs() (first, edges []int32) {
 	return compress(len(p.nodes), from, to)
 }
 
-// warn counts pairs by the fields of the schedule that are behind them.
+// warn counts pairs by the fields of the schedule that cause them.
 func (p *proof) warn(all []Warning, index map[[2]string]int, product, copied int32) []Warning {
 	key := [2]string{field(p.operation(product)), field(p.operation(copied))}
 	if i, ok := index[key]; ok {
@@ -103,7 +106,7 @@ func (p *proof) faster(product, copied int32) string {
 			continue
 		}
 		if x.Stream == p.operation(p.start[0][p.nodes[product].rank]).Stream {
-			return "the streams are forked behind it: fork ahead of it, as it is without WithStep"
+			return "the streams are forked after it: fork before it, as it is without WithStep"
 		}
 		return "the streams wait for main inside the loop: drop Naive.StartInLoop"
 	}

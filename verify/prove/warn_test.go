@@ -27,7 +27,8 @@ func TestWarnings(t *testing.T) {
 		{"start in the loop, with step", func(s *schedule.Schedule) {
 			*s = scheduletest.By(*s, "A", schedule.Naive{Copied: true, StartInLoop: true, WithStep: true})
 		}, []string{"drop Naive.StartInLoop"}},
-		{"four streams in turn", func(s *schedule.Schedule) { *s = catalog.AllGatherLinearCollective8 }, []string{"they share a stream"}},
+		{"four streams in turn", func(s *schedule.Schedule) { *s = catalog.AllGatherLinearCollective8 },
+			[]string{"they share a stream"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := catalog.AllGatherLinear
@@ -49,18 +50,21 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Copies that are forked behind the own shard's product wait for it.
+// Copies that are forked after the own shard's product wait for it.
 func TestForkedTooLate(t *testing.T) {
 	s := scheduletest.By(catalog.AllGatherLinear, "A", schedule.Pull{WithStep: true})
 	p := program(t, "ForkedTooLate", s)
-	i := slices.IndexFunc(p.Body, func(n hostir.Node) bool { s, ok := n.(hostir.Step); return ok && s.Do == hostir.Product })
+	i := slices.IndexFunc(p.Body, func(n hostir.Node) bool {
+		s, ok := n.(hostir.Step)
+		return ok && s.Do == hostir.Product
+	})
 	own := p.Body[i]
 	p.Body = append([]hostir.Node{own}, slices.Delete(p.Body, i, i+1)...)
 	report, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{4}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := report.Sizes[0].Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "fork ahead of it") {
+	if w := report.Sizes[0].Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "fork before it") {
 		t.Errorf("warnings %v", w)
 	}
 }

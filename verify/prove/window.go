@@ -2,10 +2,9 @@ package prove
 
 import "fmt"
 
-// window: what a rank does to another's buffers comes after the owner's start of that
-// run and before its end. Hence the caller's memory is left alone between runs, and
-// plans of one group may share staging. Words are never shared; alternation and rest
-// hold for them instead.
+// window: a rank uses another's buffers only after the owner's start of that run and before
+// its end. Hence no peer touches the caller's memory between runs, and plans of one group
+// may share staging. Words are never shared; alternation and rest order their uses instead.
 func (p *proof) window() *Counterexample {
 	var pairs []pair
 	for n, x := range p.nodes {
@@ -15,7 +14,8 @@ func (p *proof) window() *Counterexample {
 		}
 		for _, u := range o.Uses {
 			if u.At.Rank != int(x.rank) {
-				pairs = append(pairs, pair{p.start[x.run][u.At.Rank], int32(n)}, pair{int32(n), p.end[x.run][u.At.Rank]})
+				pairs = append(pairs, pair{p.start[x.run][u.At.Rank], int32(n)},
+					pair{int32(n), p.end[x.run][u.At.Rank]})
 			}
 		}
 	}
@@ -24,9 +24,14 @@ func (p *proof) window() *Counterexample {
 		return nil
 	}
 	if o := p.operation(wrong.from); p.nodes[wrong.from].kind == whole && len(o.Uses) > 0 {
-		return p.against(Window, wrong.from, wrong.to, fmt.Sprintf("rank %d may end its run while rank %d still uses its memory", p.nodes[wrong.to].rank, p.nodes[wrong.from].rank),
-			"acknowledge behind this, and let the owner wait for the acknowledgement in the same run (Post read, Wait read)")
+		return p.against(Window, wrong.from, wrong.to,
+			fmt.Sprintf("rank %d may end its run while rank %d still uses its memory", p.nodes[wrong.to].rank,
+				p.nodes[wrong.from].rank),
+			"acknowledge after this, and let the owner wait for the acknowledgement in the same run "+
+				"(Post read, Wait read)")
 	}
-	return p.against(Window, wrong.from, wrong.to, fmt.Sprintf("rank %d may use rank %d's memory before that rank has started the run", p.nodes[wrong.to].rank, p.nodes[wrong.from].rank),
-		"let the owner say that it has started, and wait for that ahead of this (Post ready, Wait ready)")
+	return p.against(Window, wrong.from, wrong.to,
+		fmt.Sprintf("rank %d may use rank %d's memory before that rank has started the run", p.nodes[wrong.to].rank,
+			p.nodes[wrong.from].rank),
+		"let the owner post that it has started, and wait for that before this (Post ready, Wait ready)")
 }

@@ -25,7 +25,7 @@ const (
 	maxExtent = 1 << 29   // of a large shape
 )
 
-// shape is one to record at; large says that its chunks are wide.
+// shape is one to record at; large: its chunks are wide.
 type shape struct {
 	ops.Case
 	large bool
@@ -74,7 +74,7 @@ func ramp(n int, unit int64) []int64 {
 	return list
 }
 
-// countsOf is how many counts the program's Bind takes.
+// countsOf is the number of counts that the program's Bind takes.
 func countsOf(p *hostir.Program, ranks int) int {
 	n := int64(0)
 	env := environment(p, ops.Case{Ranks: ranks})
@@ -90,7 +90,7 @@ func countsOf(p *hostir.Program, ranks int) int {
 	return int(n)
 }
 
-// fit makes extents multiples of what the program requires.
+// fit rounds extents up to the multiples that the program requires.
 func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]int64, counts []int64) ops.Case {
 	extents := maps.Clone(base)
 	for range 2 { // a second check of an extent may undo the first
@@ -131,7 +131,7 @@ func bounded(p *hostir.Program, counts []int64) []int64 {
 	return list
 }
 
-// environment is what expressions of the program evaluate with.
+// environment has the values for evaluating the program's expressions.
 func environment(p *hostir.Program, c ops.Case) hostir.Env {
 	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
 	maps.Copy(env, c.Extents)
@@ -139,10 +139,10 @@ func environment(p *hostir.Program, c ops.Case) hostir.Env {
 	return env
 }
 
-// grown doubles extents until a chunk of each buffer is wide, which one of a single
-// extent is not yet. A bias, which is no tensor that is cut, stays as it is, and beside
-// chunks of two extents so does one of an extent and a constant: two such extents would
-// make the others too large to address.
+// grown doubles extents until a chunk of each buffer is wide; a chunk of a single extent
+// need not be. A bias, which is not cut, is left as it is, and so, beside chunks of two
+// extents, is a chunk of an extent and a constant: two such extents would make the others
+// too large to address.
 func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	c.Extents = maps.Clone(c.Extents)
 	double := func(e schedule.Extent, env hostir.Env) {

@@ -27,9 +27,10 @@ func moveTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 // refused by the prover.
 func TestCountWords(t *testing.T) {
 	const mainStream, copyStream = 1, 2
-	names := record.Names{Streams: map[driver.Stream]string{mainStream: "main", copyStream: "copy"}, Regions: []plan.Region{
-		{Base: 0x100, Bytes: 8, Name: "A"}, {Base: 0x200, Bytes: 16, Name: "S"},
-		{Base: 0x300, Bytes: 4, Name: "count[main]"}, {Base: 0x304, Bytes: 4, Name: "count[copy]"}}}
+	names := record.Names{Streams: map[driver.Stream]string{mainStream: "main", copyStream: "copy"},
+		Regions: []plan.Region{
+			{Base: 0x100, Bytes: 8, Name: "A"}, {Base: 0x200, Bytes: 16, Name: "S"},
+			{Base: 0x300, Bytes: 4, Name: "count[main]"}, {Base: 0x304, Bytes: 4, Name: "count[copy]"}}}
 	model := prove.Model{Program: "counts", Buffers: []prove.Buffer{
 		{Name: "A", Owner: hostir.Caller, Bytes: 8}, {Name: "S", Owner: hostir.Plan, Bytes: 16}}}
 	for _, c := range []struct {
@@ -39,7 +40,8 @@ func TestCountWords(t *testing.T) {
 	}{{"a word each", 0x304, true}, {"one for all streams", 0x300, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			d := record.New(0)
-			module, err := d.ModuleLoadData(&driver.Code{Name: "package", Kernels: []driver.Kernel{{Name: "get", Touches: moveTouches}}})
+			module, err := d.ModuleLoadData(&driver.Code{Name: "package",
+				Kernels: []driver.Kernel{{Name: "get", Touches: moveTouches}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +50,8 @@ func TestCountWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			launch := func(s driver.Stream, p move) error {
-				return d.LaunchKernel(get, driver.Dim3{X: 2, Y: 1, Z: 1}, driver.Dim3{X: 512, Y: 1, Z: 1}, s, unsafe.Pointer(&p))
+				return d.LaunchKernel(get, driver.Dim3{X: 2, Y: 1, Z: 1}, driver.Dim3{X: 512, Y: 1, Z: 1},
+					s, unsafe.Pointer(&p))
 			}
 			d.Start()
 			if err := errors.Join(
@@ -65,7 +68,8 @@ func TestCountWords(t *testing.T) {
 			}
 			_, err = prove.Lists(t.Context(), model, [][]ops.Op{list}, 2)
 			var wrong *prove.Counterexample
-			if errors.As(err, &wrong); c.safe != (err == nil) || !c.safe && (wrong == nil || wrong.Property != prove.Race) {
+			if errors.As(err, &wrong); c.safe != (err == nil) || !c.safe &&
+				(wrong == nil || wrong.Property != prove.Race) {
 				t.Errorf("%v\n%s", err, ops.Lines(list))
 			}
 		})

@@ -10,9 +10,8 @@ import (
 )
 
 // Driver is one rank's device as far as the host can tell. Memory has addresses and no
-// contents, so that any amount of it costs nothing, and what is enqueued is done at once.
-// It has every method of driver.Driver of its own: each that enqueues says what becomes
-// of its calls.
+// contents, so that any amount of it costs nothing, and enqueued work is done at once. It
+// implements every method of driver.Driver itself: each that enqueues records its call.
 type Driver struct {
 	memory
 
@@ -27,20 +26,20 @@ type Driver struct {
 	calls    []call // since Start
 }
 
-// graph is what was captured from a stream.
+// graph has the calls captured from a stream.
 type graph struct {
 	origin driver.Stream
 	calls  []call
 }
 
-// call is one that enqueues, taken down as it was made: what its addresses mean is known
-// when the recording ends.
+// call is one that enqueues, recorded as it was made: its addresses are resolved when the
+// recording ends.
 type call struct {
 	stream driver.Stream
 	kind   ops.Kind
 	event  driver.Event // of Record and WaitEvent
 	waits  bool         // it enqueues nothing: the host waits for the device
-	// operations are what the call does; nil for Record and WaitEvent.
+	// operations are those of the call; nil for Record and WaitEvent.
 	operations func(*Names, ops.Op) ([]ops.Op, error)
 }
 
@@ -49,7 +48,8 @@ var _ driver.Driver = (*Driver)(nil)
 // New makes the device of a rank.
 func New(rank int) *Driver {
 	return &Driver{memory: memory{rank: rank}, products: map[driver.Product]driver.MatmulDesc{},
-		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]driver.Kernel{}, graphs: map[uintptr]*graph{}}
+		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]driver.Kernel{},
+		graphs: map[uintptr]*graph{}}
 }
 
 // Start begins a recording.
@@ -59,10 +59,10 @@ func (d *Driver) Start() {
 	d.on, d.calls = true, nil
 }
 
-// Stop ends the recording and returns its operations in enqueue order, a launched graph
-// being what was captured into it. An event that is waited for but was not recorded since
-// Start is the end of the run before (After); one that is recorded and not waited for is
-// the end of this run (Done).
+// Stop ends the recording and returns its operations in enqueue order, with a launched
+// graph as the operations captured into it. An event that is waited for but was not
+// recorded since Start is the end of the run before (After); one that is recorded and not
+// waited for is the end of this run (Done).
 func (d *Driver) Stop(names Names) ([]ops.Op, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +74,7 @@ func (d *Driver) Stop(names Names) ([]ops.Op, error) {
 	return list, nil
 }
 
-// take takes a call down: as part of the capture under way, else of the recording.
+// take records a call: as part of the capture under way, else of the recording.
 func (d *Driver) take(c call) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,14 +87,14 @@ func (d *Driver) take(c call) error {
 	return nil
 }
 
-// alien takes down a call that no host program makes.
+// alien records a call that no host program makes.
 func (d *Driver) alien(name string, s driver.Stream) error {
 	return d.take(call{stream: s, operations: func(*Names, ops.Op) ([]ops.Op, error) {
 		return nil, fmt.Errorf("%s is no operation of a host program", name)
 	}})
 }
 
-// wait takes down that the host waits for the device.
+// wait records that the host waits for the device.
 func (d *Driver) wait() error { return d.take(call{waits: true}) }
 
 // handle is a number that no other stream, event, ... of the device has.
@@ -110,14 +110,15 @@ func (d *Driver) Name() string { return "record" }
 
 // Properties are those of a large device.
 func (d *Driver) Properties() driver.Properties {
-	return driver.Properties{Ordinal: d.rank, Name: "recorder", UUID: driver.UUID{byte(d.rank + 1), byte((d.rank + 1) >> 8)},
+	return driver.Properties{Ordinal: d.rank, Name: "recorder", UUID: driver.UUID{byte(d.rank + 1),
+		byte((d.rank + 1) >> 8)},
 		Multiprocessors: 132, Major: 9, Memory: int64(space), Version: 12040}
 }
 
 // DeviceCanAccessPeer is true.
 func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, nil }
 
-// DeviceGetP2PAttribute says that the link can do everything.
+// DeviceGetP2PAttribute reports a link that can do everything.
 func (d *Driver) DeviceGetP2PAttribute(driver.P2PAttribute, driver.UUID) (int, error) { return 1, nil }
 
 // CtxSynchronize has nothing to wait for.
@@ -126,13 +127,14 @@ func (d *Driver) CtxSynchronize() error { return d.wait() }
 // Close does nothing.
 func (d *Driver) Close() error { return nil }
 
-// MemAlloc reserves addresses, in a run as none of its operations.
+// MemAlloc reserves addresses; in a run, the recording notes a call that no host program
+// makes.
 func (d *Driver) MemAlloc(bytes int64) (driver.Ptr, error) {
 	at, err := d.memory.MemAlloc(bytes)
 	return at, errors.Join(err, d.alien("MemAlloc", 0))
 }
 
-// MemFree gives them up, in a run as none of its operations.
+// MemFree frees them; in a run, the recording notes a call that no host program makes.
 func (d *Driver) MemFree(p driver.Ptr) error {
 	return errors.Join(d.memory.MemFree(p), d.alien("MemFree", 0))
 }
@@ -151,7 +153,7 @@ func (d *Driver) StreamSynchronize(driver.Stream) error { return d.wait() }
 // StreamQuery is true.
 func (d *Driver) StreamQuery(driver.Stream) (bool, error) { return true, nil }
 
-// StreamIsCapturing says whether a capture of that stream is under way.
+// StreamIsCapturing reports whether a capture of that stream is under way.
 func (d *Driver) StreamIsCapturing(s driver.Stream) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -201,7 +203,7 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 // ModuleUnload does nothing.
 func (d *Driver) ModuleUnload(driver.Module) error { return nil }
 
-// MatmulCreate remembers what the product computes.
+// MatmulCreate remembers the product's description.
 func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	p := driver.Product(d.handle())
 	d.mu.Lock()

@@ -14,7 +14,8 @@ import (
 )
 
 // still are the methods that take a stream and enqueue nothing.
-var still = []string{"StreamDestroy", "StreamSynchronize", "StreamQuery", "StreamIsCapturing", "StreamBeginCapture", "StreamEndCapture", "GraphUpload"}
+var still = []string{"StreamDestroy", "StreamSynchronize", "StreamQuery", "StreamIsCapturing", "StreamBeginCapture",
+	"StreamEndCapture", "GraphUpload"}
 
 // Every method of driver.Driver that takes a stream or copies is taken down. Whoever adds
 // one to the interface has to give it to the recorder, and to say so here where it
@@ -52,23 +53,30 @@ func TestCallsThatAreNoOperation(t *testing.T) {
 		call func(d *Driver) error
 		want string
 	}{
-		{"memset", func(d *Driver) error { return d.MemsetD32Async(4096, 0, 1, stream) }, "MemsetD32Async is no operation"},
-		{"copy to the device", func(d *Driver) error { return d.MemcpyHtoD(4096, []byte{1}) }, "MemcpyHtoD is no operation"},
-		{"copy to the host", func(d *Driver) error { return d.MemcpyDtoH(make([]byte, 1), 4096) }, "MemcpyDtoH is no operation"},
-		{"read of a word", func(d *Driver) error { return d.MemcpyDtoHAsync(unsafe.Pointer(&word), 4096, 4, stream) }, "MemcpyDtoHAsync is no operation"},
+		{"memset", func(d *Driver) error { return d.MemsetD32Async(4096, 0, 1, stream) },
+			"MemsetD32Async is no operation"},
+		{"copy to the device", func(d *Driver) error { return d.MemcpyHtoD(4096, []byte{1}) },
+			"MemcpyHtoD is no operation"},
+		{"copy to the host", func(d *Driver) error { return d.MemcpyDtoH(make([]byte, 1), 4096) },
+			"MemcpyDtoH is no operation"},
+		{"read of a word", func(d *Driver) error { return d.MemcpyDtoHAsync(unsafe.Pointer(&word), 4096, 4, stream) },
+			"MemcpyDtoHAsync is no operation"},
 		{"unknown graph", func(d *Driver) error { return d.GraphLaunch(99, stream) }, "not captured"},
 		{"unknown kernel", func(d *Driver) error {
 			return d.LaunchKernel(99, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: 1, Y: 1, Z: 1}, stream, nil)
 		}, "has no description"},
-		{"unknown product", func(d *Driver) error { return d.Matmul(99, 4096, 4096, 4096, 0, 4096, stream) }, "was not made"},
-		{"foreign memory", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 1<<40, 4, stream) }, "lies in no buffer"},
-		{"foreign stream", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 4096, 4, 8) }, "is none of the plan"},
+		{"unknown product", func(d *Driver) error { return d.Matmul(99, 4096, 4096, 4096, 0, 4096, stream) },
+			"was not made"},
+		{"foreign memory", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 1<<40, 4, stream) },
+			"lies in no buffer"},
+		{"foreign stream", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 4096, 4, 8) }, "is not the plan's"},
 		{"type of a product", func(d *Driver) error {
 			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.BF16})
 			return d.Matmul(m, 4096, 4096, 4096, 0, 4096, stream)
 		}, "a product of bf16 in a plan of fp32"},
 		{"kind of a product", func(d *Driver) error {
-			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.FP32, Transposed: true, TransposedA: true})
+			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.FP32,
+				Transposed: true, TransposedA: true})
 			return d.Matmul(m, 4096, 4096, 4096, 0, 4096, stream)
 		}, "no product of a host program"},
 		{"allocation", func(d *Driver) error {
@@ -79,8 +87,10 @@ func TestCallsThatAreNoOperation(t *testing.T) {
 			d.list = []allocation{{base: 4096, bytes: 64}}
 			return d.MemFree(4096)
 		}, "MemFree is no operation"},
-		{"wait for a stream", midst(func(d *Driver) error { return d.StreamSynchronize(stream) }), "the host waits for the device"},
-		{"wait for an event", midst(func(d *Driver) error { return d.EventSynchronize(1) }), "the host waits for the device"},
+		{"wait for a stream", midst(func(d *Driver) error { return d.StreamSynchronize(stream) }),
+			"the host waits for the device"},
+		{"wait for an event", midst(func(d *Driver) error { return d.EventSynchronize(1) }),
+			"the host waits for the device"},
 		{"wait for the context", midst((*Driver).CtxSynchronize), "the host waits for the device"},
 		{"wait in a capture", func(d *Driver) error {
 			_ = d.StreamBeginCapture(stream)
@@ -112,7 +122,7 @@ func TestCallsThatAreNoOperation(t *testing.T) {
 	}
 }
 
-// midst makes a call with a copy ahead of it and one behind.
+// midst makes a call with a copy before it and one after.
 func midst(call func(d *Driver) error) func(*Driver) error {
 	return func(d *Driver) error {
 		return errors.Join(d.MemcpyDtoDAsync(4112, 4096, 8, 7), call(d), d.MemcpyDtoDAsync(4112, 4096, 8, 7))
@@ -126,11 +136,15 @@ func touched(name string, grid, block driver.Dim3, list ...driver.Touch) *launch
 
 func TestLaunches(t *testing.T) {
 	line := func(x uint32) driver.Dim3 { return driver.Dim3{X: x, Y: 1, Z: 1} }
-	names := Names{Type: driver.FP16, Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64}, {Name: "ready", Base: 8192, Bytes: 8}}}
-	posts := []driver.Touch{{Kind: driver.TouchPost, At: 8192, Bytes: 4, Value: 1}, {Kind: driver.TouchPost, At: 8196, Bytes: 4, Value: 1}}
-	waits := []driver.Touch{{Kind: driver.TouchWait, At: 8192, Bytes: 4, Value: 1}, {Kind: driver.TouchWrite, At: 8192, Bytes: 4},
+	names := Names{Type: driver.FP16, Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64},
+		{Name: "ready", Base: 8192, Bytes: 8}}}
+	posts := []driver.Touch{{Kind: driver.TouchPost, At: 8192, Bytes: 4, Value: 1},
+		{Kind: driver.TouchPost, At: 8196, Bytes: 4, Value: 1}}
+	waits := []driver.Touch{{Kind: driver.TouchWait, At: 8192, Bytes: 4, Value: 1},
+		{Kind: driver.TouchWrite, At: 8192, Bytes: 4},
 		{Kind: driver.TouchWait, At: 8196, Bytes: 4, Value: 1}, {Kind: driver.TouchWrite, At: 8196, Bytes: 4}}
-	sum := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16, Type: driver.FP16}, {Kind: driver.TouchWrite, At: 4112, Bytes: 16, Type: driver.FP16}}
+	sum := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16, Type: driver.FP16},
+		{Kind: driver.TouchWrite, At: 4112, Bytes: 16, Type: driver.FP16}}
 	other := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16, Type: driver.BF16}}
 	untyped := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16}}
 	nothing := []driver.Touch{{Kind: driver.TouchRead, At: 0}, {Kind: driver.TouchWrite, At: 0}}
@@ -147,7 +161,8 @@ func TestLaunches(t *testing.T) {
 		{"wait", "a thread a word", line(1), line(2), waits, ""},
 		{"wait", "two blocks", line(2), line(2), waits, "one block only"},
 		{"wait", "a thread too few", line(1), line(1), waits, "2 words"},
-		{"wait", "no reset", line(1), line(2), append(slices.Clone(waits[:1]), waits[2:]...), "waits for 2 words and resets 1"},
+		{"wait", "no reset", line(1), line(2), append(slices.Clone(waits[:1]), waits[2:]...),
+			"waits for 2 words and resets 1"},
 		{"reduce", "any grid", line(99), line(32), sum, ""},
 		{"reduce", "two rows of blocks", driver.Dim3{X: 9, Y: 2, Z: 1}, line(32), sum, "one dimension"},
 		{"reduce", "two rows of threads", line(9), driver.Dim3{X: 9, Y: 1, Z: 2}, sum, "one dimension"},
@@ -158,9 +173,10 @@ func TestLaunches(t *testing.T) {
 		{"reduce", "nothing", line(1), line(32), nothing, ""},
 		{"shot", "a thread too few", line(9), line(1), append(slices.Clone(waits), sum...), "2 words"},
 		{"shot", "posted by one thread", line(9), line(1), append(slices.Clone(sum), posts...), ""},
-		{"magic", "unknown", line(1), line(1), nil, "none that the recorder knows"},
+		{"magic", "unknown", line(1), line(1), nil, "the recorder does not know kernel magic"},
 	} {
-		_, err := touched(x.name, x.grid, x.block, x.touches...).operations(&names, ops.Op{Kind: ops.Signal, Stream: "main"})
+		_, err := touched(x.name, x.grid, x.block, x.touches...).operations(&names,
+			ops.Op{Kind: ops.Signal, Stream: "main"})
 		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s, %s: %v, want %q", x.name, x.what, err, x.want)
 		}
@@ -190,7 +206,8 @@ func TestGraphLaunchIsWhatWasCaptured(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := d.Stop(Names{Streams: map[driver.Stream]string{2: "main"}, Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64}}})
+	got, err := d.Stop(Names{Streams: map[driver.Stream]string{2: "main"},
+		Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64}}})
 	const line = "main: copy: read A@0+0 8B, write A@0+16 8B\n"
 	if err != nil || ops.Lines(got) != line+line {
 		t.Errorf("recorded %q, %v", ops.Lines(got), err)

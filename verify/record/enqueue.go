@@ -9,17 +9,17 @@ import (
 	"ovgen/verify/ops"
 )
 
-// EventRecordWithFlags takes down that an event marks what a stream holds.
+// EventRecordWithFlags records that an event marks a stream's work so far.
 func (d *Driver) EventRecordWithFlags(e driver.Event, s driver.Stream, _ driver.EventFlags) error {
 	return d.take(call{stream: s, kind: ops.Record, event: e})
 }
 
-// StreamWaitEvent takes down that a stream waits for an event.
+// StreamWaitEvent records that a stream waits for an event.
 func (d *Driver) StreamWaitEvent(s driver.Stream, e driver.Event, _ driver.EventFlags) error {
 	return d.take(call{stream: s, kind: ops.WaitEvent, event: e})
 }
 
-// StreamBatchMemOp takes down waits for words and writes to them.
+// StreamBatchMemOp records waits for words and writes to them.
 func (d *Driver) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
 	items = slices.Clone(items)
 	return d.take(call{stream: s, kind: ops.Signal, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
@@ -32,14 +32,14 @@ func (d *Driver) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
 	}})
 }
 
-// MemcpyDtoDAsync takes down a copy by the copy engine.
+// MemcpyDtoDAsync records a copy by the copy engine.
 func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
 	return d.take(call{stream: s, kind: ops.Copy, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
 		return []ops.Op{o}, n.uses(&o, use{src, bytes, false}, use{dst, bytes, true})
 	}})
 }
 
-// Matmul takes down a product.
+// Matmul records a product.
 func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
 	d.mu.Lock()
 	p, made := d.products[m]
@@ -74,7 +74,7 @@ func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s
 	}})
 }
 
-// form is how package ops names what a product computes.
+// form is package ops' name for the form of a product.
 func form(d driver.MatmulDesc) (string, error) {
 	name, then := "matmul", ""
 	switch {
@@ -91,8 +91,9 @@ func form(d driver.MatmulDesc) (string, error) {
 	return name + then, nil
 }
 
-// LaunchKernel takes down a launch of one of the package's kernels.
-func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+// LaunchKernel records a launch of one of the package's kernels.
+func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
 	d.mu.Lock()
 	k, known := d.kernels[f]
 	d.mu.Unlock()
@@ -108,7 +109,7 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 	}})
 }
 
-// GraphLaunch takes down what was captured into the graph, its first stream being s.
+// GraphLaunch records the calls captured into the graph, on s in place of its first stream.
 func (d *Driver) GraphLaunch(e driver.GraphExec, s driver.Stream) error {
 	d.mu.Lock()
 	g, nested := d.graphs[uintptr(e)], d.captured != nil

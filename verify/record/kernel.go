@@ -10,10 +10,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// kind is what the recorder knows of an emitted kernel beside what it touches.
+// kind is what the recorder knows of an emitted kernel beside its touches.
 type kind struct {
 	sum      bool // its result is the sum of all it reads
-	oneBlock bool // it is right with one block only
+	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
 }
@@ -39,12 +39,12 @@ type launch struct {
 // threads are the most of a block.
 const threads = 1024
 
-// check holds the launch's geometry against what the kernel is right with.
+// check refuses a geometry of the launch with which the kernel is not correct.
 func (l *launch) check(k kind) error {
 	words := 0
 	for _, t := range l.touches {
 		if t.Kind == driver.TouchRead {
-			break // what comes behind the work is done by one thread
+			break // what comes after the work is done by one thread
 		}
 		if k.waits && t.Kind == driver.TouchWait || k.posts && t.Kind == driver.TouchPost {
 			words++
@@ -63,15 +63,15 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// operations is what one kernel does: posts and waits ahead of its work, the work, posts
-// and waits behind it, the waits with their resets. A kernel that does no work is one
-// operation, any other has one for each of the five that it does.
+// operations are those of one kernel: posts and waits before its work, the work, posts and
+// waits after it, the waits with their resets. A kernel that does no work is one operation,
+// any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	name, _, _ := strings.Cut(l.kernel.Name, "_") // what follows is the element type of a sum
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {
-		return nil, fmt.Errorf("kernel %s is none that the recorder knows", l.kernel.Name)
+		return nil, fmt.Errorf("the recorder does not know kernel %s", l.kernel.Name)
 	}
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
@@ -90,13 +90,13 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.sum {
 		work.Kind = ops.Sum
 	}
-	var ahead, behind wait
+	var opening, closing wait
 	for _, t := range l.touches {
-		post, waits := &opens, &ahead
+		post, waits := &opens, &opening
 		if worked {
-			post, waits = &posts, &behind
+			post, waits = &posts, &closing
 		}
-		if t.Bytes == 0 { // part of the work on nothing: its address may be none
+		if t.Bytes == 0 { // part of the work on no bytes: its address may be 0
 			worked = true
 			continue
 		}
@@ -116,18 +116,19 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 			err = n.word(&waits.words, t.At, t.Value, false)
 		case t.Kind == driver.TouchPost:
 			err = n.word(post, t.At, t.Value, true)
-		case isStep(at) && len(behind.words.Words) > 0:
-			err = n.word(&behind.notes, t.At, t.Value, true)
+		case isStep(at) && len(closing.words.Words) > 0:
+			err = n.word(&closing.notes, t.At, t.Value, true)
 		case isStep(at):
-			err = n.word(&ahead.notes, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && behind.awaits(at):
-			err = n.word(&behind.resets, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && ahead.awaits(at):
-			err = n.word(&ahead.resets, t.At, t.Value, true)
+			err = n.word(&opening.notes, t.At, t.Value, true)
+		case t.Kind == driver.TouchWrite && closing.awaits(at):
+			err = n.word(&closing.resets, t.At, t.Value, true)
+		case t.Kind == driver.TouchWrite && opening.awaits(at):
+			err = n.word(&opening.resets, t.At, t.Value, true)
 		case k.sum && t.Type != n.Type:
 			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
 		default:
-			work.Uses, worked = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}), true
+			work.Uses, worked = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}),
+				true
 		}
 		if err != nil {
 			return nil, err
@@ -136,8 +137,8 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	before, after := o, o
 	var errs [2]error
 	before.Count = opens.Count
-	before.Words, errs[0] = ahead.list()
-	after.Words, errs[1] = behind.list()
+	before.Words, errs[0] = opening.list()
+	after.Words, errs[1] = closing.list()
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 // of its step.
 type wait struct{ words, resets, notes ops.Op }
 
-// awaits says that it is for the word at that place.
+// awaits reports whether it is for the word at that place.
 func (w *wait) awaits(at ops.Loc) bool {
 	return slices.ContainsFunc(w.words.Words, func(x ops.Word) bool { return x.At == at })
 }

@@ -11,10 +11,10 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// space is how many addresses a rank has, of which none is handed out twice.
+// space is the number of a rank's addresses; none is handed out twice.
 const space driver.Ptr = 1 << 60
 
-// aligned is what allocations start at a multiple of.
+// aligned is the alignment of allocations.
 const aligned = 1 << 20
 
 // memory is a rank's address space: ranges without contents.
@@ -48,7 +48,7 @@ func (m *memory) reserve(bytes int64, imported bool) (driver.Ptr, error) {
 	return at, nil
 }
 
-// release gives up what lies at an address.
+// release frees the range at an address.
 func (m *memory) release(base driver.Ptr, imported bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,7 +111,7 @@ func (m *memory) MemHostUnregister(host unsafe.Pointer) error {
 	return m.release(at, false)
 }
 
-// IpcGetMemHandle is a handle that says all of an allocation.
+// IpcGetMemHandle is a handle that describes an allocation.
 func (m *memory) IpcGetMemHandle(base driver.Ptr) (h driver.IpcMemHandle, err error) {
 	a, err := m.find(base)
 	binary.LittleEndian.PutUint64(h[:], uint64(m.rank))

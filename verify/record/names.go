@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Names resolve what the calls of a run mention.
+// Names resolve the streams, events and addresses in the calls of a run.
 type Names struct {
 	Regions []plan.Region
 	Streams map[driver.Stream]string
@@ -32,7 +32,7 @@ func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
 func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 	var list []ops.Op
 	events := map[driver.Event]int{} // recorded so far
-	waited := 0                      // operations ahead of the host's first wait in their midst
+	waited := 0                      // operations before the host's first wait in their midst
 	for _, c := range calls {
 		if c.waits {
 			waited = cmp.Or(waited, len(list))
@@ -44,7 +44,7 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 		case c.operations != nil:
 			made, err := c.operations(n, o)
 			if err == nil && !ok {
-				err = fmt.Errorf("stream %#x is none of the plan", c.stream)
+				err = fmt.Errorf("stream %#x is not the plan's", c.stream)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("operation %d: %w", len(list), err)
@@ -65,8 +65,8 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 		list = append(list, o)
 	}
 	if waited > 0 && len(list) > waited {
-		// A peer's wait may need what this rank would enqueue behind its own.
-		return nil, fmt.Errorf("operation %d: the host waits for the device ahead of it, in the midst of a run", waited)
+		// A peer's wait may need what this rank would enqueue after its own.
+		return nil, fmt.Errorf("operation %d: the host waits for the device before it, in the midst of a run", waited)
 	}
 	return normalise(list), nil
 }
@@ -85,7 +85,8 @@ func normalise(list []ops.Op) []ops.Op {
 		if o.Kind == ops.Record && !used[o.Event] {
 			o = ops.Op{Kind: ops.Done, Stream: o.Stream}
 		}
-		if n := len(out); n > 0 && (o.Kind == ops.After || o.Kind == ops.Done) && out[n-1].Kind == o.Kind && out[n-1].Stream == o.Stream {
+		if n := len(out); n > 0 && (o.Kind == ops.After || o.Kind == ops.Done) && out[n-1].Kind == o.Kind &&
+			out[n-1].Stream == o.Stream {
 			continue // the group keeps two events where runs were captured by the caller
 		}
 		if o.Kind == ops.Record {
@@ -123,7 +124,7 @@ func (n *Names) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
 	return nil
 }
 
-// isStep says that a place is a stream's step word.
+// isStep reports whether a place is a stream's step word.
 func isStep(l ops.Loc) bool { return strings.HasPrefix(l.Buffer, "step[") }
 
 type use struct {
@@ -132,7 +133,7 @@ type use struct {
 	write bool
 }
 
-// uses adds ranges of memory; of no bytes there is nothing to name.
+// uses adds ranges of memory, except empty ones.
 func (n *Names) uses(o *ops.Op, list ...use) error {
 	for _, u := range list {
 		if u.bytes == 0 {

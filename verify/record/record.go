@@ -26,8 +26,8 @@ type Subject struct {
 	Program *hostir.Program
 }
 
-// Record records the package's runs on all ranks at one shape and holds each against what
-// its program unrolls to. It returns the ranks' first runs.
+// Record records the package's runs on all ranks at one shape and compares each with the
+// operations unrolled from its program. It returns the ranks' first runs.
 func (s *Subject) Record(ctx context.Context, at ops.Case, t driver.Type) ([][]ops.Op, error) {
 	network := store.Memory()
 	first, errs := make([][]ops.Op, at.Ranks), make([]error, at.Ranks)
@@ -62,8 +62,8 @@ func cause(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// Prove proves recorded runs. What New makes room for beyond the counts is left out: the
-// model knows the rows that there are.
+// Prove proves recorded runs. Memory of New beyond the counts is left out: the model knows
+// only the counted rows.
 func (s *Subject) Prove(ctx context.Context, at ops.Case, lists [][]ops.Op) error {
 	if len(at.Counts) > 0 {
 		at.M = 0
@@ -96,7 +96,8 @@ const arena = int64(space >> 8)
 
 // join makes a group and records in it.
 func (r *rank) join(ctx context.Context, network store.Network) error {
-	g, err := group.Join(ctx, group.Config{Rank: r.at.Rank, Size: r.at.Ranks, Job: "record", Driver: r.driver, Arena: arena,
+	g, err := group.Join(ctx, group.Config{Rank: r.at.Rank, Size: r.at.Ranks, Job: "record",
+		Driver: r.driver, Arena: arena,
 		Timeout: 10 * time.Second, Network: network})
 	if err != nil {
 		return err
@@ -139,17 +140,18 @@ func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
 
 func (r *rank) base() *plan.Plan { return r.run.(interface{ Base() *plan.Plan }).Base() }
 
-// identity holds what the package says of itself against what its test says.
+// identity compares the package's description of itself with its test's.
 func (r *rank) identity() error {
 	is := r.base().Program()
-	if is.Name != r.Made.Name || is.Proof != r.Made.Proof || is.Eager != r.Made.Eager || !slices.Equal(is.Ranks, r.Made.Ranks) {
+	if is.Name != r.Made.Name || is.Proof != r.Made.Proof || is.Eager != r.Made.Eager ||
+		!slices.Equal(is.Ranks, r.Made.Ranks) {
 		return fmt.Errorf("the package is %s, %s, ranks %v, eager %t; it was generated as %s, %s, ranks %v, eager %t",
 			is.Name, is.Proof, is.Ranks, is.Eager, r.Made.Name, r.Made.Proof, r.Made.Ranks, r.Made.Eager)
 	}
 	return nil
 }
 
-// memory is new memory for what the caller owns.
+// memory is new memory for the caller's buffers.
 func (r *rank) memory() (harness.Buffers, error) {
 	to := harness.Buffers{At: map[string]driver.Ptr{}}
 	for _, n := range r.at.Counts {
@@ -170,8 +172,8 @@ func (r *rank) memory() (harness.Buffers, error) {
 	return to, nil
 }
 
-// times is how often each way to run is recorded; so often that what a package does in
-// its first run only, or in every twelfth, is seen.
+// times is how often each way to run is recorded: often enough to see an operation of the
+// first run only, or of every twelfth.
 const times = 4
 
 // runs records runs of each way.
@@ -179,7 +181,7 @@ func (r *rank) runs(ctx context.Context, when string) error {
 	s := r.stream.Handle()
 	enqueue := func() error { return r.run.Enqueue(s) }
 	for n := range times {
-		if err := r.hold(fmt.Sprintf("eager run %d%s", n+1, when), s, enqueue); err != nil {
+		if err := r.compare(fmt.Sprintf("eager run %d%s", n+1, when), s, enqueue); err != nil {
 			return err
 		}
 	}
@@ -190,15 +192,16 @@ func (r *rank) runs(ctx context.Context, when string) error {
 				return err
 			}
 			launch := func() error { return graph.Launch(s) }
-			if err := errors.Join(r.hold(fmt.Sprintf("captured run %d%s", n+1, when), s, launch), graph.Close()); err != nil {
+			if err := errors.Join(r.compare(fmt.Sprintf("captured run %d%s", n+1, when), s, launch),
+				graph.Close()); err != nil {
 				return err
 			}
 		}
-		if err := r.hold("replayed run"+when, s, func() error { return r.run.Replay(s) }); err != nil {
+		if err := r.compare("replayed run"+when, s, func() error { return r.run.Replay(s) }); err != nil {
 			return err
 		}
 	}
-	return r.hold("own run"+when, r.own(), func() error { return r.run.Run(ctx) })
+	return r.compare("own run"+when, r.own(), func() error { return r.run.Run(ctx) })
 }
 
 // own is the stream that the plan's own runs are enqueued on.
@@ -211,8 +214,8 @@ func (r *rank) own() driver.Stream {
 	return 0
 }
 
-// hold records one run and holds it against the program.
-func (r *rank) hold(what string, main driver.Stream, run func() error) error {
+// compare records one run and compares it with the program.
+func (r *rank) compare(what string, main driver.Stream, run func() error) error {
 	r.driver.Start()
 	if err := run(); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -230,7 +233,7 @@ func (r *rank) hold(what string, main driver.Stream, run func() error) error {
 	return nil
 }
 
-// differ says where a recorded list leaves the program's.
+// differ finds the first operation at which a recorded list differs from the program's.
 func differ(want, got []ops.Op) error {
 	for i, w := range want {
 		w.Step, w.Node = 0, nil // calls don't show them
@@ -247,7 +250,7 @@ func differ(want, got []ops.Op) error {
 	return nil
 }
 
-// DifferenceError says that a package enqueues another operation than its program has.
+// DifferenceError reports that a package enqueues another operation than its program has.
 type DifferenceError struct {
 	Operation int // from 0, After being the first
 	Want, Got string

@@ -26,7 +26,8 @@ func made(t *testing.T, schedule string) harness.Program {
 // test does as much for the choices that it was emitted with.
 func TestCatalog(t *testing.T) {
 	for _, n := range catalog.All() {
-		if !slices.Contains([]string{"AllGatherLinearKernels", "AllGatherLinearHandlesInLoop", "AllReduceOneShot", "ReduceScatterV",
+		if !slices.Contains([]string{"AllGatherLinearKernels", "AllGatherLinearHandlesInLoop",
+			"AllReduceOneShot", "ReduceScatterV",
 			"AllGatherVPadded", "AllToAllV", "Broadcast"}, n.Name) {
 			continue
 		}

@@ -14,10 +14,10 @@ import (
 
 // Test records what a generated package enqueues: on as many ranks as it is proven for, in
 // each of its types at an odd shape and in one or another at a small one and at one with
-// chunks beyond 4 GiB, with uneven parts also for counts of zero; in first and later runs, eager, captured and
-// replayed. Each list of operations has to be that of the package's schedule, and where
-// sizes are small it is proven again. Nothing is run, so it
-// needs no simulator.
+// chunks beyond 4 GiB, with uneven parts also for counts of zero; in first and later runs,
+// eager, captured and replayed. Each list of operations has to be that of the package's
+// schedule, and where sizes are small it is proven again. It runs nothing, so it needs no
+// simulator.
 func Test(t *testing.T, p harness.Program, s schedule.Schedule) {
 	if err := says(p); err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func Test(t *testing.T, p harness.Program, s schedule.Schedule) {
 		t.Fatal(err)
 	}
 	subject, ranks := &Subject{Made: p, Program: program}, p.Ranks
-	if len(ranks) == 0 { // nothing was proven
+	if len(ranks) == 0 { // no size was proven
 		ranks = []int{2, 3, 4}
 	}
 	for _, d := range ranks {
@@ -56,7 +56,7 @@ func Test(t *testing.T, p harness.Program, s schedule.Schedule) {
 	}
 }
 
-// says holds what a package says of itself against the text of its proof.
+// says compares the package's description of itself with the text of its proof.
 func says(p harness.Program) error {
 	if len(p.Ranks) == 0 && p.Proof == "unproven" {
 		return nil
@@ -66,10 +66,10 @@ func says(p harness.Program) error {
 		proven.Sizes = append(proven.Sizes, prove.Size{Ranks: d})
 	}
 	if want := "proven for D = " + proven.Ranks() + ", stamp "; !strings.HasPrefix(p.Proof, want) {
-		return fmt.Errorf("the package says that it is for %v ranks, and %q", p.Ranks, p.Proof)
+		return fmt.Errorf("the package accepts %v ranks, and its proof is %q", p.Ranks, p.Proof)
 	}
 	if p.Eager != strings.Contains(p.Proof, ", eager only: ") {
-		return fmt.Errorf("the package says of being eager only %t, and %q", p.Eager, p.Proof)
+		return fmt.Errorf("the package's Eager is %t, and its proof is %q", p.Eager, p.Proof)
 	}
 	return nil
 }

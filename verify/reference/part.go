@@ -22,8 +22,8 @@ func (e Extents) Of(x schedule.Extent) (int, error) {
 	return v, nil
 }
 
-// Part says where the elements of one rank's part of a tensor lie in the whole:
-// those of the first piece first. Where parts are even there is one piece.
+// Part is the place of the elements of one rank's part of a tensor in the whole: those of
+// the first piece first. Where parts are even there is one piece.
 type Part struct {
 	Pieces []Piece
 	Count  int // elements of all pieces
@@ -85,7 +85,7 @@ func PartOf(t schedule.Tensor, e Extents, rank int, counts []int) (Part, error) 
 	return part(Piece{First: first, Run: max(run, 1), Stride: stride, Count: outer * run}), nil
 }
 
-// Ragged says that a tensor [D, D, ...] has parts of its own size for each pair of
+// Ragged reports whether a tensor [D, D, ...] has parts of its own size for each pair of
 // ranks, and which of the two axes is spread over the ranks.
 func Ragged(t schedule.Tensor) (axis int, ok bool) {
 	axis, split, ok := t.Sharded()
@@ -95,7 +95,8 @@ func Ragged(t schedule.Tensor) (axis int, ok bool) {
 func ragged(t schedule.Tensor, axis int, e Extents, rank int, counts []int) (Part, error) {
 	ranks := e[schedule.D]
 	if len(t.Axes) != 3 || axis > 1 || t.Axes[1-axis].Extent != schedule.D || len(counts) != ranks*ranks {
-		return Part{}, fmt.Errorf("place %s: uneven parts %v of %s over %d ranks (a tensor [D, D, M] with a count for each pair is known)", t.Name, counts, t, ranks)
+		return Part{}, fmt.Errorf("place %s: uneven parts %v of %s over %d ranks (a tensor [D, D, M] with a count "+
+			"for each pair is known)", t.Name, counts, t, ranks)
 	}
 	most, err := e.Of(t.Axes[2].Extent)
 	if err != nil {
@@ -137,7 +138,8 @@ func cut(a schedule.Axis, e Extents, rank int, counts []int) (slice, error) {
 			return uneven(left, a, o, rank, n, counts)
 		}
 		if n < 1 || left%n != 0 {
-			return slice{}, fmt.Errorf("extent %s: %d cannot be cut as %v", a.Extent, whole, schedule.Tensor{Axes: []schedule.Axis{a}})
+			return slice{}, fmt.Errorf("extent %s: %d cannot be cut as %v", a.Extent, whole,
+				schedule.Tensor{Axes: []schedule.Axis{a}})
 		}
 		left /= n
 		switch {
@@ -162,7 +164,8 @@ func uneven(left int, a schedule.Axis, o schedule.Split, rank, ranks int, counts
 		sum += c
 	}
 	if len(a.Outer) != 1 || len(counts) != ranks || sum != left {
-		return slice{}, fmt.Errorf("extent %s: %d uneven parts %v of %d over %d ranks", a.Extent, len(counts), counts, left, ranks)
+		return slice{}, fmt.Errorf("extent %s: %d uneven parts %v of %d over %d ranks", a.Extent,
+			len(counts), counts, left, ranks)
 	}
 	part := ((rank-o.Shift)%ranks + ranks) % ranks
 	s := slice{outer: 1, run: counts[part], stride: left, sharded: true}

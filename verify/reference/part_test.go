@@ -24,10 +24,14 @@ func TestPart(t *testing.T) {
 		want []int // of rank 1
 	}{
 		{"rows", []schedule.Axis{schedule.Dim("4", schedule.DIDx(schedule.D)), schedule.Dim("2")}, []int{4, 5, 6, 7}},
-		{"columns", []schedule.Axis{schedule.Dim("2"), schedule.Dim(schedule.K, schedule.DIDx(schedule.D))}, []int{2, 3, 6, 7}},
-		{"between", []schedule.Axis{schedule.Dim("2"), schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim("3")}, []int{3, 4, 5, 9, 10, 11}},
-		{"chunks of shards", []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream("3"), schedule.DIDx(schedule.D))}, []int{2, 3, 6, 7, 10, 11}},
-		{"shards of chunks", []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D), schedule.Stream("3"))}, []int{6, 7, 8, 9, 10, 11}},
+		{"columns", []schedule.Axis{schedule.Dim("2"), schedule.Dim(schedule.K, schedule.DIDx(schedule.D))},
+			[]int{2, 3, 6, 7}},
+		{"between", []schedule.Axis{schedule.Dim("2"), schedule.Dim(schedule.D, schedule.DIDx(schedule.D)),
+			schedule.Dim("3")}, []int{3, 4, 5, 9, 10, 11}},
+		{"chunks of shards", []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream("3"), schedule.DIDx(schedule.D))},
+			[]int{2, 3, 6, 7, 10, 11}},
+		{"shards of chunks", []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D), schedule.Stream("3"))},
+			[]int{6, 7, 8, 9, 10, 11}},
 		{"shifted", []schedule.Axis{schedule.Dim("4", shifted(1))}, []int{0, 1}},
 		{"shifted back", []schedule.Axis{schedule.Dim("4", shifted(-2))}, []int{2, 3}},
 		{"uneven", []schedule.Axis{schedule.Dim("4", uneven), schedule.Dim("2")}, []int{2, 3, 4, 5, 6, 7}},
@@ -38,29 +42,36 @@ func TestPart(t *testing.T) {
 			t.Errorf("%s: %v, want %v (%v)", x.name, got, x.want, err)
 		}
 	}
-	pair := schedule.Tensor{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(schedule.D, uneven), schedule.Dim(schedule.N)}}
+	pair := schedule.Tensor{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(schedule.D, uneven),
+		schedule.Dim(schedule.N)}}
 	p, err := PartOf(pair, e, 1, []int{1, 2, 3, 1})
 	if got := indices(p); err != nil || !slices.Equal(got, []int{3, 4, 9}) {
 		t.Errorf("of each pair: %v (%v)", got, err)
 	}
-	if _, err := PartOf(pair, e, 1, []int{1, 4, 3, 1}); err == nil || !strings.Contains(err.Error(), "a count of 4, and 3 are the most") {
+	if _, err := PartOf(pair, e, 1, []int{1, 4, 3, 1}); err == nil ||
+		!strings.Contains(err.Error(), "a count of 4, and 3 are the most") {
 		t.Error(err)
 	}
-	if _, err := PartOf(pair, e, 1, []int{1, 1}); err == nil || !strings.Contains(err.Error(), "a count for each pair") {
+	if _, err := PartOf(pair, e, 1, []int{1, 1}); err == nil ||
+		!strings.Contains(err.Error(), "a count for each pair") {
 		t.Error(err)
 	}
 	bad := Extents{schedule.M: 7, schedule.D: 2}
 	for want, axes := range map[string][]schedule.Axis{
 		"extent M: 7 cannot be cut as [DIDx(D), M/D]": {schedule.Dim(schedule.M, schedule.DIDx(schedule.D))},
-		"twice":                                            {schedule.Dim("4", schedule.DIDx(schedule.D), schedule.DIDx(schedule.D))},
-		"over the ranks twice":                             {schedule.Dim("4", schedule.DIDx(schedule.D)), schedule.Dim("4", schedule.DIDx(schedule.D))},
-		"extent F has no value":                            {schedule.Dim(schedule.F)},
-		"uneven parts [1 3] of 5 over 2":                   {schedule.Dim("5", uneven)},
-		"extent S has no value":                            {schedule.Dim("4", schedule.Stream("S"))},
-		"4 cannot be cut as [Stream(0), 4/0]":              {schedule.Dim("4", schedule.Stream("0"))},
-		"4 cannot be cut as [DIDx(D), Stream(3), 4/(D*3)]": {schedule.Dim("4", schedule.DIDx(schedule.D), schedule.Stream("3"))},
+		"twice": {schedule.Dim("4", schedule.DIDx(schedule.D),
+			schedule.DIDx(schedule.D))},
+		"over the ranks twice": {schedule.Dim("4", schedule.DIDx(schedule.D)),
+			schedule.Dim("4", schedule.DIDx(schedule.D))},
+		"extent F has no value":               {schedule.Dim(schedule.F)},
+		"uneven parts [1 3] of 5 over 2":      {schedule.Dim("5", uneven)},
+		"extent S has no value":               {schedule.Dim("4", schedule.Stream("S"))},
+		"4 cannot be cut as [Stream(0), 4/0]": {schedule.Dim("4", schedule.Stream("0"))},
+		"4 cannot be cut as [DIDx(D), Stream(3), 4/(D*3)]": {schedule.Dim("4", schedule.DIDx(schedule.D),
+			schedule.Stream("3"))},
 	} {
-		if _, err := PartOf(schedule.Tensor{Name: "A", Axes: axes}, bad, 0, []int{1, 3}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := PartOf(schedule.Tensor{Name: "A", Axes: axes}, bad, 0, []int{1, 3}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -92,7 +103,8 @@ func TestPartsCover(t *testing.T) {
 					counts = append(counts, rapid.IntRange(0, 3).Draw(t, "count"))
 					e[s] += counts[len(counts)-1]
 				}
-				a.Outer = []schedule.Split{{Kind: schedule.DeviceX, Count: schedule.D, Shift: rapid.IntRange(-1, 2).Draw(t, "shift"), Uneven: true}}
+				a.Outer = []schedule.Split{{Kind: schedule.DeviceX, Count: schedule.D,
+					Shift: rapid.IntRange(-1, 2).Draw(t, "shift"), Uneven: true}}
 				tensor.Axes = append(tensor.Axes, a)
 				continue
 			}
@@ -120,7 +132,7 @@ func TestPartsCover(t *testing.T) {
 			last := -1
 			for _, i := range indices(p) {
 				if i <= last {
-					t.Fatalf("%s: rank %d holds %d behind %d", tensor, rank, i, last)
+					t.Fatalf("%s: rank %d holds %d after %d", tensor, rank, i, last)
 				}
 				last = i
 				held[i]++
@@ -140,7 +152,8 @@ func TestPartsCover(t *testing.T) {
 
 func TestDivisor(t *testing.T) {
 	tensors := []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream("8"), schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream("8"), schedule.DIDx(schedule.D)),
+			schedule.Dim(schedule.K)}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream("6"))}},
 	}
 	e := Extents{schedule.D: 3}

@@ -11,8 +11,8 @@ import (
 	"ovgen/schedule"
 )
 
-// Problem is operations on placed tensors at one size: what each rank holds
-// and what it has to end up with.
+// Problem is operations on placed tensors at one size: each rank's operands and expected
+// results.
 type Problem struct {
 	Ops     []schedule.Op
 	Tensors []schedule.Tensor
@@ -30,17 +30,17 @@ type Step struct {
 	A, B, Bias, C string // Bias is empty where there is none
 }
 
-// Does is what a step does.
+// Does is the kind of a step.
 type Does int
 
-// What steps do.
+// Kinds of steps.
 const (
 	Multiplies Does = iota
 	AddsUp
 	Copies
 )
 
-// Check says what keeps the tensors from being placed or multiplied, and finds the
+// Check returns the reason why the tensors can't be placed or multiplied, and finds the
 // steps.
 func (p *Problem) Check() error {
 	var errs []error
@@ -72,7 +72,7 @@ func (p *Problem) fits(t schedule.Tensor) error {
 	return nil
 }
 
-// schedule is what is computed, and where.
+// schedule is the computation and the placements.
 func (p *Problem) schedule() schedule.Schedule {
 	return schedule.Schedule{Tensors: p.Tensors, Ops: p.Ops}
 }
@@ -83,7 +83,7 @@ func (p *Problem) Tensor(name string) schedule.Tensor {
 	return t
 }
 
-// Has says whether the operation has that tensor.
+// Has reports whether the operation has that tensor.
 func (p *Problem) Has(name string) bool { return p.Tensor(name).Name != "" }
 
 // Part is the rank's part of a tensor.
@@ -102,18 +102,18 @@ func (p *Problem) Elements(name string) int {
 	return n
 }
 
-// Result says whether a tensor is written, not read.
+// Result reports whether a tensor is written, not read.
 func (p *Problem) Result(name string) bool { return p.schedule().Made(name) }
 
 // Hidden are the tensors between two operations that no caller sees.
 func (p *Problem) Hidden() []string { return p.schedule().Hidden() }
 
-// Multiplies says that there is a product among the operations.
+// Multiplies reports whether there is a product among the operations.
 func (p *Problem) Multiplies() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Does == Multiplies })
 }
 
-// Copied says that a result is a copy, and of what.
+// Copied reports whether a result is a copy, and of what.
 func (p *Problem) Copied(name string) (of string, ok bool) {
 	i := slices.IndexFunc(p.steps, func(s Step) bool { return s.C == name && s.Does == Copies })
 	if i < 0 {
@@ -122,7 +122,7 @@ func (p *Problem) Copied(name string) (of string, ok bool) {
 	return p.steps[i].A, true
 }
 
-// Own says that each rank may have a tensor of its own under this name: one that is
+// Own reports whether each rank may have a tensor of its own under this name: one that is
 // whole on every rank and that no other rank's result depends on.
 func (p *Problem) Own(name string) bool {
 	t := p.Tensor(name)
@@ -137,7 +137,7 @@ func sharded(t schedule.Tensor) bool {
 	return ok
 }
 
-// Reduces says that the ranks' products are partial: the operands of one are spread
+// Reduces reports whether the ranks' products are partial: the operands of one are spread
 // over the mesh along what it contracts.
 func (p *Problem) Reduces() bool { return p.schedule().Reduces() }
 
@@ -213,7 +213,7 @@ func (p *Problem) length(o schedule.Op, c schedule.Contraction, letter string) i
 	return 0
 }
 
-// spread says that what is contracted lies on several ranks, so that partial sums travel, or
+// spread reports whether what is contracted lies on several ranks, so that partial sums travel, or
 // arrives in shards, whose products a rank may add one after the other: either is rounded.
 func (p *Problem) spread(o schedule.Op, c schedule.Contraction, letter string) bool {
 	for i, in := range o.In {

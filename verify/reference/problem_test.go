@@ -19,7 +19,8 @@ var (
 
 func problem(kind string, tensors map[string][]schedule.Axis) *Problem {
 	p := &Problem{Type: driver.BF16, Extents: Extents{
-		schedule.D: 4, schedule.M: 16, schedule.K: 1024, schedule.N: 24, schedule.N2: 8, schedule.N3: 16, schedule.F: 512}}
+		schedule.D: 4, schedule.M: 16, schedule.K: 1024, schedule.N: 24, schedule.N2: 8,
+		schedule.N3: 16, schedule.F: 512}}
 	for _, name := range []string{"A", "B", "Bias", "C", "B2", "C2", "B3", "C3", "Gathered"} {
 		if axes, ok := tensors[name]; ok {
 			p.Tensors = append(p.Tensors, schedule.Tensor{Name: name, Axes: axes})
@@ -38,8 +39,10 @@ func TestExact(t *testing.T) {
 		"gather":   problem("matmul", placed{"A": {rows, k}, "B": {k, n}, "C": {m, n}}),
 		"reduce":   problem("linear", placed{"A": {m, inK}, "B": {n, inK}, "C": {rows, n}}),
 		"gradient": problem("gradient", placed{"A": {m, n}, "B": {rows, k}, "C": {n, k}}),
-		"mlp":      problem("mlp", placed{"A": {rows, k}, "B": {inF, k}, "Bias": {inF}, "B2": {n, inF}, "C": {rows, n}}),
-		"sum":      problem("sum", placed{"A": {schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), m, n}, "C": {rows, n}}),
+		"mlp": problem("mlp", placed{"A": {rows, k}, "B": {inF, k}, "Bias": {inF},
+			"B2": {n, inF}, "C": {rows, n}}),
+		"sum": problem("sum", placed{"A": {schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), m, n},
+			"C": {rows, n}}),
 	} {
 		for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
 			p.Type = typ
@@ -57,7 +60,8 @@ func TestExact(t *testing.T) {
 				}
 			}
 			if most := float64(Exact(typ) * p.Unit()); c.Largest > most || zeros > len(c.Want)/2 {
-				t.Errorf("%s %s: sums reach %g of %g, and %d of %d results are zero", name, typ, c.Largest, most, zeros, len(c.Want))
+				t.Errorf("%s %s: sums reach %g of %g, and %d of %d results are zero", name, typ, c.Largest,
+					most, zeros, len(c.Want))
 			}
 		}
 	}
@@ -126,7 +130,8 @@ func TestReduces(t *testing.T) {
 func TestCheck(t *testing.T) {
 	p := problem("linear", placed{"A": {rows, k}, "B": {n, k}, "C": {m, n}})
 	p.Extents[schedule.M] = 15
-	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "place A: extent M: 15 cannot be cut as [DIDx(D), M/D]") {
+	if err := p.Check(); err == nil ||
+		!strings.Contains(err.Error(), "place A: extent M: 15 cannot be cut as [DIDx(D), M/D]") {
 		t.Error(err)
 	}
 	p = problem("copy", placed{"A": {m, n}, "C": {n, m}})

@@ -88,7 +88,7 @@ func transpose(v []float64, rows, columns int) []float64 {
 	return t
 }
 
-// row is one row of a product and what its bounds need, an entry a column.
+// row is one row of a product and the terms of its bounds, an entry a column.
 type row struct {
 	Product
 	partial   []float64 // the sum over one part

@@ -50,8 +50,10 @@ func TestRound(t *testing.T) {
 		{driver.BF16, 256, 256}, {driver.BF16, 257, 256}, {driver.BF16, 259, 260}, {driver.BF16, -257, -256},
 		{driver.BF16, math.MaxFloat32, inf}, {driver.BF16, 0x1p-140, 0}, {driver.BF16, 0x1p-133, 0x1p-133},
 		{driver.FP16, 2048, 2048}, {driver.FP16, 2049, 2048}, {driver.FP16, 2051, 2052}, {driver.FP16, 65504, 65504},
-		{driver.FP16, 65519, 65504}, {driver.FP16, 65520, inf}, {driver.FP16, -1e9, -inf}, {driver.FP16, 0x1p-14, 0x1p-14},
-		{driver.FP16, 0x1p-24, 0x1p-24}, {driver.FP16, 0x1p-25, 0}, {driver.FP16, 0x1.8p-25, 0x1p-24}, {driver.FP16, 0x1.8p-24, 0x1p-23},
+		{driver.FP16, 65519, 65504}, {driver.FP16, 65520, inf}, {driver.FP16, -1e9, -inf},
+		{driver.FP16, 0x1p-14, 0x1p-14},
+		{driver.FP16, 0x1p-24, 0x1p-24}, {driver.FP16, 0x1p-25, 0}, {driver.FP16, 0x1.8p-25, 0x1p-24},
+		{driver.FP16, 0x1.8p-24, 0x1p-23},
 		{driver.FP16, 0x1.ff8p-15, 0x1.ff8p-15}, {driver.FP16, 0x1.fffp-15, 0x1p-14}, {driver.FP16, 0x1p-26, 0},
 		{driver.FP32, 1.0 / 3, 1.0 / 3},
 	} {
@@ -98,7 +100,8 @@ func of(p Product, a, b, bias Input) Values {
 // TestProduct holds a product against one over indices written out.
 func TestProduct(t *testing.T) {
 	a, b, bias := Input{Seed: 1, Limit: Dense}, Input{Seed: 2, Limit: Dense}, Input{Seed: 3, Limit: Dense}
-	for _, p := range []Product{{}, {Transposed: true}, {TransposedA: true}, {Transposed: true, TransposedA: true, Parts: 4}} {
+	for _, p := range []Product{{}, {Transposed: true}, {TransposedA: true},
+		{Transposed: true, TransposedA: true, Parts: 4}} {
 		p.M, p.K, p.N, p.Type = 5, 37, 3, driver.BF16
 		got := of(p, a, b, bias)
 		for i := range p.M {
@@ -130,7 +133,8 @@ func TestLimit(t *testing.T) {
 		k    int
 		typ  driver.Type
 		want uint32
-	}{{1024, driver.BF16, Dense}, {4096, driver.BF16, Dense / 2}, {1 << 20, driver.FP16, Dense / 4}, {1 << 20, driver.FP32, Dense}} {
+	}{{1024, driver.BF16, Dense}, {4096, driver.BF16, Dense / 2}, {1 << 20, driver.FP16, Dense / 4}, {1 << 20,
+		driver.FP32, Dense}} {
 		if got := Limit(c.k, c.typ); got != c.want {
 			t.Errorf("Limit(%d, %s) = %d, want %d", c.k, c.typ, got, c.want)
 		}
@@ -155,7 +159,8 @@ func TestBound(t *testing.T) {
 					caught++
 				}
 			}
-			if typ != driver.FP32 && p.Parts == 0 && p.Func == "" && caught < len(v.Want)*9/10 { // near zero the sum's error is larger than three units
+			// near zero the sum's error is larger than three units
+			if typ != driver.FP32 && p.Parts == 0 && p.Func == "" && caught < len(v.Want)*9/10 {
 				t.Errorf("%s: %d of %d results three units off were caught", typ, caught, len(v.Want))
 			}
 		}

@@ -40,8 +40,8 @@ func (o *options) groups() [][]*harness.Program {
 	return o.together
 }
 
-// runs is how often the work of one shape is done by default or, where fewer are asked
-// for, by -iters: who asks for more knows that it takes longer.
+// runs is how often the work of one shape is done by default or, where fewer are asked for,
+// by -iters: a user who asks for more expects it to take longer.
 func (o *options) runs(programs int) int {
 	rounds := warmUp + min(o.rounds, 16)
 	switch o.command {
@@ -52,6 +52,8 @@ func (o *options) runs(programs int) int {
 		return 2 * programs * rounds
 	case "trace":
 		return warmUp + 1
+	case "layers": // two runs of each bucket, which the largest stands for
+		return 2 * o.layers * o.buckets
 	}
 	iters := 5
 	if o.iters > 0 {
@@ -60,8 +62,8 @@ func (o *options) runs(programs int) int {
 	return programs * 2 * (2*iters + 1) // each run is compared with products made apart
 }
 
-// slowest is how much longer than usual a run may take in the simulator: many times what
-// the largest takes on a machine with nothing else to do. A -timeout stands as it is.
+// slowest is how much longer than usual a run may take in the simulator: many times the
+// time of the largest on an idle machine. A -timeout stands as it is.
 func (o *options) slowest() time.Duration {
 	if o.timed {
 		return 0
@@ -93,7 +95,7 @@ func (o *options) multiplications(p *harness.Program, s harness.Shape) float64 {
 	return all
 }
 
-// afford says how long the simulator would take for so many runs of a shape.
+// afford estimates how long the simulator would take for so many runs of a shape.
 func (o *options) afford(p *harness.Program, s harness.Shape, runs int) error {
 	all := o.multiplications(p, s)
 	seconds := all * float64(runs) / simulatedRate

@@ -101,7 +101,7 @@ func (l *lab) names() string {
 	return strings.Join(names, ", ")
 }
 
-// timer measures what is enqueued on the caller's stream.
+// timer measures the work enqueued on the caller's stream.
 type timer struct {
 	r          *rank
 	barrier    *barrier

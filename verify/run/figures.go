@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// figure is what bench prints of one series.
+// figure is bench's result for one series.
 type figure struct {
 	Program string  `json:"program"`
 	Driver  string  `json:"driver"`
@@ -28,7 +28,7 @@ type figure struct {
 	Total      float64 `json:"total,omitempty"`      // of all ranks
 	Efficiency float64 `json:"efficiency,omitempty"` // pure / whole, both gated or both not
 	Algorithm  float64 `json:"alg_gbs,omitempty"`    // of a bare communication: bytes of the whole / time
-	Bus        float64 `json:"bus_gbs,omitempty"`    // what passes a rank's link / time
+	Bus        float64 `json:"bus_gbs,omitempty"`    // bytes over a rank's link / time
 	Host       float64 `json:"host_us"`              // to enqueue it, median of the slowest rank
 	Rounds     int     `json:"rounds"`
 }

@@ -41,8 +41,9 @@ func TestCollective(t *testing.T) {
 
 func TestPlacements(t *testing.T) {
 	for name, want := range map[string]string{
-		"broadcast":         "A [M, N] on rank 0 -> C [M, N]  [fp32] only",
-		"tensorparallelmlp": "A [DIDx(D), M/D, K]  B [DIDx(D), F/D, K]  Bias [DIDx(D), F/D]  B2 [N, DIDx(D), F/D] -> C [DIDx(D), M/D, N]  [fp32] only",
+		"broadcast": "A [M, N] on rank 0 -> C [M, N]  [fp32] only",
+		"tensorparallelmlp": "A [DIDx(D), M/D, K]  B [DIDx(D), F/D, K]  Bias [DIDx(D), F/D]  B2 [N, DIDx(D), F/D] -> " +
+			"C [DIDx(D), M/D, N]  [fp32] only",
 	} {
 		p := generated(t, name)
 		p.Types = []driver.Type{driver.FP32}

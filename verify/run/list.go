@@ -11,7 +11,7 @@ import (
 	"ovgen/verify/harness"
 )
 
-// listed is what list says of a program.
+// listed is the output of list for a program.
 type listed struct {
 	Program string   `json:"program"`
 	Proof   string   `json:"proof"`
@@ -36,7 +36,7 @@ type placed struct {
 	Root      bool   `json:"root,omitempty"` // on rank 0 only
 }
 
-// list prints the programs that the binary holds, and what memory a plan of each needs.
+// list prints the programs of the binary, and the memory that a plan of each needs.
 func (o *options) list(to io.Writer) {
 	if o.json {
 		for _, p := range o.programs {
@@ -56,7 +56,8 @@ func (o *options) list(to io.Writer) {
 		} else {
 			refused = append(refused, fmt.Sprintf("%s: %s", p.Name, l.Refused))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Schedule().Operation(), l.Shape, l.Type, memory, placements(&p))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Schedule().Operation(), l.Shape, l.Type,
+			memory, placements(&p))
 	}
 	w.Flush()
 	fmt.Fprintf(to, "arena and workspaces: what a plan of the shape takes on each of %d ranks, "+
@@ -69,7 +70,8 @@ func (o *options) list(to io.Writer) {
 
 func (o *options) listed(p *harness.Program) listed {
 	s := o.listedShape(p)
-	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Schedule().Operation(), Size: o.ranks, Shape: s.String(),
+	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Schedule().Operation(),
+		Size: o.ranks, Shape: s.String(),
 		Type: s.Type.String()}
 	for _, t := range p.Types {
 		l.Types = append(l.Types, t.String())
@@ -89,7 +91,7 @@ func (o *options) listed(p *harness.Program) listed {
 	return l
 }
 
-// listedRows are those of a rank in a shape that nobody asked for.
+// listedRows are the rows a rank of the default shape.
 const listedRows = 2048
 
 // listedShape is the shape asked for, whole, or a usual one.

@@ -77,14 +77,14 @@ func start(o *options) int {
 		fmt.Fprintf(os.Stderr, "run: %v\n", err)
 	case failed.Rank == 0 && failed.Status == fmt.Sprint("exit status ", exitWrong):
 		return exitWrong
-	case !own.failed: // rank 0 has said nothing yet
+	case !own.failed: // rank 0 has printed no error yet
 		fmt.Fprintf(os.Stderr, "run: %v\n", failed)
 	}
 	return exitTrouble
 }
 
-// listener passes on rank 0's standard error and notes whether an error was said:
-// all ranks fail together, and one says enough.
+// listener passes on rank 0's standard error and notes whether it printed an error: all
+// ranks fail together, and one message is enough.
 type listener struct {
 	to     io.Writer
 	failed bool
@@ -117,7 +117,7 @@ func runRank(o *options, code *driver.Code) int {
 		}
 		return exitTrouble
 	case !right && place.Rank == 0:
-		return exitWrong // the others leave quietly: rank 0 has said it
+		return exitWrong // the others leave quietly: rank 0 has printed it
 	}
 	return exitRight
 }
@@ -139,6 +139,8 @@ func work(ctx context.Context, o *options, code *driver.Code) (right bool, err e
 		return true, b.tune(ctx)
 	case "trace":
 		return true, b.trace(ctx)
+	case "layers":
+		return true, b.layers(ctx)
 	}
 	return b.verify(ctx)
 }

@@ -23,6 +23,7 @@ const usage = `usage: run list [flags]
        run trace NAME... [flags]
        run bench NAME...|all [flags]      NAME,NAME: interleaved in one run, for programs
                                           of one operation and equal placements
+       run layers NAME... [flags]         the operations of a model's layers
 
   -ranks N       ranks to start (4); under torchrun, mpirun or srun there are as many as those start
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
@@ -49,12 +50,16 @@ bench:
 tune: measures the schedules of each operation against each other
   -iters N       as for bench
   -o FILE        where the fastest of each shape are kept, for package tuned (tuning.json)
+layers: stands up a plan of each program and bucket of rows in one group, binds each layer's
+        weights to them, and prints what that takes of time and memory
+  -layers N      of the model (80)
+  -buckets N     numbers of rows, evenly up to m (20)
 trace: writes when each operation of a run was at work, for ui.perfetto.dev
   -o FILE        (trace.json; of several programs NAME.trace.json)
   -svg FILE      also a picture, the programs one below the other
 `
 
-// options are what the command line says.
+// options are the settings of the command line.
 type options struct {
 	command   string
 	all       []harness.Program // that the binary holds
@@ -62,7 +67,7 @@ type options struct {
 	together  [][]*harness.Program // those of one name argument
 	ranks     int
 	shapes    []harness.Shape // without type; empty means the defaults
-	extents   harness.Shape   // those that every shape has in place of its own
+	extents   harness.Shape   // values that replace those of every shape
 	types     []driver.Type
 	driver    string
 	iters     int
@@ -75,6 +80,8 @@ type options struct {
 	rounds    int
 	nosteps   bool
 	long      bool
+	layers    int // of a model
+	buckets   int // of rows
 	out, svg  string
 }
 
@@ -84,15 +91,16 @@ var (
 )
 
 // commands that there are.
-var commands = []string{"list", "verify", "bench", "tune", "trace"}
+var commands = []string{"list", "verify", "bench", "tune", "trace", "layers"}
 
-// readBy names the commands that read a flag; a flag that is not here is read by all but
+// readBy names the commands that read a flag; a flag that is not here is read by all except
 // list.
 var readBy = map[string][]string{
 	"ranks": commands, "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
-	"json": {"list", "verify", "bench", "tune"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
+	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
 	"straggler": {"verify"},
-	"nosteps":   {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
+	"layers":    {"layers"}, "buckets": {"layers"}, "seed": {"verify", "bench", "tune", "trace"},
+	"nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
 }
 
 // unread names a flag that was given and that the command does not read.
@@ -100,7 +108,7 @@ func (o *options) unread(f *flag.FlagSet) (err error) {
 	f.Visit(func(f *flag.Flag) {
 		readers, listed := readBy[f.Name]
 		if !listed {
-			readers = []string{"verify", "bench", "tune", "trace"}
+			readers = commands[1:]
 		}
 		if err == nil && !slices.Contains(readers, o.command) {
 			err = fmt.Errorf("%s has no flag -%s (%s)", o.command, f.Name, strings.Join(readers, ", "))
@@ -109,7 +117,7 @@ func (o *options) unread(f *flag.FlagSet) (err error) {
 	return err
 }
 
-// parse reads COMMAND [NAME] with flags anywhere behind the command.
+// parse reads COMMAND [NAME] with flags anywhere after the command.
 func parse(args []string, programs []harness.Program) (*options, error) {
 	if len(args) == 0 {
 		return nil, errUsage
@@ -119,7 +127,7 @@ func parse(args []string, programs []harness.Program) (*options, error) {
 	}
 	o := &options{command: args[0], all: programs}
 	if !slices.Contains(commands, o.command) {
-		return nil, fmt.Errorf("no command %q (list, verify, bench, tune or trace)", o.command)
+		return nil, fmt.Errorf("no command %q (list, verify, bench, tune, trace or layers)", o.command)
 	}
 	var t texts
 	f := o.flags(&t)
@@ -181,6 +189,8 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 	f.BoolVar(&o.delays, "delays", false, "")
 	f.BoolVar(&o.straggler, "straggler", false, "")
 	f.BoolVar(&o.nosteps, "nosteps", false, "")
+	f.IntVar(&o.layers, "layers", 80, "")
+	f.IntVar(&o.buckets, "buckets", 20, "")
 	f.BoolVar(&o.long, "long", false, "")
 	f.StringVar(&o.out, "o", map[string]string{"tune": "tuning.json", "trace": "trace.json"}[o.command], "")
 	f.StringVar(&o.svg, "svg", "", "")
@@ -202,7 +212,7 @@ func (o *options) settle(f *flag.FlagSet, t *texts) {
 	}
 }
 
-// interleaved parses flags before and behind names.
+// interleaved parses flags before and after names.
 func interleaved(f *flag.FlagSet, args []string) (names []string, err error) {
 	for {
 		if err := f.Parse(args); err != nil {
@@ -256,7 +266,7 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 	return nil
 }
 
-// chooseShapes reads the shapes and holds them against the programs. Those not asked for
+// chooseShapes reads the shapes and checks them against the programs. Those not asked for
 // are the defaults, which fit unless -extents changes them.
 func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	if one != (harness.Shape{}) {
@@ -272,11 +282,11 @@ func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	if err := o.chooseExtents(extents); err != nil {
 		return err
 	}
-	if o.command == "trace" && len(o.shapes) > 1 {
-		return fmt.Errorf("trace takes one shape, not %d", len(o.shapes))
+	if (o.command == "trace" || o.command == "layers") && len(o.shapes) > 1 {
+		return fmt.Errorf("%s takes one shape, not %d", o.command, len(o.shapes))
 	}
 	switch o.command {
-	case "list": // says of each program whether the shape fits
+	case "list": // prints for each program whether the shape fits
 		return nil
 	case "tune":
 		return o.fitFamilies()
@@ -289,8 +299,8 @@ func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	return nil
 }
 
-// fitFamilies asks of each shape that one program of each operation takes it: tune leaves
-// the others out.
+// fitFamilies checks that, for each shape, one program of each operation takes it: tune
+// leaves the others out.
 func (o *options) fitFamilies() error {
 	for _, f := range families(o.programs) {
 		for _, s := range o.shapes {
@@ -302,9 +312,12 @@ func (o *options) fitFamilies() error {
 	return nil
 }
 
-// fit holds the shapes of one program against what it takes.
+// fit checks that one program takes the shapes.
 func (o *options) fit(p *harness.Program) error {
 	shapes := o.shapes
+	if o.command == "layers" && len(shapes) > 0 {
+		shapes = o.bucketsOf(p, false)
+	}
 	if len(shapes) == 0 && o.extents != (harness.Shape{}) {
 		for _, t := range p.Types {
 			shapes = append(shapes, p.VerifyShapes(t, o.ranks, false)...)
@@ -383,6 +396,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
 	case o.iters < 0 || o.rounds < 1:
 		return fmt.Errorf("-iters must be positive")
+	case o.layers < 1 || o.buckets < 1:
+		return fmt.Errorf("-layers %d, -buckets %d: at least 1 of each", o.layers, o.buckets)
 	case o.timeout <= 0:
 		return fmt.Errorf("-timeout %v: must be positive", o.timeout)
 	case !slices.Contains([]string{"", "auto", "cuda", "sim"}, o.driver):
@@ -394,7 +409,7 @@ func (o *options) check() error {
 // typesOf are the types to run a program with.
 func (o *options) typesOf(p *harness.Program) []driver.Type {
 	want := o.types
-	if len(want) == 0 && o.command == "bench" {
+	if len(want) == 0 && (o.command == "bench" || o.command == "layers") {
 		want = p.Types[:1]
 	} else if len(want) == 0 {
 		want = p.Types

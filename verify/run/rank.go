@@ -27,7 +27,7 @@ type rank struct {
 	shown  progress
 }
 
-// arenaSlack is room for what a plan stages beside A.
+// arenaSlack is room for a plan's staging beside A.
 const arenaSlack = 2 << 20
 
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
@@ -40,6 +40,9 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
 	}
 	switch {
+	case o.command == "layers":
+		c.Arena = group.ArenaBytes(o.staging(c.Backend != "sim")+arenaSlack, o.words(c.Backend != "sim"))
+		c.Graphs = o.layers + 1
 	case o.command == "trace":
 		c.Decorate = func(d driver.Driver) driver.Driver {
 			r.tracer = trace.New(d)
@@ -99,10 +102,10 @@ func (r *rank) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// onGPU says whether the ranks run on GPUs.
+// onGPU reports whether the ranks run on GPUs.
 func (r *rank) onGPU() bool { return r.drv.Name() == "cuda" }
 
-// greet says what runs where.
+// greet prints the number of ranks, the device and the driver.
 func (r *rank) greet() {
 	if r.Rank() != 0 {
 		return
@@ -126,7 +129,7 @@ func (r *rank) greet() {
 	}
 }
 
-// progress is one line on a terminal for what takes more than two seconds, elsewhere a
+// progress is one line on a terminal for work that takes more than two seconds, elsewhere a
 // line every half minute.
 type progress struct {
 	on, terminal bool
@@ -151,7 +154,7 @@ func (p *progress) show(format string, args ...any) {
 	}
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (p *progress) clear() {
 	if p.drawn {
 		fmt.Fprint(os.Stderr, "\r\x1b[K")

@@ -41,7 +41,7 @@ const (
 	isWrong     = "WRONG"
 )
 
-// gather brings together what the ranks found.
+// gather collects the results of the ranks.
 func (c *checker) gather(ctx context.Context, mode string, runs int, first *harness.Mismatch) (row, error) {
 	mine, err := json.Marshal(first)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 	return w, nil
 }
 
-// report prints the table on rank 0 and says whether all is right.
+// report prints the table on rank 0 and returns whether all is right.
 func (r *rank) report(rows []row) (right bool) {
 	right = true
 	runs := 0

@@ -10,6 +10,9 @@ import (
 // shapesOf are the shapes to run with a type, whole: those asked for, or the defaults.
 func (o *options) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harness.Shape {
 	list := o.shapes
+	if o.command == "layers" {
+		list = o.bucketsOf(p, onGPU)
+	}
 	if len(list) == 0 && o.command == "bench" {
 		list = p.BenchShapes(o.ranks, onGPU)
 	} else if len(list) == 0 {
@@ -26,7 +29,7 @@ func (o *options) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harn
 	return typed
 }
 
-// staging is what the plans of this command line need of the arena at most.
+// staging is the most that the plans of this command line need of the arena.
 func (o *options) staging(onGPU bool) (bytes int64) {
 	for _, p := range o.programs {
 		for _, t := range o.typesOf(&p) {

@@ -53,7 +53,7 @@ func (r *rank) trace(ctx context.Context) error {
 	return nil
 }
 
-// toFile writes a file and says so.
+// toFile writes a file and prints its name.
 func toFile(name string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *rank) traced(ctx context.Context, p *harness.Program, s harness.Shape) 
 	return r.gatherSpans(ctx, mine)
 }
 
-// base is what a generated plan shares with the plans of all packages.
+// base is the part of a generated plan that all packages share.
 func base(p harness.Plan) *plan.Plan { return p.(interface{ Base() *plan.Plan }).Base() }
 
 // streamNames resolves the plan's streams; the caller's stands for main.

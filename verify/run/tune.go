@@ -33,7 +33,7 @@ func fitting(family []*harness.Program, s harness.Shape, ranks int) []*harness.P
 	return slices.DeleteFunc(slices.Clone(family), func(p *harness.Program) bool { return p.Fits(s, ranks) != nil })
 }
 
-// operation names what a program computes, as package tuned does: by the first of its
+// operation names a program's computation, as package tuned does: by the first of its
 // family among all programs of the binary, also where not all of them are measured.
 func (o *options) operation(p *harness.Program) string {
 	for _, f := range families(o.all) {
@@ -98,7 +98,7 @@ func (r *rank) tune(ctx context.Context) error {
 	return nil
 }
 
-// fastest measures a family at one shape; next says what came second.
+// fastest measures a family at one shape; next is the second fastest.
 func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m plan.Measured, next string,
 	err error) {
 	l, err := r.newLab(ctx, programs, s)

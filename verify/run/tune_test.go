@@ -30,7 +30,8 @@ func TestTuneAndTrace(t *testing.T) {
 		return string(out)
 	}
 	for _, more := range []string{"", " allgatherlinearput"} { // the second finds the file of the first
-		out := command("tune allgatherlinear linearreducescatter -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8" + more)
+		out := command("tune allgatherlinear linearreducescatter -driver sim -ranks 2 -iters 1 -type bf16 " +
+			"-shapes 8,8,8" + more)
 		table, err := plan.ReadTuning(filepath.Join(dir, "tuning.json"))
 		if err != nil || len(table.Entries) != 2 || table.Entries[0].Operation == table.Entries[1].Operation {
 			t.Fatalf("%+v, %v\n%s", table, err, out)
@@ -43,11 +44,14 @@ func TestTuneAndTrace(t *testing.T) {
 		}
 	}
 	// What does not take a shape is left out, and the operation keeps its name.
-	out := command("tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 -shapes 15,8,8 -o other.json -json")
-	if want := `{"operation":"linearallreduce","gpu":"simulated device","ranks":2,"shape":"M 15, K 8, N 8, bf16","program":"linearallreduceoneshot",`; !strings.Contains(out, want) {
+	out := command("tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 -shapes " +
+		"15,8,8 -o other.json -json")
+	if want := `{"operation":"linearallreduce","gpu":"simulated device","ranks":2,` +
+		`"shape":"M 15, K 8, N 8, bf16","program":"linearallreduceoneshot",`; !strings.Contains(out, want) {
 		t.Errorf("no %s in\n%s", want, out)
 	}
-	out = command("tune allgathergateup -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8 -extents N2=24 -o other.json -json")
+	out = command("tune allgathergateup -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8 -extents " +
+		"N2=24 -o other.json -json")
 	if want := `"shape":"M 8, K 8, N 8, N2 24, bf16"`; !strings.Contains(out, want) {
 		t.Errorf("no %s in\n%s", want, out)
 	}

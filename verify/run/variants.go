@@ -32,7 +32,7 @@ type variant struct {
 	enqueue func(s driver.Stream) error
 }
 
-// plan says that the variant does all of the work.
+// plan: the variant does all of the work.
 func (v variant) plan() bool { return v.program != nil }
 
 // lab is what the variants of one shape work on: programs of one operation that
@@ -80,7 +80,7 @@ func (l *lab) open(ctx context.Context) error {
 	return nil
 }
 
-// alike says why a program can't be measured beside the first.
+// alike returns the reason why a program can't be measured beside the first.
 func (l *lab) alike(p *harness.Program) error {
 	first := l.programs[0]
 	x, err := p.Problem(l.Shape, l.r.Size())
@@ -103,10 +103,10 @@ func (l *lab) alike(p *harness.Program) error {
 	return nil
 }
 
-// same says that two operations compute the same of the same tensors.
+// same reports whether two operations compute the same from the same tensors.
 func same(a, b schedule.Op) bool { return a.String() == b.String() }
 
-// prepare makes what the parts of the work need beside the plans' tensors.
+// prepare allocates the memory that the parts of the work need beside the plans' tensors.
 func (l *lab) prepare(in map[string]reference.Input, s driver.Stream) error {
 	if err := l.addTasks(in, s); err != nil {
 		return err

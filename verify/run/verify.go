@@ -96,7 +96,7 @@ func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Sh
 	return rows, nil
 }
 
-// mode makes the runs of one mode and gathers what each rank found.
+// mode makes the runs of one mode and gathers the results of the ranks.
 func (c *checker) mode(ctx context.Context, mode string) (row, error) {
 	runs := c.r.o.iters
 	switch {
@@ -140,8 +140,8 @@ func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mism
 	return c.Equal(in, s)
 }
 
-// start runs the plan once: behind what s holds, or, replayed, on its own. Of the
-// replayed runs every second is a Replay on s.
+// start runs the plan once: after the work of s, or, replayed, on its own. Of the replayed
+// runs every second is a Replay on s.
 func (c *checker) start(ctx context.Context, mode string, s driver.Stream) error {
 	if mode != modeReplayed && mode != modeOwn {
 		return c.plan.Enqueue(s)

@@ -9,16 +9,16 @@ import (
 	"ovgen/verify/reference"
 )
 
-// task is one product of what a rank has to compute: of gathered operands where
-// the ranks hold parts of what is contracted whole, of its own parts where the
-// ranks' products are partial.
+// task is one product of a rank's work: of gathered operands where the ranks have parts of
+// an operand that the product needs whole, of its own parts where the ranks' products are
+// partial.
 type task struct {
 	reference.Product
 	whole, chunk  driver.Product // chunk: of a rank's share of the rows
 	c, a, b, bias driver.Ptr
 }
 
-// addTasks makes the rank's products and what they need beside the plan's tensors.
+// addTasks makes the rank's products, and the memory they need beside the plan's tensors.
 func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 	made := map[string]driver.Ptr{}
 	for _, step := range l.Problem.Steps() {
@@ -91,7 +91,7 @@ func (l *lab) pure(s driver.Stream) error {
 	return nil
 }
 
-// chunked says that all products can be cut by rows.
+// chunked reports whether all products can be cut by rows.
 func (l *lab) chunked() bool {
 	for _, w := range l.tasks {
 		if w.chunk == 0 {
@@ -145,13 +145,13 @@ func (l *lab) pulls() (bytes []int64) {
 	return bytes
 }
 
-// keeps says that a rank needs its own part of an operand only: what it makes of it is for
+// keeps reports whether a rank needs its own part of an operand only: what it makes of it is for
 // its own part of what follows.
 func (l *lab) keeps(o schedule.Op, name string) bool {
 	return name != o.In[0] && slices.Contains(l.Problem.Hidden(), o.Out)
 }
 
-// copies are the pulls of a run, from what the peers staged.
+// copies are the pulls of a run, from the peers' staging.
 func (l *lab) copies(s driver.Stream) error {
 	me := l.r.Rank()
 	offset := l.staging - l.r.Arena().Base(me)
@@ -176,8 +176,8 @@ func (l *lab) flops() (n float64) {
 	return n
 }
 
-// collective is what a bare communication moves, as nccl-tests count it: the bytes
-// of the whole on one rank, and how much of that passes a rank's link.
+// collective is the traffic of a bare communication, as nccl-tests count it: the bytes of
+// the whole on one rank, and the share of them that passes a rank's link.
 type collective struct {
 	name  string
 	bytes int64

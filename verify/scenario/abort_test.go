@@ -127,7 +127,8 @@ func hanging(name string) func(e *env) error {
 			if failed := aborted(err); failed != nil {
 				return failed
 			}
-			if !strings.Contains(err.Error(), h.want) && !(h.dies && e.seeded) { // a rank killed in the simulator still says something
+			// a rank killed in the simulator still says something
+			if !strings.Contains(err.Error(), h.want) && !(h.dies && e.seeded) {
 
 				return fmt.Errorf("the error does not say %q: %w", h.want, err)
 			}
@@ -205,9 +206,9 @@ func otherOrder(e *env) error {
 	})
 }
 
-// manyBehind queues 2000 runs behind a wait that nothing will end but an abort:
+// manyWaiting queues 2000 runs after a wait that nothing will end but an abort:
 // more than a stream holds, so the enqueueing goroutine itself is blocked.
-func manyBehind(e *env) error {
+func manyWaiting(e *env) error {
 	err := e.with("", func(g *group.Group, l *layer) error {
 		if e.rank == 1 {
 			time.Sleep(500 * time.Millisecond)
@@ -298,7 +299,10 @@ func anywhere(e *env) error {
 		}
 		began := time.Now()
 		for i := 0; ; i++ {
-			err := l.right(e, l.a.Ptr(), i)
+			err := l.turn(e, i)
+			if err == nil {
+				err = l.right(e, l.a.Ptr(), i)
+			}
 			switch {
 			case e.dead.Load():
 				<-g.Done()

@@ -100,7 +100,55 @@ func reborn(e *env, g *group.Group, l *layer) error {
 	return errors.Join(l.right(e, l.a.Ptr(), 6), park.Close())
 }
 
-// bindAlone binds one rank to new memory while the others run.
+// bindLocally gives each rank layers in an order of its own, late at random: no Bind meets anybody, and a
+// caller's graphs outlive all of them.
+func bindLocally(e *env) error {
+	return e.with("", func(g *group.Group, l *layer) (err error) {
+		s, err := device.NewStream(l.d, driver.Normal)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		var graphs []*device.Graph
+		defer func() {
+			for _, g := range graphs {
+				err = errors.Join(err, g.Close())
+			}
+		}()
+		before := g.Imports().Counters()
+		for i := range layers {
+			if err := l.turn(e, i); err != nil {
+				return err
+			}
+			graph, err := device.Capture(l.d, s.Handle(), func() error { return l.Enqueue(s.Handle()) })
+			if err != nil {
+				return err
+			}
+			graphs = append(graphs, graph)
+		}
+		for i := range 8 * layers {
+			time.Sleep(time.Duration(e.own.IntN(300)) * time.Microsecond)
+			if err := l.turn(e, e.own.IntN(layers)); err != nil {
+				return err
+			}
+			if i%2 == 0 {
+				err = l.right(e, l.a.Ptr(), i)
+			} else {
+				err = errors.Join(l.put(l.a.Ptr(), i), graphs[l.which].Launch(s.Handle()), g.Watch(e, s.Handle()),
+					l.check(l.c.Ptr(), i))
+			}
+			if err != nil {
+				return fmt.Errorf("run %d, layer %d: %w", i, l.which, err)
+			}
+		}
+		if got := since(g, before); got != (ipc.Counters{}) {
+			return fmt.Errorf("local binds exchanged %+v", got)
+		}
+		return nil
+	})
+}
+
+// bindAlone binds one rank to new memory while the others bind their own layers and run.
 func bindAlone(e *env) error {
 	odd := e.random.IntN(e.size)
 	return e.with("", func(g *group.Group, l *layer) (err error) {
@@ -114,7 +162,7 @@ func bindAlone(e *env) error {
 		began := time.Now()
 		if e.rank == odd {
 			err = l.bind(e, other.Ptr())
-		} else {
+		} else if err = l.turn(e, 1+e.rank); err == nil {
 			err = l.Run(e)
 		}
 		if err == nil {

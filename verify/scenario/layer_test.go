@@ -20,7 +20,12 @@ type layer struct {
 	d             driver.Driver
 	s             allgatherlinear.Shape
 	a, b, bias, c *device.Buffer
+	which         int   // of the layers' weights
+	others        []own // of turn
 }
+
+// own is what no peer uses of a layer.
+type own struct{ b, c *device.Buffer }
 
 // shape is small; rows a rank are no multiple of 8.
 func shape(size int) allgatherlinear.Shape {
@@ -55,18 +60,51 @@ func (l *layer) bind(ctx context.Context, a driver.Ptr) error {
 	return l.Bind(ctx, allgatherlinear.Buffers{A: a, B: l.b.Ptr(), Bias: l.bias.Ptr(), C: l.c.Ptr()})
 }
 
-// free closes the plan and then its memory, also behind an abort.
+// layers is how many there are for turn.
+const layers = 3
+
+// turn binds the plan to the weights and the output of one of its layers: a local Bind, but for memory
+// that it allocates the first time.
+func (l *layer) turn(ctx context.Context, which int) error {
+	for len(l.others) < layers {
+		x, at := own{l.b, l.c}, len(l.others)
+		if at > 0 {
+			var err error
+			if x.b, err = device.Alloc(l.d, l.b.Bytes()); err != nil {
+				return err
+			}
+			if x.c, err = device.Alloc(l.d, l.c.Bytes()); err != nil {
+				return errors.Join(err, x.b.Close())
+			}
+		}
+		l.others = append(l.others, x)
+		l.which = at
+		if err := l.set(x.b.Ptr(), l.weights(), 0, l.s.N*l.s.K); err != nil {
+			return err
+		}
+	}
+	l.which = which % layers
+	l.b, l.c = l.others[l.which].b, l.others[l.which].c
+	return l.bind(ctx, l.a.Ptr())
+}
+
+// free closes the plan and then its memory, also after an abort.
 func (l *layer) free(ctx context.Context) error {
 	err := l.Close(ctx)
 	if l.g.Err() != nil {
 		err = nil // the abort, which somebody has seen
+	}
+	for _, x := range l.others {
+		if x.c != l.c {
+			err = errors.Join(err, x.b.Close(), x.c.Close())
+		}
 	}
 	return errors.Join(err, l.a.Close(), l.b.Close(), l.bias.Close(), l.c.Close())
 }
 
 // rows are A under a seed; weights and biases are this rank's own.
 func (l *layer) rows(seed int) reference.Input { return l.input(uint32(seed) + 1000) }
-func (l *layer) weights() reference.Input      { return l.input(uint32(l.g.Rank())) }
+func (l *layer) weights() reference.Input      { return l.input(uint32(l.g.Rank() + 10*l.which)) }
 func (l *layer) biases() reference.Input       { return l.input(uint32(l.g.Rank()) + 100) }
 
 func (l *layer) input(seed uint32) reference.Input {

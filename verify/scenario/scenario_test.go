@@ -23,10 +23,11 @@ import (
 )
 
 var scenarios = []scenario{
-	{name: "behind the caller's work", run: behindTheCaller, clean: true},
+	{name: "after the caller's work", run: afterTheCaller, clean: true},
 	{name: "two streams in turn", run: turningStreams, clean: true},
 	{name: "in the caller's graph", run: callersGraph, clean: true},
 	{name: "bind again", run: bindAgain, clean: true},
+	{name: "bind locally", run: bindLocally, clean: true},
 	{name: "bind alone", run: bindAlone},
 	{name: "refused memory", run: refused, clean: true},
 	{name: "fifty plans", run: fiftyPlans, clean: true},
@@ -41,7 +42,7 @@ var scenarios = []scenario{
 	{name: "killed", run: hanging("killed")},
 	{name: "left", run: hanging("left")},
 	{name: "another order of plans", run: otherOrder},
-	{name: "2000 runs behind a wait", run: manyBehind},
+	{name: "2000 runs after a wait", run: manyWaiting},
 	{name: "captured through an abort", run: captureThroughAbort},
 	{name: "killed anywhere", run: killedAnywhere, parted: true, many: 6},
 	{name: "failing calls", run: failing, solo: true, many: 100},

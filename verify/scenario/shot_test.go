@@ -14,7 +14,7 @@ import (
 )
 
 // shotAnywhere is anywhere for a run that is one kernel of several blocks, which waits
-// ahead of its sum and behind it.
+// before its sum and after it.
 func shotAnywhere(e *env) error {
 	victim := e.random.IntN(e.size)
 	after := time.Duration(e.random.IntN(2000)) * time.Microsecond

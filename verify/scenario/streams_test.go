@@ -74,9 +74,9 @@ func (s *slots) checkAll() error {
 	return nil
 }
 
-// behindTheCaller runs on one stream, then two plans each on a stream of its
+// afterTheCaller runs on one stream, then two plans each on a stream of its
 // own, in turn, without a word from the host in between.
-func behindTheCaller(e *env) error {
+func afterTheCaller(e *env) error {
 	return e.with("", func(g *group.Group, first *layer) (err error) {
 		second, err := newLayer(e, g, shape(g.Size()))
 		if err != nil {

@@ -10,9 +10,9 @@ func (w *World) advance(o *op) {
 	if w.cfg.Trace != nil {
 		w.cfg.Trace(Moment{Op: o.who(), Step: o.step, At: w.now()})
 	}
-	ahead := true
+	moved := true
 	if o.started {
-		ahead = w.perform(o)
+		moved = w.perform(o)
 	} else {
 		w.begin(o)
 	}
@@ -20,7 +20,7 @@ func (w *World) advance(o *op) {
 		w.changed.Broadcast()
 		return
 	}
-	if !ahead {
+	if !moved {
 		return
 	}
 	if o.step++; o.step == o.steps {
@@ -68,7 +68,7 @@ func (w *World) begin(o *op) {
 	o.length = w.cost(o)
 }
 
-// follow orders the operation behind what its stream, the host or its
+// follow orders the operation after what its stream, the host or its
 // predecessors in a graph have done.
 func (w *World) follow(o *op) {
 	if w.cfg.NoRaces {
@@ -95,7 +95,8 @@ func (w *World) cost(o *op) (d time.Duration) {
 	case (o.kind == copyMemory || o.kind == copyIn || o.kind == copyOut) && k.Copy > 0:
 		d = time.Duration(float64(o.bytes) / k.Copy * float64(time.Second))
 	case o.kind == matmul && k.Matmul > 0:
-		d = time.Duration(2 * float64(o.desc.M) * float64(o.desc.N) * float64(o.desc.K) / k.Matmul * float64(time.Second))
+		d = time.Duration(2 * float64(o.desc.M) * float64(o.desc.N) * float64(
+			o.desc.K) / k.Matmul * float64(time.Second))
 	case o.kind == launchKernel:
 		d = k.Kernel
 	}
@@ -122,7 +123,7 @@ func (w *World) perform(o *op) bool {
 	return true
 }
 
-// finish completes an operation and lets go on what comes after it.
+// finish completes an operation and releases its successors.
 func (w *World) finish(o *op) {
 	o.done = true
 	switch o.kind {
@@ -146,7 +147,7 @@ func (w *World) finish(o *op) {
 	w.changed.Broadcast()
 }
 
-// drop gives back what an operation holds.
+// drop releases the resources of an operation.
 func (w *World) drop(o *op) {
 	give(&w.bytes, o.scratch)
 	o.scratch = nil

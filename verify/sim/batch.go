@@ -25,7 +25,7 @@ func (c *Context) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error 
 	return err
 }
 
-// batchReady says whether the next item of a batch can be carried out.
+// batchReady reports whether the next item of a batch can be carried out.
 func (w *World) batchReady(o *op) bool {
 	if !o.started {
 		return true
@@ -34,7 +34,7 @@ func (w *World) batchReady(o *op) bool {
 	return item.Kind == driver.Write || w.holds(o, item.Address, item.Value)
 }
 
-// holds says whether a word has the value that somebody waits for.
+// holds reports whether a word has the value that somebody waits for.
 func (w *World) holds(o *op, p driver.Ptr, value uint32) bool {
 	word := o.ctx.word(p)
 	if word == nil || atomic.LoadUint32(word) == value {

@@ -63,7 +63,7 @@ func (p *capture) add(call string, s *stream, t *task) error {
 	return nil
 }
 
-// record makes the event stand for what the stream holds in the capture.
+// record makes the event mark the stream's work in the capture.
 func (p *capture) record(call string, s *stream, e *event) error {
 	if p.invalid {
 		return fail(call, captureInvalidated)
@@ -136,7 +136,7 @@ func (c *Context) StreamEndCapture(h driver.Stream) (driver.Graph, error) {
 	return g, nil
 }
 
-// joined says whether the origin comes after every node.
+// joined reports whether the origin comes after every node.
 func (p *capture) joined() bool {
 	seen := make([]bool, len(p.nodes))
 	left := len(p.nodes)

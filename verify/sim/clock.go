@@ -17,7 +17,7 @@ func (c *clock) grow(n int) {
 	}
 }
 
-// join adds what other knows.
+// join adds other's knowledge.
 func (c *clock) join(other clock) {
 	c.grow(len(other))
 	for i, t := range other {
@@ -35,7 +35,7 @@ func (c *clock) tick(strand int) {
 
 func (c clock) epoch(strand int) epoch { return epoch{int32(strand), c[strand]} }
 
-// knows says whether what e names is ordered before the clock's owner.
+// knows reports whether what e names is ordered before the clock's owner.
 func (c clock) knows(e epoch) bool {
 	return int(e.strand) < len(c) && c[e.strand] >= e.tick
 }
@@ -54,7 +54,7 @@ func (w *World) learn(done clock) {
 	}
 }
 
-// hostClock is what the hosts know now. It is never changed afterwards.
+// hostClock is the hosts' knowledge now. It is never changed afterwards.
 func (w *World) hostClock() *clock {
 	if w.cfg.NoRaces {
 		return nil

@@ -23,14 +23,14 @@ type Config struct {
 	// FreeCalls lets MemAlloc, MemFree, IpcOpenMemHandle, IpcCloseMemHandle,
 	// GraphInstantiate, ModuleLoadData and MatmulCreate return while the device
 	// is busy. Without it they wait until the device is idle, as CUDA's may, so
-	// a program that calls one behind a blocked wait hangs here for certain.
+	// a program that calls one after a blocked wait hangs here for certain.
 	FreeCalls bool
 	// NoRaces leaves the race detector out.
 	NoRaces bool
-	// PeerAccess says whether one device can map the memory of another; all can
+	// PeerAccess reports whether one device can map the memory of another; all can
 	// if nil.
 	PeerAccess func(from, to int) bool
-	// NVLink says whether that joins one device to another; it joins all if nil.
+	// NVLink reports whether that joins one device to another; it joins all if nil.
 	// Without it the link has no atomic operations.
 	NVLink func(from, to int) bool
 	Costs  Costs

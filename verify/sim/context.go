@@ -70,7 +70,7 @@ func (c *Context) await(call string, done func() bool) error {
 	return nil
 }
 
-// idle says whether nothing is enqueued.
+// idle reports whether nothing is enqueued.
 func (c *Context) idle() bool {
 	for _, s := range c.order {
 		if s.head() != nil {
@@ -96,7 +96,7 @@ func (c *Context) enterIdle(call string) error {
 	return nil
 }
 
-// learnAll tells the host what has completed on all streams.
+// learnAll adds the completed work of all streams to the host's knowledge.
 func (c *Context) learnAll() {
 	for _, s := range c.order {
 		c.world.learn(s.clock)
@@ -152,7 +152,7 @@ func (c *Context) DeviceGetP2PAttribute(a driver.P2PAttribute, peer driver.UUID)
 	return 0, fmt.Errorf("look for device %x: %w", peer, driver.ErrPeerInvisible)
 }
 
-// CtxSynchronize waits until nothing is enqueued.
+// CtxSynchronize waits until no work is enqueued.
 func (c *Context) CtxSynchronize() error {
 	const call = "cuCtxSynchronize"
 	if err := c.enter(call); err != nil {
@@ -166,8 +166,8 @@ func (c *Context) CtxSynchronize() error {
 	return nil
 }
 
-// Close drops what is enqueued and releases all memory. Peers keep what they
-// imported. It doesn't wait for blocked streams.
+// Close drops enqueued work and releases all memory. Peers keep what they imported. It
+// doesn't wait for blocked streams.
 func (c *Context) Close() error {
 	w := c.world
 	w.mu.Lock()

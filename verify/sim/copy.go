@@ -42,7 +42,8 @@ func (c *Context) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Str
 
 // MemcpyDtoHAsync enqueues a copy to registered host memory.
 func (c *Context) MemcpyDtoHAsync(dst unsafe.Pointer, src driver.Ptr, bytes int64, s driver.Stream) error {
-	return c.copyLater("cuMemcpyDtoHAsync", task{kind: copyOut, dst: driver.Ptr(uintptr(dst)), src: src, bytes: bytes}, s)
+	return c.copyLater("cuMemcpyDtoHAsync", task{kind: copyOut, dst: driver.Ptr(uintptr(dst)), src: src, bytes: bytes},
+		s)
 }
 
 func (c *Context) copyLater(call string, t task, s driver.Stream) error {

@@ -1,6 +1,6 @@
 /*
  * The engine that runs kernels compiled for the host. A generated package has its kernels in a
- * table and, in NAME_host.cc, the same declarations of the two structs: templates/host.cc.tmpl.
+ * table; templates/device/host.h has the same declarations of the two structs.
  */
 #ifndef OVGEN_ENGINE_H
 #define OVGEN_ENGINE_H

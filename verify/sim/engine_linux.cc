@@ -67,7 +67,7 @@ struct Launch {
   std::vector<Block> blocks;
   std::vector<Fiber *> fibers, idle;
   Fiber *current;
-  unsigned *written;  // the word behind which the launch pauses; null: it does not
+  unsigned *written;  // the word after which the launch pauses; null: it does not
   jmp_buf host;
 };
 
@@ -224,8 +224,8 @@ unsigned load_acquire(const unsigned *word)
   return value;
 }
 
-// Lets others have a turn behind a write: behind every post, since the simulator takes in
-// what a kernel did ahead of it, and behind every other reset.
+// Lets others have a turn after a write: after every post, since the simulator takes in
+// what a kernel did before it, and after every other reset.
 void written(unsigned *word, unsigned value)
 {
   Launch *l = current;

@@ -160,7 +160,7 @@ func (c *Context) settled(call string, h driver.Event) (*event, error) {
 	return e, nil
 }
 
-// EventQuery says whether the last record has completed.
+// EventQuery reports whether the last record has completed.
 func (c *Context) EventQuery(h driver.Event) (bool, error) {
 	const call = "cuEventQuery"
 	if err := c.enter(call); err != nil {

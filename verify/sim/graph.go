@@ -48,7 +48,7 @@ func (c *Context) GraphInstantiate(h driver.Graph) (driver.GraphExec, error) {
 	return hx, nil
 }
 
-// node makes a node behind its predecessors. It continues the strand of the
+// node makes a node after its predecessors. It continues the strand of the
 // first of them that has no successor yet.
 func (c *Context) node(x *exec, n *node) *execNode {
 	e := &execNode{op: &op{task: n.task, ctx: c, node: n.index + 1}}

@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/sim"
 )
 
-// capture records what f enqueues behind main and instantiates it.
+// capture records what f enqueues after main and instantiates it.
 func (r *rank) capture(f func()) driver.GraphExec {
 	r.t.Helper()
 	must(r.t, r.StreamBeginCapture(r.main))
@@ -124,8 +124,10 @@ func TestCaptureRefusals(t *testing.T) {
 		{"upload a graph", 900, 901, func(r *side) error { return r.GraphUpload(r.exec, r.main) }},
 		{"query a captured event", 907, 901, func(r *side) error { _, err := r.EventQuery(r.inside); return err }},
 		{"synchronize a captured event", 907, 901, func(r *side) error { return r.EventSynchronize(r.inside) }},
-		{"wait for an uncaptured event", 905, 901, func(r *side) error { return r.StreamWaitEvent(r.main, r.outside, 0) }},
-		{"wait for an unrecorded event", 905, 901, func(r *side) error { return r.StreamWaitEvent(r.main, r.event(), 0) }},
+		{"wait for an uncaptured event", 905, 901,
+			func(r *side) error { return r.StreamWaitEvent(r.main, r.outside, 0) }},
+		{"wait for an unrecorded event", 905, 901,
+			func(r *side) error { return r.StreamWaitEvent(r.main, r.event(), 0) }},
 		{"begin again", 401, 0, func(r *side) error { return r.StreamBeginCapture(r.main) }},
 		{"begin on the legacy stream", 900, 0, func(r *side) error { return r.StreamBeginCapture(0) }},
 		{"end elsewhere", 401, 0, func(r *side) error { _, err := r.StreamEndCapture(r.copy); return err }},
@@ -150,8 +152,12 @@ func TestCaptureRefusals(t *testing.T) {
 			wants(r.t, "synchronize", r.StreamSynchronize(r.main), 900)
 			return r.MemsetD32Async(r.buf, 1, 1, r.main)
 		}},
-		{"external record outside", 1, 0, func(r *side) error { return r.EventRecordWithFlags(r.outside, r.copy, driver.External) }},
-		{"external wait outside", 1, 0, func(r *side) error { return r.StreamWaitEvent(r.copy, r.outside, driver.External) }},
+		{"external record outside", 1, 0, func(r *side) error {
+			return r.EventRecordWithFlags(r.outside, r.copy, driver.External)
+		}},
+		{"external wait outside", 1, 0, func(r *side) error {
+			return r.StreamWaitEvent(r.copy, r.outside, driver.External)
+		}},
 		{"allocation", 0, 0, func(r *side) error { r.alloc(64); return nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -205,7 +211,7 @@ func TestQueueDepthOfGraphs(t *testing.T) {
 		}()
 		settle()
 		if launched != 17 {
-			t.Errorf("%d launches were taken behind a blocked wait, want 17", launched)
+			t.Errorf("%d launches were taken after a blocked wait, want 17", launched)
 		}
 		must(t, r.MemsetD32Async(r.words, 1, 1, r.copy))
 		settle()

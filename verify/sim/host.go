@@ -32,11 +32,12 @@ func (k *hostKernel) bytes() int { return int(k.c.bytes) }
 // start begins a launch whose threads take turns by seed; params are as the kernel's C
 // struct has them.
 func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed uint64) unsafe.Pointer {
-	return C.engine_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)), (*C.uint)(unsafe.Pointer(block)), C.ulonglong(seed))
+	return C.engine_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)),
+		(*C.uint)(unsafe.Pointer(block)), C.ulonglong(seed))
 }
 
 // resume runs a launch until it is finished; until all its threads wait, the first of
-// them for the word to be that value; or until it pauses behind having written the word.
+// them for the word to be that value; or until it pauses after having written the word.
 func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) (state int) {
 	return int(C.engine_resume(launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))))
 }

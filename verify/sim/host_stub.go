@@ -14,7 +14,8 @@ type hostKernel struct{}
 
 // kernelsRun is why no kernel can be loaded.
 func kernelsRun() error {
-	return fmt.Errorf("kernels need a build with cgo on Linux (set CGO_ENABLED=1, and install a C++ compiler): %w", driver.ErrUnavailable)
+	return fmt.Errorf("kernels need a build with cgo on Linux (set CGO_ENABLED=1, and install a C++ compiler): %w",
+		driver.ErrUnavailable)
 }
 
 func hostKernels(unsafe.Pointer) map[string]*hostKernel { return nil }

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// handle is what an IpcMemHandle of the simulator says.
+// handle is the content of the simulator's IpcMemHandle.
 type handle struct {
 	pid     uint32 // of the exporter
 	fd      uint32 // there
@@ -43,7 +43,7 @@ func decode(in driver.IpcMemHandle) (handle, bool) {
 	}, e.Uint64(in[:]) == magic
 }
 
-// IpcGetMemHandle exports what MemAlloc made.
+// IpcGetMemHandle exports memory of MemAlloc.
 func (c *Context) IpcGetMemHandle(base driver.Ptr) (driver.IpcMemHandle, error) {
 	const call = "cuIpcGetMemHandle"
 	if err := c.enter(call); err != nil {
@@ -119,7 +119,7 @@ func (h handle) file() (int, error) {
 	return fd, nil
 }
 
-// IpcCloseMemHandle unmaps what IpcOpenMemHandle mapped, at the last close.
+// IpcCloseMemHandle unmaps a mapping of IpcOpenMemHandle, at the last close.
 func (c *Context) IpcCloseMemHandle(p driver.Ptr) error {
 	const call = "cuIpcCloseMemHandle"
 	if err := c.enterIdle(call); err != nil {

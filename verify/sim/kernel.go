@@ -80,7 +80,8 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 			continue
 		}
 		if n := m.kernels[name].bytes(); n != k.Params {
-			return 0, fmt.Errorf("%s: kernel %s takes %d bytes of parameters, and %s says %d", call, name, n, m.code.Name, k.Params)
+			return 0, fmt.Errorf("%s: kernel %s takes %d bytes of parameters, and %s says %d", call, name, n,
+				m.code.Name, k.Params)
 		}
 		f := driver.Function(c.world.handle())
 		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params, touches: k.Touches}
@@ -110,7 +111,8 @@ func (c *Context) ModuleUnload(h driver.Module) error {
 }
 
 // LaunchKernel enqueues a kernel; params are copied.
-func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
 	const call = "cuLaunchKernel"
 	if err := c.enter(call); err != nil {
 		return err
@@ -136,7 +138,7 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	return err
 }
 
-// beginKernel starts a launch once all that it says it touches is there.
+// beginKernel starts a launch once all memory that it declares is mapped.
 func (w *World) beginKernel(o *op) {
 	r := &o.running
 	*r = kernelRun{touches: r.touches[:0]}
@@ -161,17 +163,17 @@ func (w *World) beginKernel(o *op) {
 	r.seen = w.words - 1
 }
 
-// kernelReady says whether a launch may get further than when it was resumed last.
+// kernelReady reports whether a launch may get further than when it was resumed last.
 func (w *World) kernelReady(o *op) bool {
 	r := &o.running
 	return !r.waiting || w.holds(o, r.word, r.value) || r.seen != w.words
 }
 
-// What the resume of a launch returns.
+// Results of resuming a launch.
 const (
 	finished = iota
 	waits    // all its threads do
-	paused   // behind a write to a word
+	paused   // after a write to a word
 )
 
 // resumeKernel runs a launch until it is finished, until all its threads wait, or until
@@ -224,8 +226,8 @@ func (w *World) posts(o *op) (sum uint64) {
 	return sum
 }
 
-// count takes in what a kernel touched, in the order in which it is listed, up to the
-// touch of that index.
+// count takes in a kernel's touches, in their declared order, up to the touch of that
+// index.
 func (w *World) count(o *op, until int) {
 	r := &o.running
 	for ; r.counted < until; r.counted++ {

@@ -51,12 +51,14 @@ func TestKernel(t *testing.T) {
 		relay := r.kernel("relay")
 		r.launch(r.main, relay, testkernel.Relay{})
 		must(t, r.CtxSynchronize())
-		r.launch(r.main, relay, testkernel.Relay{Wait: r.words, Post: r.words + 4, Dst: r.buf + 64, Src: r.buf, Words: 1})
+		r.launch(r.main, relay, testkernel.Relay{Wait: r.words, Post: r.words + 4, Dst: r.buf + 64,
+			Src: r.buf, Words: 1})
 		time.Sleep(time.Second)
 		if done, _ := r.StreamQuery(r.main); done || sim.Live() != 1 {
 			t.Errorf("the kernel did not wait: done %v, %d launches", done, sim.Live())
 		}
-		if lines := w.Waiting(); len(lines) != 1 || lines[0] != "rank 0 stream 1 op 3 (relay): waits for word 0x0 of rank 0 to be 1, it is 0" {
+		if lines := w.Waiting(); len(lines) != 1 ||
+			lines[0] != "rank 0 stream 1 op 3 (relay): waits for word 0x0 of rank 0 to be 1, it is 0" {
 			t.Errorf("waiting: %q", lines)
 		}
 		must(t, r.MemsetD32Async(r.words, 1, 1, r.copy))
@@ -96,7 +98,8 @@ func TestKernelRefusals(t *testing.T) {
 		must(t, err)
 		one, p := driver.Dim3{X: 1, Y: 1, Z: 1}, testkernel.Fill{}
 		wants(t, "an empty grid", r.LaunchKernel(f, driver.Dim3{}, one, r.main, unsafe.Pointer(&p)), 1)
-		wants(t, "a large block", r.LaunchKernel(f, one, driver.Dim3{X: 1025, Y: 1, Z: 1}, r.main, unsafe.Pointer(&p)), 1)
+		wants(t, "a large block", r.LaunchKernel(f, one, driver.Dim3{X: 1025, Y: 1, Z: 1}, r.main, unsafe.Pointer(&p)),
+			1)
 		wants(t, "no parameters", r.LaunchKernel(f, one, one, r.main, nil), 1)
 		must(t, r.ModuleUnload(m))
 		wants(t, "an unloaded kernel", r.LaunchKernel(f, one, one, r.main, unsafe.Pointer(&p)), 400)

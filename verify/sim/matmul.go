@@ -55,13 +55,14 @@ func (c *Context) Matmul(m driver.Product, dst, a, b, bias, workspace driver.Ptr
 		return failBlas(call, blasExecutionFailure)
 	}
 	if overlaps(d, dst, a, b, bias) {
-		return fmt.Errorf("multiply: an operand meets the result at %#x (give the result memory of its own): %w", uint64(dst), failBlas(call, blasInvalidValue))
+		return fmt.Errorf("multiply: an operand meets the result at %#x (give the result memory of its own): %w",
+			uint64(dst), failBlas(call, blasInvalidValue))
 	}
 	_, err := c.enqueue(call, s, &task{kind: matmul, desc: *d, dst: dst, a: a, b: b, bias: bias, space: workspace}, 1)
 	return err
 }
 
-// overlaps says that a product writes what others of its tiles read.
+// overlaps reports whether a product writes what others of its tiles read.
 func overlaps(d *driver.MatmulDesc, c, a, b, bias driver.Ptr) bool {
 	size := d.Type.Size()
 	end := c + driver.Ptr(int64(d.M)*int64(d.N)*size)
@@ -130,7 +131,7 @@ func (w *World) load(o *op, name string, p driver.Ptr, n int) []float32 {
 	return f
 }
 
-// loadSum sets the product to what is added to it: zero or C as it is, and the bias.
+// loadSum sets the product to its addends: zero or C, and the bias.
 func (w *World) loadSum(o *op) {
 	n := o.desc.N
 	var c []float32
@@ -153,7 +154,7 @@ func (w *World) loadSum(o *op) {
 	give(&w.pools.floats, bias)
 }
 
-// multiply adds the product to f[2], which holds what is added to it.
+// multiply adds the product to f[2], which has the addends.
 func multiply(d *driver.MatmulDesc, f [3][]float32) {
 	a := blas32.General{Rows: d.M, Cols: d.K, Stride: d.K, Data: f[0]}
 	b := blas32.General{Rows: d.K, Cols: d.N, Stride: d.N, Data: f[1]}

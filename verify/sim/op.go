@@ -7,7 +7,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// kind is what an operation does.
+// kind is the kind of an operation.
 type kind uint8
 
 const (
@@ -29,7 +29,7 @@ var kindNames = [...]string{
 	"wait for event", "matmul", "kernel", "graph", "upload graph",
 }
 
-// task is what an operation is to do; a graph node holds one for all its replays.
+// task is the work of an operation; a graph node has one for all its replays.
 type task struct {
 	kind     kind
 	dst, src driver.Ptr
@@ -102,7 +102,7 @@ func (o Op) String() string {
 	return s + " (" + o.Kind + ")"
 }
 
-// waits says what the operation waits for.
+// waits describes the operation's wait.
 func (o *op) waits() string {
 	text := o.who().String()
 	switch {
@@ -128,7 +128,7 @@ func (c *Context) describeWait(p driver.Ptr, value uint32) string {
 	return fmt.Sprintf("waits for word %#x of rank %d to be %d, it is %d", uint64(p-m.base), owner, value, *word)
 }
 
-// pools keep what steady runs use again, so that they allocate nothing.
+// pools keep objects for reuse, so that steady runs allocate nothing.
 type pools struct {
 	ops     []*op
 	records []*eventRecord

@@ -114,7 +114,8 @@ func TestExchange(t *testing.T) {
 						r.put(r.buf, bytes.Repeat([]byte{run*2 + byte(i) + 1}, 1024)...)
 						r.exchange()
 						must(t, r.StreamSynchronize(r.main))
-						if got, want := r.get(r.buf+2048, 1024), bytes.Repeat([]byte{run*2 + byte(1-i) + 1}, 1024); !bytes.Equal(got, want) {
+						if got, want := r.get(r.buf+2048, 1024), bytes.Repeat([]byte{run*2 + byte(1-i) + 1},
+							1024); !bytes.Equal(got, want) {
 							t.Errorf("seed %d rank %d run %d: got %d, want %d", seed, i, run, got[0], want[0])
 						}
 					}
@@ -233,7 +234,7 @@ func TestDelay(t *testing.T) {
 		p[1].pull(p[1].main)
 		must(t, p[1].CtxSynchronize())
 		if d := time.Since(began); d > 100*time.Microsecond {
-			t.Errorf("rank 1 was done after %v, behind rank 0's slow copy", d)
+			t.Errorf("rank 1 was done after %v: it waited for the slow copy of rank 0", d)
 		}
 		must(t, p[0].CtxSynchronize())
 		if d := time.Since(began); d < time.Second || d > time.Second+time.Millisecond {
@@ -248,7 +249,7 @@ func settle() {
 	synctest.Wait()
 }
 
-// TestQueueDepth: the host blocks behind a blocked stream; another thread's
+// TestQueueDepth: a host that enqueues on a blocked stream blocks; another thread's
 // memset still gets through and releases it.
 func TestQueueDepth(t *testing.T) {
 	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
@@ -263,7 +264,7 @@ func TestQueueDepth(t *testing.T) {
 		}()
 		settle()
 		if enqueued != 1024-2 {
-			t.Errorf("%d operations were enqueued behind a blocked wait, want 1022", enqueued)
+			t.Errorf("%d operations were enqueued after a blocked wait, want 1022", enqueued)
 		}
 		must(t, r.MemsetD32Async(r.words, 1, 1, r.copy))
 		settle()
@@ -287,7 +288,8 @@ func TestQueues(t *testing.T) {
 				t.Errorf("%d queues: released %v (%v), want %v", queues, done, err, want)
 			}
 			if !want {
-				if lines := w.Waiting(); len(lines) != 2 || !strings.Contains(lines[0], "waits for word 0x0 of rank 0 to be 1, it is 0") {
+				if lines := w.Waiting(); len(lines) != 2 ||
+					!strings.Contains(lines[0], "waits for word 0x0 of rank 0 to be 1, it is 0") {
 					t.Errorf("waiting: %q", lines)
 				}
 			}
@@ -311,7 +313,7 @@ func TestSyncingCalls(t *testing.T) {
 			}()
 			settle()
 			if done != free {
-				t.Errorf("FreeCalls %v: MemAlloc returned %v behind a blocked stream", free, done)
+				t.Errorf("FreeCalls %v: MemAlloc returned %v while a stream was blocked", free, done)
 			}
 			r.post(r.copy, r.words)
 			settle()

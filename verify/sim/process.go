@@ -24,7 +24,8 @@ func (processes) Count() (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > 1<<16 {
-		return 0, fmt.Errorf("count simulated devices: OVGEN_SIM_DEVICES is %q, want a number: %w", text, driver.ErrUnavailable)
+		return 0, fmt.Errorf("count simulated devices: OVGEN_SIM_DEVICES is %q, want a number: %w", text,
+			driver.ErrUnavailable)
 	}
 	return n, nil
 }

@@ -75,7 +75,8 @@ func TestProcesses(t *testing.T) {
 	must(t, err)
 	s, err := d.StreamCreateWithPriority(driver.High)
 	must(t, err)
-	wait := []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: peer + 4}, {Kind: driver.Write, Value: 0, Address: peer + 4}}
+	wait := []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: peer + 4},
+		{Kind: driver.Write, Value: 0, Address: peer + 4}}
 	began := time.Now()
 	const rounds = 50
 	for i := range byte(rounds) {

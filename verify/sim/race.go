@@ -17,7 +17,7 @@ type Race struct {
 	Owner                     int   // rank of the memory
 	Allocation                int   // of that rank, from 1
 	From, To                  int64 // bytes of the allocation
-	LostPost                  bool  // Second posts, and nothing orders it behind the wait for the post before
+	LostPost                  bool  // Second posts, and nothing orders it after the wait for the post before
 }
 
 // String is one line for a person.
@@ -57,13 +57,13 @@ type access struct {
 	by   Op
 }
 
-// unordered says whether later, which happens at now, conflicts with a.
+// unordered reports whether later, which happens at now, conflicts with a.
 func (a *access) unordered(later *access, now clock) bool {
 	return (a.kind|later.kind)&accessWrite != 0 && a.kind&later.kind&accessWord == 0 && !now.knows(a.epoch)
 }
 
-// shadow is what is known of a block's accesses: its segments cover it, cut
-// wherever a range began or ended.
+// shadow is the record of a block's accesses: its segments cover it, cut wherever a range
+// began or ended.
 type shadow struct {
 	segments []segment
 	words    map[int64]*word
@@ -89,7 +89,7 @@ func (s *shadow) cut(at int64) int {
 	return i + 1
 }
 
-// access notes what an operation touches and compares it with what others did.
+// access notes an operation's touch and compares it with earlier ones.
 func (w *World) access(o *op, p driver.Ptr, n int64, k accessKind) {
 	if w.cfg.NoRaces || n <= 0 {
 		return
@@ -153,7 +153,8 @@ func (w *World) report(b *block, g *segment, first, second *access) {
 func (w *World) add(n Race) {
 	for i := range w.races {
 		r := &w.races[i]
-		if r.Owner != n.Owner || r.Allocation != n.Allocation || r.LostPost != n.LostPost || !alike(r.First, n.First) || !alike(r.Second, n.Second) {
+		if r.Owner != n.Owner || r.Allocation != n.Allocation || r.LostPost != n.LostPost || !alike(r.First, n.First) ||
+			!alike(r.Second, n.Second) {
 			continue
 		}
 		if r.Second == n.Second && r.First == n.First && n.From == r.To {

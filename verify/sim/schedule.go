@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// lists are what the scheduler fills anew at each step.
+// lists are the scheduler's lists, filled anew at each step.
 type lists struct {
 	able    []*op         // that may take their next step now
 	next    time.Duration // when the first of the others is due; 0: none
@@ -141,7 +141,7 @@ func (w *World) offer(o *op) {
 	w.able = append(w.able, o)
 }
 
-// ready says whether the condition of an operation's next step holds.
+// ready reports whether the condition of an operation's next step holds.
 func (w *World) ready(o *op) bool {
 	switch o.kind {
 	case waitEvent:
@@ -156,7 +156,7 @@ func (w *World) ready(o *op) bool {
 	return true
 }
 
-// reachable says whether an operation has got to the end of its hardware queue,
+// reachable reports whether an operation has got to the end of its hardware queue,
 // which it may share with other streams.
 func (c *Context) reachable(s *stream, o *op) bool {
 	n := c.world.cfg.Queues

@@ -29,26 +29,31 @@ const (
 )
 
 var texts = map[int]string{
-	invalidValue:       "CUDA_ERROR_INVALID_VALUE: invalid argument",
-	outOfMemory:        "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
-	deinitialized:      "CUDA_ERROR_DEINITIALIZED: driver shutting down",
-	invalidDevice:      "CUDA_ERROR_INVALID_DEVICE: invalid device ordinal",
-	invalidContext:     "CUDA_ERROR_INVALID_CONTEXT: invalid device context",
-	noBinary:           "CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available for execution on the device",
-	illegalState:       "CUDA_ERROR_ILLEGAL_STATE: the operation cannot be performed in the present state",
-	invalidHandle:      "CUDA_ERROR_INVALID_HANDLE: invalid resource handle",
-	notFound:           "CUDA_ERROR_NOT_FOUND: named symbol not found",
-	notReady:           "CUDA_ERROR_NOT_READY: device not ready",
-	illegalAddress:     "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered",
-	alreadyRegistered:  "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: part or all of the requested memory range is already mapped",
-	notRegistered:      "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED: pointer does not correspond to a registered memory region",
+	invalidValue:   "CUDA_ERROR_INVALID_VALUE: invalid argument",
+	outOfMemory:    "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+	deinitialized:  "CUDA_ERROR_DEINITIALIZED: driver shutting down",
+	invalidDevice:  "CUDA_ERROR_INVALID_DEVICE: invalid device ordinal",
+	invalidContext: "CUDA_ERROR_INVALID_CONTEXT: invalid device context",
+	noBinary:       "CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available for execution on the device",
+	illegalState:   "CUDA_ERROR_ILLEGAL_STATE: the operation cannot be performed in the present state",
+	invalidHandle:  "CUDA_ERROR_INVALID_HANDLE: invalid resource handle",
+	notFound:       "CUDA_ERROR_NOT_FOUND: named symbol not found",
+	notReady:       "CUDA_ERROR_NOT_READY: device not ready",
+	illegalAddress: "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered",
+	alreadyRegistered: "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: part or all of the requested memory " +
+		"range is already mapped",
+	notRegistered: "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED: pointer does not correspond to a " +
+		"registered memory region",
 	captureUnsupported: "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: operation not permitted when stream is capturing",
-	captureInvalidated: "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: operation failed due to a previous error during capture",
-	captureMerge:       "CUDA_ERROR_STREAM_CAPTURE_MERGE: operation would result in a merge of separate capture sequences",
-	captureUnmatched:   "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED: capture was not ended in the same stream as it began",
-	captureUnjoined:    "CUDA_ERROR_STREAM_CAPTURE_UNJOINED: capturing stream has unjoined work",
-	captureIsolation:   "CUDA_ERROR_STREAM_CAPTURE_ISOLATION: dependency created on uncaptured work in another stream",
-	capturedEvent:      "CUDA_ERROR_CAPTURED_EVENT: operation not permitted on an event last recorded in a capturing stream",
+	captureInvalidated: "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: operation failed due to a previous " +
+		"error during capture",
+	captureMerge: "CUDA_ERROR_STREAM_CAPTURE_MERGE: operation would result in a merge of " +
+		"separate capture sequences",
+	captureUnmatched: "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED: capture was not ended in the same stream as it began",
+	captureUnjoined:  "CUDA_ERROR_STREAM_CAPTURE_UNJOINED: capturing stream has unjoined work",
+	captureIsolation: "CUDA_ERROR_STREAM_CAPTURE_ISOLATION: dependency created on uncaptured work in another stream",
+	capturedEvent: "CUDA_ERROR_CAPTURED_EVENT: operation not permitted on an event last recorded " +
+		"in a capturing stream",
 }
 
 var blasTexts = map[int]string{

@@ -78,7 +78,7 @@ func (c *Context) StreamCreateWithPriority(p driver.Priority) (driver.Stream, er
 	return c.addStream(driver.Stream(c.world.handle())).handle, nil
 }
 
-// StreamDestroy forgets a stream; what is enqueued still runs.
+// StreamDestroy forgets a stream; enqueued work still runs.
 func (c *Context) StreamDestroy(h driver.Stream) error {
 	const call = "cuStreamDestroy"
 	if err := c.enter(call); err != nil {
@@ -125,7 +125,7 @@ func (c *Context) openStream(call string, h driver.Stream) (*stream, error) {
 	return s, nil
 }
 
-// StreamSynchronize waits for what was enqueued so far.
+// StreamSynchronize waits for all work enqueued so far.
 func (c *Context) StreamSynchronize(h driver.Stream) error {
 	const call = "cuStreamSynchronize"
 	if err := c.enter(call); err != nil {
@@ -151,7 +151,7 @@ func (c *Context) drain(call string, s *stream, n int) error {
 	return nil
 }
 
-// StreamQuery says whether the stream is empty.
+// StreamQuery reports whether the stream is empty.
 func (c *Context) StreamQuery(h driver.Stream) (bool, error) {
 	const call = "cuStreamQuery"
 	if err := c.enter(call); err != nil {
@@ -166,7 +166,7 @@ func (c *Context) StreamQuery(h driver.Stream) (bool, error) {
 	return true, nil
 }
 
-// StreamIsCapturing says whether the stream is part of a capture.
+// StreamIsCapturing reports whether the stream is part of a capture.
 func (c *Context) StreamIsCapturing(h driver.Stream) (bool, error) {
 	const call = "cuStreamIsCapturing"
 	if err := c.enter(call); err != nil {
@@ -180,7 +180,7 @@ func (c *Context) StreamIsCapturing(h driver.Stream) (bool, error) {
 	return s.capture != nil, nil
 }
 
-// enqueue puts a task at the end of a stream, or into its capture. Behind a
+// enqueue puts a task at the end of a stream, or into its capture. After a
 // full stream the caller blocks. The world is locked.
 func (c *Context) enqueue(call string, h driver.Stream, t *task, weight int) (*op, error) {
 	s := c.streams[h]

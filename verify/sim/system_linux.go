@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supported is nil: Linux has what devices are made of.
+// supported is nil: Linux has all that simulated devices need.
 func supported() error { return nil }
 
 // createFile makes an empty memfd; its name tells importers that it is the one they mean.

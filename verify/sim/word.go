@@ -48,7 +48,7 @@ func (w *World) acquire(o *op, p driver.Ptr) {
 	o.clock.join(x.clock)
 }
 
-// release is a write to a word that held old. A post must be ordered behind the
+// release is a write to a word that held old. A post must be ordered after the
 // reset of the wait before it.
 func (w *World) release(o *op, p driver.Ptr, value, old uint32) {
 	x, m := w.wordAt(o.ctx, p)

@@ -54,7 +54,7 @@ func newWorld(cfg Config, real bool) *World {
 	return w
 }
 
-// virtualTime says whether time.Now is not the machine's clock, as in a bubble.
+// virtualTime reports whether time.Now is not the machine's clock, as in a bubble.
 func virtualTime() bool {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_REALTIME, &now) != nil {
@@ -68,7 +68,8 @@ func virtualTime() bool {
 // handles and addresses. It is a *Context.
 func (w *World) Open(i int) (driver.Driver, error) {
 	if i < 0 || i >= w.cfg.Devices {
-		return nil, fmt.Errorf("open simulated device %d of %d: %w", i, w.cfg.Devices, fail("cuDeviceGet", invalidDevice))
+		return nil, fmt.Errorf("open simulated device %d of %d: %w", i, w.cfg.Devices,
+			fail("cuDeviceGet", invalidDevice))
 	}
 	return w.open(i)
 }
@@ -121,8 +122,8 @@ func (w *World) wake() {
 	}
 }
 
-// Close ends the scheduler; what is enqueued is dropped and calls that wait
-// return. Drivers that are still open are closed.
+// Close ends the scheduler, drops enqueued work and makes waiting calls return. Drivers
+// that are still open are closed.
 func (w *World) Close() {
 	w.mu.Lock()
 	closed, contexts := w.closed, w.contexts

@@ -19,7 +19,7 @@ type Config struct {
 }
 
 // Run joins a group in the simulator, runs f as each of its ranks at once and closes the
-// group. It returns what failed on any rank, and the races.
+// group. It returns the errors of all ranks, and the races.
 func Run(ctx context.Context, c Config, f func(ctx context.Context, g *group.Group) error) error {
 	node := NewNode(c.Config)
 	defer node.Close()

@@ -1,4 +1,4 @@
-// Package timeline writes what streams were busy with, and when: as a Perfetto trace
-// (the Chrome JSON format, for ui.perfetto.dev) and as a picture in SVG. Where the
-// spans come from, a real run or a prediction, is not its concern.
+// Package timeline draws the work of streams over time: as a Perfetto trace (the Chrome
+// JSON format, for ui.perfetto.dev) and as a picture in SVG. Where the spans come from, a
+// real run or a prediction, is not its concern.
 package timeline

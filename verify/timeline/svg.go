@@ -43,7 +43,9 @@ func SVG(w io.Writer, panels ...Panel) error {
 	}
 	end = max(end, 1)
 	d := &drawing{scale: (width - margin - 10) / end}
-	fmt.Fprintf(&d.out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="10">`+"\n", width, height)
+	fmt.Fprintf(&d.out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" `+
+		`font-family="sans-serif" font-size="10">`+"\n",
+		width, height)
 	fmt.Fprintf(&d.out, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
 	for _, p := range panels {
 		d.panel(p)
@@ -128,12 +130,13 @@ func (d *drawing) axis(end float64) {
 	}
 	for i := 0; float64(i)*step <= end; i++ {
 		at := float64(i) * step
-		fmt.Fprintf(&d.out, `<line x1="%.1f" y1="0" x2="%.1f" y2="%d" stroke="#000000" stroke-opacity="0.12"/>`+"\n", d.x(at), d.x(at), d.y+6)
+		fmt.Fprintf(&d.out, `<line x1="%.1f" y1="0" x2="%.1f" y2="%d" stroke="#000000" stroke-opacity="0.12"/>`+"\n",
+			d.x(at), d.x(at), d.y+6)
 		d.text(d.x(at), d.y+18, "middle", fmt.Sprintf("%g us", at))
 	}
 }
 
-// legend says what the colours are.
+// legend names the colours.
 func (d *drawing) legend() {
 	x := margin
 	for _, k := range []Kind{Product, Copy, Sum, Wait, Post, Other} {

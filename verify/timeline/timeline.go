@@ -18,7 +18,7 @@ type Span struct {
 	End    float64 `json:"end"`
 }
 
-// Kind is what a span is drawn as.
+// Kind decides how a span is drawn.
 type Kind string
 
 // Kinds of span.

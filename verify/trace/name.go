@@ -28,7 +28,7 @@ func Name(spans []timeline.Span, steps []group.Step) {
 	}
 }
 
-// kinds are what emitted kernels do, by the name of their template.
+// kinds are the work of emitted kernels, by the name of their template.
 var kinds = []struct {
 	in   string
 	kind timeline.Kind

@@ -42,7 +42,7 @@ func (d *Driver) Start(s driver.Stream) error {
 	return nil
 }
 
-// Stop returns what was timed, in enqueue order; all of it must have completed. The
+// Stop returns the timed operations, in enqueue order; all of it must have completed. The
 // streams are called as name says; the spans are of no rank yet.
 func (d *Driver) Stop(name func(driver.Stream) string) ([]timeline.Span, error) {
 	d.on = false

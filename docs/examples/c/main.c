@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
   must(ovgen_copy_to(g, x.B, b, s.K * s.N * bytes, &err));
   must(ovgen_allgathermatmul_bind(p, &x, 0, &err));
 
-  // Behind what a stream holds, here the legacy default one, without waiting on the host.
+  // After what a stream holds, here the legacy default one, without waiting on the host.
   must(ovgen_copy_to(g, x.C, nothing, s.M * s.N * bytes, &err));
   for (int i = 0; i < 3; i++) must(ovgen_enqueue(p, NULL, &err));
   must(ovgen_synchronize(g, NULL, &err));

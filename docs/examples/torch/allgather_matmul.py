@@ -97,7 +97,7 @@ class Job:
             print(*words, flush=True)
 
     def measure(self, run, sleep_ms):
-        """Milliseconds on the device of a run that is queued behind a sleeping kernel and the
+        """Milliseconds on the device of a run that is queued after a sleeping kernel and the
         meeting of the ranks."""
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda._sleep(int(sleep_ms * SLEEP_CYCLES_PER_MS))

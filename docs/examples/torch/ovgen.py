@@ -105,7 +105,8 @@ class Group:
 
 
 class Plan:
-    """A schedule made ready for one shape, both as the header has them. Collective, as bind and close are."""
+    """A schedule made ready for one shape, both as the header has them. Collective, as close is, and bind where
+    memory that peers use is new."""
 
     def __init__(self, group, schedule, shape, timeout_ms=0):
         self.library, self.schedule, self.handle = group.library, schedule, HANDLE()
@@ -115,7 +116,7 @@ class Plan:
         self.library.call(self.schedule + "_bind", self.handle, ctypes.addressof(buffers), timeout_ms)
 
     def enqueue(self, stream):
-        """One run behind what the stream holds, also under capture; stream is a CUstream as a number."""
+        """One run after what the stream holds, also under capture; stream is a CUstream as a number."""
         self.library.call("enqueue", self.handle, stream)
 
     def replay(self, stream):

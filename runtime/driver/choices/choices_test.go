@@ -54,7 +54,8 @@ func TestTable(t *testing.T) {
 	keep(t, x, 3, 11)
 	wants(t, x, 7, 9, 11) // and what the other has written since
 	wants(t, New(h200, folder), 7, 9, 11)
-	for _, other := range []Machine{{"NVIDIA H100", 12040, 120402}, {"NVIDIA H200", 12050, 120402}, {"NVIDIA H200", 12040, 120500}} {
+	for _, other := range []Machine{{"NVIDIA H100", 12040, 120402}, {"NVIDIA H200", 12050, 120402},
+		{"NVIDIA H200", 12040, 120500}} {
 		wants(t, New(other, folder), 0, 0, 0)
 	}
 	for i, change := range []func(*driver.MatmulDesc){

@@ -22,8 +22,9 @@ const (
 	Off      = "off"
 )
 
-// Folder is where the files are: what the variable names, else ovgen in the user's cache folder. It is
-// empty where the variable switches files off, and for a user who has no such folder.
+// Folder is the folder of the files: the variable's value, else ovgen in the user's cache
+// folder. It is empty where the variable switches files off, and for a user who has no such
+// folder.
 func Folder() string {
 	switch named := os.Getenv(Variable); named {
 	case "":
@@ -67,7 +68,7 @@ func (t *Table) path() string {
 	return filepath.Join(t.folder, fmt.Sprintf("products-%s-%d-%d.json", device, t.machine.Driver, t.machine.Library))
 }
 
-// read returns what a file of that machine has.
+// read returns the contents of a file of that machine.
 func read(path string, m Machine) (map[driver.MatmulDesc]Algorithm, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

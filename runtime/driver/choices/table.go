@@ -7,7 +7,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Machine is what an algorithm was measured on.
+// Machine is the device and libraries on which an algorithm was measured.
 type Machine struct {
 	Device  string `json:"device"`  // "NVIDIA H200"
 	Driver  int    `json:"driver"`  // 12040 for 12.4
@@ -71,8 +71,9 @@ func (t *Table) Find(d driver.MatmulDesc) (Algorithm, bool) {
 	return a, ok
 }
 
-// Keep remembers the algorithm of a product and writes the file, with what other processes have written
-// since. The process remembers also where the error says that the file could not be written.
+// Keep remembers the algorithm of a product and writes the file, with the algorithms that
+// other processes have written since. The process remembers also where the error says that
+// the file could not be written.
 func (t *Table) Keep(d driver.MatmulDesc, a Algorithm) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,8 +85,8 @@ func (t *Table) Keep(d driver.MatmulDesc, a Algorithm) error {
 	return t.write()
 }
 
-// merge adds what the file has and the process does not. A file that is none, or another machine's, is
-// as none: the next Keep replaces it.
+// merge adds the file's algorithms that the process lacks. A broken file, or another
+// machine's, counts as absent: the next Keep replaces it.
 func (t *Table) merge() {
 	t.read = true
 	there, err := read(t.path(), t.machine)

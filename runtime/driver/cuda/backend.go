@@ -52,7 +52,7 @@ func (backend) Open(ordinal int, context uintptr) (driver.Driver, error) {
 	return d, nil
 }
 
-// library is what this process has done to libcuda so far.
+// library is the state of libcuda in this process.
 var library struct {
 	sync.Mutex
 	loaded, started bool
@@ -99,7 +99,8 @@ func load(path string) error {
 	defer C.free(unsafe.Pointer(name))
 	var why [512]C.char
 	if C.ovgen_cuda_load(name, &why[0], C.size_t(len(why))) != 0 {
-		return fmt.Errorf("open %s: %s (install NVIDIA driver R550 or newer; in a container, expose the GPUs, as --gpus all does): %w",
+		return fmt.Errorf("open %s: %s (install NVIDIA driver R550 or newer; in a container, expose the GPUs, as "+
+			"--gpus all does): %w",
 			path, C.GoString(&why[0]), driver.ErrUnavailable)
 	}
 	return nil

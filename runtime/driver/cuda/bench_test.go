@@ -105,10 +105,11 @@ func BenchmarkMatmul(b *testing.B) {
 func multiply(b *testing.B, d *Driver, desc driver.MatmulDesc) {
 	m, err := d.MatmulCreate(desc)
 	must(b, err)
-	x, err := d.newScratch(desc)
+	x, err := d.newScratch(desc, false)
 	must(b, err)
+	must(b, d.fill(x.memory, x.bytes, desc.Type, x.stream))
 	b.ResetTimer()
-	for range b.N { // not b.Loop, which would stop the clock ahead of the wait
+	for range b.N { // not b.Loop, which would stop the clock before the wait
 		must(b, d.Matmul(m, x.c, x.a, x.b, x.bias, x.workspace, x.stream))
 	}
 	must(b, d.StreamSynchronize(x.stream))

@@ -23,7 +23,7 @@ import (
 // blasVariable names the library or its folder where the loader does not find it.
 const blasVariable = "OVGEN_CUBLASLT"
 
-// blasLibrary says whether cuBLASLt's table is filled.
+// blasLibrary reports whether cuBLASLt's table is filled.
 var blasLibrary struct {
 	sync.Mutex
 	loaded bool

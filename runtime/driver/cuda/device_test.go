@@ -86,7 +86,8 @@ func TestKernel(t *testing.T) {
 		t.Errorf("the kernel wrote %v", got)
 	}
 	must(t, errors.Join(d.StreamDestroy(s), d.MemFree(p), d.ModuleUnload(m)))
-	_, err = d.ModuleLoadData(&driver.Code{Name: "bad", PTX: []byte(store[:len(store)-3] + "no such instruction;\n}\n")})
+	_, err = d.ModuleLoadData(&driver.Code{Name: "bad", PTX: []byte(store[:len(store)-3] +
+		"no such instruction;\n}\n")})
 	t.Log(err)
 	var status *driver.Status
 	if !errors.As(err, &status) || len(err.Error()) < 100 {
@@ -159,7 +160,8 @@ func TestForeignCapture(t *testing.T) {
 	if got[0] != 5 {
 		t.Errorf("the replay wrote %v", got)
 	}
-	must(t, errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(g), d.EventDestroy(e), d.MemFree(p), d.StreamDestroy(s), d.StreamDestroy(other)))
+	must(t, errors.Join(d.GraphExecDestroy(exec), d.GraphDestroy(g), d.EventDestroy(e), d.MemFree(p),
+		d.StreamDestroy(s), d.StreamDestroy(other)))
 }
 
 func bystander(d *Driver, p driver.Ptr, s driver.Stream, e driver.Event) error {

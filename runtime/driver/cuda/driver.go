@@ -30,6 +30,7 @@ type Driver struct {
 	blas     C.uintptr_t    // cuBLASLt's handle, made with the first product
 	choices  *choices.Table // of the algorithms chosen before, made with blas
 	products map[driver.MatmulDesc]*product
+	modules  map[*driver.Code]*module
 }
 
 var _ driver.Driver = (*Driver)(nil)
@@ -44,6 +45,7 @@ func open(ordinal int, context uintptr) (*Driver, error) {
 		primary:    context == 0,
 		properties: properties,
 		products:   map[driver.MatmulDesc]*product{},
+		modules:    map[*driver.Code]*module{},
 	}
 	if err := guarded(d.enter); err != nil {
 		return nil, err
@@ -70,7 +72,8 @@ func (d *Driver) enter() error {
 		return fmt.Errorf("use context %#x: %w", uintptr(d.ctx), status("cuCtxGetDevice", r))
 	}
 	if int(device) != d.properties.Ordinal {
-		return fmt.Errorf("context %#x belongs to device %d (name that device, or pass a context of this one)", uintptr(d.ctx), device)
+		return fmt.Errorf("context %#x belongs to device %d (name that device, or pass a context of this one)",
+			uintptr(d.ctx), device)
 	}
 	return nil
 }

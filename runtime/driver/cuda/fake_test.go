@@ -54,7 +54,8 @@ func inChild(t *testing.T, dir, test string, env ...string) string {
 		t.Fatal(err)
 	}
 	child := exec.Command(self, "-test.run=^"+test+"$")
-	child.Env = append(os.Environ(), append([]string{choices.Variable + "=" + choices.Off}, append(env, "LD_LIBRARY_PATH="+dir, "OVGEN_FAKE_CHILD=1")...)...)
+	child.Env = append(os.Environ(), append([]string{choices.Variable + "=" + choices.Off},
+		append(env, "LD_LIBRARY_PATH="+dir, "OVGEN_FAKE_CHILD=1")...)...)
 	out, err := child.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", test, err, out)
@@ -92,6 +93,7 @@ func TestFake(t *testing.T) {
 		"event flags 2",
 		"event flags 0",
 		"pin 4096 flags 3",
+		"load 0x70", "load 0x71", "unload 0x71", "unload 0x70", "load 0x72",
 		"launch 0x99 (1,2,3) (4,5,6) shared 0 on 0x50: 77 extra (nil)",
 		"release 1",
 	} {
@@ -115,7 +117,8 @@ func TestFakeConnections(t *testing.T) {
 
 func TestFakeVersions(t *testing.T) {
 	out := inChild(t, buildFake(t, "-DASK"), "TestFakeCalls")
-	for _, want := range []string{"asked for cuMemAlloc as of 3020 flags 1", "asked for cuEventElapsedTime as of 2000 flags 1"} {
+	for _, want := range []string{"asked for cuMemAlloc as of 3020 flags 1",
+		"asked for cuEventElapsedTime as of 2000 flags 1"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
@@ -128,7 +131,8 @@ func TestFakeRefusals(t *testing.T) {
 		{"FAKE_VERSION=12020", "the driver supports CUDA 12.2 (install R550"},
 		{"FAKE_INIT=100", "cuInit: CUDA_ERROR_FAKE: made up (100)"},
 	} {
-		if out := inChild(t, dir, "TestFakeCount", c.env); !strings.Contains(out, c.want) || !strings.Contains(out, "unavailable: true") {
+		if out := inChild(t, dir, "TestFakeCount", c.env); !strings.Contains(out, c.want) ||
+			!strings.Contains(out, "unavailable: true") {
 			t.Errorf("%s: no %q in\n%s", c.env, c.want, out)
 		}
 	}
@@ -160,7 +164,8 @@ type action struct {
 }
 
 func handlerOf(t *testing.T, s syscall.Signal) (a action) {
-	if _, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), 0, uintptr(unsafe.Pointer(&a)), 8, 0, 0); e != 0 {
+	if _, _, e := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), 0,
+		uintptr(unsafe.Pointer(&a)), 8, 0, 0); e != 0 {
 		t.Fatal(e)
 	}
 	return a
@@ -201,7 +206,8 @@ func TestFakeCalls(t *testing.T) {
 	if _, err := (backend{}).Open(2, 0x1001); err == nil || !strings.Contains(err.Error(), "belongs to device 1") {
 		t.Errorf("a context of another device: %v", err)
 	}
-	if _, err := (backend{}).Open(7, 0); err == nil || !strings.Contains(err.Error(), "open device 7: cuDeviceGetName") {
+	if _, err := (backend{}).Open(7, 0); err == nil ||
+		!strings.Contains(err.Error(), "open device 7: cuDeviceGetName") {
 		t.Errorf("a device that does not exist: %v", err)
 	}
 	must(d.Close())
@@ -210,7 +216,8 @@ func TestFakeCalls(t *testing.T) {
 
 func fakeQueries(t *testing.T, d *Driver) {
 	p := d.Properties()
-	if p.Name != "fake 1" || p.UUID != (driver.UUID{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}) || p.Memory != 1<<30 ||
+	if p.Name != "fake 1" || p.UUID != (driver.UUID{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}) ||
+		p.Memory != 1<<30 ||
 		p.Multiprocessors != 16 || p.Major != 75 || p.Minor != 76 || p.Version != 12040 {
 		t.Errorf("properties %+v", p)
 	}
@@ -255,7 +262,8 @@ func fakePeers(t *testing.T, d *Driver) {
 		if c.peer == d.Properties().UUID {
 			continue
 		}
-		if n, err := d.DeviceGetP2PAttribute(driver.NativeAtomics, c.peer); (n == 1) != c.can || !errors.Is(err, c.err) {
+		if n, err := d.DeviceGetP2PAttribute(driver.NativeAtomics, c.peer); (n == 1) != c.can ||
+			!errors.Is(err, c.err) {
 			t.Errorf("atomics of the link to %x: %d, %v", c.peer, n, err)
 		}
 	}
@@ -287,7 +295,8 @@ func fakeStreams(t *testing.T, d *Driver) {
 	if n := testing.AllocsPerRun(10, func() { d.StreamBatchMemOp(0x51, items[:20]) }); n != 0 {
 		t.Errorf("a batch makes %v allocations", n)
 	}
-	err := errors.Join(d.StreamWaitEvent(0x50, 0x60, 0), d.StreamWaitEvent(0x50, 0x60, driver.External), d.StreamBeginCapture(0x50))
+	err := errors.Join(d.StreamWaitEvent(0x50, 0x60, 0), d.StreamWaitEvent(0x50, 0x60, driver.External),
+		d.StreamBeginCapture(0x50))
 	_, untimed := d.EventCreate(false)
 	_, timed := d.EventCreate(true)
 	if err := errors.Join(err, untimed, timed); err != nil {
@@ -301,17 +310,21 @@ func fakeKernels(t *testing.T, d *Driver) {
 		t.Errorf("pin: %#x, %v", p, err)
 	}
 	_, err := d.ModuleLoadData(&driver.Code{Name: "ring", PTX: []byte("nonsense")})
-	if err == nil || err.Error() != "load kernels of ring: cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed (218); line 1: nonsense is no PTX" {
+	if err == nil || err.Error() != "load kernels of ring: cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX: a PTX JIT "+
+		"compilation failed (218); line 1: nonsense is no PTX" {
 		t.Errorf("bad PTX: %v", err)
 	}
-	if _, err := d.ModuleLoadData(&driver.Code{Name: "ring", Source: "12ab", PTX: []byte("// source sha256 12ab\n")}); !errors.Is(err, driver.ErrNoPTX) ||
+	if _, err := d.ModuleLoadData(&driver.Code{Name: "ring", Source: "12ab",
+		PTX: []byte("// source sha256 12ab\n")}); !errors.Is(err, driver.ErrNoPTX) ||
 		!strings.Contains(err.Error(), "load kernels of ring: it was generated without NVRTC") {
 		t.Errorf("a package without PTX: %v", err)
 	}
 	var stale *driver.StaleError
-	if _, err := d.ModuleLoadData(&driver.Code{Name: "ring", Source: "12ab", PTX: []byte("// source sha256 34cd\n//\nnonsense")}); !errors.As(err, &stale) || stale.Name != "ring" {
+	if _, err := d.ModuleLoadData(&driver.Code{Name: "ring", Source: "12ab",
+		PTX: []byte("// source sha256 34cd\n//\nnonsense")}); !errors.As(err, &stale) || stale.Name != "ring" {
 		t.Errorf("PTX of another source: %v", err)
 	}
+	fakeModules(t, d)
 	// The parameters may lie in an object that holds Go pointers.
 	launch := struct {
 		params uint32
@@ -324,5 +337,27 @@ func fakeKernels(t *testing.T, d *Driver) {
 	n := testing.AllocsPerRun(10, func() { d.EventRecordWithFlags(0x60, 0x50, 0) })
 	if n != 0 {
 		t.Errorf("recording an event makes %v allocations", n)
+	}
+}
+
+// fakeModules loads two packages, one of them for two plans.
+func fakeModules(t *testing.T, d *Driver) {
+	one, two := &driver.Code{Name: "one", PTX: []byte("good")}, &driver.Code{Name: "two", PTX: []byte("good")}
+	var loaded []driver.Module
+	for _, code := range []*driver.Code{one, two, one} {
+		m, err := d.ModuleLoadData(code)
+		must(t, err)
+		loaded = append(loaded, m)
+	}
+	if loaded[0] != loaded[2] || loaded[0] == loaded[1] {
+		t.Errorf("loaded %#x", loaded)
+	}
+	for _, m := range []driver.Module{loaded[0], loaded[1], loaded[2]} {
+		must(t, d.ModuleUnload(m))
+	}
+	again, err := d.ModuleLoadData(one)
+	must(t, err)
+	if again == loaded[0] {
+		t.Error("a module that was unloaded was not loaded again")
 	}
 }

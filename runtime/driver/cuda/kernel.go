@@ -22,9 +22,32 @@ import (
 // A grid is handed over as three words.
 var _ = [1]int{}[unsafe.Sizeof(driver.Dim3{})-3*C.sizeof_uint32_t]
 
+// module is loaded once, however many plans of a package there are.
+type module struct {
+	handle driver.Module
+	users  int
+}
+
 // ModuleLoadData has the driver compile and load the package's PTX, which must be that of
-// its source; what the compiler says about bad PTX is part of the error.
+// its source; the compiler's messages about bad PTX are part of the error. Code that is
+// loaded already is not loaded again.
 func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m := d.modules[code]
+	if m == nil {
+		handle, err := d.load(code)
+		if err != nil {
+			return 0, err
+		}
+		m = &module{handle: handle}
+		d.modules[code] = m
+	}
+	m.users++
+	return m.handle, nil
+}
+
+func (d *Driver) load(code *driver.Code) (driver.Module, error) {
 	if err := code.Check(); err != nil {
 		return 0, fmt.Errorf("load kernels of %s: %w", code.Name, err)
 	}
@@ -50,14 +73,26 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return driver.Function(f), nil
 }
 
-// ModuleUnload unloads the kernels.
+// ModuleUnload unloads the kernels where it was called as often as ModuleLoadData.
 func (d *Driver) ModuleUnload(m driver.Module) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for code, x := range d.modules {
+		if x.handle != m {
+			continue
+		}
+		if x.users--; x.users > 0 {
+			return nil
+		}
+		delete(d.modules, code)
+	}
 	return check("cuModuleUnload", C.ovgen_module_unload(d.ctx, C.uintptr_t(m)))
 }
 
 // LaunchKernel launches f with the struct that params points to as its one
 // parameter. The struct is read before the call returns.
-func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
 	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
 		(*C.uint32_t)(unsafe.Pointer(&block)), C.uintptr_t(s), (*C.char)(params)))
 }
@@ -71,7 +106,7 @@ func (d *Driver) beginCapture(s driver.Stream, mode C.int) error {
 	return check("cuStreamBeginCapture", C.ovgen_capture_begin(d.ctx, C.uintptr_t(s), mode))
 }
 
-// StreamEndCapture ends it and returns what was captured.
+// StreamEndCapture ends it and returns the graph.
 func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 	var g C.uintptr_t
 	r := C.ovgen_capture_end(d.ctx, C.uintptr_t(s), &g)

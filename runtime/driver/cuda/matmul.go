@@ -47,7 +47,7 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	return p.handle, nil
 }
 
-// MatmulDestroy gives back what one MatmulCreate returned.
+// MatmulDestroy releases the result of one MatmulCreate.
 func (d *Driver) MatmulDestroy(m driver.Product) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,10 +83,13 @@ func matmulError(m driver.Product, c, a, b, bias driver.Ptr, r C.int) error {
 			a, b, c, bias, wa, wb, wc, wbias,
 			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "misaligned address"})
 	case C.OVGEN_OVERLAP:
-		return fmt.Errorf("multiply: a, b or bias at %#x, %#x, %#x meets the result at %#x (give the result memory of its own): %w", a, b, bias, c,
-			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "an operand overlaps the result"})
+		return fmt.Errorf("multiply: a, b or bias at %#x, %#x, %#x meets the result at %#x (give the result memory "+
+			"of its own): %w", a, b, bias, c,
+			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE,
+				Text: "an operand overlaps the result"})
 	case C.OVGEN_NO_CONTEXT:
-		return &driver.Status{Call: "cuCtxSetCurrent", Code: 201, Text: "CUDA_ERROR_INVALID_CONTEXT: the context is gone"}
+		return &driver.Status{Call: "cuCtxSetCurrent", Code: 201,
+			Text: "CUDA_ERROR_INVALID_CONTEXT: the context is gone"}
 	}
 	return blasStatus("cublasLtMatmul", C.cublasStatus_t(r))
 }

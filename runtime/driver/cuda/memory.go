@@ -27,7 +27,7 @@ func (d *Driver) MemAlloc(bytes int64) (driver.Ptr, error) {
 	return driver.Ptr(p), nil
 }
 
-// MemFree frees what MemAlloc or MemAllocPooled made; it synchronises the device.
+// MemFree frees memory of MemAlloc or MemAllocPooled; it synchronises the device.
 func (d *Driver) MemFree(p driver.Ptr) error {
 	return check("cuMemFree", C.ovgen_mem_free(d.ctx, C.uint64_t(p)))
 }
@@ -42,8 +42,8 @@ func (d *Driver) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 	return driver.Ptr(base), int64(bytes), nil
 }
 
-// PointerGetAttributes tells what CUDA knows of p. Managed and host memory do not
-// count as device memory; an address that CUDA does not know is an error.
+// PointerGetAttributes returns CUDA's attributes of p. Managed and host memory do not count
+// as device memory; an address that CUDA does not know is an error.
 func (d *Driver) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, error) {
 	var a C.ovgen_attributes
 	r := C.ovgen_mem_attributes(d.ctx, C.uint64_t(p), &a)
@@ -51,7 +51,8 @@ func (d *Driver) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, e
 		r = C.CUDA_ERROR_INVALID_VALUE
 	}
 	if r != 0 {
-		return driver.PointerAttributes{}, fmt.Errorf("ask about address %#x: %w", p, status("cuPointerGetAttributes", r))
+		return driver.PointerAttributes{}, fmt.Errorf("ask about address %#x: %w", p,
+			status("cuPointerGetAttributes", r))
 	}
 	return driver.PointerAttributes{
 		Device:           a._type == C.CU_MEMORYTYPE_DEVICE && a.managed == 0,
@@ -99,7 +100,8 @@ func (d *Driver) MemcpyHtoD(dst driver.Ptr, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
-	return check("cuMemcpyHtoD", C.ovgen_copy_in(d.ctx, C.uint64_t(dst), (*C.char)(unsafe.Pointer(&src[0])), C.size_t(len(src))))
+	return check("cuMemcpyHtoD", C.ovgen_copy_in(d.ctx, C.uint64_t(dst), (*C.char)(unsafe.Pointer(&src[0])),
+		C.size_t(len(src))))
 }
 
 // MemcpyDtoH fills dst from the device and waits.
@@ -107,22 +109,26 @@ func (d *Driver) MemcpyDtoH(dst []byte, src driver.Ptr) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	return check("cuMemcpyDtoH", C.ovgen_copy_out(d.ctx, (*C.char)(unsafe.Pointer(&dst[0])), C.uint64_t(src), C.size_t(len(dst))))
+	return check("cuMemcpyDtoH", C.ovgen_copy_out(d.ctx, (*C.char)(unsafe.Pointer(&dst[0])),
+		C.uint64_t(src), C.size_t(len(dst))))
 }
 
 // MemcpyDtoDAsync enqueues a copy by the copy engine.
 func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
-	return check("cuMemcpyDtoDAsync", C.ovgen_copy(d.ctx, C.uint64_t(dst), C.uint64_t(src), C.size_t(bytes), C.uintptr_t(s)))
+	return check("cuMemcpyDtoDAsync", C.ovgen_copy(d.ctx, C.uint64_t(dst), C.uint64_t(src),
+		C.size_t(bytes), C.uintptr_t(s)))
 }
 
 // MemcpyDtoHAsync enqueues a copy into host memory that MemHostRegister pinned.
 func (d *Driver) MemcpyDtoHAsync(dst unsafe.Pointer, src driver.Ptr, bytes int64, s driver.Stream) error {
-	return check("cuMemcpyDtoHAsync", C.ovgen_copy_out_async(d.ctx, (*C.char)(dst), C.uint64_t(src), C.size_t(bytes), C.uintptr_t(s)))
+	return check("cuMemcpyDtoHAsync", C.ovgen_copy_out_async(d.ctx, (*C.char)(dst), C.uint64_t(src),
+		C.size_t(bytes), C.uintptr_t(s)))
 }
 
 // MemsetD32Async enqueues the writing of words.
 func (d *Driver) MemsetD32Async(dst driver.Ptr, value uint32, words int64, s driver.Stream) error {
-	return check("cuMemsetD32Async", C.ovgen_memset(d.ctx, C.uint64_t(dst), C.uint32_t(value), C.size_t(words), C.uintptr_t(s)))
+	return check("cuMemsetD32Async", C.ovgen_memset(d.ctx, C.uint64_t(dst), C.uint32_t(value),
+		C.size_t(words), C.uintptr_t(s)))
 }
 
 // MemAllocPooled makes stream-ordered memory (cuMemAllocAsync), which CUDA IPC

@@ -18,7 +18,8 @@ func TestMissingLibraries(t *testing.T) {
 		want []string
 	}{
 		{load("libovgen-absent.so.1"), []string{"open libovgen-absent.so.1", "No such file", "R550", "--gpus all"}},
-		{loadBlas([]string{"libovgen-a.so", "/absent/libovgen-b.so"}), []string{"open cuBLASLt", "libovgen-a.so", "/absent/libovgen-b.so", "OVGEN_CUBLASLT", "site-packages/nvidia"}},
+		{loadBlas([]string{"libovgen-a.so", "/absent/libovgen-b.so"}), []string{"open cuBLASLt", "libovgen-a.so",
+			"/absent/libovgen-b.so", "OVGEN_CUBLASLT", "site-packages/nvidia"}},
 		{load("libc.so.6"), []string{"it has no cuInit"}},
 		{loadBlas([]string{"libc.so.6"}), []string{"libc.so.6 has no cublasLtCreate"}},
 	} {
@@ -41,7 +42,8 @@ func TestBlasPaths(t *testing.T) {
 		version int
 		want    []string
 	}{
-		{"", 13000, []string{"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13", "/usr/local/cuda/lib64/libcublasLt.so.12"}},
+		{"", 13000, []string{"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13",
+			"/usr/local/cuda/lib64/libcublasLt.so.12"}},
 		{"", 12080, []string{"libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.12"}},
 		{"/x/mine.so", 13000, []string{"/x/mine.so"}},
 		{dir, 13000, []string{filepath.Join(dir, "libcublasLt.so.13"), filepath.Join(dir, "libcublasLt.so.12")}},

@@ -21,13 +21,19 @@ var forms = []struct {
 	want string
 }{
 	{driver.MatmulDesc{}, "op 0 0 epilogue 1 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Transposed: true, Bias: true}, "op 1 0 epilogue 4 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Transposed: true, Bias: true, Func: driver.GELU}, "op 1 0 epilogue 36 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Func: driver.GELU}, "op 0 0 epilogue 32 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Bias: true, Func: driver.ReLU}, "op 0 0 epilogue 6 bias 0x300 alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Func: driver.ReLU}, "op 0 0 epilogue 2 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Transposed: true, Bias: true},
+		"op 1 0 epilogue 4 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Transposed: true, Bias: true, Func: driver.GELU},
+		"op 1 0 epilogue 36 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Func: driver.GELU},
+		"op 0 0 epilogue 32 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Bias: true, Func: driver.ReLU},
+		"op 0 0 epilogue 6 bias 0x300 alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
+	{driver.MatmulDesc{Func: driver.ReLU},
+		"op 0 0 epilogue 2 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
 	{driver.MatmulDesc{TransposedA: true}, "op 0 1 epilogue 1 bias (nil) alpha 1 beta 0 a 24x16/24 b 8x16/8 c 24x8/24"},
-	{driver.MatmulDesc{TransposedA: true, Accumulate: true}, "op 0 1 epilogue 1 bias (nil) alpha 1 beta 1 a 24x16/24 b 8x16/8 c 24x8/24"},
+	{driver.MatmulDesc{TransposedA: true, Accumulate: true},
+		"op 0 1 epilogue 1 bias (nil) alpha 1 beta 1 a 24x16/24 b 8x16/8 c 24x8/24"},
 }
 
 // buildFakes compiles a libcuda.so.1 and a libcublasLt.so.12 into one folder.
@@ -71,7 +77,8 @@ func TestFakeMatmul(t *testing.T) {
 		must(t, err)
 		must(t, d.Matmul(m, 0x1000, 0x100, 0x200, 0x300, 0x2000, 0x50))
 		var status *driver.Status
-		if err := d.Matmul(m, 0x100, 0x100, 0x800, 0x2000, 0x3000, 0x50); !errors.As(err, &status) || status.Text != "an operand overlaps the result" {
+		if err := d.Matmul(m, 0x100, 0x100, 0x800, 0x2000, 0x3000, 0x50); !errors.As(err, &status) ||
+			status.Text != "an operand overlaps the result" {
 			t.Errorf("%+v: a product over its operand: %v", f.desc, err)
 		}
 		must(t, d.MatmulDestroy(m))
@@ -119,7 +126,8 @@ func TestFakeChoices(t *testing.T) {
 			out := inChild(t, dir, "TestFakeTuned", env...)
 			tuned, checked := strings.Count(out, "heuristic\n"), strings.Count(out, "check 42 42\n")
 			if tuned != x.tuned || checked != x.checked || strings.Count(out, "check") != checked {
-				t.Errorf("tuned %d times, checked %d times, want %d and %d:\n%s", tuned, checked, x.tuned, x.checked, out)
+				t.Errorf("tuned %d times, checked %d times, want %d and %d:\n%s", tuned, checked,
+					x.tuned, x.checked, out)
 			}
 			if files, _ := os.ReadDir(cache); len(files) != x.files {
 				t.Errorf("the folder has %v", files)

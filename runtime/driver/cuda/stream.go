@@ -42,7 +42,7 @@ func (d *Driver) StreamCreateWithPriority(p driver.Priority) (driver.Stream, err
 	return driver.Stream(s), check("cuStreamCreateWithPriority", r)
 }
 
-// StreamDestroy lets what is enqueued finish and then frees the stream.
+// StreamDestroy lets enqueued work finish and then frees the stream.
 func (d *Driver) StreamDestroy(s driver.Stream) error {
 	return check("cuStreamDestroy", C.ovgen_stream_destroy(d.ctx, C.uintptr_t(s)))
 }
@@ -52,7 +52,7 @@ func (d *Driver) StreamSynchronize(s driver.Stream) error {
 	return check("cuStreamSynchronize", C.ovgen_stream_synchronize(d.ctx, C.uintptr_t(s)))
 }
 
-// StreamQuery says whether everything enqueued has completed.
+// StreamQuery reports whether everything enqueued has completed.
 func (d *Driver) StreamQuery(s driver.Stream) (bool, error) {
 	return ready("cuStreamQuery", C.ovgen_stream_query(d.ctx, C.uintptr_t(s)))
 }
@@ -68,7 +68,7 @@ func ready(call string, r C.CUresult) (bool, error) {
 	return false, status(call, r)
 }
 
-// StreamIsCapturing says whether the stream is part of a capture, also of one
+// StreamIsCapturing reports whether the stream is part of a capture, also of one
 // that an error has made invalid.
 func (d *Driver) StreamIsCapturing(s driver.Stream) (bool, error) {
 	var capturing C.int
@@ -79,7 +79,8 @@ func (d *Driver) StreamIsCapturing(s driver.Stream) (bool, error) {
 // StreamWaitEvent makes the stream wait for the event's last record. CUDA refuses
 // driver.External outside of a capture.
 func (d *Driver) StreamWaitEvent(s driver.Stream, e driver.Event, f driver.EventFlags) error {
-	return check("cuStreamWaitEvent", C.ovgen_stream_wait(d.ctx, C.uintptr_t(s), C.uintptr_t(e), C.int(f&driver.External)))
+	return check("cuStreamWaitEvent", C.ovgen_stream_wait(d.ctx, C.uintptr_t(s), C.uintptr_t(e),
+		C.int(f&driver.External)))
 }
 
 // StreamBatchMemOp enqueues waits and writes in order, at most 255 a CUDA call.
@@ -104,13 +105,14 @@ func (d *Driver) EventDestroy(e driver.Event) error {
 	return check("cuEventDestroy", C.ovgen_event_destroy(d.ctx, C.uintptr_t(e)))
 }
 
-// EventRecordWithFlags records what the stream holds. CUDA refuses
-// driver.External outside of a capture.
+// EventRecordWithFlags records the stream's work so far. CUDA refuses driver.External
+// outside of a capture.
 func (d *Driver) EventRecordWithFlags(e driver.Event, s driver.Stream, f driver.EventFlags) error {
-	return check("cuEventRecordWithFlags", C.ovgen_event_record(d.ctx, C.uintptr_t(e), C.uintptr_t(s), C.int(f&driver.External)))
+	return check("cuEventRecordWithFlags", C.ovgen_event_record(d.ctx, C.uintptr_t(e), C.uintptr_t(s),
+		C.int(f&driver.External)))
 }
 
-// EventQuery says whether the event's last record has completed.
+// EventQuery reports whether the event's last record has completed.
 func (d *Driver) EventQuery(e driver.Event) (bool, error) {
 	return ready("cuEventQuery", C.ovgen_event_query(d.ctx, C.uintptr_t(e)))
 }

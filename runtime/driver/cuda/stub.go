@@ -14,7 +14,8 @@ func init() { driver.Register("cuda", backend{}) }
 
 // Count says that this build has no CUDA.
 func (backend) Count() (int, error) {
-	return 0, fmt.Errorf("open CUDA: this binary was built without cgo or not for Linux (build with CGO_ENABLED=1 on Linux): %w", driver.ErrUnavailable)
+	return 0, fmt.Errorf("open CUDA: this binary was built without cgo or not for Linux (build with CGO_ENABLED=1 on "+
+		"Linux): %w", driver.ErrUnavailable)
 }
 
 // Open fails as Count does.

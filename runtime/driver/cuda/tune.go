@@ -61,7 +61,7 @@ func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 // restore makes the product of an algorithm and runs it once: CUDA loads a kernel at its first launch,
 // and that may synchronise the device.
 func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.Product, err error) {
-	x, err := d.newScratch(desc)
+	x, err := d.newScratch(desc, true)
 	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
 	if err != nil {
 		return 0, err
@@ -69,7 +69,8 @@ func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.
 	shape := shapeOf(desc)
 	var made C.uintptr_t
 	var call *C.char
-	r := C.ovgen_product_restore(d.blas, &shape, C.uint64_t(x.bias), driver.WorkspaceBytes, unsafe.Pointer(&a), &made, &call)
+	r := C.ovgen_product_restore(d.blas, &shape, C.uint64_t(x.bias), driver.WorkspaceBytes,
+		unsafe.Pointer(&a), &made, &call)
 	if r != 0 {
 		return 0, blasStatus(C.GoString(call), r)
 	}
@@ -85,7 +86,7 @@ func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.
 // tune asks the heuristic for its choices, times them in turn, round by round, and
 // keeps the one with the best median: the first is often some percent slower.
 func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
-	x, err := d.newScratch(desc)
+	x, err := d.newScratch(desc, false)
 	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
 	if err != nil {
 		return 0, err
@@ -201,8 +202,9 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 	return ms / float32(n), err
 }
 
-// newScratch takes one allocation for all operands.
-func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
+// newScratch takes one allocation for all operands. Those that are read lie together where their
+// numbers don't matter: a smaller allocation takes less time.
+func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, error) {
 	x := &scratch{}
 	m, k, n, size := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size()
 	var total int64
@@ -211,7 +213,13 @@ func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
 		total += (bytes + 255) &^ 255
 		return driver.Ptr(at)
 	}
-	x.a, x.b, x.c, x.bias = piece(m*k*size), piece(k*n*size), piece(m*n*size), piece(n*size+16)
+	if together {
+		x.a = piece(max(m, n) * k * size)
+		x.b = x.a
+	} else {
+		x.a, x.b = piece(m*k*size), piece(k*n*size)
+	}
+	x.c, x.bias = piece(m*n*size), piece(n*size+16)
 	x.workspace = piece(driver.WorkspaceBytes)
 	x.bytes = total
 	var err error
@@ -233,9 +241,9 @@ func (d *Driver) newScratch(desc driver.MatmulDesc) (*scratch, error) {
 	return x, nil
 }
 
-// fill writes numbers of ordinary size, since zeros draw less power and would flatter. A product that
-// adds to C finds numbers there too; whatever they grow into is freed with the rest. It writes a block of pseudo-random numbers between 1/128 and 1, of both signs,
-// and doubles it until the memory is full.
+// fill writes numbers of ordinary size, since zeros draw less power and would flatter. A product
+// that adds to C finds numbers there too; their sums are freed with the rest. It writes a block of
+// pseudo-random numbers between 1/128 and 1, of both signs, and doubles it until the memory is full.
 func (d *Driver) fill(p driver.Ptr, bytes int64, t driver.Type, s driver.Stream) error {
 	block := make([]uint32, min(bytes/4, 1<<18))
 	rng := rand.New(rand.NewPCG(1, 2))

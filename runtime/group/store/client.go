@@ -66,7 +66,8 @@ func Join(ctx context.Context, c Config) (*Client, error) {
 	if c.Rank == 0 {
 		s, err := listen(c)
 		if errors.Is(err, unix.EADDRINUSE) {
-			return nil, fmt.Errorf("join job %q: another process is its rank 0 already (give each start its own job name): %w", c.Job, err)
+			return nil, fmt.Errorf("join job %q: another process is its rank 0 already (give each start its own job "+
+				"name): %w", c.Job, err)
 		} else if err != nil {
 			return nil, fmt.Errorf("join job %q: %w", c.Job, err)
 		}
@@ -286,14 +287,15 @@ func readAnswer(k kind, f *fields, size int) (a answer, err error) {
 }
 
 // Gather returns every rank's blob, by rank, when all ranks have come with the
-// same key, which says what this rank is doing; a detail behind "; " is quoted in
+// same key, which says what this rank is doing; a detail after "; " is quoted in
 // errors and need not be the same. The error is a *MismatchError
 // where keys differ, and the job goes on; a *MissingError where a rank did not
 // come in time or gave up, a *GoneError, or wraps ctx's: then it does not, and
 // every later Gather of any rank fails.
 func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte, error) {
 	if len(blob) > MaxBlob || len(key) > maxText {
-		return nil, fmt.Errorf("%s: a blob of %d bytes (at most %d) under a key of %d (at most %d)", key, len(blob), MaxBlob, len(key), maxText)
+		return nil, fmt.Errorf("%s: a blob of %d bytes (at most %d) under a key of %d (at most %d)", key, len(blob),
+			MaxBlob, len(key), maxText)
 	}
 	select {
 	case c.turn <- struct{}{}:

@@ -157,7 +157,8 @@ func drain(c net.Conn) {
 // known fails for an error that callers can't branch on.
 func known(t *testing.T, err error) {
 	t.Helper()
-	for _, target := range []any{new(*GoneError), new(*RefusedError), new(*RendezvousError), new(*MismatchError), new(*MissingError)} {
+	for _, target := range []any{new(*GoneError), new(*RefusedError), new(*RendezvousError),
+		new(*MismatchError), new(*MissingError)} {
 		if errors.As(err, target) {
 			return
 		}
@@ -174,7 +175,8 @@ func FuzzClient(f *testing.F) {
 	f.Add(joined(newFrame(refused).text("why")), true)
 	f.Add(joined(newFrame(accepted), newFrame(welcome)), false)
 	f.Add(joined(newFrame(accepted), newFrame(welcome), newFrame(result).number(2).bytes(nil).bytes(nil)), true)
-	f.Add(joined(newFrame(accepted), newFrame(welcome), newFrame(missing).text("k").numbers(nil).numbers(nil).text("")), true)
+	f.Add(joined(newFrame(accepted), newFrame(welcome), newFrame(missing).text("k").numbers(nil).numbers(nil).text("")),
+		true)
 	f.Add(joined(newFrame(accepted), newFrame(absent).numbers([]int{1}).texts(nil)), true)
 	f.Add(binary.LittleEndian.AppendUint32(joined(newFrame(accepted), newFrame(welcome)), 1<<31), true)
 	f.Fuzz(func(t *testing.T, sent []byte, stays bool) {

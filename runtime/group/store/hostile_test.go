@@ -86,7 +86,8 @@ func TestTenThousandConnections(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		flood(t, c, 4000, joined(newFrame(hello).number(version).number(1).number(2).text(c.Job))) // claims a rank that is there
+		// claims a rank that is there
+		flood(t, c, 4000, joined(newFrame(hello).number(version).number(1).number(2).text(c.Job)))
 		flood(t, c, 1000, nil)
 	}()
 	for working := true; working; {
@@ -196,19 +197,24 @@ func TestBrokenRankZero(t *testing.T) {
 		stays bool
 		want  string
 	}{
-		{"garbage", []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), true, "rank 0 of 2 did not come within 300ms (a process is there, but does not answer as rank 0 does: malformed frame"},
+		{"garbage", []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), true,
+			"rank 0 of 2 did not come within 300ms (a process is there, but does not answer as rank 0 " +
+				"does: malformed frame"},
 		{"says nothing", nil, true, "rank 0 of 2 did not come within 300ms (a process is there"},
 		{"hangs up", nil, false, "rank 0 of 2 did not come within 300ms"},
 		{"huge length", append(huge, byte(accepted)), true, "malformed frame: 2147483648 bytes"},
 		{"half an answer", []byte{90, 0, 0, 0, byte(refused), 1}, false, "rank 0 of 2 did not come"},
-		{"garbage for a welcome", append(joined(met[0]), "garbage"...), true, "wait for the other ranks: rank 0 sent a malformed frame"},
+		{"garbage for a welcome", append(joined(met[0]), "garbage"...), true,
+			"wait for the other ranks: rank 0 sent a malformed frame"},
 		{"silent after its acceptance", joined(met[0]), true, "rank 0 of 2 did not come"},
 		{"gone after its acceptance", joined(met[0]), false, "rank 0 is gone"},
 		{"a rank that is none is gone", joined(met[0], newFrame(gone).number(1<<31)), true, "malformed frame"},
 		{"garbage in a gather", append(joined(met...), "garbage"...), true, "k: rank 0 sent a malformed frame"},
 		{"huge length in a gather", append(joined(met...), huge...), false, "k: rank 0 is gone"},
-		{"many empty blobs", joined(met[0], met[1], append(newFrame(result).number(1<<17), make([]byte, 4<<17)...)), true, "k: rank 0 sent a malformed frame"},
-		{"keys of one rank", joined(met[0], met[1], newFrame(mismatch).texts([]string{"k"})), true, "k: rank 0 sent a malformed frame"},
+		{"many empty blobs", joined(met[0], met[1], append(newFrame(result).number(1<<17), make([]byte, 4<<17)...)),
+			true, "k: rank 0 sent a malformed frame"},
+		{"keys of one rank", joined(met[0], met[1], newFrame(mismatch).texts([]string{"k"})), true,
+			"k: rank 0 sent a malformed frame"},
 		{"hangs up in a gather", joined(met...), false, "k: rank 0 is gone"},
 		{"silent in a gather", joined(met...), true, "k: rank 0 did not answer within"},
 	} {

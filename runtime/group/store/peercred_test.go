@@ -61,7 +61,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	// It lies about whose job it is and does not look at who serves.
-	_, err := Join(context.Background(), Config{Job: job, Rank: 1, Size: 2, Timeout: 300 * time.Millisecond, Network: sockets{uid: 0, peer: 0}})
+	_, err := Join(context.Background(), Config{Job: job, Rank: 1, Size: 2, Timeout: 300 * time.Millisecond,
+		Network: sockets{uid: 0, peer: 0}})
 	fmt.Print(os.Getuid(), " ", err)
 	os.Exit(0)
 }
@@ -96,7 +97,8 @@ func TestOtherUser(t *testing.T) {
 	c.Dir, c.Env = "/", append(os.Environ(), foreignJob+"="+job)
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := c.Output()
-	if err != nil || !strings.HasPrefix(string(out), "65534 join job") || !strings.Contains(string(out), "did not come") {
+	if err != nil || !strings.HasPrefix(string(out), "65534 join job") ||
+		!strings.Contains(string(out), "did not come") {
 		t.Errorf("%s, %v", out, err)
 	}
 	var r *RendezvousError

@@ -261,7 +261,8 @@ func (s *server) greet(m *member, g greeting) {
 	var why string
 	switch {
 	case g.version != version:
-		why = fmt.Sprintf("protocol version %d, rank 0 speaks %d (all ranks must run the same binary)", g.version, version)
+		why = fmt.Sprintf("protocol version %d, rank 0 speaks %d (all ranks must run the same binary)", g.version,
+			version)
 	case g.job != s.Job:
 		why = fmt.Sprintf("job %q is not job %q", g.job, s.Job)
 	case g.size != s.Size:
@@ -269,7 +270,8 @@ func (s *server) greet(m *member, g greeting) {
 	case g.rank < 0 || g.rank >= s.Size:
 		why = fmt.Sprintf("rank %d of a job of %d", g.rank, s.Size)
 	case s.open || s.members[g.rank] != nil:
-		why = fmt.Sprintf("rank %d of job %q is there already (give each process its own rank, and each start its own job name)", g.rank, s.Job)
+		why = fmt.Sprintf("rank %d of job %q is there already (give each process its own rank, and each start its "+
+			"own job name)", g.rank, s.Job)
 	}
 	if why != "" {
 		m.rank = -1

@@ -235,7 +235,8 @@ func TestSecondRankZero(t *testing.T) {
 	networks(t, 5*time.Second, func(t *testing.T, c Config) {
 		joinAll(t, c, 2)
 		c.Rank, c.Size = 0, 2
-		if _, err := Join(t.Context(), c); err == nil || !strings.Contains(err.Error(), "another process is its rank 0") {
+		if _, err := Join(t.Context(), c); err == nil ||
+			!strings.Contains(err.Error(), "another process is its rank 0") {
 			t.Error(err)
 		}
 		c.Rank = 1
@@ -250,7 +251,8 @@ func TestBadConfig(t *testing.T) {
 	good := Config{Job: "j", Rank: 0, Size: 1, Timeout: time.Second, Network: Memory()}
 	for _, spoil := range []func(*Config){
 		func(c *Config) { c.Size = 0 }, func(c *Config) { c.Size = MaxRanks + 1 }, func(c *Config) { c.Rank = 1 },
-		func(c *Config) { c.Rank = -1 }, func(c *Config) { c.Job = "" }, func(c *Config) { c.Job = strings.Repeat("x", 81) },
+		func(c *Config) { c.Rank = -1 }, func(c *Config) { c.Job = "" },
+		func(c *Config) { c.Job = strings.Repeat("x", 81) },
 		func(c *Config) { c.Timeout = 0 }, func(c *Config) { c.Network = nil },
 	} {
 		c := good
@@ -348,9 +350,10 @@ func stranger(t *testing.T, c Config, sent []byte, stay bool) {
 // TestBadMember breaks the protocol after a proper hello: the rank counts as gone.
 func TestBadMember(t *testing.T) {
 	for name, sent := range map[string][]byte{
-		"garbage":       []byte("garbage that is no frame"),
-		"hello again":   encode(newFrame(hello).number(version).number(1).number(2).text("j")),
-		"gather twice":  append(encode(newFrame(gather).text("k").bytes(nil)), encode(newFrame(gather).text("k").bytes(nil))...),
+		"garbage":     []byte("garbage that is no frame"),
+		"hello again": encode(newFrame(hello).number(version).number(1).number(2).text("j")),
+		"gather twice": append(encode(newFrame(gather).text("k").bytes(nil)),
+			encode(newFrame(gather).text("k").bytes(nil))...),
 		"half a gather": {200, 0, 0, 0, byte(gather), 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,8 @@ var kinds = []kind{{"schedules", schedules}, {"kernels", kernels}, {"packages", 
 func main() {
 	all := flag.Bool("v", false, "say of each mutant caught what it breaks, in full")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutants [-v] [schedules] [kernels] [packages]; without a kind, all three")
+		fmt.Fprintln(flag.CommandLine.Output(),
+			"usage: mutants [-v] [schedules] [kernels] [packages]; without a kind, all three")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

@@ -114,7 +114,7 @@ type tensor struct {
 }
 
 // tensors are the caller's that have elements on this rank, results first: what is
-// written ahead of a run goes over what they are spoilt with.
+// written before a run goes over what they are spoilt with.
 func (r *rank) tensors() (list []tensor) {
 	add := func(name, buffer string, part int64) {
 		if t := (tensor{name, r.problem.Result(name), buffer, 0, r.part(name)}); t.Count > 0 {

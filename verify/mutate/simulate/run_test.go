@@ -38,7 +38,7 @@ type Outcome struct {
 	Err   error    // of a driver call
 }
 
-// Failed says that something went wrong.
+// Failed reports whether something went wrong.
 func (o Outcome) Failed() bool {
 	return len(o.Hung) > 0 || len(o.Races) > 0 || len(o.Wrong) > 0 || o.Err != nil
 }

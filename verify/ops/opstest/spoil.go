@@ -42,7 +42,8 @@ var mistakes = []func(*rapid.T, *ops.Op){
 	func(t *rapid.T, o *ops.Op) { o.Count = place(t, o.Count) },
 	func(_ *rapid.T, o *ops.Op) { o.Words, o.Uses = nil, nil },
 	func(t *rapid.T, o *ops.Op) {
-		o.Words = append(o.Words, ops.Word{Write: rapid.Bool().Draw(t, "write"), Value: rapid.Uint32Range(0, 2).Draw(t, "value"), At: place(t, ops.Loc{})})
+		o.Words = append(o.Words, ops.Word{Write: rapid.Bool().Draw(t, "write"), Value: rapid.Uint32Range(0, 2).Draw(t,
+			"value"), At: place(t, ops.Loc{})})
 	},
 	func(t *rapid.T, o *ops.Op) {
 		o.Uses = append(o.Uses, ops.Use{Write: rapid.Bool().Draw(t, "write"), Bytes: size(t), At: place(t, ops.Loc{})})
@@ -78,7 +79,8 @@ func place(t *rapid.T, at ops.Loc) ops.Loc {
 	case 1:
 		at.Offset += size(t)
 	case 2:
-		at.Buffer = rapid.SampledFrom([]string{"", "A", "C", "S", "ready", "step[main]", "count[main]", "workspace[main]"}).Draw(t, "buffer")
+		at.Buffer = rapid.SampledFrom([]string{"", "A", "C", "S", "ready", "step[main]", "count[main]",
+			"workspace[main]"}).Draw(t, "buffer")
 	}
 	return at
 }

@@ -26,7 +26,7 @@ and so are test files, which may hold mistakes on purpose.`,
 	Run: run,
 }
 
-// Wanted says that the command line is that of a go vet tool: -V=full, -flags, or the
+// Wanted reports whether the command line is that of a go vet tool: -V=full, -flags, or the
 // description of a package.
 func Wanted(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
@@ -50,7 +50,8 @@ type checker struct {
 }
 
 func run(pass *analysis.Pass) (any, error) {
-	c := &checker{pass: pass, src: literal.New(pass.TypesInfo, pass.Files), said: map[report]bool{}, top: map[ast.Expr]bool{}}
+	c := &checker{pass: pass, src: literal.New(pass.TypesInfo, pass.Files), said: map[report]bool{},
+		top: map[ast.Expr]bool{}}
 	files := slices.DeleteFunc(slices.Clone(pass.Files), func(f *ast.File) bool {
 		return strings.HasSuffix(pass.Fset.Position(f.Pos()).Filename, "_test.go")
 	})
@@ -79,7 +80,8 @@ func run(pass *analysis.Pass) (any, error) {
 func (c *checker) variables(spec *ast.ValueSpec) {
 	for i, id := range spec.Names {
 		obj := c.pass.TypesInfo.Defs[id]
-		if obj == nil || !id.IsExported() || !literal.IsSchedule(obj.Type()) || len(spec.Values) > 0 && len(spec.Values) != len(spec.Names) {
+		if obj == nil || !id.IsExported() || !literal.IsSchedule(obj.Type()) || len(spec.Values) > 0 &&
+			len(spec.Values) != len(spec.Names) {
 			continue
 		}
 		var value ast.Expr
@@ -121,7 +123,8 @@ func (c *checker) local(lit *ast.CompositeLit) {
 	s, unknown := c.src.Value(lit)
 	for _, e := range schedule.FieldErrors(s.Validate()) {
 		p := c.src.Find(lit, e.Path)
-		if !p.Whole || e.Path == "Tensors" || strings.HasSuffix(e.Path, ".Of") && len(s.Tensors) == 0 || dependsOn(e.Path, unknown) {
+		if !p.Whole || e.Path == "Tensors" || strings.HasSuffix(e.Path, ".Of") && len(s.Tensors) == 0 ||
+			dependsOn(e.Path, unknown) {
 			continue
 		}
 		c.say(p.At.Pos(), "schedule: "+e.Error())
@@ -135,12 +138,13 @@ func (c *checker) say(at token.Pos, msg string) {
 	}
 }
 
-// dependsOn says that a finding may be due to something unknown: to anything in the
+// dependsOn reports whether a finding may be due to something unknown: to anything in the
 // same field of the schedule, or to what is computed and where.
 func dependsOn(path string, unknown []string) bool {
 	computed := func(f string) bool { return f == "Ops" || f == "Tensors" }
 	return slices.ContainsFunc(unknown, func(u string) bool {
-		return u == "" || field(u) == field(path) || computed(field(u)) && (computed(field(path)) || strings.HasSuffix(path, ".Of"))
+		return u == "" || field(u) == field(path) || computed(field(u)) &&
+			(computed(field(path)) || strings.HasSuffix(path, ".Of"))
 	})
 }
 

@@ -40,7 +40,7 @@ type call struct {
 	env     Env
 	stdout  io.Writer
 	stderr  io.Writer
-	args    []string // behind the flags
+	args    []string // after the flags
 	output  string   // -o
 	nvrtc   string   // -nvrtc
 	library string   // -c
@@ -189,7 +189,7 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	return f
 }
 
-// parse reads flags before and behind the arguments.
+// parse reads flags before and after the arguments.
 func (c *call) parse(v *verb, args []string) error {
 	f := v.flags(c)
 	for {

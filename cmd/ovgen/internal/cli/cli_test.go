@@ -93,7 +93,7 @@ func waitForPid(t *testing.T, name string, status <-chan int, stderr *bytes.Buff
 	return 0
 }
 
-// ended says whether a process is dead and only waits to be reaped by whoever took it
+// ended reports whether a process is dead and only waits to be reaped by whoever took it
 // over from the go command.
 func ended(pid int) bool {
 	for range 100 {

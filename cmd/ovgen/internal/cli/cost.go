@@ -115,7 +115,7 @@ func (c *call) costJSON(p *hostir.Program, drawn, other *cost.Prediction) error 
 		drawn.Products, drawn.Link, drawn.Memory, drawn.Latency, drawn.Pure, drawn.LinkBound, drawn.Limit, needed})
 }
 
-// extentsText is "4096,8192,7168", with " N2=1024" behind it where the program has more.
+// extentsText is "4096,8192,7168", with " N2=1024" after it where the program has more.
 func extentsText(x cost.Case, p *hostir.Program) string {
 	c := p.Schedule.Constants()
 	text := fmt.Sprintf("%d,%d,%d", cmp.Or(x.M, c[schedule.M]), cmp.Or(x.K, c[schedule.K]), cmp.Or(x.N, c[schedule.N]))

@@ -88,7 +88,7 @@ func (v *verb) help(w io.Writer) {
 	}
 }
 
-// flagless says that the verb has no flags.
+// flagless reports whether the verb has no flags.
 func (v *verb) flagless() bool {
 	none := true
 	v.flags(&call{}).VisitAll(func(*flag.Flag) { none = false })

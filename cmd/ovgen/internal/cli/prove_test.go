@@ -131,7 +131,8 @@ func TestPanicIsOneSchedules(t *testing.T) {
 	}
 	broken := *p
 	broken.Name, broken.Body = "Broken", []hostir.Node{nil}
-	if _, err := emit.Packages([]emit.Input{{Program: &broken}}, emit.Options{}); err == nil || !strings.HasPrefix(err.Error(), "schedule Broken: the emitter fails on this schedule: ") {
+	if _, err := emit.Packages([]emit.Input{{Program: &broken}}, emit.Options{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "schedule Broken: the emitter fails on this schedule: ") {
 		t.Errorf("the emitter: got %v", err)
 	}
 }

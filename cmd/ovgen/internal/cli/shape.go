@@ -119,7 +119,7 @@ func filled(x cost.Case, p *hostir.Program) cost.Case {
 	return x
 }
 
-// enough says that a case has all the counts that its ranks look up.
+// enough reports whether a case has all the counts that its ranks look up.
 func enough(x cost.Case, p *hostir.Program) bool {
 	for r := range x.Ranks {
 		if _, err := ops.Unroll(p, listOf(x, r)); err != nil {

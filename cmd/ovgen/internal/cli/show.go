@@ -28,7 +28,7 @@ body, each with its type as "node", expressions and streams as text.
 With -cost it predicts instead, from the operations of all ranks and a small model of
 the machine, how long a run of that shape takes, how much of the communication no
 product hides and what limits it, and draws the streams of one rank over time. The
-time is the device's, behind work that is already queued. Below it says what device memory
+time is the device's, after work that is already queued. Below it says what device memory
 a plan of that shape takes; -json prints the figures as data. With -timeline it draws the
 streams of all ranks as SVG.`,
 	draws: true, json: true,
@@ -102,7 +102,7 @@ func (c *call) shown(p *hostir.Program) error {
 	return err
 }
 
-// predicts says that a prediction was asked for.
+// predicts reports whether a prediction was asked for.
 func (c *call) predicts() bool { return c.price.on || c.price.timeline != "" }
 
 // together refuses flags that what was asked for does not read.
@@ -165,7 +165,7 @@ func (c *call) named() (*load.Declaration, *hostir.Program, error) {
 	}
 	if len(c.args) == 1 {
 		return nil, nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s "+
-			"./schedules; README.md lists the catalog)",
+			"./schedules; docs/schedules.md lists the catalog)",
 			c.verb.name, name, c.verb.name, name)
 	}
 	if len(known) == 0 {

@@ -49,7 +49,8 @@ func vet(c *call) error {
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, x := range s.good() {
 		p := x.input.Program.Schedule
-		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.input.Proof, p.Operation(), placements(p), ways(x.input.Program))
+		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.input.Proof, p.Operation(),
+			placements(p), ways(x.input.Program))
 	}
 	if err := table.Flush(); err != nil {
 		return err

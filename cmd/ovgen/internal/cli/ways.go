@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -12,7 +11,7 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// Words behind help that ask for the table of what is lowered: for a screen, and as the page
+// Words after help that ask for the table of what is lowered: for a screen, and as the page
 // docs/schedules.md.
 const (
 	waysTopic      = "ways"
@@ -22,28 +21,24 @@ const (
 // printWays prints what there are programs for: the table that schedules are held against.
 func printWays(w io.Writer) error {
 	fmt.Fprint(w, `The placements of a schedule say what has to travel; Moves chooses the way, the first of
-a communication where nothing is said. Each way has options of its own; of a
-communication it reads those below. go doc ovgen/schedule says what each way does.
+a communication where nothing is said. go doc ovgen/schedule says what each way does.
 
 `)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "COMMUNICATION\tWAY\tOPTIONS")
 	for _, c := range lower.Table() {
 		for _, x := range c.Ways {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, schedule.WayName(x.Way), options(x))
+			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, schedule.WayName(x), options(x))
 		}
 	}
 	return table.Flush()
 }
 
-// options are those that a way has for a communication, with their values.
-func options(x lower.Lowering) string {
+// options are those of a way, with their values.
+func options(w schedule.Way) string {
 	var list []string
-	for _, field := range x.Reads {
-		text, values := field, schedule.OptionValues(x.Way, field)
-		if i := slices.Index(values, schedule.OneKernel); i >= 0 && !x.OneKernel {
-			values = slices.Delete(values, i, i+1)
-		}
+	for _, o := range schedule.Options(w) {
+		text, values := o.Field, schedule.OptionValues(w, o.Field)
 		if len(values) > 1 || values[0] != "yes" {
 			text += " " + strings.Join(values, ", ")
 		}
@@ -61,9 +56,9 @@ func printSchedules(w io.Writer) error {
 	}
 	fmt.Fprint(w, `# What is lowered
 
-Printed by `+"`ovgen help schedules`"+`; a test holds it current. The placements of a schedule's tensors say which
-communication it needs: names of tensors and of extents are its own. `+"`Moves`"+` chooses among the ways; the first of each
-table is taken where a schedule says none. An option that is left out takes the fastest known value. S is any constant.
+`+"`ovgen help schedules`"+` prints this page; a test keeps it current. The placements of a schedule's tensors imply the
+communication; the names of its tensors and extents are free. `+"`Moves`"+` chooses among the ways; the default is the
+first of each table. Unset options default to the fastest known value. S is any constant.
 `)
 	for _, c := range lower.Table() {
 		fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(c.Name[:1])+c.Name[1:])
@@ -72,7 +67,7 @@ table is taken where a schedule says none. An option that is left out takes the 
 		}
 		fmt.Fprint(w, "\n| way | options | in the catalog |\n|---|---|---|\n")
 		for _, x := range c.Ways {
-			name := schedule.WayName(x.Way)
+			name := schedule.WayName(x)
 			fmt.Fprintf(w, "| %s | %s | %s |\n", name, options(x), strings.Join(made[c.Name+" "+name], ", "))
 		}
 	}

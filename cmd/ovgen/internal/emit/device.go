@@ -1,8 +1,6 @@
 package emit
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -13,28 +11,41 @@ import (
 
 // device is the device code of one package as text.
 type device struct {
-	name   string // of the package, and of its folder in the output
-	from   string // what it was generated from
-	source templates.Text
-	host   []templates.HostKernel
-	words  bool // kernels signal
+	name     string // of the package, and of its folder in the output
+	from     string // what it was generated from
+	includes []string
+	headers  map[string][]byte // all of them, by name
+	source   templates.Text
+	host     []templates.HostKernel
 }
 
 // render makes the text of a .cu.
 func (d device) render(parts []templates.Part) (*device, error) {
 	var err error
+	if d.headers, err = templates.Headers(); err != nil {
+		return nil, err
+	}
 	d.source, err = templates.Render(parts...)
 	return &d, err
 }
 
-// digest is what PTX is compiled from.
-func (d *device) digest() string { return driver.Digest(d.source.Bytes) }
+// texts are the .cu and the headers that it includes: what PTX is compiled from.
+func (d *device) texts() [][]byte {
+	texts := [][]byte{d.source.Bytes}
+	for _, name := range d.includes {
+		texts = append(texts, d.headers[name])
+	}
+	return texts
+}
+
+// digest is that of what PTX is compiled from.
+func (d *device) digest() string { return driver.Digest(d.texts()...) }
 
 // emit adds NAME.cu, NAME_host.cc and NAME_sm80.ptx.
 func (d *device) emit(opt Options, files map[string][]byte) error {
-	sum := sha256.Sum256(d.source.Bytes)
+	included := driver.Digest(append(d.texts(), d.headers[templates.HostHeader])...)
 	host, err := templates.Render(templates.Part{Template: "host.cc.tmpl",
-		Data: templates.Host{Package: d.name, From: d.from, Source: hex.EncodeToString(sum[:]), Words: d.words, Kernels: d.host}})
+		Data: templates.Host{Package: d.name, From: d.from, Source: included, Kernels: d.host}})
 	if err != nil {
 		return err
 	}
@@ -73,7 +84,7 @@ const ptxSuffix = "_sm80.ptx"
 // *MissingError comes the file that says that there is none.
 func (d *device) ptx(opt Options) ([]byte, error) {
 	name := path.Join(d.name, d.name+ptxSuffix)
-	stamp := newStamp(d.name, d.source.Bytes)
+	stamp := stamp{name: d.name, source: d.digest()}
 	if opt.Compiler == nil {
 		have := opt.Existing[name]
 		if stamp.current(have) {
@@ -81,7 +92,11 @@ func (d *device) ptx(opt Options) ([]byte, error) {
 		}
 		return stamp.absent(), &MissingError{File: name, Why: opt.Missing}
 	}
-	ptx, err := opt.Compiler.Compile(d.name+".cu", d.source.Bytes, nil, compileOptions)
+	headers := map[string][]byte{}
+	for name, text := range d.headers {
+		headers["../"+headersName+"/"+name] = text
+	}
+	ptx, err := opt.Compiler.Compile(d.name+".cu", d.source.Bytes, headers, compileOptions)
 	if err != nil {
 		return nil, d.inTemplates(err)
 	}

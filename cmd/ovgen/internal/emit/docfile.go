@@ -17,7 +17,7 @@ func (u *unit) docFile() ([]byte, error) {
 	fmt.Fprintf(&text, "%s\n", wrap("Package "+u.purpose()))
 	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(describe(u.program)))
 	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number of ranks:\n\n")
-	text.WriteString(indented(hostir.Print(u.program)))
+	text.WriteString(indented(foldRemarks(hostir.Print(u.program))))
 	text.WriteString("\n" + wrap(u.carriers()) + "\n")
 	text.WriteString("\nProof: " + u.proof() + ".\n")
 	f := u.file()
@@ -52,9 +52,12 @@ func (u *unit) carriers() string {
 	text := ""
 	for _, m := range lower.Read(u.program) {
 		for _, o := range m.Options {
+			by := "Copies between ranks go by " + carried[o.Value]
 			switch {
+			case o.Field == "By" && text != "" && text != by:
+				text += ", those of " + m.Of + " by " + carried[o.Value]
 			case o.Field == "By":
-				text = "Copies between ranks go by " + carried[o.Value]
+				text = by
 			case o.Field == "Signals" && o.Value == string(schedule.MemOps):
 				text = "No rank copies from or to another. Signals go by stream memory operations"
 			case o.Field == "Signals":
@@ -91,7 +94,41 @@ func describe(p *hostir.Program) string {
 		for _, o := range m.Options {
 			options = append(options, o.Field+" "+o.Value)
 		}
-		fmt.Fprintf(&b, "%s by %s: %s\n", m.Of, schedule.WayName(m.Way), strings.Join(options, ", "))
+		b.WriteString(hanging(fmt.Sprintf("%s by %s: ", m.Of, schedule.WayName(m.Way)), options))
+	}
+	return b.String()
+}
+
+// hanging is a list behind a head, in lines that begin below the first.
+func hanging(head string, list []string) string {
+	text, line := "", head
+	for i, x := range list {
+		if i < len(list)-1 {
+			x += ","
+		}
+		if len(line)+len(x) > columns-len("//\t") {
+			text, line = text+strings.TrimRight(line, " ")+"\n", "    "
+		}
+		line += x + " "
+	}
+	return text + strings.TrimRight(line, " ") + "\n"
+}
+
+// foldRemarks brings remarks nearer to what they are on, or on lines of their own, where lines are too long.
+func foldRemarks(text string) string {
+	const width = columns - len("//\t")
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if at := strings.LastIndex(line, " # "); len(line) > width && at > 0 {
+			code, remark := strings.TrimRight(line[:at], " "), line[at+1:]
+			line = code + "  " + remark
+			if len(line) > width {
+				indent := len(code) - len(strings.TrimLeft(code, " "))
+				line = code + "\n" + strings.Repeat(" ", indent+2) + remark
+			}
+		}
+		b.WriteString(line + "\n")
 	}
 	return b.String()
 }

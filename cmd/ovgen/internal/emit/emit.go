@@ -94,6 +94,9 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	if err := errors.Join(append(errs, distinct(units), CheckFamilies(inputs))...); err != nil {
 		return nil, err
 	}
+	if err := emitHeaders(files); err != nil {
+		return nil, fmt.Errorf("package %s: %w", headersName, err)
+	}
 	if err := emitRun(units, opt, files); err != nil {
 		return nil, fmt.Errorf("package %s: %w", runName, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
+	"ovgen/templates"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -80,8 +81,8 @@ func TestGolden(t *testing.T) {
 	files := packages(t, program(t, "Plain", matmul()), program(t, "InTurn", inTurn()))
 	want := map[string][]byte{}
 	for name, text := range files {
-		if strings.HasSuffix(name, "_host.cc") || strings.HasSuffix(name, ".ptx") {
-			continue // the host file is the template; PTX is not made here
+		if strings.HasSuffix(name, "_host.cc") || strings.HasSuffix(name, ".h") || strings.HasSuffix(name, ".ptx") {
+			continue // the host file and the headers are templates; PTX is not made here
 		}
 		golden := filepath.Join("testdata", name+".golden")
 		if *update {
@@ -99,8 +100,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
 		}
 	}
-	if len(want) != 14 {
-		t.Errorf("%d golden files of %v, want 14", len(want), slices.Sorted(maps.Keys(files)))
+	if len(want) != 15 {
+		t.Errorf("%d golden files of %v, want 15", len(want), slices.Sorted(maps.Keys(files)))
 	}
 }
 
@@ -179,7 +180,7 @@ func TestCodeCheck(t *testing.T) {
 		{source, ptx, ""},
 		{source, ptx + "\n", "was changed after it was compiled"},
 		{driver.Digest([]byte("other")), ptx, "was compiled from another .cu"},
-		{source, string(newStamp("inturn", nil).absent()), driver.ErrNoPTX.Error()},
+		{source, string(stamp{name: "inturn"}.absent()), driver.ErrNoPTX.Error()},
 	} {
 		err := (&driver.Code{Name: "inturn", Source: c.source, PTX: []byte(c.ptx)}).Check()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -204,6 +205,40 @@ func TestHashCoversDeviceCode(t *testing.T) {
 	text.Bytes = bytes.Replace(slices.Clone(was), []byte("struct"), []byte("struct "), 1)
 	if bytes.Equal(was, text.Bytes) || u.hash() == right {
 		t.Error("a change in the .cu changes no hash")
+	}
+}
+
+// A change in a header alone makes another program, whose PTX of before is stale; one in a header that the kernels do
+// not include makes none, and each changes the file that compiles it for the host.
+func TestHashCoversHeaders(t *testing.T) {
+	in := program(t, "InTurn", inTurn())
+	before := packages(t, in)
+	for name, included := range map[string]bool{"ptx.h": true, "words.h": true, "bytes.h": true, "sum.h": false, "host.h": false} {
+		u, err := newUnit(in, Options{Compiler: fake{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := u.hash()
+		if len(u.code.headers[name]) == 0 {
+			t.Errorf("there is no %s", name)
+		}
+		u.code.headers[name] = append(slices.Clone(u.code.headers[name]), '\n')
+		if changed := u.hash() != right; changed != included {
+			t.Errorf("%s: a change in it changes the program's hash: %v, want %v", name, changed, included)
+		}
+		err = (&driver.Code{Name: u.name, Source: u.code.digest(), PTX: before["inturn/inturn_sm80.ptx"]}).Check()
+		if stale := new(driver.StaleError); errors.As(err, &stale) != included {
+			t.Errorf("%s: PTX from before a change in it: %v", name, err)
+		}
+		after := map[string][]byte{}
+		if err := u.emit(after); err != nil {
+			t.Fatal(err)
+		}
+		const host = "inturn/inturn_host.cc"
+		compiled := included || name == templates.HostHeader
+		if changed := !bytes.Equal(before[host], after[host]); changed != compiled {
+			t.Errorf("%s: a change in it changes %s: %v, want %v", name, host, changed, compiled)
+		}
 	}
 }
 

@@ -3,7 +3,9 @@ package emit
 import (
 	"bytes"
 	"fmt"
+	"go/format"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -59,7 +61,52 @@ func render(f *jen.File, name string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("format %s, as generated: %w", name, err)
 	}
+	if out, err = format.Source(fold(out)); err != nil {
+		return nil, fmt.Errorf("format %s, as generated: %w", name, err)
+	}
 	return out, nil
+}
+
+// columns is the longest line of generated Go that can be broken.
+const columns = 120
+
+// fold breaks lines of code that are too long behind the last comma that ends an argument or an element of the
+// outermost list and leaves what comes before short enough.
+func fold(text []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		code := bytes.TrimLeft(line, "\t")
+		indent := line[:len(line)-len(code)]
+		for depth := 0; len(line) > columns+1 && !bytes.HasPrefix(code, []byte("//")); depth = 1 {
+			at := breakAt(line, depth)
+			if at == 0 {
+				break
+			}
+			out = append(append(out, line[:at]...), '\n')
+			line = slices.Concat(indent, []byte("\t"), bytes.TrimLeft(line[at:], " "))
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// breakAt is behind which byte fold breaks a line that starts within so many brackets; 0 where it can't.
+func breakAt(line []byte, depth int) int {
+	shallowest, at, quoted := len(line), 0, false
+	for i, c := range line[:columns] {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case bytes.IndexByte([]byte("([{"), c) >= 0:
+			depth++
+		case bytes.IndexByte([]byte(")]}"), c) >= 0:
+			depth--
+		case c == ',' && depth > 0 && depth <= shallowest:
+			shallowest, at = depth, i+1
+		}
+	}
+	return at
 }
 
 // doc is a comment of paragraphs, wrapped.
@@ -70,7 +117,7 @@ func docf(format string, args ...any) jen.Code { return doc(fmt.Sprintf(format, 
 
 // wrap breaks the lines of each paragraph anew, but for preformatted ones.
 func wrap(text string) string {
-	const width = 97
+	const width = columns - len("\t// ")
 	var out []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		if strings.HasPrefix(paragraph, "\t") {

@@ -17,7 +17,7 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 	if err := add(f, path.Join(u.name, "kernels.go"), files); err != nil {
 		return err
 	}
-	return hostFile(u.file(), u.name, files)
+	return hostFile(u.file(), u.name, u.options, files)
 }
 
 // declareCode writes the embedded PTX and var code.
@@ -36,7 +36,8 @@ func declareCode(f *jen.File, name, source string, kernels jen.Code) {
 }
 
 // hostFile adds host.go, which a build without cgo leaves out.
-func hostFile(f *jen.File, name string, files map[string][]byte) error {
+func hostFile(f *jen.File, name string, opt Options, files map[string][]byte) error {
+	f.Anon(path.Join(opt.ImportPath, headersName))
 	f.CgoPreamble("#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing\nconst void *" + name + "_kernels(const void *engine);")
 	f.Comment("The kernels compiled for the host are in " + name + "_host.cc.")
 	f.Func().Id("init").Params().Block(

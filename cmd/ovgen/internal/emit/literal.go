@@ -37,6 +37,8 @@ func literal(v reflect.Value) *jen.Statement {
 		return jen.Qual(driverPath, strings.ToUpper(x.String()))
 	case kernels.Kind:
 		return jen.Qual(kernelsPath, exported(string(x)))
+	case schedule.Axis:
+		return axis(x)
 	case kernels.Words:
 		if x == kernels.EachPeer {
 			return jen.Qual(kernelsPath, "EachPeer")
@@ -58,6 +60,25 @@ func literal(v reflect.Value) *jen.Statement {
 		return jen.Lit(v.Bool())
 	}
 	return jen.Lit(int(v.Int()))
+}
+
+// axis is an axis as a person writes it, by the functions of package schedule.
+func axis(a schedule.Axis) *jen.Statement {
+	args := []jen.Code{jen.Lit(string(a.Extent))}
+	for _, s := range a.Outer {
+		cut, plain := cuts[s.Kind]
+		if !plain || s != (schedule.Split{Kind: s.Kind, Count: s.Count}) {
+			args = append(args, named(reflect.TypeOf(s)).Add(fieldsOf(reflect.ValueOf(s), inLine)))
+			continue
+		}
+		args = append(args, jen.Qual(schedulePath, cut).Call(jen.Lit(string(s.Count))))
+	}
+	return jen.Qual(schedulePath, "Dim").Call(args...)
+}
+
+// cuts are the functions of package schedule that make a split of which no more than the count is said.
+var cuts = map[schedule.SplitKind]string{
+	schedule.DeviceX: "DIDx", schedule.DeviceY: "DIDy", schedule.StreamAxis: "Stream",
 }
 
 // named is a type by its name.
@@ -83,7 +104,7 @@ func fieldsOf(v reflect.Value, layout jen.Options) *jen.Statement {
 func elements(v reflect.Value) *jen.Statement {
 	list, layout := make([]jen.Code, v.Len()), inLine
 	for i := range list {
-		if v.Index(i).Kind() != reflect.Struct {
+		if v.Index(i).Kind() != reflect.Struct || v.Type().Elem() == reflect.TypeFor[schedule.Axis]() {
 			list[i] = literal(v.Index(i))
 			continue
 		}

@@ -10,10 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Packages beside those of schedules: the one that runs every other, and their list.
+// Packages beside those of schedules: the one that runs every other, their list, and the headers of their kernels.
 const (
 	runName      = "run"
 	programsName = "programs"
+	headersName  = "device"
 )
 
 // fixed are the fields and methods that a Plan may have beside those of its program.
@@ -23,6 +24,7 @@ var fixed = []string{"kernels", "terms", "issue"}
 var reserved = map[string]string{
 	runName:      "the package that runs the others",
 	programsName: "the package that lists the others",
+	headersName:  "the package of the headers that all kernels include",
 	tunedName:    "the package that chooses among the others",
 	"main":       "what Go calls a program",
 	"internal":   "what Go calls packages that others can't import",

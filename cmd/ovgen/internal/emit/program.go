@@ -79,7 +79,7 @@ func (u *unit) programFields() []jen.Code {
 func (u *unit) hash() string {
 	texts := [][]byte{[]byte(hostir.Print(u.program)), []byte(u.proof())}
 	if u.device {
-		texts = append(texts, u.code.source.Bytes)
+		texts = append(texts, u.code.texts()...)
 	}
 	return driver.Digest(texts...)
 }

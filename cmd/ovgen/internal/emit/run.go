@@ -32,7 +32,7 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 	if err := add(f, path.Join(runName, "kernels.go"), files); err != nil {
 		return err
 	}
-	if err := hostFile(runFile(), runName, files); err != nil {
+	if err := hostFile(runFile(), runName, opt, files); err != nil {
 		return err
 	}
 	name := path.Join(programsName, programsName+".go")

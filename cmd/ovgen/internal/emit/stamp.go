@@ -16,10 +16,9 @@ var compileOptions = []string{"--gpu-architecture=compute_80", "--std=c++17"}
 
 // stamp is the head of a PTX file: what it was compiled from, and how. It holds no
 // path and no time.
-type stamp struct{ name, source string }
-
-func newStamp(name string, source []byte) stamp {
-	return stamp{name: name, source: driver.Digest(source)}
+type stamp struct {
+	name   string // of the package
+	source string // device.digest
 }
 
 // head starts every PTX file.

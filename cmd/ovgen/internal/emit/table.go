@@ -190,5 +190,5 @@ func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
 	d := templates.Device{From: from, Table: u.kernels, About: append([]string{
 		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}, templates.Summary(u.kernels)...)}
-	return device{name: u.name, from: from, host: d.Host(), words: d.Words()}.render(d.Source())
+	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host()}.render(d.Source())
 }

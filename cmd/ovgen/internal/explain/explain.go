@@ -138,7 +138,7 @@ func (t *teller) signals(i *item) {
 	}
 }
 
-// isStep says that a word is the one by which an abort learns where a stream stands.
+// isStep reports whether a word is the one by which an abort learns where a stream stands.
 func isStep(w ops.Word) bool { return strings.HasPrefix(w.At.Buffer, "step[") }
 
 // itemize numbers what a rank does, in enqueue order.
@@ -171,7 +171,7 @@ func itemize(list []ops.Op) []*item {
 	return items
 }
 
-// joins says that an operation shares the number of the one before it.
+// joins reports whether an operation shares the number of the one before it.
 func joins(before, o ops.Op) bool {
 	if o.Kind == ops.WaitEvent {
 		return before.Kind == ops.WaitEvent

@@ -48,7 +48,7 @@ func (t *teller) clause(i *item, o ops.Op) string {
 	case ops.After:
 		return "waits for the group's run before this one"
 	case ops.Done:
-		return "ends the run: the group's next one starts behind this"
+		return "ends the run: the group's next one starts after this"
 	case ops.Signal:
 		return t.signal(i, o)
 	case ops.Copy:

@@ -82,7 +82,8 @@ func TestLinked(t *testing.T) {
 				t.Errorf("linked are %v of the simulator", found)
 			}
 			for _, begin := range inSimulator { // each is looked for rightly
-				if x.simulator && !slices.ContainsFunc(found, func(name string) bool { return strings.HasPrefix(name, begin) }) {
+				if x.simulator && !slices.ContainsFunc(found,
+					func(name string) bool { return strings.HasPrefix(name, begin) }) {
 					t.Errorf("nothing that begins with %q is linked with the simulator", begin)
 				}
 			}

@@ -20,7 +20,8 @@ func TestPlatforms(t *testing.T) {
 		t.Run(platform.system+"/"+platform.machine, func(t *testing.T) {
 			all, err := packages.Load(&packages.Config{
 				Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-					packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes,
+					packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo |
+					packages.NeedTypesSizes,
 				Env:   append(os.Environ(), "CGO_ENABLED=0", "GOOS="+platform.system, "GOARCH="+platform.machine),
 				Tests: true,
 			}, module.Path+"/...")

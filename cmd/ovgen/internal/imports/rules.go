@@ -31,7 +31,8 @@ var rules = []rule{
 	{"generated/programs", []string{"generated", "runtime", "verify"}},
 	{"generated/run", []string{"generated", "runtime", "verify"}},
 	{"generated/tuned", []string{"generated", "runtime"}},
-	{"generated", []string{"runtime", "schedule"}},
+	{"generated/device", nil},
+	{"generated", []string{"runtime", "schedule", "generated/device"}},
 	{"verify/ops/opstest", []string{"schedule", "verify/ops", "pgregory.net/rapid"}}, // for tests alone
 	{"verify/ops", []string{"schedule"}},
 	{"verify/prove", []string{"schedule", "verify/ops"}},
@@ -41,7 +42,8 @@ var rules = []rule{
 	{"verify/drivertest", []string{"runtime/driver"}},
 	{"verify/timeline", nil},
 	{"verify/harness", []string{"schedule", "runtime", "verify/reference"}},
-	{"verify/run", []string{"schedule", "runtime", "verify/harness", "verify/reference", "verify/inject", "verify/trace",
+	{"verify/run", []string{"schedule", "runtime", "verify/harness", "verify/reference",
+		"verify/inject", "verify/trace",
 		"verify/timeline", "golang.org/x/sys"}},
 }
 
@@ -54,10 +56,12 @@ func Broken(packages []Package) []string {
 			continue
 		}
 		for _, path := range p.Imports {
-			if standard(path) || slices.ContainsFunc(rules[i].allow, func(a string) bool { return within(folder(path), a) }) {
+			if standard(path) || slices.ContainsFunc(rules[i].allow,
+				func(a string) bool { return within(folder(path), a) }) {
 				continue
 			}
-			list = append(list, fmt.Sprintf("%s imports %s (%s may import the standard library%s)", p.Path, path, rules[i].part, also(rules[i].allow)))
+			list = append(list, fmt.Sprintf("%s imports %s (%s may import the standard library%s)", p.Path, path,
+				rules[i].part, also(rules[i].allow)))
 		}
 	}
 	return list
@@ -75,7 +79,7 @@ func within(path, part string) bool { return path == part || strings.HasPrefix(p
 // folder is the part of an import path below the module's; another's stays whole.
 func folder(path string) string { return strings.TrimPrefix(path, module.Path+"/") }
 
-// standard says whether a path is of the standard library: it has no dot in its
+// standard reports whether a path is of the standard library: it has no dot in its
 // first element and is not of this module.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")

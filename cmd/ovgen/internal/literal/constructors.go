@@ -21,12 +21,14 @@ type sublist struct {
 
 // constructors are the functions that a schedule is written with.
 var constructors = map[string]constructor{
-	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
-	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
-	"DIDy":     {value: schedule.DIDy(""), fields: []string{"Count"}},
-	"Stream":   {value: schedule.Stream(""), fields: []string{"Count"}},
-	"Linear":   {value: schedule.Linear("", "", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
-	"Matmul":   {value: schedule.Matmul("", "", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
+	"Dim":    {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
+	"DIDx":   {value: schedule.DIDx(""), fields: []string{"Count"}},
+	"DIDy":   {value: schedule.DIDy(""), fields: []string{"Count"}},
+	"Stream": {value: schedule.Stream(""), fields: []string{"Count"}},
+	"Linear": {value: schedule.Linear("", "", ""), fields: []string{"Out"},
+		lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
+	"Matmul": {value: schedule.Matmul("", "", ""), fields: []string{"Out"},
+		lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
 	"Gradient": {value: schedule.Gradient("", "", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 3}}},
 	"Sum":      {value: schedule.Sum("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
 	"Copy":     {value: schedule.Copy("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
@@ -48,7 +50,7 @@ func (c constructor) list(field string, args int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// takes says that a value may be what the constructor makes.
+// takes reports whether a value may be what the constructor makes.
 func (c constructor) takes(to reflect.Value) bool {
 	return to.CanSet() && reflect.TypeOf(c.value) == to.Type()
 }

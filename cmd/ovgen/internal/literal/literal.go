@@ -81,7 +81,7 @@ func (s *Source) change(e ast.Expr) {
 	}
 }
 
-// IsSchedule says that a type is schedule.Schedule.
+// IsSchedule reports whether a type is schedule.Schedule.
 func IsSchedule(t types.Type) bool {
 	n, ok := types.Unalias(t).(*types.Named)
 	return ok && n.Obj().Name() == "Schedule" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == Path
@@ -219,6 +219,6 @@ func (s *Source) constructor(call *ast.CallExpr) string {
 	return f.Name()
 }
 
-// Changed says that something in the package assigns to a variable, or to a part of
+// Changed reports whether something in the package assigns to a variable, or to a part of
 // it, or takes its address.
 func (s *Source) Changed(obj types.Object) bool { return s.changed[obj] }

@@ -21,7 +21,8 @@ import s "ovgen/schedule"
 var Layer = s.Schedule{
 	Ops:     []s.Op{s.Linear("C", a, "B", s.Bias("Bias"), s.Func{Do: "ge" + "lu"}), {Out: "D", In: names()}},
 	Tensors: []s.Tensor{{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), {Extent: extent()}}, "", false}, shared},
-	Moves:   []s.Move{{Of: a, Way: s.Pull{Parts: 1 << 3, Streams: parts(), By: changed}}, {Of: "C", Way: way()}, {Way: slots}},
+	Moves:   []s.Move{{Of: a, Way: s.Pull{Parts: 1 << 3, Streams: parts(), By: changed}}, {Of: "C", Way: way()},
+		{Way: slots}},
 }
 
 const a = "A" + ""
@@ -51,7 +52,8 @@ func source(t *testing.T) (*literal.Source, map[string]ast.Expr, *token.FileSet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+		Uses: map[*ast.Ident]types.Object{}}
 	c := types.Config{Importer: importer.ForCompiler(set, "source", nil), Error: func(error) {}} // the loop is one
 	if _, err := c.Check("schedules", set, []*ast.File{f}, info); err == nil {
 		t.Fatal("the loop is no mistake")
@@ -81,7 +83,8 @@ func TestValue(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("value (-want +got):\n%s", diff)
 	}
-	wantUnknown := []string{"Ops[1].In", "Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]", "Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Way"}
+	wantUnknown := []string{"Ops[1].In", "Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]",
+		"Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Way"}
 	if diff := cmp.Diff(wantUnknown, unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
@@ -103,14 +106,14 @@ func TestFind(t *testing.T) {
 		"Tensors":                           {7, 2, true, false},
 		"Tensors[0].Axes[0].Outer[0].Count": {7, 55, true, false},
 		"Tensors[0].Axes[1].Extent":         {7, 63, true, false},
-		"Tensors[1].Root":                   {14, 32, true, false},
-		"Tensors[1].Axes[0].Extent":         {15, 27, true, false},
-		"Tensors[1].Axes[0].Outer[1].Shift": {15, 49, false, true},
+		"Tensors[1].Root":                   {15, 32, true, false},
+		"Tensors[1].Axes[0].Extent":         {16, 27, true, false},
+		"Tensors[1].Axes[0].Outer[1].Shift": {16, 49, false, true},
 		"Tensors[4].Name":                   {7, 2, false, false},
 		"Moves[0].Way.Parts":                {8, 40, true, false},
 		"Moves[0].Way.WithStep":             {8, 28, false, false},
 		"Moves[1].Way.Signals":              {8, 98, false, true},
-		"Moves[2].Way.Equal":                {17, 20, true, false},
+		"Moves[2].Way.Equal":                {18, 20, true, false},
 	} {
 		p := s.Find(values["Layer"], path)
 		var at token.Position

@@ -80,7 +80,8 @@ func evaluate(ctx context.Context, c Config, src *source, declarations []*Declar
 	}
 	f, err := os.Open(values)
 	if err != nil {
-		return errors.New("evaluate the schedules: the package ends the program before main (remove os.Exit and log.Fatal from its initialisation)")
+		return errors.New("evaluate the schedules: the package ends the program before main (remove os.Exit and " +
+			"log.Fatal from its initialisation)")
 	}
 	defer f.Close()
 	return decode(f, declarations)
@@ -101,7 +102,8 @@ func (s *source) mainFolder(ctx context.Context, c Config) (string, error) {
 	}
 	mod := strings.TrimSpace(string(out))
 	if filepath.Base(mod) != "go.mod" {
-		return "", fmt.Errorf("evaluate the schedules of %s: %s is in no Go module (run ovgen in a module that requires the package's)", s.pkg.PkgPath, c.Dir)
+		return "", fmt.Errorf("evaluate the schedules of %s: %s is in no Go module (run ovgen in a module that "+
+			"requires the package's)", s.pkg.PkgPath, c.Dir)
 	}
 	return filepath.Join(filepath.Dir(mod), mainFolder), nil
 }
@@ -139,7 +141,8 @@ func decode(values io.Reader, declarations []*Declaration) error {
 	in.DisallowUnknownFields()
 	for _, d := range declarations {
 		if err := in.Decode(&d.Schedule); err != nil {
-			return fmt.Errorf("evaluate schedule %s: %w (is the module's version of ovgen this command's?)", d.Name, err)
+			return fmt.Errorf("evaluate schedule %s: %w (is the module's version of ovgen this command's?)", d.Name,
+				err)
 		}
 	}
 	if _, err := in.Token(); err != io.EOF {

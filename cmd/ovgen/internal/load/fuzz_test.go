@@ -23,7 +23,8 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	for _, text := range []string{"", "null", "{}", "{}{}", `{"Op":1}`, `{"Extra":1}`, `{"Tensors":[{"Axes":[{"Outer":[{"Count":"D"}]}]}]}`} {
+	for _, text := range []string{"", "null", "{}", "{}{}", `{"Op":1}`, `{"Extra":1}`,
+		`{"Tensors":[{"Axes":[{"Outer":[{"Count":"D"}]}]}]}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -100,7 +100,8 @@ func find(ctx context.Context, c Config) (*packages.Package, error) {
 		return nil, c.broken(p)
 	}
 	if p.Name == "main" {
-		return nil, fmt.Errorf("load %s: it is a main package, which no program can import (move the schedules to a package of their own)", p.PkgPath)
+		return nil, fmt.Errorf("load %s: it is a main package, which no program can import (move the schedules to a "+
+			"package of their own)", p.PkgPath)
 	}
 	return p, nil
 }
@@ -120,7 +121,8 @@ func (c Config) cycle(p *packages.Package) error {
 		for _, i := range f.Imports {
 			if name := strings.Trim(i.Path.Value, "`\""); name == output || strings.HasPrefix(name, output+"/") {
 				all = append(all, &Mistake{Pos: c.relative(p.Fset.Position(i.Path.Pos())),
-					Msg: "a package of schedules imports " + name + ", which is generated from schedules (move what needs it to another package)"})
+					Msg: "a package of schedules imports " + name + ", which is generated from schedules " +
+						"(move the code that needs it to another package)"})
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if bytes := elements * c.ElementSize; b.Owner == hostir.Plan {
 			m.Staging += group.StagingBytes(bytes)
 		} else {
-			m.Buffers = append(m.Buffers, plan.BufferMemory{Name: b.Name, Bytes: bytes})
+			m.Buffers = append(m.Buffers, plan.BufferMemory{Name: b.Name, Bytes: bytes, Shared: b.Shared})
 		}
 	}
 	for _, s := range p.Semaphores {

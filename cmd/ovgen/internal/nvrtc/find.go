@@ -15,7 +15,8 @@ const (
 )
 
 // ErrMissing says that no NVRTC was named and none lies in a toolchain folder.
-var ErrMissing = errors.New("no NVRTC (run make toolchain in a checkout of ovgen; ovgen help gen has the command for elsewhere)")
+var ErrMissing = errors.New("no NVRTC (run make toolchain in a checkout of ovgen; ovgen help gen has the " +
+	"command for elsewhere)")
 
 // Install is the command that puts NVRTC, as this package wants it, into the folder where
 // it is run.

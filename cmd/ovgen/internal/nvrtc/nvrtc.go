@@ -60,7 +60,8 @@ func (c *Compiler) Compile(name string, source []byte, headers map[string][]byte
 	}
 	var ptx, log *C.char
 	r := C.ovgen_nvrtc_compile(c.library, texts.add(name), texts.add(string(source)),
-		C.int(len(names)), unsafe.SliceData(sources), unsafe.SliceData(names), C.int(len(opts)), unsafe.SliceData(opts), &ptx, &log)
+		C.int(len(names)), unsafe.SliceData(sources), unsafe.SliceData(names), C.int(len(opts)),
+		unsafe.SliceData(opts), &ptx, &log)
 	defer C.free(unsafe.Pointer(ptx))
 	defer C.free(unsafe.Pointer(log))
 	switch r {

@@ -33,5 +33,5 @@ func (noCgo) Error() string {
 	return "this ovgen was built without cgo (build it with CGO_ENABLED=1 and a C compiler)"
 }
 
-// Is says that the error is ErrMissing.
+// Is reports whether the error is ErrMissing.
 func (noCgo) Is(target error) bool { return target == ErrMissing }

@@ -63,7 +63,8 @@ func TestCompileErrors(t *testing.T) {
 	if _, err := c.Compile("k.cu", []byte(source), nil, options); !errors.As(err, &wrong) {
 		t.Errorf("got %v, want a SourceError for a header that is not there", err)
 	}
-	if _, err := c.Compile("k.cu", []byte(source), headers, []string{"--no-such-option"}); err == nil || errors.As(err, &wrong) && wrong.Log == "" {
+	if _, err := c.Compile("k.cu", []byte(source), headers, []string{"--no-such-option"}); err == nil ||
+		errors.As(err, &wrong) && wrong.Log == "" {
 		t.Errorf("got %v, want an error for an unknown option", err)
 	}
 }
@@ -94,7 +95,8 @@ func TestFind(t *testing.T) {
 	// A folder further up is found.
 	file := filepath.Join(empty, folder, filepath.FromSlash(libraryFile))
 	below := filepath.Join(empty, "a", "b")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644), os.MkdirAll(below, 0o755)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644),
+		os.MkdirAll(below, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := above(below, libraryFile); got != file || err != nil {
@@ -117,7 +119,8 @@ ptxas info    : Used 8 registers, 272 bytes cmem[0]
 	if diff := cmp.Diff([]string{"copy: 32 registers", "wait: 8 registers"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	spilled := strings.Replace(clean, "0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 8", "16 bytes spill stores, 20 bytes spill loads\nptxas info    : Used 255", 1)
+	spilled := strings.Replace(clean, "0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 8",
+		"16 bytes spill stores, 20 bytes spill loads\nptxas info    : Used 255", 1)
 	if _, err := usage(spilled); err == nil || !strings.Contains(err.Error(), "kernel wait spills") {
 		t.Errorf("got %v, want the kernel that spills", err)
 	}

@@ -52,7 +52,8 @@ func usage(log string) ([]string, error) {
 			kernel = m[1]
 		}
 		if m := spillLine.FindStringSubmatch(line); m != nil && (m[1] != "0" || m[2] != "0") {
-			return nil, fmt.Errorf("kernel %s spills registers: %s bytes stored, %s loaded (use fewer values at a time)", kernel, m[1], m[2])
+			return nil, fmt.Errorf("kernel %s spills registers: %s bytes stored, %s loaded (use fewer values at a "+
+				"time)", kernel, m[1], m[2])
 		}
 		if m := usedLine.FindStringSubmatch(line); m != nil && kernel != "" {
 			lines = append(lines, fmt.Sprintf("%s: %s registers", kernel, m[1]))

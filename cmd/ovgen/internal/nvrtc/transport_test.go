@@ -20,20 +20,30 @@ func TestTransport(t *testing.T) {
 		t.Skip("no ptxas here: make toolchain fetches it")
 	}
 	const each = kernels.EachPeer
-	table := kernels.Table{Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: []kernels.Kernel{
-		{Kind: kernels.Wait, PreWait: each},
-		{Kind: kernels.Post, PostPost: each},
-		{Kind: kernels.Copy},
-		{Kind: kernels.Reduce, Terms: 8, Varies: true},
-		{Kind: kernels.Get, PreWait: kernels.One, PostPost: kernels.One},
-		{Kind: kernels.Put, PreWait: kernels.One, PostPost: kernels.One},
-		{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
-	}}
-	source, err := templates.Render(templates.Device{From: "a test", About: []string{"Kernels."}, Table: table}.Source()...)
+	table := kernels.Table{Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
+		Kernels: []kernels.Kernel{
+			{Kind: kernels.Wait, PreWait: each},
+			{Kind: kernels.Post, PostPost: each},
+			{Kind: kernels.Copy},
+			{Kind: kernels.Reduce, Terms: 8, Varies: true},
+			{Kind: kernels.Get, PreWait: kernels.One, PostPost: kernels.One},
+			{Kind: kernels.Put, PreWait: kernels.One, PostPost: kernels.One},
+			{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
+		}}
+	source, err := templates.Render(templates.Device{From: "a test", About: []string{"Kernels."},
+		Table: table}.Source()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ptx, err := c.Compile("check.cu", source.Bytes, nil, options)
+	texts, err := templates.Headers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers := map[string][]byte{}
+	for name, text := range texts {
+		headers["../device/"+name] = text
+	}
+	ptx, err := c.Compile("check.cu", source.Bytes, headers, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,8 @@ func TestWriteAllOrNothing(t *testing.T) {
 		spoil func(t *testing.T, dir string)
 		want  string
 	}{
-		{"a user's file in the way", func(t *testing.T, dir string) { put(t, dir, "z/a.go", "package z\n") }, "z/a.go is there and was not generated"},
+		{"a user's file in the way", func(t *testing.T, dir string) { put(t, dir, "z/a.go", "package z\n") },
+			"z/a.go is there and was not generated"},
 		{"a file in place of a folder", func(t *testing.T, dir string) { put(t, dir, "z", "text") }, "z"},
 		{"a stale file gone before its turn", nil, "no such file"},
 	} {
@@ -107,7 +108,8 @@ func TestPrint(t *testing.T) {
 		change Change
 		want   []string
 	}{
-		{Change{"p/a.go", []byte("a\nb\n"), []byte("a\nc\n")}, []string{"--- gen/p/a.go", "+++ gen/p/a.go (generated now)", "-b", "+c"}},
+		{Change{"p/a.go", []byte("a\nb\n"), []byte("a\nc\n")},
+			[]string{"--- gen/p/a.go", "+++ gen/p/a.go (generated now)", "-b", "+c"}},
 		{Change{"p/a.go", nil, []byte("a\n")}, []string{"--- /dev/null", "+a"}},
 		{Change{"p/a.go", []byte("a\n"), nil}, []string{"+++ /dev/null", "-a"}},
 	} {

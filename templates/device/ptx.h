@@ -1,7 +1,9 @@
+// What device code is written with, and what PTX has and C++ has no name for; a host brings its own of the latter.
 
-// What PTX has and C++ has no name for; a host brings its own.
+#define DEVICE static __device__ __forceinline__
+typedef unsigned long long u64;
+
 #ifndef OVGEN_HOST
-{{- if .Waits}}
 
 DEVICE unsigned load_acquire(const unsigned *word)
 {
@@ -9,22 +11,16 @@ DEVICE unsigned load_acquire(const unsigned *word)
   asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
   return value;
 }
-{{- end}}
-{{- if .Has "post"}}
 
 DEVICE void store_release(unsigned *word, unsigned value)
 {
   asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
-{{- end}}
-{{- if or .Waits .Posts}}
 
 DEVICE void store_relaxed(unsigned *word, unsigned value)
 {
   asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
-{{- end}}
-{{- if .Signals}}
 
 // increment adds 1, or goes from last to 0; it returns what was there.
 DEVICE unsigned increment(unsigned *word, unsigned last)
@@ -33,31 +29,5 @@ DEVICE unsigned increment(unsigned *word, unsigned last)
   asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(word), "r"(last) : "memory");
   return old;
 }
-{{- end}}
-{{- if .SumsOf "fp16"}}
-
-DEVICE float half_bits_to_float(unsigned bits)
-{
-  float x;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)bits));
-  return x;
-}
-
-DEVICE unsigned float_to_half_bits(float x)
-{
-  unsigned short bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
-}
-{{- end}}
-{{- if .SumsOf "bf16"}}
-
-DEVICE unsigned float_to_bfloat_bits(float x)
-{
-  unsigned short bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
-}
-{{- end}}
 
 #endif

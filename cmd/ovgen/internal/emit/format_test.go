@@ -1,0 +1,37 @@
+package emit
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFold(t *testing.T) {
+	long := strings.Repeat("x", 60)
+	for _, c := range []struct{ line, want string }{
+		{"f(" + long + ", b)", "f(" + long + ", b)"},
+		{"\tf(" + long + ", " + long + ", c)", "\tf(" + long + ",\n\t\t" + long + ", c)"},
+		{"f(g(a, b), " + long + ", h(" + long + ", d))", "f(g(a, b), " + long + ",\n\th(" + long + ", d))"},
+		{"f(\"a, " + long + "\", " + long + ")", "f(\"a, " + long + "\",\n\t" + long + ")"},
+		{"f(" + strings.Repeat(long+", ", 3) + "d)", "f(" + long + ",\n\t" + long + ",\n\t" + long + ", d)"},
+		{"// f(" + long + ", " + long + ")", "// f(" + long + ", " + long + ")"},
+		{"f(" + long + long + ")", "f(" + long + long + ")"},
+	} {
+		if got := string(fold([]byte(c.line + "\n"))); got != c.want+"\n" {
+			t.Errorf("%s:\n got %s\nwant %s", c.line, got, c.want)
+		}
+	}
+}
+
+func TestFoldRemarks(t *testing.T) {
+	work, remark := strings.Repeat("w", 90), "# "+strings.Repeat("r", 20)
+	for _, c := range []struct{ line, want string }{
+		{"main: Post" + strings.Repeat(" ", 20) + remark, "main: Post" + strings.Repeat(" ", 20) + remark},
+		{work + strings.Repeat(" ", 20) + remark, work + "  " + remark},
+		{"  " + work + "www  " + remark + "rr", "  " + work + "www\n    " + remark + "rr"},
+		{work + work, work + work},
+	} {
+		if got := foldRemarks(c.line + "\n"); got != c.want+"\n" {
+			t.Errorf("%s:\n got %s\nwant %s", c.line, got, c.want)
+		}
+	}
+}

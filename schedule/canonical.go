@@ -1,0 +1,63 @@
+package schedule
+
+import (
+	"slices"
+	"strings"
+)
+
+// usual are the operations that have a word, with the letters that their constructors write.
+var usual = []struct {
+	name string
+	Op
+}{
+	{"linear", Linear("", "", "")}, {"matmul", Matmul("", "", "")}, {"gradient", Gradient("", "", "")},
+	{"sum", Sum("", "")}, {"copy", Copy("", "")},
+}
+
+// Canonical returns the schedule with the usual letters in each Index: "ab,cb->ac" is the
+// contraction "mk,nk->mn". An Index of a contraction that has no word stays as it is. The
+// schedule must be valid.
+func (s Schedule) Canonical() Schedule {
+	s.Ops = slices.Clone(s.Ops)
+	for i := range s.Ops {
+		s.Ops[i].Index = s.canonical(i)
+	}
+	return s
+}
+
+// canonical is the Index of operation i in the usual letters.
+func (s Schedule) canonical(i int) string {
+	o := s.Ops[i]
+	if o.Name() != o.Index {
+		return o.Index // a word stands for it
+	}
+	pattern := s.pattern(o)
+	for _, u := range usual {
+		x := s
+		x.Ops = slices.Clone(s.Ops)
+		x.Ops[i].Index = u.Index
+		if s.pattern(x.Ops[i]) == pattern && x.Validate() == nil { // d needs an axis of D ranks
+			return u.Index
+		}
+	}
+	return o.Index
+}
+
+// pattern is an Index with its letters numbered in the order in which they come; it is empty
+// where the operands are not as many as the Index says.
+func (s Schedule) pattern(o Op) string {
+	c, err := s.Contraction(o)
+	if err != nil {
+		return ""
+	}
+	numbers := map[rune]rune{}
+	return strings.Map(func(l rune) rune {
+		if l == ',' || l == '>' {
+			return l
+		}
+		if _, ok := numbers[l]; !ok {
+			numbers[l] = rune('a' + len(numbers))
+		}
+		return numbers[l]
+	}, strings.Join(c.In, ",")+">"+c.Out)
+}

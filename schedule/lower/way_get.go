@@ -1,0 +1,20 @@
+package lower
+
+import "ovgen/schedule"
+
+var gets = []lowering{
+	inPlace(get(gatherBare, gatherCopy)),
+	get(exchange, allToAllCopy),
+	get(rotation, permuteCopy),
+	get(broadcast, broadcastCopy),
+	get(gatherSum, gradientShift),
+	get(gatherLayer, func(*draft) error { return nil }), // the second layer's way writes the program
+}
+
+// get copies by a writer.
+func get(m moves, write func(*draft) error) lowering {
+	return by(m, func(d *draft, w schedule.Get) error {
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		return write(d)
+	})
+}

@@ -1,0 +1,50 @@
+// What kernels need in order to compile for the host, whose threads the engine of the simulator runs: included ahead of
+// them, within the namespace that keeps the kernels of packages apart.
+
+// What the engine brings, as verify/sim/engine.h has it, and by what name kernels call it.
+const struct Engine {
+  struct { unsigned x, y, z; } threadIdx, blockIdx, blockDim, gridDim;
+  void (*sync_threads)();
+  float (*half_to_float)(unsigned bits);
+  unsigned (*float_to_half)(float x);
+  unsigned (*float_to_bfloat)(float x);
+  unsigned long long (*globaltimer)();
+  unsigned (*load_acquire)(const unsigned *word);
+  void (*store_release)(unsigned *word, unsigned value);
+  void (*store_relaxed)(unsigned *word, unsigned value);
+  unsigned (*increment)(unsigned *word, unsigned last);
+} *engine;
+
+#define threadIdx engine->threadIdx
+#define blockIdx engine->blockIdx
+#define blockDim engine->blockDim
+#define gridDim engine->gridDim
+#define __syncthreads engine->sync_threads
+#define half_bits_to_float engine->half_to_float
+#define float_to_half_bits engine->float_to_half
+#define float_to_bfloat_bits engine->float_to_bfloat
+#define globaltimer engine->globaltimer
+#define load_acquire engine->load_acquire
+#define store_release engine->store_release
+#define store_relaxed engine->store_relaxed
+#define increment engine->increment
+#define __float_as_uint(x) __builtin_bit_cast(unsigned, static_cast<float>(x))
+#define __uint_as_float(x) __builtin_bit_cast(float, static_cast<unsigned>(x))
+#define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define __global__ static
+#define __device__
+#define __forceinline__ inline __attribute__((always_inline, unused))
+#define __grid_constant__
+#define OVGEN_HOST
+
+struct alignas(16) uint4 { unsigned x, y, z, w; };
+
+template <typename Params, void (*kernel)(Params)>
+void thread(const void *params) { kernel(*static_cast<const Params *>(params)); }
+
+// One kernel of a package's table, which ends with a null name.
+struct Kernel {
+  const char *name;
+  unsigned long long bytes;
+  void (*thread)(const void *params);
+};

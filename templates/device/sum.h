@@ -1,0 +1,81 @@
+// Sums of tensors: element i is the terms' elements i, added in fp32 in the order of the terms and
+// rounded once to nearest, ties to even. So every rank gets the same bits. Who reads an element of
+// a term that is dst as well writes it later, and no one else does either.
+
+// A thread loads so many terms before it adds them: a load of a peer's memory takes a microsecond.
+enum { in_flight = 4 };
+
+// add adds the elements of 16 bytes, rounded makes 16 bytes of them.
+template <typename E>
+DEVICE void add(float *x, uint4 v)
+{
+  const unsigned words[4] = {v.x, v.y, v.z, v.w};
+  for (unsigned i = 0; i < 16 / sizeof(typename E::bits); i++) {
+    unsigned bits = words[i * sizeof(typename E::bits) / 4];
+    if (sizeof(typename E::bits) == 2) {
+      bits = i % 2 == 0 ? bits & 0xffffu : bits >> 16;
+    }
+    x[i] += E::widen(bits);
+  }
+}
+
+template <typename E>
+DEVICE uint4 rounded(const float *x)
+{
+  uint4 v = {};
+  unsigned *const words[4] = {&v.x, &v.y, &v.z, &v.w};
+  for (unsigned i = 0; i < 16 / sizeof(typename E::bits); i++) {
+    const unsigned at = i * sizeof(typename E::bits);
+    *words[at / 4] |= E::narrow(x[i]) << at % 4 * 8;
+  }
+  return v;
+}
+
+// sum is the launch's part in a sum of n terms by all of its threads: by units of 16 bytes where
+// dst and all terms are aligned alike, and what lies before the first and after the last one by one.
+template <typename E>
+DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count)
+{
+  typedef typename E::bits bits;
+  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
+  u64 apart = 0;
+  for (unsigned t = 0; t < n; t++) {
+    apart |= (u64)terms[t] ^ (u64)dst;
+  }
+  u64 head = count, units = 0;  // elements, 16 bytes
+  if (apart % 16 == 0) {
+    head = (0 - (u64)dst) % 16 / sizeof(bits);
+    head = head < count ? head : count;
+    units = (count - head) * sizeof(bits) / 16;
+  }
+  for (u64 i = first; i < units; i += stride) {
+    const u64 at = head * sizeof(bits) + i * 16;
+    float x[16 / sizeof(bits)];
+    for (unsigned k = 0; k < 16 / sizeof(bits); k++) {
+      x[k] = -0.0f;  // whatever is added to -0 stays as it is
+    }
+    for (unsigned t = 0; t < n; t += in_flight) {
+      uint4 v[in_flight] = {};
+      for (unsigned j = 0; j < in_flight; j++) {
+        if (t + j < n) {
+          v[j] = *(const uint4 *)(terms[t + j] + at);
+        }
+      }
+      for (unsigned j = 0; j < in_flight; j++) {
+        if (t + j < n) {
+          add<E>(x, v[j]);
+        }
+      }
+    }
+    *(uint4 *)(dst + at) = rounded<E>(x);
+  }
+  const u64 middle = units * 16 / sizeof(bits);
+  for (u64 i = first; i < count - middle; i += stride) {
+    const u64 at = i < head ? i : i + middle;
+    float x = E::widen(((const bits *)terms[0])[at]);
+    for (unsigned t = 1; t < n; t++) {
+      x += E::widen(((const bits *)terms[t])[at]);
+    }
+    ((bits *)dst)[at] = (bits)E::narrow(x);
+  }
+}

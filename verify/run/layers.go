@@ -1,0 +1,390 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+	"ovgen/verify/harness"
+)
+
+// Most rows, k and n of layers where no shape is asked for: as many rows a bucket and rank.
+const (
+	bucketRows, simulatedBucketRows = 32, 4
+)
+
+// bucketsOf are the shapes of a program's plans: as many numbers of rows as -buckets says, up to m and
+// each but the last a multiple of the ranks.
+func (o *options) bucketsOf(p *harness.Program, onGPU bool) []harness.Shape {
+	most := harness.Shape{M: o.buckets * o.ranks * simulatedBucketRows, K: 64, N: 48}
+	if onGPU {
+		most = harness.Shape{M: o.buckets * o.ranks * bucketRows, K: 8192, N: 8192}
+	}
+	if len(o.shapes) > 0 {
+		most = o.shapes[0]
+	}
+	var list []harness.Shape
+	for i := range o.buckets {
+		s := most
+		if i < o.buckets-1 {
+			each := o.buckets * o.ranks
+			s.M = (most.M*(i+1) + each - 1) / each * o.ranks
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// words are the semaphore words of all plans of layers together.
+func (o *options) words(onGPU bool) (words int64) {
+	for _, p := range o.programs {
+		for _, t := range o.typesOf(&p) {
+			for _, s := range o.shapesOf(&p, t, onGPU) {
+				if m, err := p.Memory(o.ranks, s); err == nil {
+					words += m.Words
+				}
+			}
+		}
+	}
+	return words
+}
+
+// operation is one of a model's layers' own: the plans of a program by bucket, and the memory of each
+// layer in the order of Bind.
+type operation struct {
+	program *harness.Program
+	shapes  []harness.Shape
+	plans   []*plan.Plan
+	layers  [][]driver.Ptr
+}
+
+// model is the plans and memory of layers.
+type model struct {
+	r          *rank
+	operations []*operation
+	memory     []*device.Buffer
+	standing   standing
+}
+
+// standing is the output of layers for one rank: times and bytes.
+type standing struct {
+	Layers     int    `json:"layers"`
+	Operations int    `json:"operations"`
+	Buckets    int    `json:"buckets"`
+	Ranks      int    `json:"ranks"`
+	Driver     string `json:"driver"`
+	Rows       []int  `json:"rows"` // of each bucket
+
+	// New is of each plan, First of the first Bind of each, which is collective. Bind is of each
+	// layer's weights, Again likewise: with the memory of another layer in between.
+	New   spread `json:"new_us"`
+	First spread `json:"first_bind_us"`
+	Bind  spread `json:"bind_us"`
+	Again spread `json:"bind_again_us"`
+	// Replay is the host's part of each layer's first Replay, which captures a graph of the plan's own,
+	// Replayed that of later ones. Both are of the largest bucket.
+	Replay   spread `json:"first_replay_us"`
+	Replayed spread `json:"replay_us"`
+	// Capture is of all layers and operations in one graph of the caller's, Step a run of it: of each bucket.
+	Capture spread `json:"capture_us"`
+	Step    spread `json:"step_us"`
+
+	Weights     int64 `json:"weights_bytes"`     // of all layers
+	Activations int64 `json:"activations_bytes"` // of memory that the layers share
+	Staging     int64 `json:"staging_bytes"`     // of the arena
+	Words       int64 `json:"words"`             // of the arena, 4 bytes each
+	Workspaces  int64 `json:"workspaces_bytes"`
+	Heap        int64 `json:"heap_bytes"` // of Go, by the plans
+}
+
+// spread is of several times, in microseconds.
+type spread struct {
+	N      int     `json:"n"`
+	Median float64 `json:"median"`
+	Most   float64 `json:"most"`
+	Sum    float64 `json:"sum"`
+}
+
+func spreadOf(times []time.Duration) (s spread) {
+	slices.Sort(times)
+	for _, t := range times {
+		s.Sum += microseconds(t)
+	}
+	if s.N = len(times); s.N > 0 {
+		s.Median, s.Most = microseconds(times[s.N/2]), microseconds(times[s.N-1])
+	}
+	return s
+}
+
+func microseconds(t time.Duration) float64 { return float64(t) / float64(time.Microsecond) }
+
+// layers makes a model's plans in one group, binds each to every layer's weights, and
+// prints the time and memory that takes. It compares no results: verify does.
+func (r *rank) layers(ctx context.Context) (err error) {
+	m := &model{r: r, standing: standing{Layers: r.o.layers, Operations: len(r.o.programs), Buckets: r.o.buckets,
+		Ranks: r.Size(), Driver: r.drv.Name()}}
+	defer func() { err = errors.Join(err, m.close(ctx)) }()
+	for i := range r.o.programs {
+		if err := m.allocate(&r.o.programs[i]); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func(context.Context) error{m.make, m.bind, m.replay, m.capture} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	r.shown.clear()
+	if r.Rank() == 0 {
+		return m.standing.print(r.o.json)
+	}
+	return nil
+}
+
+// allocate makes the memory of an operation, as its largest bucket needs it: for each layer what no peer
+// uses and no run writes, and one of the rest.
+func (m *model) allocate(p *harness.Program) error {
+	op := &operation{program: p, layers: make([][]driver.Ptr, m.r.o.layers)}
+	t := m.r.o.typesOf(p)[0]
+	op.shapes = m.r.o.shapesOf(p, t, m.r.onGPU())
+	if len(op.shapes) != m.r.o.buckets {
+		return fmt.Errorf("%s has %d different numbers of rows (-buckets %[2]d, or more rows)", p.Name, len(op.shapes))
+	}
+	var need plan.Memory
+	for i, s := range op.shapes {
+		one, err := p.Memory(m.r.Size(), s)
+		if err != nil {
+			return fmt.Errorf("measure %s, %s: %w", p.Name, s, err)
+		}
+		if i == 0 {
+			need = one
+		}
+		need.Cover(one)
+		m.standing.Words += one.Words
+	}
+	m.standing.Staging = max(m.standing.Staging, need.Staging)
+	m.standing.Rows = nil
+	for _, s := range op.shapes {
+		m.standing.Rows = append(m.standing.Rows, s.M)
+	}
+	x, err := p.Problem(op.shapes[0], m.r.Size())
+	if err != nil {
+		return err
+	}
+	for _, b := range need.Buffers {
+		own := !b.Shared && !x.Result(b.Name)
+		var at driver.Ptr
+		for l := range op.layers {
+			if l == 0 || own {
+				memory, err := device.Alloc(m.r.drv, b.Bytes)
+				if err != nil {
+					return fmt.Errorf("allocate %s of layer %d of %s: %w", b.Name, l, p.Name, err)
+				}
+				m.memory = append(m.memory, memory)
+				at = memory.Ptr()
+				if own {
+					m.standing.Weights += b.Bytes
+				} else {
+					m.standing.Activations += b.Bytes
+				}
+			}
+			op.layers[l] = append(op.layers[l], at)
+		}
+	}
+	m.operations = append(m.operations, op)
+	return nil
+}
+
+// make makes the plans, and binds each for the first time.
+func (m *model) make(ctx context.Context) error {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var made, first []time.Duration
+	workspaces := map[driver.Ptr]bool{}
+	for _, op := range m.operations {
+		for i, s := range op.shapes {
+			m.r.shown.show("%s: plan %d of %d", op.program.Name, i+1, len(op.shapes))
+			start := time.Now()
+			p, err := op.program.New(ctx, m.r.Group, s)
+			if err != nil {
+				return fmt.Errorf("make plan of %s, %s: %w", op.program.Name, s, err)
+			}
+			made = append(made, time.Since(start))
+			base := p.(plan.Runner).Base()
+			op.plans = append(op.plans, base)
+			start = time.Now()
+			if err := base.Bind(ctx, op.layers[0]...); err != nil {
+				return err
+			}
+			first = append(first, time.Since(start))
+			for _, at := range base.Layout() {
+				if strings.HasPrefix(at.Name, "workspace[") {
+					workspaces[at.Base] = true
+				}
+			}
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	x := &m.standing
+	x.New, x.First = spreadOf(made), spreadOf(first)
+	x.Workspaces = int64(len(workspaces)) * driver.WorkspaceBytes
+	x.Heap = int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	return nil
+}
+
+// each calls f for every layer and operation of a bucket, in the order of a model, bound.
+func (m *model) each(ctx context.Context, bucket int, f func(*plan.Plan) error) error {
+	for l := range m.r.o.layers {
+		for _, op := range m.operations {
+			p := op.plans[bucket]
+			if err := p.Bind(ctx, op.layers[l]...); err != nil {
+				return err
+			}
+			if err := f(p); err != nil {
+				return fmt.Errorf("layer %d: %w", l, err)
+			}
+		}
+	}
+	return nil
+}
+
+// bind binds every layer's weights to every plan, twice.
+func (m *model) bind(ctx context.Context) error {
+	for _, to := range []*spread{&m.standing.Bind, &m.standing.Again} {
+		var times []time.Duration
+		for bucket := range m.r.o.buckets {
+			for l := range m.r.o.layers {
+				for _, op := range m.operations {
+					start := time.Now()
+					if err := op.plans[bucket].Bind(ctx, op.layers[l]...); err != nil {
+						return err
+					}
+					times = append(times, time.Since(start))
+				}
+			}
+		}
+		*to = spreadOf(times)
+	}
+	return nil
+}
+
+// replay replays the largest bucket layer by layer, twice.
+func (m *model) replay(ctx context.Context) error {
+	if m.eager() {
+		return nil
+	}
+	for _, to := range []*spread{&m.standing.Replay, &m.standing.Replayed} {
+		m.r.shown.show("replay %d layers", m.r.o.layers)
+		var times []time.Duration
+		err := m.each(ctx, m.r.o.buckets-1, func(p *plan.Plan) error {
+			start := time.Now()
+			err := p.Replay(m.r.Caller.Handle())
+			times = append(times, time.Since(start))
+			return err
+		})
+		if err = errors.Join(err, m.r.Watch(ctx, m.r.Caller.Handle())); err != nil {
+			return err
+		}
+		*to = spreadOf(times)
+	}
+	return nil
+}
+
+// eager reports whether some program can't be captured.
+func (m *model) eager() bool {
+	return slices.ContainsFunc(m.operations, func(op *operation) bool { return op.program.Eager })
+}
+
+// capture captures all layers of each bucket in one graph, as a server does, and runs each once to warm
+// up and once for its time.
+func (m *model) capture(ctx context.Context) error {
+	if m.eager() {
+		return nil
+	}
+	var captured, steps []time.Duration
+	for bucket := range m.r.o.buckets {
+		m.r.shown.show("bucket %d of %d", bucket+1, m.r.o.buckets)
+		s := m.r.Caller
+		start := time.Now()
+		g, err := device.Capture(m.r.drv, s.Handle(), func() error {
+			return m.each(ctx, bucket, func(p *plan.Plan) error { return p.Enqueue(s.Handle()) })
+		})
+		if err != nil {
+			return err
+		}
+		captured = append(captured, time.Since(start))
+		var step time.Duration
+		for range 2 {
+			start = time.Now()
+			if err = errors.Join(g.Launch(s.Handle()), m.r.Watch(ctx, s.Handle())); err != nil {
+				break
+			}
+			step = time.Since(start)
+		}
+		if err = errors.Join(err, g.Close()); err != nil {
+			return err
+		}
+		steps = append(steps, step)
+	}
+	m.standing.Capture, m.standing.Step = spreadOf(captured), spreadOf(steps)
+	return nil
+}
+
+// close gives everything back.
+func (m *model) close(ctx context.Context) error {
+	var errs []error
+	for _, op := range m.operations {
+		for _, p := range op.plans {
+			errs = append(errs, p.Close(ctx))
+		}
+	}
+	if m.r.Err() != nil {
+		return nil // the abort has been reported by what it ended
+	}
+	for _, b := range m.memory {
+		errs = append(errs, b.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// print writes rank 0's figures.
+func (x *standing) print(asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(os.Stdout).Encode(x)
+	}
+	fmt.Printf("%d layers, %d operations, %d buckets of %d to %d rows: %d plans\n", x.Layers, x.Operations, x.Buckets,
+		x.Rows[0], x.Rows[len(x.Rows)-1], x.Operations*x.Buckets)
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "us\tn\tmedian\tmost\tsum\t")
+	for _, s := range []struct {
+		name string
+		spread
+	}{
+		{"New", x.New}, {"first Bind", x.First}, {"Bind, layer by layer", x.Bind}, {"and again", x.Again},
+		{"first Replay of a layer", x.Replay}, {"Replay", x.Replayed},
+		{"capture of a bucket", x.Capture}, {"its run", x.Step},
+	} {
+		if s.N > 0 {
+			fmt.Fprintf(w, "%s\t%d\t%.1f\t%.1f\t%.0f\t\n", s.name, s.N, s.Median, s.Most, s.Sum)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Printf("weights %s, activations %s, staging %s, %d semaphore words, workspaces %s, Go heap of the plans %s\n",
+		mebibytes(x.Weights), mebibytes(x.Activations), mebibytes(x.Staging), x.Words, mebibytes(x.Workspaces),
+		mebibytes(x.Heap))
+	return nil
+}
