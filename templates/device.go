@@ -76,9 +76,9 @@ func (d Device) Source() []Part {
 	return parts
 }
 
-// Adds says whether sums have a template for elements of that type.
+// Adds says whether sums have a header for elements of that type.
 func Adds(t driver.Type) bool {
-	_, err := fs.Stat(files, t.String()+".cu.tmpl")
+	_, err := fs.Stat(files, "device/"+t.String()+".h")
 	return err == nil
 }
 
