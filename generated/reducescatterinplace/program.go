@@ -16,8 +16,8 @@ import (
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "D", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "M"}, {Extent: "N"}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}, Within: "A"},
+		{Name: "A", Axes: []schedule.Axis{schedule.Dim("D", schedule.DIDx("D")), schedule.Dim("M"), schedule.Dim("N")}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}, Within: "A"},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "d...->..."},
@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "57bea6e58c1746ca0cc9bcb1c106ade3eedaef778fdd65841a9db65da0b58f64",
+	Hash:     "791f37d70d4a45a34fd70441aaea5b4b244a1d5054bf6fad27d49165d25e04e1",
 	Proof:    "proven for D = 1..8, stamp 7da94f167f1c9712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -38,8 +38,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatterInPlace, the same on all ranks. M is counted
-// over all ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a ReduceScatterInPlace, the same on all ranks. M is counted over all ranks, of
+// which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -51,16 +51,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write A, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write A, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D), M, N]: this rank's part; C [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on
-	// rank r; [M, N] in memory, M*N elements.
+	// A is [DIDx(D), M, N]: this rank's part; C [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on rank r; [M, N] in
+	// memory, M*N elements.
 	A device.Ptr
 }
 
-// Plan is a ReduceScatterInPlace of one shape on this rank. Its methods, which are those of
-// plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a ReduceScatterInPlace of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -78,8 +78,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }

@@ -12,11 +12,10 @@ import (
 //go:embed run_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the
-// host.
+// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "d86969cc077f231888aac0fd03b184e2c2b14412859e6dcbac101d1f49563040",
+	Source:  "1b22fc34da89c6d1697b8e0eabac69bac8159ac1312795e2f468d662805a2f00",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

@@ -19,14 +19,17 @@ const chunks = 2
 // Schedule is what the package was generated from.
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "plain", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-		{Name: "B", Axes: []schedule.Axis{{Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "K"}}},
-		{Name: "Bias", Axes: []schedule.Axis{{Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
-		{Name: "B2", Axes: []schedule.Axis{{Extent: "N"}, {Extent: "F", Outer: []schedule.Split{{Kind: "DIDx", Count: "D"}}}}},
-		{Name: "C", Axes: []schedule.Axis{{Extent: "M", Outer: []schedule.Split{{Kind: "Stream", Count: "2"}, {Kind: "DIDx", Count: "D"}}}, {Extent: "N"}}},
+		{Name: "A",
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "plain", Count: "2"}, schedule.DIDx("D")),
+				schedule.Dim("K")}},
+		{Name: "B", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D")), schedule.Dim("K")}},
+		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D"))}},
+		{Name: "B2", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("F", schedule.DIDx("D"))}},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("2"), schedule.DIDx("D")), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "H", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}, {Do: "gelu"}}},
+		{Out: "H", In: []string{"A", "B"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}, {Do: "gelu"}}},
 		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn"},
 	},
 }
@@ -34,7 +37,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "f5fe7863e9c360750fae6e5c1d1210f8d808389a9beb33f70a877ec1b1482c4c",
+	Hash:     "fb1f96ab3dc82dfa43557d0357267b312ab72fd82801a82f8b16405a14f9aa08",
 	Proof:    "proven for D = 1..8, stamp a94eef4ac95faf1c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -45,8 +48,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a TensorParallelMLPBatches, the same on all ranks. M and F
-// are counted over all ranks, of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of a TensorParallelMLPBatches, the same on all ranks. M and F are counted over
+// all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32
@@ -58,11 +61,10 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says
-// what must hold of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
+// it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K
-	// elements.
+	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A    device.Ptr
 	B    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Bias device.Ptr // [DIDx(D), F/D]: this rank's part; [F/D] in memory, F/D elements
@@ -70,8 +72,8 @@ type Buffers struct {
 	C    device.Ptr // [Stream(S), DIDx(D), M/(S*D), N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a TensorParallelMLPBatches of one shape on this rank. Its methods, which are those of
-// plan.Plan but for Bind, are not for several goroutines at once.
+// Plan is a TensorParallelMLPBatches of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -94,8 +96,7 @@ func New(ctx context.Context, g *group.Group, s Shape) (*Plan, error) {
 	return plan.Make(ctx, g, &Program, s, s.declare)
 }
 
-// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New
-// takes.
+// Memory is what a plan of the shape needs on a rank, at most: the caller's buffers, and what New takes.
 func (s Shape) Memory(ranks int) (plan.Memory, error) {
 	return plan.Measure(ranks, &Program, s, s.declare)
 }
@@ -129,7 +130,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
-	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true, Func: "gelu"})
+	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true,
+		Func: "gelu"})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -167,15 +169,18 @@ func (p *Plan) issue(q *plan.Queue) {
 
 		for i := 1; i < d; i++ {
 			peer := (r + i) % d
-			q.Linear(p.work[i], p.gemmH, p.h.At(int64(s*d+peer)*p.chunkH), p.agathered.At(int64(s*d+peer)*p.chunkA), p.b.At(0), p.bias.At(0))
-			q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(s*d+peer)*p.chunkC), p.h.At(int64(s*d+peer)*p.chunkH), p.b2.At(0), plan.NoBias)
+			q.Linear(p.work[i], p.gemmH, p.h.At(int64(s*d+peer)*p.chunkH), p.agathered.At(int64(s*d+peer)*p.chunkA), p.b.At(0),
+				p.bias.At(0))
+			q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(s*d+peer)*p.chunkC), p.h.At(int64(s*d+peer)*p.chunkH),
+				p.b2.At(0), plan.NoBias)
 		}
 		for i := 1; i < d; i++ {
 			q.Synchronize(main, p.work[i])
 		}
 
 		// Own rows last, straight into their slot.
-		q.Linear(main, p.gemmPartial, p.slots.At(int64(s*d+r)*p.chunkC), p.h.At(int64(s*d+r)*p.chunkH), p.b2.At(0), plan.NoBias)
+		q.Linear(main, p.gemmPartial, p.slots.At(int64(s*d+r)*p.chunkC), p.h.At(int64(s*d+r)*p.chunkH), p.b2.At(0),
+			plan.NoBias)
 
 		for i := 1; i < d; i++ {
 			peer := (r + i) % d
