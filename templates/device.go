@@ -76,6 +76,12 @@ func (d Device) Source() []Part {
 	return parts
 }
 
+// Adds says whether sums have a header for elements of that type.
+func Adds(t driver.Type) bool {
+	_, err := fs.Stat(files, "device/"+t.String()+".h")
+	return err == nil
+}
+
 // works are the templates of kernels by their work; a kind may have one of its own.
 var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl"}
 

@@ -4,6 +4,7 @@ package templates
 type Library struct {
 	From      string
 	Schedules []Schedule
+	Elements  map[int]string // the element types by their numbers: BF16
 }
 
 // Schedule is one generated package in C.

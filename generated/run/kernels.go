@@ -15,7 +15,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "b639a24fec68cb5734a529b8ef9f7d0b4944b3594ee227bddecefece7055ff7b",
+	Source:  "1b22fc34da89c6d1697b8e0eabac69bac8159ac1312795e2f468d662805a2f00",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

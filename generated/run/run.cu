@@ -30,7 +30,7 @@ struct run_fill {
   long long stride;  // from one such run to the next, in the whole tensor
   unsigned seed;
   unsigned limit;    // of 1 << 24: how many integers are not zero
-  unsigned element;  // 1 bf16, 2 fp16, 3 fp32
+  unsigned format;   // of elements: bits of the exponent | digits of the significand << 8 | finite << 16
   unsigned real;     // 1: reals in [-1, 1), 0: integers -1, 0, 1 times unit
   float unit;
   unsigned add;  // 1: to what is there
@@ -43,7 +43,7 @@ struct run_compare {
   long long count;          // elements of got
   long long run;            // elements that follow each other in want
   long long stride;         // from one such run to the next
-  unsigned element;         // 1 bf16, 2 fp16, 3 fp32
+  unsigned format;          // of elements
   unsigned unused;
 };
 
@@ -59,61 +59,62 @@ struct run_spin {
 };
 
 // ----------------------------------------------------------------------------
-// Elements of tensors: 1 bf16, 2 fp16, 3 fp32. The conversions are spelled out, so that
-// a GPU, the simulator and the reference on the host agree to the bit.
+// Elements of tensors: a sign, an exponent of 5 to 8 bits, and the digits of the significand but
+// for the first. The conversions are spelled out, so that a GPU, the simulator and the reference on
+// the host agree to the bit. An exponent of 8 bits is that of a float.
 
-static __device__ __forceinline__ float half_to_float(unsigned short h)
+static __device__ __forceinline__ float widened(unsigned bits, unsigned exponent, unsigned digits, unsigned finite)
 {
-  const unsigned sign = (h & 0x8000u) << 16;
-  const unsigned exponent = (h >> 10) & 31u;
-  const unsigned fraction = h & 0x3ffu;
-  if (exponent == 0) {  // zero or subnormal: a multiple of 2^-24
-    return __uint_as_float(__float_as_uint(fraction * 5.9604644775390625e-08f) | sign);
+  const unsigned width = exponent + digits, sign = bits >> (width - 1), rest = bits & ((1u << (width - 1)) - 1);
+  const unsigned bias = (1u << (exponent - 1)) - 1, field = rest >> (digits - 1);
+  if (exponent == 8) {
+    return __uint_as_float(bits << (32 - width));
   }
-  if (exponent == 31) {  // infinity or NaN
-    return __uint_as_float(sign | 0x7f800000u | fraction << 13);
+  if (field == 0) {  // zero or subnormal
+    return __uint_as_float(__float_as_uint(rest * __uint_as_float((129 - bias - digits) << 23)) | sign << 31);
   }
-  return __uint_as_float(sign | (exponent + 112u) << 23 | fraction << 13);
+  if (finite ? rest == (1u << (width - 1)) - 1 : field == (1u << exponent) - 1) {  // infinity or NaN
+    return __uint_as_float(sign << 31 | 0x7f800000u | rest << (24 - digits));
+  }
+  return __uint_as_float(sign << 31 | ((rest << (24 - digits)) + ((127 - bias) << 23)));
 }
 
 // Rounds to nearest, ties to even. |x| is small here, so nothing overflows.
-static __device__ __forceinline__ unsigned short float_to_half(float x)
+static __device__ __forceinline__ unsigned narrowed(float x, unsigned exponent, unsigned digits)
 {
-  const unsigned sign = (__float_as_uint(x) >> 16) & 0x8000u;
+  const unsigned sign = (__float_as_uint(x) >> 31) << (exponent + digits - 1), drop = 24 - digits;
+  const unsigned bias = (1u << (exponent - 1)) - 1;
   unsigned bits = __float_as_uint(x) & 0x7fffffffu;
-  if (bits < 0x38800000u) {  // below 2^-14: floats from 0.5 on are as far apart as subnormals
-    return (unsigned short)(sign | (__float_as_uint(__uint_as_float(bits) + 0.5f) - 0x3f000000u));
+  if (exponent < 8 && bits < (128 - bias) << 23) {  // floats from step on are as far apart as subnormals
+    const unsigned step = (152 - bias - digits) << 23;
+    return sign | (__float_as_uint(__uint_as_float(bits) + __uint_as_float(step)) - step);
   }
-  bits += 0xfffu + ((bits >> 13) & 1u);
-  return (unsigned short)(sign | (bits - 0x38000000u) >> 13);
+  bits -= (127 - bias) << 23;
+  if (drop > 0) {
+    bits += (1u << (drop - 1)) - 1 + ((bits >> drop) & 1u);
+  }
+  return sign | bits >> drop;
 }
 
-// Rounds to nearest, ties to even.
-static __device__ __forceinline__ unsigned short float_to_bfloat(float x)
+static __device__ __forceinline__ float load_element(unsigned long long at, long long i, unsigned format)
 {
-  const unsigned bits = __float_as_uint(x);
-  return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+  const unsigned exponent = format & 255u, digits = format >> 8 & 255u, width = exponent + digits;
+  const unsigned bits = width == 32   ? ((const unsigned *)at)[i]
+                        : width == 16 ? ((const unsigned short *)at)[i]
+                                      : ((const unsigned char *)at)[i];
+  return widened(bits, exponent, digits, format >> 16);
 }
 
-static __device__ __forceinline__ float load_element(unsigned long long at, long long i, unsigned type)
+static __device__ __forceinline__ void store_element(unsigned long long at, long long i, unsigned format, float x)
 {
-  if (type == 1) {
-    return __uint_as_float((unsigned)((const unsigned short *)at)[i] << 16);
-  }
-  if (type == 2) {
-    return half_to_float(((const unsigned short *)at)[i]);
-  }
-  return ((const float *)at)[i];
-}
-
-static __device__ __forceinline__ void store_element(unsigned long long at, long long i, unsigned type, float x)
-{
-  if (type == 1) {
-    ((unsigned short *)at)[i] = float_to_bfloat(x);
-  } else if (type == 2) {
-    ((unsigned short *)at)[i] = float_to_half(x);
+  const unsigned exponent = format & 255u, digits = format >> 8 & 255u, width = exponent + digits;
+  const unsigned bits = narrowed(x, exponent, digits);
+  if (width == 32) {
+    ((unsigned *)at)[i] = bits;
+  } else if (width == 16) {
+    ((unsigned short *)at)[i] = (unsigned short)bits;
   } else {
-    ((float *)at)[i] = x;
+    ((unsigned char *)at)[i] = (unsigned char)bits;
   }
 }
 
@@ -154,9 +155,9 @@ __global__ void fill(const __grid_constant__ struct run_fill p)
       value = 0.0f;
     }
     if (p.add) {
-      value += load_element(p.at, i, p.element);
+      value += load_element(p.at, i, p.format);
     }
-    store_element(p.at, i, p.element, value);
+    store_element(p.at, i, p.format, value);
   }
 }
 
@@ -173,8 +174,8 @@ __global__ void compare(const __grid_constant__ struct run_compare p)
   }
   struct run_verdict found = {-1, 0, 0.0f};
   for (long long i = first; i < p.count; i += stride) {
-    const float got = load_element(p.got, i, p.element);
-    const float want = load_element(p.want, placed(i, p.count, p.run, p.stride), p.element);
+    const float got = load_element(p.got, i, p.format);
+    const float want = load_element(p.want, placed(i, p.count, p.run, p.stride), p.format);
     if (got != want) {
       if (found.differ == 0) {
         found.first = i;

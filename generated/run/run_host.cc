@@ -2,7 +2,7 @@
 
 // The kernels of run.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ee85648d77d95a01b74c135fe962e4185c0590eb602866032af09f6aa6fefa15
+// f2af991892423175cee84bed07493d27365da39db4e331a2225a5faecb50e4ae
 
 namespace {
 

@@ -1,6 +1,11 @@
 package driver
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Type is the element type of a tensor; sums are kept in fp32.
 type Type uint8
@@ -12,23 +17,25 @@ const (
 	FP32 // computed in fp32, not TF32
 )
 
-// element describes an element type.
+// element describes an element type: a sign, an exponent, and a significand whose first digit
+// is not stored.
 type element struct {
-	name   string
-	size   int64 // in bytes
-	digits int   // of the significand, in binary: integers up to 2^digits are exact
+	name     string
+	exponent int  // bits of it
+	digits   int  // of the significand, in binary: integers up to 2^digits are exact
+	finite   bool // the greatest exponent has numbers too, and one NaN, instead of infinities
 }
 
-// elements is the table of the element types. What computes with the elements of one has a
-// branch of its own for it: the products of drivers, conversions and templates.
+// elements is the table of the element types. Sizes, conversions and bounds follow from a row;
+// which products and sums there are, drivers and templates say.
 var elements = map[Type]element{
-	BF16: {"bf16", 2, 8},
-	FP16: {"fp16", 2, 11},
-	FP32: {"fp32", 4, 24},
+	BF16: {name: "bf16", exponent: 8, digits: 8},
+	FP16: {name: "fp16", exponent: 5, digits: 11},
+	FP32: {name: "fp32", exponent: 8, digits: 24},
 }
 
-// Types are all element types.
-func Types() []Type { return []Type{BF16, FP16, FP32} }
+// Types are all element types, by their numbers.
+func Types() (list []Type) { return slices.Sorted(maps.Keys(elements)) }
 
 // ParseType is the element type of a name.
 func ParseType(name string) (Type, bool) {
@@ -57,7 +64,25 @@ func (t Type) described() element {
 }
 
 // Size of an element in bytes.
-func (t Type) Size() int64 { return t.described().size }
+func (t Type) Size() int64 {
+	e := t.described()
+	return int64(e.exponent+e.digits) / 8
+}
+
+// Exponent is how many bits of an element are its exponent.
+func (t Type) Exponent() int { return t.described().exponent }
+
+// Finite says that the type has no infinities.
+func (t Type) Finite() bool { return t.described().finite }
+
+// TypeNames is "bf16, fp16, fp32", for errors.
+func TypeNames() string {
+	var names []string
+	for _, t := range Types() {
+		names = append(names, t.String())
+	}
+	return strings.Join(names, ", ")
+}
 
 // Digits are the binary digits of an element's significand.
 func (t Type) Digits() int { return t.described().digits }

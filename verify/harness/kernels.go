@@ -19,7 +19,7 @@ import (
 //
 //	x = hash(Seed, First + placed(i))      // uint32, see reference.Hash
 //	integers: (x >> 8) < Limit ? ((x & 1) ? Unit : -Unit) : 0
-//	Real:     float(x >> 8) / 2^23 - 1     // exact in fp32, rounded to Type
+//	Real:     float(x >> 8) / 2^23 - 1     // exact in fp32, rounded to the type
 //	Add:      that plus At[i]
 //
 // hash(seed, index), all in uint64:
@@ -35,7 +35,7 @@ type fillParams struct {
 	Run, Stride int64
 	Seed        uint32
 	Limit       uint32 // of 1<<24: how many elements are not zero
-	Type        uint32 // 1 bf16, 2 fp16, 3 fp32 (driver.Type)
+	Format      uint32 // of elements: formatOf
 	Real        uint32 // 1: uniform in [-1, 1)
 	Unit        float32
 	Add         uint32 // 1: to the previous content
@@ -49,7 +49,7 @@ type compareParams struct {
 	Out         driver.Ptr // verdict, one a thread of the launch
 	Count       int64
 	Run, Stride int64
-	Type        uint32
+	Format      uint32
 	_           uint32
 }
 
@@ -85,22 +85,34 @@ func CheckKernels() []driver.Kernel {
 
 func fillTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 	p := (*fillParams)(params)
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: p.At, Bytes: bytesOf(p.Count, p.Type)})
+	return append(to, driver.Touch{Kind: driver.TouchWrite, At: p.At, Bytes: bytesOf(p.Count, p.Format)})
 }
 
 // compareTouches does not know how many verdicts a launch writes: the first stands for all.
 func compareTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 	p := (*compareParams)(params)
 	return append(to,
-		driver.Touch{Kind: driver.TouchRead, At: p.Got, Bytes: bytesOf(p.Count, p.Type)},
-		driver.Touch{Kind: driver.TouchRead, At: p.Want, Bytes: bytesOf(p.Count, p.Type)},
+		driver.Touch{Kind: driver.TouchRead, At: p.Got, Bytes: bytesOf(p.Count, p.Format)},
+		driver.Touch{Kind: driver.TouchRead, At: p.Want, Bytes: bytesOf(p.Count, p.Format)},
 		driver.Touch{Kind: driver.TouchWrite, At: p.Out, Bytes: int64(unsafe.Sizeof(verdict{}))})
 }
 
 func spinTouches(_ unsafe.Pointer, to []driver.Touch) []driver.Touch { return to }
 
 // bytesOf is a number of elements in bytes.
-func bytesOf(count int64, typ uint32) int64 { return count * driver.Type(typ).Size() }
+func bytesOf(count int64, format uint32) int64 {
+	return count * int64(format&0xff+format>>8&0xff) / 8
+}
+
+// formatOf is what the kernels go by: the bits of the exponent, in the second byte the digits of
+// the significand, and above them whether the type has no infinities.
+func formatOf(t driver.Type) uint32 {
+	f := uint32(t.Exponent() | t.Digits()<<8)
+	if t.Finite() {
+		f |= 1 << 16
+	}
+	return f
+}
 
 // Kernels are the loaded kernels of generated/run.
 type Kernels struct {
@@ -153,7 +165,7 @@ func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part ref
 
 func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32,
 	s driver.Stream) error {
-	p := fillParams{Seed: in.Seed, Limit: in.Limit, Type: uint32(t), Unit: in.Unit, Add: add}
+	p := fillParams{Seed: in.Seed, Limit: in.Limit, Format: formatOf(t), Unit: in.Unit, Add: add}
 	if in.Real {
 		p.Real = 1
 	}
@@ -179,7 +191,7 @@ func verdictBytes(count int) int64 {
 // the stream is there.
 func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.Piece, s driver.Stream) error {
 	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(x.First)*t.Size()), Out: out,
-		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Type: uint32(t)}
+		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Format: formatOf(t)}
 	if err := l.drv.LaunchKernel(l.compare, blocks(x.Count), block, s, unsafe.Pointer(&p)); err != nil {
 		return fmt.Errorf("compare %d elements: %w", x.Count, err)
 	}

@@ -13,13 +13,10 @@ func Round(t driver.Type, x float32) float32 { return decode(t, encode(t, x)) }
 
 // Encode writes values as t, little endian as devices hold them.
 func Encode(t driver.Type, values []float32) []byte {
-	b := make([]byte, 0, int64(len(values))*t.Size())
+	size := int(t.Size())
+	b := make([]byte, 0, len(values)*size)
 	for _, x := range values {
-		if t == driver.FP32 {
-			b = binary.LittleEndian.AppendUint32(b, encode(t, x))
-		} else {
-			b = binary.LittleEndian.AppendUint16(b, uint16(encode(t, x)))
-		}
+		b = append(b, binary.LittleEndian.AppendUint32(nil, encode(t, x))[:size]...)
 	}
 	return b
 }
@@ -32,74 +29,68 @@ func Decode(t driver.Type, b []byte) ([]float32, error) {
 	}
 	values := make([]float32, len(b)/size)
 	for i := range values {
-		if size == 4 {
-			values[i] = decode(t, binary.LittleEndian.Uint32(b[4*i:]))
-		} else {
-			values[i] = decode(t, uint32(binary.LittleEndian.Uint16(b[2*i:])))
+		var bits uint32
+		for k := range size {
+			bits |= uint32(b[i*size+k]) << (8 * k)
 		}
+		values[i] = decode(t, bits)
 	}
 	return values, nil
 }
 
+// bias is what an element's exponent has more than its number's.
+func bias(t driver.Type) int { return 1<<(t.Exponent()-1) - 1 }
+
+// encode is the nearest element, the even one of two. Too large becomes infinity, or the greatest
+// where the type has none.
 func encode(t driver.Type, x float32) uint32 {
-	switch t {
-	case driver.BF16:
-		return uint32(toBF16(x))
-	case driver.FP16:
-		return uint32(toFP16(x))
+	if t == driver.FP32 {
+		return math.Float32bits(x)
 	}
-	return math.Float32bits(x)
+	digits, size := t.Digits(), uint(t.Size())*8
+	infinity := uint32(1<<t.Exponent()-1) << (digits - 1)
+	greatest := infinity
+	if t.Finite() {
+		greatest = 1<<(size-1) - 2
+	}
+	var sign uint32
+	if math.Signbit(float64(x)) {
+		sign = 1 << (size - 1)
+	}
+	switch size := math.Abs(float64(x)); {
+	case x != x && t.Finite():
+		return sign | greatest + 1
+	case x != x:
+		return sign | infinity | 1<<(digits-2)
+	case size == 0:
+		return sign
+	case math.IsInf(size, 0):
+		return sign | greatest
+	default:
+		e := max(math.Ilogb(size), 1-bias(t))
+		n := math.RoundToEven(math.Ldexp(size, digits-1-e)) // a carry raises the exponent
+		return sign | min(uint32(e+bias(t)-1)<<(digits-1)+uint32(n), greatest)
+	}
 }
 
 func decode(t driver.Type, bits uint32) float32 {
-	switch t {
-	case driver.BF16:
-		return math.Float32frombits(bits << 16)
-	case driver.FP16:
-		return fromFP16(uint16(bits))
+	if t == driver.FP32 {
+		return math.Float32frombits(bits)
 	}
-	return math.Float32frombits(bits)
-}
-
-func toBF16(x float32) uint16 {
-	b := math.Float32bits(x)
-	if x != x {
-		return uint16(b>>16) | 0x40 // stays a NaN when only low bits said so
-	}
-	return uint16((b + 0x7fff + b>>16&1) >> 16)
-}
-
-func toFP16(x float32) uint16 {
-	b := math.Float32bits(x)
-	sign := uint16(b >> 16 & 0x8000)
-	exponent, fraction := int(b>>23&0xff)-127, b&0x7fffff
+	digits, size := t.Digits(), uint(t.Size())*8
+	all := uint32(1)<<t.Exponent() - 1
+	exponent, fraction := bits>>(digits-1)&all, bits&(1<<(digits-1)-1)
+	x := math.Ldexp(float64(fraction|1<<(digits-1)), int(exponent)-bias(t)-digits+1)
 	switch {
-	case x != x:
-		return sign | 0x7e00
-	case exponent > 15:
-		return sign | 0x7c00
-	case exponent >= -14: // a carry out of the fraction raises the exponent, up to infinity
-		return sign | uint16(nearest(uint32(exponent+15)<<23|fraction, 13))
-	case exponent >= -25: // subnormal: the leading one becomes part of the fraction
-		return sign | uint16(nearest(fraction|1<<23, uint(-1-exponent)))
+	case exponent == 0: // subnormal
+		x = math.Ldexp(float64(fraction), 2-bias(t)-digits)
+	case exponent == all && t.Finite() && fraction == 1<<(digits-1)-1, exponent == all && !t.Finite() && fraction != 0:
+		x = math.NaN()
+	case exponent == all && !t.Finite():
+		x = math.Inf(1)
 	}
-	return sign
-}
-
-// nearest is x without its low bits, rounded to the nearest, ties to even.
-func nearest(x uint32, drop uint) uint32 {
-	half := uint32(1) << (drop - 1)
-	return (x + half - 1 + x>>drop&1) >> drop
-}
-
-func fromFP16(h uint16) float32 {
-	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
-	switch exponent {
-	case 0:
-		x := float32(fraction) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(x) | sign)
-	case 31:
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	if bits>>(size-1)&1 == 1 {
+		x = math.Copysign(x, -1)
 	}
-	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
+	return float32(x)
 }

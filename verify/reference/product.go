@@ -31,12 +31,11 @@ type Product struct {
 // unit is that of rounding to nearest.
 func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 
-// The relative rounding of sums in fp32, and the absolute error of an fp16 result near
-// zero.
-const (
-	single    = 0x1p-24
-	subnormal = 0x1p-25
-)
+// single is what sums in fp32 are rounded by.
+const single = 0x1p-24
+
+// subnormal is what a result may lie off near zero: half of the least number.
+func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits()) }
 
 // Of computes the product. Integers come out exact, whatever the order of sums,
 // while Largest is at most Exact of the type.
@@ -50,8 +49,8 @@ const (
 //     plus the errors so far, so all rounding is within 2 * Parts * u * (P + s),
 //     (Parts + 1) * u to first order and the rest for the higher ones;
 //   - a function widens an error by its slope, and a GPU's own adds one (functions);
-//   - the result is rounded once: u * (|want| + all that), and an fp16 may lie
-//     2^-25 off near zero at each rounding.
+//   - the result is rounded once: u * (|want| + all that), and may lie half of
+//     the least number off near zero at each rounding.
 func (p Product) Of(a, b, bias Values) Values {
 	c := Values{Want: make([]float64, 0, p.M*p.N), Largest: a.Largest}
 	if p.Transposed {
@@ -152,11 +151,11 @@ func (r *row) finish(j int, bias Values) (want, bound float64) {
 	}
 	bound = r.inherited[j] + float64(r.K+r.Parts+1)*single*(r.size[j]+r.inherited[j])
 	if r.Parts > 1 {
-		bound += 2*n*u*(r.travel[j]+bound) + 2*n*subnormal
+		bound += 2*n*u*(r.travel[j]+bound) + 2*n*subnormal(r.Type)
 	}
 	if f, ok := functions[r.Func]; ok {
 		bound = f.slope*bound + f.own*math.Abs(want)
 		want = f.of(want)
 	}
-	return want, bound + u*(math.Abs(want)+bound) + subnormal
+	return want, bound + u*(math.Abs(want)+bound) + subnormal(r.Type)
 }

@@ -369,7 +369,7 @@ func (o *options) chooseTypes(list string) error {
 	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
 		t, ok := driver.ParseType(text)
 		if !ok {
-			return fmt.Errorf("no type %q (bf16, fp16 or fp32)", text)
+			return fmt.Errorf("no type %q (%s)", text, driver.TypeNames())
 		}
 		o.types = append(o.types, t)
 	}

@@ -2,29 +2,119 @@ package sim
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 
 	"ovgen/runtime/driver"
 )
+
+// format is what the conversions of an element type go by.
+type format struct {
+	drop     uint   // digits of an fp32 that an element lacks
+	sign     uint32 // the sign's bit
+	rebias   uint32 // from an fp32's exponent to an element's, in place
+	least    uint32 // the least normal number, as an fp32
+	step     uint32 // an fp32 whose last digit is worth a subnormal's
+	infinity uint32 // or, without one, the NaN
+	greatest uint32
+}
+
+func formatOf(t driver.Type) format {
+	exponent, digits := uint32(t.Exponent()), uint32(t.Digits())
+	bias := uint32(1)<<(exponent-1) - 1
+	f := format{drop: uint(24 - digits), sign: 1 << (exponent + digits - 1), rebias: (127 - bias) << 23,
+		least: (128 - bias) << 23}
+	f.infinity = (1<<exponent - 1) << (digits - 1)
+	f.greatest = f.infinity - 1
+	if t.Finite() {
+		f.infinity, f.greatest = f.sign-1, f.sign-2
+	}
+	if exponent == 8 {
+		f.least = 0 // as in an fp32
+	} else {
+		f.step = (152 - bias - digits) << 23
+	}
+	return f
+}
+
+// widened has all elements of a type with 16 bits or fewer as fp32, made once.
+var widened sync.Map
+
+func (f format) widen(bits uint32) float32 {
+	sign, rest := bits&f.sign, bits&(f.sign-1)
+	wide := rest<<f.drop + f.rebias
+	switch nan := f.infinity == f.sign-1; {
+	case nan && rest == f.infinity || !nan && rest > f.infinity:
+		wide = 0x7f800000 | rest<<f.drop&0x7fffff
+		if nan {
+			wide = 0x7fc00000
+		}
+	case !nan && rest == f.infinity:
+		wide = 0x7f800000
+	case f.step != 0 && wide < f.least: // subnormal
+		wide = math.Float32bits(math.Float32frombits(f.step+rest) - math.Float32frombits(f.step))
+	}
+	if sign != 0 {
+		wide |= 1 << 31
+	}
+	return math.Float32frombits(wide)
+}
+
+// narrow rounds to nearest, ties to even. Too large becomes infinity, or else the greatest; NaN
+// becomes the one that GPUs write.
+func (f format) narrow(x float32) uint32 {
+	b := math.Float32bits(x)
+	sign, b := b>>31*f.sign, b&0x7fffffff
+	if b > 0x7f800000 {
+		return f.sign - 1
+	}
+	if b < f.least { // subnormal: adding the step puts its last digit where fp32 rounds
+		return sign | math.Float32bits(math.Float32frombits(b)+math.Float32frombits(f.step)) - f.step
+	}
+	if b -= f.rebias; f.drop > 0 {
+		b = (b + 1<<(f.drop-1) - 1 + b>>f.drop&1) >> f.drop
+	}
+	if b > f.greatest {
+		if b = f.infinity; f.infinity == f.sign-1 {
+			b = f.greatest
+		}
+	}
+	return sign | b
+}
+
+// table is all elements of a type as fp32.
+func table(t driver.Type) []float32 {
+	if x, ok := widened.Load(t); ok {
+		return x.([]float32)
+	}
+	f := formatOf(t)
+	list := make([]float32, 2*f.sign)
+	for i := range list {
+		list[i] = f.widen(uint32(i))
+	}
+	x, _ := widened.LoadOrStore(t, list)
+	return x.([]float32)
+}
 
 // widen turns elements of a type into fp32.
 func widen(t driver.Type, dst []float32, src []byte) {
 	if len(dst) == 0 {
 		return
 	}
-	if t == driver.FP32 {
-		copy(dst, unsafe.Slice((*float32)(unsafe.Pointer(&src[0])), len(dst)))
-		return
-	}
-	from := unsafe.Slice((*uint16)(unsafe.Pointer(&src[0])), len(dst))
-	if t == driver.BF16 {
-		for i, h := range from {
-			dst[i] = math.Float32frombits(uint32(h) << 16)
+	at := unsafe.Pointer(&src[0])
+	switch t.Size() {
+	case 4:
+		copy(dst, unsafe.Slice((*float32)(at), len(dst)))
+	case 2:
+		all := table(t)
+		for i, x := range unsafe.Slice((*uint16)(at), len(dst)) {
+			dst[i] = all[x]
 		}
-		return
-	}
-	for i, h := range from {
-		dst[i] = fromHalf(h)
+	case 1:
+		all := table(t)
+		for i, x := range src[:len(dst)] {
+			dst[i] = all[x]
+		}
 	}
 }
 
@@ -33,55 +123,18 @@ func narrow(t driver.Type, dst []byte, src []float32) {
 	if len(src) == 0 {
 		return
 	}
-	if t == driver.FP32 {
-		copy(unsafe.Slice((*float32)(unsafe.Pointer(&dst[0])), len(src)), src)
-		return
-	}
-	to := unsafe.Slice((*uint16)(unsafe.Pointer(&dst[0])), len(src))
-	if t == driver.BF16 {
-		for i, f := range src {
-			to[i] = toBrain(f)
+	at, f := unsafe.Pointer(&dst[0]), formatOf(t)
+	switch t.Size() {
+	case 4:
+		copy(unsafe.Slice((*float32)(at), len(src)), src)
+	case 2:
+		to := unsafe.Slice((*uint16)(at), len(src))
+		for i, x := range src {
+			to[i] = uint16(f.narrow(x))
 		}
-		return
+	case 1:
+		for i, x := range src {
+			dst[i] = byte(f.narrow(x))
+		}
 	}
-	for i, f := range src {
-		to[i] = toHalf(f)
-	}
-}
-
-// toBrain rounds to bf16; NaN becomes the one that GPUs write.
-func toBrain(f float32) uint16 {
-	b := math.Float32bits(f)
-	if b&0x7fffffff > 0x7f800000 {
-		return 0x7fff
-	}
-	return uint16((b + 0x7fff + b>>16&1) >> 16)
-}
-
-// toHalf rounds to fp16; too large becomes infinity.
-func toHalf(f float32) uint16 {
-	b := math.Float32bits(f)
-	sign, b := uint16(b>>16&0x8000), b&0x7fffffff
-	switch {
-	case b > 0x7f800000:
-		return 0x7fff
-	case b >= 0x477ff000: // halfway above the greatest fp16
-		return sign | 0x7c00
-	case b >= 0x38800000: // normal
-		return sign | uint16((b-0x38000000+0xfff+b>>13&1)>>13)
-	}
-	// subnormal: adding 0.5 puts its last bit where fp32 rounds
-	return sign | uint16(math.Float32bits(math.Float32frombits(b)+0.5)-0x3f000000)
-}
-
-func fromHalf(h uint16) float32 {
-	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
-	switch exp {
-	case 0:
-		f := float32(frac) / (1 << 24)
-		return math.Float32frombits(sign | math.Float32bits(f))
-	case 0x1f:
-		return math.Float32frombits(sign | 0x7f800000 | frac<<13)
-	}
-	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }

@@ -247,15 +247,13 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 func (d *Driver) fill(p driver.Ptr, bytes int64, t driver.Type, s driver.Stream) error {
 	block := make([]uint32, min(bytes/4, 1<<18))
 	rng := rand.New(rand.NewPCG(1, 2))
+	bits, digits := 8*int(t.Size()), t.Digits()
+	keep := uint32(1)<<(bits-1) | uint32(1)<<(digits-1) - 1 // sign and fraction
+	first := uint32(1)<<(t.Exponent()-1) - 8                // the exponent of 1/128
 	for i := range block {
 		r, e := rng.Uint32(), rng.Uint32N(7)
-		switch t {
-		case driver.FP32:
-			block[i] = r&0x807fffff | (120+e)<<23
-		case driver.BF16:
-			block[i] = r&0x807f807f | (120+e)<<7 | (120+e)<<23
-		case driver.FP16:
-			block[i] = r&0x83ff83ff | (8+e)<<10 | (8+e)<<26
+		for at := 0; at < 32; at += bits {
+			block[i] |= r&(keep<<at) | (first+e)<<(digits-1+at)
 		}
 	}
 	full := int64(len(block)) * 4

@@ -27,7 +27,7 @@ func (s *shapeFlags) bind(f *flag.FlagSet) {
 	f.Int64Var(&s.m, "m", 0, "`rows` of A and C, over all ranks")
 	f.Int64Var(&s.k, "k", 0, "the contracted `extent`, over all ranks")
 	f.Int64Var(&s.n, "n", 0, "`columns` of C")
-	f.StringVar(&s.typ, "type", "bf16", "the element `type`: bf16, fp16 or fp32")
+	f.StringVar(&s.typ, "type", "bf16", "the element `type`: "+driver.TypeNames())
 	f.StringVar(&s.extents, "extents", "", "other `extents` of the schedule: F=28672,N2=1024")
 	f.StringVar(&s.counts, "counts", "", "the `counts` of uneven parts: 3,0,5,8")
 }
@@ -44,7 +44,7 @@ func elementSize(name string) int64 {
 func (s *shapeFlags) of(ranks int) (cost.Case, error) {
 	x := cost.Case{Ranks: ranks, M: s.m, K: s.k, N: s.n, ElementSize: elementSize(s.typ), Extents: map[string]int64{}}
 	if x.ElementSize == 0 {
-		return x, fmt.Errorf("no type %q (bf16, fp16 or fp32)", s.typ)
+		return x, fmt.Errorf("no type %q (%s)", s.typ, driver.TypeNames())
 	}
 	for _, part := range fields(s.extents) {
 		name, text, _ := strings.Cut(part, "=")

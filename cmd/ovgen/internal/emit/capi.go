@@ -7,6 +7,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
@@ -49,7 +50,10 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 
 // libraryData is what the header says of the schedules.
 func libraryData(units []*unit) templates.Library {
-	data := templates.Library{From: runFrom}
+	data := templates.Library{From: runFrom, Elements: map[int]string{}}
+	for _, t := range driver.Types() {
+		data.Elements[int(t)] = strings.ToUpper(t.String())
+	}
 	for _, u := range units {
 		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: u.program.Schedule.Operation(), Proof: u.proof(), Symbols: u.symbols()}
 		if u.eager() {

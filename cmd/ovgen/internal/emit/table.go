@@ -44,6 +44,7 @@ func (u *unit) table() (kernels.Table, error) {
 		add(u.kernelOf(s))
 	})
 	kinds := kernels.Kinds()
+	errs = append(errs, unable(t)...)
 	slices.SortStableFunc(t.Kernels, func(a, b kernels.Kernel) int {
 		return slices.Index(kinds, a.Kind) - slices.Index(kinds, b.Kind)
 	})
@@ -53,6 +54,22 @@ func (u *unit) table() (kernels.Table, error) {
 		}
 	}
 	return t, errors.Join(errs...)
+}
+
+// unable says which kernels there are not for an element type.
+func unable(t kernels.Table) (errs []error) {
+	for _, k := range t.Kernels {
+		for _, typ := range t.Types {
+			if k.Sums() && !templates.Adds(typ) {
+				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
+			}
+			if k.Copies() && typ.Size() < 2 {
+				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s (leave it out of Types, "+
+					"or let the copy engine copy)", k.Kind, typ))
+			}
+		}
+	}
+	return errs
 }
 
 // does says whether a kernel of a kind does what a step does.
