@@ -21,6 +21,13 @@ static void run(int kernel, const void *params, unsigned blocks, unsigned thread
   engine_destroy(l);
 }
 
+// The formats of fp16, bf16 and fp32.
+enum { half = 5 | 11 << 8, bfloat = 8 | 8 << 8, single = 8 | 24 << 8 };
+
+static float half_to_float(unsigned bits) { return widened(bits, 5, 11, 0); }
+static unsigned float_to_half(float x) { return narrowed(x, 5, 11); }
+static unsigned float_to_bfloat(float x) { return narrowed(x, 8, 8); }
+
 // conversions holds all halves against arithmetic and back.
 static int conversions()
 {
@@ -56,7 +63,7 @@ int main()
   const int n = 12;
   float values[n + 1];
   values[n] = 42;
-  struct run_fill p = {(unsigned long long)values, 5, n, n, n, 3, 1u << 23, 3, 0, 1.0f, 0};
+  struct run_fill p = {(unsigned long long)values, 5, n, n, n, 3, 1u << 23, single, 0, 1.0f, 0};
   run(0, &p, 2, 4);
   for (int i = 0; i < n; i++) {
     printf("%g ", values[i]);
@@ -68,7 +75,7 @@ int main()
   }
   printf("%g\n", values[n]);
   // Two of every five elements, and again on top of them, in units of 4.
-  p = {(unsigned long long)values, 5, n, 2, 5, 3, 1u << 23, 3, 0, 4.0f, 0};
+  p = {(unsigned long long)values, 5, n, 2, 5, 3, 1u << 23, single, 0, 4.0f, 0};
   run(0, &p, 2, 2);
   p.add = 1;
   run(0, &p, 1, 3);
@@ -79,7 +86,7 @@ int main()
 
   unsigned short got[5] = {0x3f80, 0x7fc0, 0x8000, 0x4000, 0}, want[9] = {0x3f80, 0x7fc0, 9, 9, 0, 0x4040, 9, 9, 0};
   struct run_verdict found[2];
-  struct run_compare c = {(unsigned long long)got, (unsigned long long)want, (unsigned long long)found, 5, 2, 4, 1, 0};
+  struct run_compare c = {(unsigned long long)got, (unsigned long long)want, (unsigned long long)found, 5, 2, 4, bfloat, 0};
   run(1, &c, 2, 1);
   for (const auto &f : found) {
     printf("%lld %u %g\n", f.first, f.differ, f.largest);

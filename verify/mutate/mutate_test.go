@@ -83,7 +83,7 @@ func TestInPlace(t *testing.T) {
 			}
 			explored, err := mutate.Explore(c)
 			if err != nil || explored.Safe || !strings.Contains(explored.Text,
-				"an operation writes what other parts of it still read") {
+				"an operation writes memory that other parts of it still read") {
 				t.Errorf("%s: explorer: %s, %v", m.Name(), explored, err)
 			}
 			found++
