@@ -9,14 +9,20 @@ import (
 )
 
 // Round is x as t holds it: the nearest value, the even one of two.
-func Round(t driver.Type, x float32) float32 { return decode(t, encode(t, x)) }
+func Round(t driver.Type, x float32) float32 { return formatOf(t).round(t, x) }
 
 // Encode writes values as t, little endian as devices hold them.
 func Encode(t driver.Type, values []float32) []byte {
-	size := int(t.Size())
-	b := make([]byte, 0, len(values)*size)
-	for _, x := range values {
-		b = append(b, binary.LittleEndian.AppendUint32(nil, encode(t, x))[:size]...)
+	size, f := int(t.Size()), formatOf(t)
+	b := make([]byte, len(values)*size)
+	var whole [4]byte
+	for i, x := range values {
+		bits, ok := f.narrow(x)
+		if !ok {
+			bits = encode(t, x)
+		}
+		binary.LittleEndian.PutUint32(whole[:], bits)
+		copy(b[i*size:], whole[:size])
 	}
 	return b
 }
@@ -27,15 +33,67 @@ func Decode(t driver.Type, b []byte) ([]float32, error) {
 	if len(b)%size != 0 {
 		return nil, fmt.Errorf("decode %s: %d bytes are not a whole number of elements", t, len(b))
 	}
-	values := make([]float32, len(b)/size)
+	values, f := make([]float32, len(b)/size), formatOf(t)
 	for i := range values {
 		var bits uint32
 		for k := range size {
 			bits |= uint32(b[i*size+k]) << (8 * k)
 		}
-		values[i] = decode(t, bits)
+		x, ok := f.widen(bits)
+		if !ok {
+			x = decode(t, bits)
+		}
+		values[i] = x
 	}
 	return values, nil
+}
+
+// format is a type's row by the bits, for tensors of millions of elements: it converts normal
+// numbers, and leaves zeros other than 0, subnormals, infinities and NaN to encode and decode.
+type format struct {
+	width, drop uint32 // bits of an element; how many digits fewer it has than a float
+	rebias      uint32 // from an element's exponent to a float's, as a float has it
+	all         uint32 // the exponent of infinities
+	digits      uint32
+}
+
+func formatOf(t driver.Type) format {
+	digits := uint32(t.Digits())
+	return format{width: uint32(t.Size()) * 8, drop: 24 - digits, rebias: uint32(127-bias(t)) << 23,
+		all: 1<<t.Exponent() - 1, digits: digits}
+}
+
+// narrow rounds to nearest, ties to even; a carry raises the exponent.
+func (f format) narrow(x float32) (uint32, bool) {
+	bits := math.Float32bits(x)
+	if bits == 0 || f.drop == 0 {
+		return bits, true
+	}
+	size := bits &^ (1 << 31)
+	if size < f.rebias+1<<23 {
+		return 0, false
+	}
+	size -= f.rebias
+	size = (size + 1<<(f.drop-1) - 1 + size>>f.drop&1) >> f.drop
+	return bits>>31<<(f.width-1) | size, size>>(f.digits-1) < f.all
+}
+
+func (f format) round(t driver.Type, x float32) float32 {
+	if bits, ok := f.narrow(x); ok {
+		if y, ok := f.widen(bits); ok {
+			return y
+		}
+	}
+	return decode(t, encode(t, x))
+}
+
+func (f format) widen(bits uint32) (float32, bool) {
+	if bits == 0 || f.drop == 0 {
+		return math.Float32frombits(bits), true
+	}
+	size := bits &^ (1 << (f.width - 1))
+	e := size >> (f.digits - 1)
+	return math.Float32frombits(bits>>(f.width-1)<<31 | size<<f.drop + f.rebias), e != 0 && e < f.all
 }
 
 // bias is what an element's exponent has more than its number's.

@@ -47,9 +47,9 @@ func (in Input) At(index int64) float32 {
 
 // Values are the elements [0, n) as the type holds them.
 func (in Input) Values(t driver.Type, n int) Values {
-	v := Values{Want: make([]float64, n)}
+	v, f := Values{Want: make([]float64, n)}, formatOf(t)
 	for i := range v.Want {
-		v.Want[i] = float64(Round(t, in.At(int64(i))))
+		v.Want[i] = float64(f.round(t, in.At(int64(i))))
 	}
 	return v
 }
