@@ -27,7 +27,7 @@ func TestFunctions(t *testing.T) {
 				}
 				return []hostir.Node{n}
 			})
-			_, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3}})
+			_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3}})
 			if (err == nil) != (does == f.Do) {
 				t.Errorf("%s of what %q makes: %v", f, does, err)
 			}
