@@ -71,7 +71,8 @@ first of each table. Unset options default to the fastest known value. S is any 
 			fmt.Fprintf(w, "| %s | %s | %s |\n", name, options(x), strings.Join(made[c.Name+" "+name], ", "))
 		}
 	}
-	fmt.Fprint(w, "\n## Under another name\n\nThese have no package of their own.\n\n| schedule | is | as |\n|---|---|---|\n")
+	fmt.Fprint(w, "\n## Under another name\n\nThese have no package of their own.\n\n"+
+		"| schedule | is | as |\n|---|---|---|\n")
 	for _, a := range schedules.Aliases() {
 		fmt.Fprintf(w, "| %s | %s | %s |\n", a.Name, a.Of, a.Why)
 	}
