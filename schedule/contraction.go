@@ -33,7 +33,8 @@ func (c Contraction) Summed() string {
 func (s Schedule) Contraction(o Op) (Contraction, error) {
 	left, out, ok := strings.Cut(o.Index, "->")
 	if !ok {
-		return Contraction{}, noIndex(fmt.Sprintf("write the axes of each operand, and behind -> those of the result: %q",
+		return Contraction{}, noIndex(fmt.Sprintf(
+			"write the axes of each operand, and after -> those of the result: %q",
 			Linear("", "", "").Index),
 			"%q is no index", o.Index)
 	}

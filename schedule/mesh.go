@@ -24,7 +24,8 @@ func (s Schedule) checkMesh(v *validation) {
 		oneOf(v, path+".Link", a.Link, NVLink, Network)
 		switch {
 		case a.Name == DeviceY:
-			v.add(path+".Name", "leave it out: the mesh is DIDx, the ranks of one host", "no pass lowers an axis of hosts")
+			v.add(path+".Name", "leave it out: the mesh is DIDx, the ranks of one host",
+				"no pass lowers an axis of hosts")
 		case a.Name != DeviceX:
 			v.add(path+".Name", "use schedule.DeviceX", "unknown axis %q of the mesh", a.Name)
 		case i > 0:

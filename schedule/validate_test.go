@@ -80,9 +80,11 @@ func TestValidate(t *testing.T) {
 			with(func(s *schedule.Schedule) { s.Tensors[0].Type, s.Tensors[1].Type = schedule.FP16, "fp3" }),
 			[]string{"Tensors[0].Type", "Tensors[1].Type"}},
 		{"tensor missing", with(func(s *schedule.Schedule) { s.Tensors = s.Tensors[:2] }), []string{"Tensors"}},
-		{"tensor twice", with(func(s *schedule.Schedule) { s.Tensors = append(s.Tensors, a) }), []string{"Tensors[3].Name"}},
+		{"tensor twice", with(func(s *schedule.Schedule) { s.Tensors = append(s.Tensors, a) }),
+			[]string{"Tensors[3].Name"}},
 		{"bias of a matmul", with(func(s *schedule.Schedule) {
-			s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
+			s.Tensors = append(s.Tensors,
+				schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
 		}), []string{"Tensors[3].Name"}},
 		{"too few axes", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: b.Axes[:1]},
@@ -93,7 +95,8 @@ func TestValidate(t *testing.T) {
 				{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.N)}}, c}
 		}), []string{"Tensors[1].Axes[0].Extent"}},
 		{"constants", with(func(s *schedule.Schedule) {
-			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{schedule.Dim("0"), schedule.Dim("-3")}}, c}
+			s.Tensors = []schedule.Tensor{
+				a, {Name: "B", Axes: []schedule.Axis{schedule.Dim("0"), schedule.Dim("-3")}}, c}
 		}), []string{"Tensors[1].Axes[0].Extent", "Tensors[1].Axes[1].Extent"}},
 		{"constants that are too large", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{a, {Name: "B", Axes: []schedule.Axis{b.Axes[0], schedule.Dim("17179869200")}},
@@ -101,7 +104,8 @@ func TestValidate(t *testing.T) {
 		}), []string{"Tensors[1].Axes[1].Extent", "Tensors[2].Axes[1].Extent"}},
 		{"parts that are too many", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{{Name: "A",
-				Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "1073741825"}),
+				Axes: []schedule.Axis{
+					schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "1073741825"}),
 					schedule.Dim(schedule.K)}}, b, c}
 		}), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
 		{"splits", with(func(s *schedule.Schedule) {
@@ -115,19 +119,21 @@ func TestValidate(t *testing.T) {
 				{Of: "A", Way: schedule.Ring{Direction: "up"}},
 				{Way: schedule.Shot{Signals: "smoke"}}, {Of: "X"}}
 			s.Types = []schedule.Type{schedule.BF16, "fp8"}
-		}), []string{"Moves[0].Way.Parts", "Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Of", "Moves[1].Way.Direction",
-			"Moves[2].Of", "Moves[2].Way.Signals", "Moves[3].Of", "Types[1]"}},
+		}), []string{"Moves[0].Way.Parts", "Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Of",
+			"Moves[1].Way.Direction", "Moves[2].Of", "Moves[2].Way.Signals", "Moves[3].Of", "Types[1]"}},
 		{"a pointer to a way", way(&schedule.Pull{}), []string{"Moves[0].Way"}},
 		{"a way left open", way(nil), nil},
 		{"uneven steps", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{a, b,
 				{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M,
-					schedule.Split{Kind: schedule.StreamAxis, Count: schedule.D, Uneven: true}), schedule.Dim(schedule.N)}}}
+					schedule.Split{Kind: schedule.StreamAxis, Count: schedule.D, Uneven: true}),
+					schedule.Dim(schedule.N)}}}
 		}), []string{"Tensors[2].Axes[0].Outer[0].Uneven"}},
 		{"a most of even parts, and none of rows", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{
 				{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
-					schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Most: schedule.P}), schedule.Dim(schedule.K)}}, b,
+					schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Most: schedule.P}),
+					schedule.Dim(schedule.K)}}, b,
 				{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M,
 					schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true, Most: schedule.M}),
 					schedule.Dim(schedule.N)}}}
@@ -137,16 +143,21 @@ func TestValidate(t *testing.T) {
 				{Name: "B", Axes: b.Axes, Within: "B"}, c}
 		}), []string{"Tensors[0].Within", "Tensors[1].Within"}},
 		{"an operand within an operand, and placements without a place", with(func(s *schedule.Schedule) {
-			s.Tensors = []schedule.Tensor{{Name: "A", Axes: a.Axes, Within: "B"}, {Name: "B", Axes: b.Axes, Within: "C"}, c}
+			s.Tensors = []schedule.Tensor{{Name: "A", Axes: a.Axes, Within: "B"},
+				{Name: "B", Axes: b.Axes, Within: "C"}, c}
 		}), []string{"Tensors[0].Within", "Tensors[1].Within"}},
 		{"within each other", with(func(s *schedule.Schedule) {
-			s.Tensors = []schedule.Tensor{{Name: "A", Axes: a.Axes, Within: "C"}, b, {Name: "C", Axes: c.Axes, Within: "A"}}
+			s.Tensors = []schedule.Tensor{{Name: "A", Axes: a.Axes, Within: "C"}, b,
+				{Name: "C", Axes: c.Axes, Within: "A"}}
 		}), []string{"Tensors[0].Within", "Tensors[2].Within"}},
-		{"a type twice", with(func(s *schedule.Schedule) { s.Types = []schedule.Type{schedule.BF16, "", schedule.BF16} }),
+		{"a type twice", with(func(s *schedule.Schedule) {
+			s.Types = []schedule.Type{schedule.BF16, "", schedule.BF16}
+		}),
 			[]string{"Types[1]", "Types[2]"}},
 		{"constants that disagree", with(func(s *schedule.Schedule) {
 			s.Tensors = []schedule.Tensor{
-				{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim("4096")}},
+				{Name: "A", Axes: []schedule.Axis{
+					schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim("4096")}},
 				{Name: "B", Axes: []schedule.Axis{schedule.Dim("8192"), schedule.Dim("512")}}, c}
 		}), []string{"Tensors[1].Axes[0].Extent", "Tensors[2].Axes[1].Extent"}},
 		{"a constant number of ranks", scheduletest.Of("sum", []schedule.Tensor{
@@ -191,7 +202,8 @@ func TestPlaceWithin(t *testing.T) {
 			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}), n), dims(m, n), ""},
 		"shifted rows": {dims(schedule.Dim(schedule.M,
 			schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), n), dims(m, n), ""},
-		"rows of each of two steps": {dims(schedule.Dim(schedule.M, schedule.Stream("2"), schedule.DIDx(schedule.D)), n),
+		"rows of each of two steps": {
+			dims(schedule.Dim(schedule.M, schedule.Stream("2"), schedule.DIDx(schedule.D)), n),
 			dims(m, n), ""},
 		"of rank 0 alone": {rows, schedule.Tensor{Name: "T", Axes: []schedule.Axis{m, n}, Root: true}, ""},
 		"an index of all": {dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D))),

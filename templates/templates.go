@@ -68,11 +68,13 @@ func Render(parts ...Part) (Text, error) {
 		if err != nil {
 			return Text{}, fmt.Errorf("open template %s: %w", p.Template, err)
 		}
-		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")), Template: p.Template})
+		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")),
+			Template: p.Template})
 		out, err := execute(p.Template, string(source), p.Data)
 		text.Bytes = append(text.Bytes, out...)
 		if err != nil {
-			return Text{}, fmt.Errorf("template %s, line %d of its text: %w", p.Template, 1+bytes.Count(out, []byte("\n")), err)
+			return Text{}, fmt.Errorf("template %s, line %d of its text: %w", p.Template,
+				1+bytes.Count(out, []byte("\n")), err)
 		}
 	}
 	return text, nil

@@ -30,7 +30,8 @@ func TestBindAgain(t *testing.T) {
 	}{
 		{"the same pointers", func(t *toy) error { return nil }, ipc.Counters{}},
 		{"other local memory", func(t *toy) error { return replace(&t.C, t.driver) }, ipc.Counters{}},
-		{"other shared memory", func(t *toy) error { return replace(&t.A, t.driver) }, ipc.Counters{Messages: 1, Handles: 1, Opens: 2, Closes: 2}},
+		{"other shared memory", func(t *toy) error { return replace(&t.A, t.driver) },
+			ipc.Counters{Messages: 1, Handles: 1, Opens: 2, Closes: 2}},
 		{"all on one rank, a on the others", func(t *toy) error {
 			if t.rank == 0 {
 				return errors.Join(replace(&t.A, t.driver), replace(&t.B, t.driver), replace(&t.C, t.driver))
@@ -181,10 +182,12 @@ func TestBindRefuses(t *testing.T) {
 	}{
 		{"pooled", at(0, pooled), "a: export", driver.ErrNotExportable},
 		{"pooled, the reason", at(0, pooled), "stream-ordered pool", nil},
-		{"mapped", at(0, func(w *world) driver.Ptr { return w.special((*sim.Context).MemMapped) }), "mapped virtual memory", driver.ErrNotExportable},
+		{"mapped", at(0, func(w *world) driver.Ptr { return w.special((*sim.Context).MemMapped) }),
+			"mapped virtual memory", driver.ErrNotExportable},
 		{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address", nil},
 		{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000", nil},
-		{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }), "c: address 0x1001 is not a multiple of 16", nil},
+		{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }),
+			"c: address 0x1001 is not a multiple of 16", nil},
 		{"too small", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
 			addr[0] += 16
 			return addr
@@ -193,9 +196,13 @@ func TestBindRefuses(t *testing.T) {
 		{"c ends in a", packed(3, 2048-768+16), "overlaps a at [", nil},
 		{"c is a", packed(3, 0), "and runs write c (bind each to memory of its own", nil},
 		{"c lies around b", packed(1, 2048+128), "overlaps b at [", nil},
-		{"a lies in the arena", at(0, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }), "overlaps the arena of rank 1 at [", nil},
-		{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(2) + 1<<20 - 64 }), "bias at [", nil},
-		{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] }, "3 addresses for 4 buffers", nil},
+		{"a lies in the arena", at(0, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }),
+			"overlaps the arena of rank 1 at [", nil},
+		{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr {
+			return w.groups[1].Arena().Base(2) + 1<<20 - 64
+		}), "bias at [", nil},
+		{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] },
+			"3 addresses for 4 buffers", nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inWorld(t, 3, sim.Config{}, nil, func(w *world) {
@@ -229,7 +236,8 @@ func TestBindRefuses(t *testing.T) {
 					if err := t.bind(w.Context()); err != nil {
 						return err
 					}
-					return errors.Join(old[0].Close(), old[1].Close(), t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1))
+					return errors.Join(old[0].Close(), old[1].Close(), t.fill(1), t.plan.Run(w.Context()),
+						t.check(t.C, 1))
 				})
 				w.all(toys, func(t *toy) error { return t.close(w.Context()) })
 			})

@@ -43,7 +43,8 @@ func (p *Plan) disjoint(to *target) error {
 			base := p.group.Arena().Base(r)
 			if arena := (stretch{from: base, to: base + driver.Ptr(p.group.Arena().Bytes())}); one.overlaps(arena) {
 				arena.name = fmt.Sprintf("the arena of rank %d", r)
-				errs = append(errs, fmt.Errorf("%s overlaps %s, which the plans of the group own (bind memory of its own)",
+				errs = append(errs, fmt.Errorf(
+					"%s overlaps %s, which the plans of the group own (bind memory of its own)",
 					one, arena))
 			}
 		}
@@ -82,6 +83,7 @@ func overlap(a, b stretch) error {
 	case b.written:
 		written = b.name
 	}
-	return fmt.Errorf("%s overlaps %s, and runs write %s (bind each to memory of its own, or use a schedule that works in place)",
+	return fmt.Errorf("%s overlaps %s, and runs write %s (bind each to memory of its own, or use a schedule that "+
+		"works in place)",
 		b, a, written)
 }

@@ -31,7 +31,8 @@ func TestNewRefuses(t *testing.T) {
 			}
 			_, err := newToy(w.Context(), w.groups[r], toyProgram, shape)
 			return err
-		}, "the ranks disagree on the shape: ranks 0, 2 have m=4; rank 1 has m=8 (call New with the same shape on all ranks)", disagrees},
+		}, "the ranks disagree on the shape: ranks 0, 2 have m=4; rank 1 has m=8 " +
+			"(call New with the same shape on all ranks)", disagrees},
 		{"other programs", func(w *world, r int) error {
 			p := *toyProgram
 			if r == odd {
@@ -39,15 +40,18 @@ func TestNewRefuses(t *testing.T) {
 			}
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "the ranks disagree on the program: ranks 0, 2 have toy c0ffee; rank 1 has toy beef (run the same binary", disagrees},
+		}, "the ranks disagree on the program: ranks 0, 2 have toy c0ffee; rank 1 has toy beef (run the same binary",
+			disagrees},
 		{"PTX of another source on one rank", func(w *world, r int) error {
 			p := *toyProgram
 			if r == odd {
-				p.Code = &driver.Code{Name: "ring", Source: "12ab", PTX: []byte("// source sha256 34cd\n//\n.version 8.4\n")}
+				p.Code = &driver.Code{Name: "ring", Source: "12ab",
+					PTX: []byte("// source sha256 34cd\n//\n.version 8.4\n")}
 			}
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "load kernels of ring: the PTX of ring was compiled from another .cu (generate the package again: ovgen gen)", func(r int, err error) bool {
+		}, "load kernels of ring: the PTX of ring was compiled from another .cu " +
+			"(generate the package again: ovgen gen)", func(r int, err error) bool {
 			if r != odd {
 				return errors.As(err, new(*RankError))
 			}
@@ -67,13 +71,16 @@ func TestNewRefuses(t *testing.T) {
 			p.Ranks = []int{2, 4}
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "toy is proven for groups of 2, 4 ranks, not of 3 (prove and emit it for them too: ovgen gen -ranks 2..4 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
+		}, "toy is proven for groups of 2, 4 ranks, not of 3 " +
+			"(prove and emit it for them too: ovgen gen -ranks 2..4 PACKAGE)",
+			func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
 		{"no proof", func(w *world, r int) error {
 			p := *toyProgram
 			p.Proof = "unproven"
 			_, err := newToy(w.Context(), w.groups[r], &p, "small")
 			return err
-		}, "toy is not proven (emit it by ovgen gen PACKAGE, which proves it)", func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
+		}, "toy is not proven (emit it by ovgen gen PACKAGE, which proves it)",
+			func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
 		{"proven for no size", func(w *world, r int) error {
 			p := *toyProgram
 			p.Ranks = nil
@@ -85,7 +92,8 @@ func TestNewRefuses(t *testing.T) {
 			b.Allocate("gathered", 1<<20)
 			_, err := b.Finish(w.Context(), func(*Queue) {})
 			return err
-		}, "are missing (set Config.Arena to at least", func(_ int, err error) bool { return errors.As(err, new(*group.ArenaError)) }},
+		}, "are missing (set Config.Arena to at least",
+			func(_ int, err error) bool { return errors.As(err, new(*group.ArenaError)) }},
 		{"a call that can't be made", func(w *world, r int) error {
 			b := Build(w.groups[r], toyProgram, "small")
 			_, err := b.Finish(w.Context(), func(q *Queue) { q.Fail(errors.New("there is no such kernel")) })
@@ -207,7 +215,8 @@ func TestReplayIntoCapture(t *testing.T) {
 			}
 			defer s.Close()
 			_, err = device.Capture(t.driver, s.Handle(), func() error { return t.plan.Replay(s.Handle()) })
-			if err == nil || !strings.Contains(err.Error(), "replay plan 1 (toy): the stream is being captured (use Enqueue)") {
+			if err == nil ||
+				!strings.Contains(err.Error(), "replay plan 1 (toy): the stream is being captured (use Enqueue)") {
 				return fmt.Errorf("replay into a capture: %v", err)
 			}
 			return errors.Join(t.fill(2), t.plan.Run(w.Context()), t.check(t.C, 2))
@@ -286,7 +295,8 @@ func TestPutsNeedNVLink(t *testing.T) {
 			switch {
 			case r == 1 && !errors.As(err, new(*RankError)):
 				w.Errorf("rank 1: %v, want the error of a peer", err)
-			case r != 1 && (!errors.As(err, &link) || link.Rank != 2-r || !strings.Contains(err.Error(), "let kernels signal")):
+			case r != 1 && (!errors.As(err, &link) || link.Rank != 2-r ||
+				!strings.Contains(err.Error(), "let kernels signal")):
 				w.Errorf("rank %d: %v, want that there is no NVLink", r, err)
 			}
 		})

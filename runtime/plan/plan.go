@@ -87,7 +87,8 @@ func (p *Plan) String() string { return fmt.Sprintf("plan %d (%s)", p.id, p.prog
 
 // note adds a step during the dry run.
 func (p *Plan) note(s *Stream, wait bool, peers []int, text string) {
-	p.steps = append(p.steps, group.Step{Number: p.queue.step, Stream: s.String(), Wait: wait, Peers: slices.Clone(peers), Text: text})
+	p.steps = append(p.steps, group.Step{Number: p.queue.step, Stream: s.String(), Wait: wait,
+		Peers: slices.Clone(peers), Text: text})
 }
 
 // enter takes the plan for one call; leave gives it back.

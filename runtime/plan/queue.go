@@ -53,9 +53,11 @@ func (q *Queue) Wait(s *Stream, sem *Semaphore, peers ...int) {
 		return
 	}
 	for _, w := range q.words {
-		q.items = append(q.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: w}, driver.MemOp{Kind: driver.Write, Address: w})
+		q.items = append(q.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: w},
+			driver.MemOp{Kind: driver.Write, Address: w})
 	}
-	q.items = append(q.items, driver.MemOp{Kind: driver.Write, Value: group.StepValue(q.plan.id, q.step), Address: s.step})
+	q.items = append(q.items, driver.MemOp{Kind: driver.Write, Value: group.StepValue(q.plan.id, q.step),
+		Address: s.step})
 	q.check(q.plan.driver.StreamBatchMemOp(s.handle, q.items))
 }
 

@@ -187,7 +187,8 @@ func (p *Plan) agreeOnCounts(ctx context.Context, what string, to *target, wrong
 		values[r] = string(b)
 	}
 	if len(slices.Compact(slices.Clone(values))) > 1 {
-		return &DisagreementError{What: "counts", Values: values, Do: "call Bind with the counts of all ranks, the same on each"}
+		return &DisagreementError{What: "counts", Values: values,
+			Do: "call Bind with the counts of all ranks, the same on each"}
 	}
 	return nil
 }

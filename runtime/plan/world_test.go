@@ -36,7 +36,8 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 }
 
 // inWorldOf is inWorld of a group whose plans keep that many graphs.
-func inWorldOf(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.Driver, graphs int, f func(w *world)) {
+func inWorldOf(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.Driver,
+	graphs int, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c.Devices = n
@@ -180,7 +181,8 @@ func (t *toy) issue(q *Queue) {
 // allocate makes the caller's memory.
 func (t *toy) allocate() error {
 	d := int64(t.plan.Size())
-	for to, n := range map[**device.Buffer]int64{&t.A: t.chunkA, &t.B: inner * columns * 4, &t.Bias: columns * 4, &t.C: d * t.chunkC} {
+	for to, n := range map[**device.Buffer]int64{
+		&t.A: t.chunkA, &t.B: inner * columns * 4, &t.Bias: columns * 4, &t.C: d * t.chunkC} {
 		b, err := device.Alloc(t.driver, n)
 		if err != nil {
 			return err
@@ -212,7 +214,8 @@ func (t *toy) fill(seed uint64) error {
 		poison[i] = 1e9
 	}
 	return errors.Join(t.A.Set(bytesOf(inputs(seed, uint64(t.rank)+1, rows*inner))),
-		t.B.Set(bytesOf(inputs(seed, 0, inner*columns))), t.Bias.Set(bytesOf(inputs(seed, 99, columns))), t.C.Set(bytesOf(poison)))
+		t.B.Set(bytesOf(inputs(seed, 0, inner*columns))), t.Bias.Set(bytesOf(inputs(seed, 99, columns))),
+		t.C.Set(bytesOf(poison)))
 }
 
 // inputs are integers from -4 to 4.

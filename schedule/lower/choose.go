@@ -55,7 +55,8 @@ func choose(d *draft) error {
 	}
 	for i, m := range d.original.Moves {
 		if !slices.Contains(of, m.Of) {
-			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i), Msg: fmt.Sprintf("%s does not travel", m.Of),
+			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i),
+				Msg:  fmt.Sprintf("%s does not travel", m.Of),
 				Hint: "move " + strings.Join(of, " or ")}
 		}
 	}
@@ -99,7 +100,8 @@ func (d *draft) lowering(m moves, way schedule.Way) (*lowering, error) {
 			return l, errors.Join(l.gathers(d), l.shares(d))
 		}
 	}
-	return nil, &schedule.FieldError{Path: d.at, Msg: fmt.Sprintf("no pass does the %s by %s", m, schedule.WayName(way)),
+	return nil, &schedule.FieldError{Path: d.at,
+		Msg:  fmt.Sprintf("no pass does the %s by %s", m, schedule.WayName(way)),
 		Hint: "use " + strings.Join(names, ", ") + ", or leave it out"}
 }
 

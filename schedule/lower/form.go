@@ -189,7 +189,8 @@ func (f *form) product(o schedule.Op, path, suffix string) error {
 	for i, then := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
 		if then.Do != schedule.AddBias || i > 0 || f.kind != linear {
-			return &schedule.FieldError{Path: at, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind),
+			return &schedule.FieldError{Path: at,
+				Msg:  fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind),
 				Hint: "leave it out"}
 		}
 		if err := f.plays("Bias"+suffix, then.In[0], at+".In[0]"); err != nil {
@@ -221,7 +222,8 @@ func (f *form) layers(ops []schedule.Op) error {
 				return err
 			}
 		default:
-			return &schedule.FieldError{Path: at, Msg: "a product adds a bias, and then applies one function of each element",
+			return &schedule.FieldError{Path: at,
+				Msg:  "a product adds a bias, and then applies one function of each element",
 				Hint: "leave it out"}
 		}
 	}

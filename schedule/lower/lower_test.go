@@ -38,8 +38,10 @@ func TestRefused(t *testing.T) {
 		{"a way of C", by("C", schedule.Pull{}), []string{"Moves[0].Of"}},
 		{"one kernel for signals in the step", by("A", schedule.Naive{SignalsInStep: true, By: schedule.OneKernel}),
 			[]string{"Moves[0].Way.By"}},
-		{"one kernel for a step of a ring", by("A", schedule.Ring{By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
-		{"one kernel for a part", by("A", schedule.Pull{Parts: 2, By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
+		{"one kernel for a step of a ring", by("A", schedule.Ring{By: schedule.OneKernel}),
+			[]string{"Moves[0].Way.By"}},
+		{"one kernel for a part", by("A", schedule.Pull{Parts: 2, By: schedule.OneKernel}),
+			[]string{"Moves[0].Way.By"}},
 		{"no mistake", by("A", schedule.Naive{Streams: 2}), []string{"Moves[0].Way"}},
 		{"gathered by pushes", scheduletest.By(gathered, "A", schedule.Push{}), []string{"Tensors[4]"}},
 		{"gathered in parts", scheduletest.By(gathered, "A", schedule.Pull{Parts: 2}), nil},
@@ -67,12 +69,14 @@ func TestRefused(t *testing.T) {
 			s.Ops = []schedule.Op{schedule.Linear("C", "A", "A")}
 		}), []string{"Ops[0].In[1]"}},
 		{"three operations in a row", linear(func(s *schedule.Schedule) {
-			s.Ops = []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Copy("G", "H"), schedule.Linear("C", "G", "Bias")}
+			s.Ops = []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Copy("G", "H"),
+				schedule.Linear("C", "G", "Bias")}
 			s.Tensors[2].Axes = dims(schedule.Dim(schedule.N), schedule.Dim(schedule.N))
 		}), []string{"Ops[2]"}},
 		{"one shot in place", inPlace(catalog.AllReduceOneShot, 0, "C"), []string{"Tensors[0].Within"}},
 		{"all-to-all in place", inPlace(catalog.AllToAll, 1, "A"), []string{"Tensors[1].Within"}},
-		{"a product's operand in place", inPlace(catalog.AllGatherGateUp, 0, "Gathered"), []string{"Tensors[0].Within"}},
+		{"a product's operand in place", inPlace(catalog.AllGatherGateUp, 0, "Gathered"),
+			[]string{"Tensors[0].Within"}},
 		{"no such tensor", inPlace(catalog.AllGather, 0, "D"), []string{"Tensors[0].Within"}},
 		{"invalid", linear(func(s *schedule.Schedule) { s.Ops = nil }), []string{"Ops"}},
 		{"A whole", linear(func(s *schedule.Schedule) {
@@ -205,11 +209,14 @@ func TestCommunications(t *testing.T) {
 // Tensors have the names that the operations give them, and so have remarks and errors.
 func TestNames(t *testing.T) {
 	tensors := []schedule.Tensor{
-		{Name: "X", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.N)}},
+		{Name: "X", Axes: []schedule.Axis{
+			schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.N)}},
 		{Name: "Wq", Axes: []schedule.Axis{schedule.Dim(schedule.K), schedule.Dim(schedule.N)}},
 		{Name: "Wk", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.N)}},
-		{Name: "Q", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K)}},
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.F)}},
+		{Name: "Q", Axes: []schedule.Axis{
+			schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K)}},
+		{Name: "A", Axes: []schedule.Axis{
+			schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.F)}},
 	}
 	s := schedule.Schedule{Tensors: tensors, Ops: []schedule.Op{schedule.Linear("Q", "X", "Wq"),
 		schedule.Linear("A", "X", "Wk")}}

@@ -54,7 +54,8 @@ func allReduceShift(d *draft) error {
 		hostir.After(sumRef, last, copyRef),
 		hostir.Wait(sumRef, arrived, every).Member(p.part()),
 		hostir.Reduce(sumRef, hostir.Chunk(reduced, p.part()),
-			hostir.Chunk(slots, p.chunk(hostir.Var(hostir.RankIndex))).EachRank()).Described("once, in the order of ranks"),
+			hostir.Chunk(slots, p.chunk(hostir.Var(hostir.RankIndex))).EachRank()).
+			Described("once, in the order of ranks"),
 		hostir.Post(sumRef, summed, every).Member(p.part()),
 		hostir.Set(sumRef, hostir.Chunk("C", p.chunk(hostir.Rank)), hostir.Chunk(reduced, p.part())),
 		steps(hostir.Bind("from", hostir.Ahead(step)),

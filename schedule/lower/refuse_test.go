@@ -19,7 +19,8 @@ func tensor(name string, axes ...schedule.Axis) schedule.Tensor {
 // What can't be lowered is refused at the field that is to blame, in words that say what
 // to do.
 func TestWordsOfRefusals(t *testing.T) {
-	m, k, n, n2 := schedule.Dim(schedule.M), schedule.Dim(schedule.K), schedule.Dim(schedule.N), schedule.Dim(schedule.N2)
+	m, k, n, n2 := schedule.Dim(schedule.M), schedule.Dim(schedule.K), schedule.Dim(schedule.N),
+		schedule.Dim(schedule.N2)
 	mD, kD, nD := schedule.Dim(schedule.M, schedule.DIDx(schedule.D)),
 		schedule.Dim(schedule.K, schedule.DIDx(schedule.D)), schedule.Dim(schedule.N, schedule.DIDx(schedule.D))
 	steps := schedule.Dim(schedule.M, schedule.Stream(schedule.D))
@@ -39,23 +40,24 @@ func TestWordsOfRefusals(t *testing.T) {
 		s    schedule.Schedule
 		want []string
 	}{
-		{"column-parallel, the weight over its columns", linear(tensor("A", mD, k), tensor("B", nD, k), tensor("Bias", nD),
+		{"column-parallel, the weight over its columns", linear(
+			tensor("A", mD, k), tensor("B", nD, k), tensor("Bias", nD),
 			tensor("C", steps, nD)), []string{
-			"Tensors[1].Axes[0].Outer[0]: B is each rank's own here, and N its columns (drop DIDx: N is then this rank's " +
-				"columns; pass N/D as N)",
-			"Tensors[2].Axes[0].Outer[0]: Bias is each rank's own here, and N its columns (drop DIDx: N is then this rank's " +
-				"columns; pass N/D as N)",
-			"Tensors[3].Axes[1].Outer[0]: C is each rank's own here, and N its columns (drop DIDx: N is then this rank's " +
-				"columns; pass N/D as N)"}},
+			"Tensors[1].Axes[0].Outer[0]: B is each rank's own here, and N its columns (drop DIDx: N is then this " +
+				"rank's columns; pass N/D as N)",
+			"Tensors[2].Axes[0].Outer[0]: Bias is each rank's own here, and N its columns (drop DIDx: N is then this " +
+				"rank's columns; pass N/D as N)",
+			"Tensors[3].Axes[1].Outer[0]: C is each rank's own here, and N its columns (drop DIDx: N is then this " +
+				"rank's columns; pass N/D as N)"}},
 		{"column-parallel, A whole", linear(tensor("A", m, k), tensor("B", nD, k), tensor("C", m, nD)), []string{
-			"Tensors[0]: nothing travels from A [M, K] to C [M, DIDx(D), N/D]: each rank makes its result of what it has " +
-				"(there is all-gather: "}},
+			"Tensors[0]: nothing travels from A [M, K] to C [M, DIDx(D), N/D]: each rank makes its result of what it " +
+				"has (there is all-gather: "}},
 		{"row-parallel with a second product", linear(tensor("A", m, kD), tensor("B", n, kD), tensor("B2", n2, kD),
 			tensor("C", mD, n), tensor("C2", mD, n2)), []string{
-			"Tensors[2]: the reduce-scatter of one product does not read B2 (leave it out; a second product is a schedule " +
-				"of its own)",
-			"Tensors[4]: the reduce-scatter of one product does not read C2 (leave it out; a second product is a schedule " +
-				"of its own)"}},
+			"Tensors[2]: the reduce-scatter of one product does not read B2 (leave it out; a second product is a " +
+				"schedule of its own)",
+			"Tensors[4]: the reduce-scatter of one product does not read C2 (leave it out; a second product is a " +
+				"schedule of its own)"}},
 		{"all-reduce with a second product", linear(tensor("A", m, kD), tensor("B", n, kD), tensor("B2", n2, k),
 			tensor("C", m, n), tensor("C2", m, n2)), []string{
 			"Tensors[2]: the all-reduce of one product does not read B2 ",
@@ -67,20 +69,21 @@ func TestWordsOfRefusals(t *testing.T) {
 			tensor("C", steps, n)), []string{
 			"Tensors[1].Axes[1].Extent: extent \"K\" where A has \"4096\" (write the same in both)"}},
 		{"C without steps", linear(tensor("A", mD, k), tensor("B", n, k), tensor("C", m, n)), []string{
-			"Tensors[2]: no communication leads from A [DIDx(D), M/D, K] to C [M, N] (nearest is the all-gather: place C " +
-				"[Stream(D), M/D, N])"}},
+			"Tensors[2]: no communication leads from A [DIDx(D), M/D, K] to C [M, N] (nearest is the all-gather: " +
+				"place C [Stream(D), M/D, N])"}},
 		{"logits", linear(tensor("A", m, k), tensor("B", nD, k), tensor("C", m, n)), []string{
-			"Tensors[0]: no communication leads from A [M, K] to C [M, N] (there is all-gather: A [DIDx(D), M/D, K], B [N, " +
-				"K], C [Stream(D), M/D, N]; " +
-				"all-gather in chunks: A [4, DIDx(D), M/(4*D), K], B [N, K], C [Stream(4), D, M/(4*D), N]; reduce-scatter: "}},
+			"Tensors[0]: no communication leads from A [M, K] to C [M, N] (there is all-gather: A [DIDx(D), M/D, K], " +
+				"B [N, K], C [Stream(D), M/D, N]; all-gather in chunks: A [4, DIDx(D), M/(4*D), K], B [N, K], C " +
+				"[Stream(4), D, M/(4*D), N]; reduce-scatter: "}},
 		{"a shift by two", scheduletest.Of("copy", tensor("A", mD, n), tensor("C", shifted(2), n)), []string{
-			"Tensors[1].Axes[0].Outer[0].Shift: a shift by 2 of C: the one that is lowered moves parts on by one rank (set " +
-				"Shift to 1 in C, and leave it out in A)"}},
+			"Tensors[1].Axes[0].Outer[0].Shift: a shift by 2 of C: the one that is lowered moves parts on by one " +
+				"rank (set Shift to 1 in C, and leave it out in A)"}},
 		{"A of a layer shifted", linear(tensor("A", shifted(1), k), tensor("B", n, k), tensor("C", steps, n)), []string{
 			"Tensors[0].Axes[0].Outer[0].Shift: no pass lowers a linear of parts that are moved on (leave it out; a " +
 				"permutation is a Copy)"}},
-		{"all-to-all with rows", scheduletest.Of("copy", tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)),
-			schedule.Dim(schedule.D), m, n), tensor("C", m, n)), []string{
+		{"all-to-all with rows", scheduletest.Of("copy",
+			tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)),
+				schedule.Dim(schedule.D), m, n), tensor("C", m, n)), []string{
 			"Tensors[1].Axes: 2 axes where 4 are needed (Ops[0] is \"...->...\")"}},
 		{"a bound on the parts of an all-to-all", changed(catalog.AllToAllV, func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = slices.Clone(s.Tensors[0].Axes)
@@ -89,8 +92,8 @@ func TestWordsOfRefusals(t *testing.T) {
 		}), []string{"Tensors[0].Axes[0].Outer[0].Most: an all-to-all makes room for M elements a rank, whatever its " +
 			"parts are (leave it out)"}},
 		{"a way of sums for a gather", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Slots{}), []string{
-			"Moves[0].Way: no pass does the all-gather by Slots (use Pull, Push, Grouped, Ring, PushRing, Broadcast, Naive, " +
-				"or leave it out)"}},
+			"Moves[0].Way: no pass does the all-gather by Slots (use Pull, Push, Grouped, Ring, PushRing, Broadcast, " +
+				"Naive, or leave it out)"}},
 		{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 			"Moves[0].Way: no pass does the bare all-gather by Pull (use Get, Padded, or leave it out)"}},
 		{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
@@ -125,7 +128,8 @@ func TestDefaultsFollowPlacements(t *testing.T) {
 		want []schedule.Move
 	}{
 		{"a gather", catalog.AllGatherLinear, []schedule.Move{{Of: "A", Way: schedule.Pull{}}}},
-		{"chunks of a gather", catalog.AllGatherLinearCollective8, []schedule.Move{{Of: "A", Way: schedule.Collective{}}}},
+		{"chunks of a gather", catalog.AllGatherLinearCollective8,
+			[]schedule.Move{{Of: "A", Way: schedule.Collective{}}}},
 		{"partial results", catalog.LinearReduceScatterOneShot, []schedule.Move{{Of: "C", Way: schedule.Slots{}}}},
 		{"a sum for all", catalog.AllReduceTwoShot, []schedule.Move{{Of: "C", Way: schedule.TwoShot{}}}},
 		{"a sum of uneven parts", catalog.ReduceScatterV, []schedule.Move{{Of: "C", Way: schedule.Shot{}}}},

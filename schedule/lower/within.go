@@ -14,7 +14,8 @@ func within(d *draft) error {
 			continue
 		}
 		if err := d.program.Merge(t.Name, t.Within); err != nil {
-			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: err.Error(), Hint: "leave it out"}
+			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: err.Error(),
+				Hint: "leave it out"}
 		}
 	}
 	return nil

@@ -199,7 +199,8 @@ int main()
   };
   fused("get", {1, false, true, false}, copied((struct get){}), turn, empty, full);
   fused("put", {1, false, true, false}, copied((struct put){}), turn, empty, full);
-  fused("get2", {1, false, false, false}, copied((struct get2){}), [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, empty, full);
+  fused("get2", {1, false, false, false}, copied((struct get2){}),
+        [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, empty, full);
 
   std::fill(a, a + 1000, 1.0f);
   std::fill(b, b + 1000, 2.0f);

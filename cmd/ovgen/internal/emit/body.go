@@ -165,7 +165,8 @@ func (b *body) loop(index string, from, to hostir.Expr, inner func() []jen.Code)
 	var head *jen.Statement
 	switch {
 	case !from.Equal(hostir.Const(0)):
-		head = jen.For(jen.Id(index).Op(":=").Add(b.expr(from)), jen.Id(index).Op("<").Add(b.expr(to)), jen.Id(index).Op("++"))
+		head = jen.For(jen.Id(index).Op(":=").Add(b.expr(from)), jen.Id(index).Op("<").Add(b.expr(to)),
+			jen.Id(index).Op("++"))
 	case indexed:
 		head = jen.For(jen.Id(index).Op(":=").Range().Add(b.expr(to)))
 	default:

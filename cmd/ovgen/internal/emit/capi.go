@@ -55,7 +55,8 @@ func libraryData(units []*unit) templates.Library {
 		data.Elements[int(t)] = strings.ToUpper(t.String())
 	}
 	for _, u := range units {
-		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: u.program.Schedule.Operation(), Proof: u.proof(), Symbols: u.symbols()}
+		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: u.program.Schedule.Operation(),
+			Proof: u.proof(), Symbols: u.symbols()}
 		if u.eager() {
 			s.Remarks = append(s.Remarks, "Its stream must not be captured, and ovgen_replay refuses it.")
 		}

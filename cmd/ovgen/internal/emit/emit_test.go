@@ -37,10 +37,12 @@ func (f fake) Compile(name string, source []byte, headers map[string][]byte, opt
 
 func linear() schedule.Schedule {
 	return scheduletest.Usual("linear", schedule.Schedule{Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
+		{Name: "A", Axes: []schedule.Axis{
+			schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K)}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K)}},
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}},
+		{Name: "C", Axes: []schedule.Axis{
+			schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.N)}},
 	}})
 }
 
@@ -56,7 +58,8 @@ func matmul() schedule.Schedule {
 
 // inTurn takes every choice that is not the default and can be emitted.
 func inTurn() schedule.Schedule {
-	return scheduletest.By(linear(), "A", schedule.Naive{Copied: true, SignalsInStep: true, Streams: 3, WithStep: true, By: schedule.Kernels})
+	return scheduletest.By(linear(), "A",
+		schedule.Naive{Copied: true, SignalsInStep: true, Streams: 3, WithStep: true, By: schedule.Kernels})
 }
 
 func program(t *testing.T, name string, s schedule.Schedule) Input {
@@ -213,7 +216,8 @@ func TestHashCoversDeviceCode(t *testing.T) {
 func TestHashCoversHeaders(t *testing.T) {
 	in := program(t, "InTurn", inTurn())
 	before := packages(t, in)
-	for name, included := range map[string]bool{"ptx.h": true, "words.h": true, "bytes.h": true, "sum.h": false, "host.h": false} {
+	for name, included := range map[string]bool{
+		"ptx.h": true, "words.h": true, "bytes.h": true, "sum.h": false, "host.h": false} {
 		u, err := newUnit(in, Options{Compiler: fake{}})
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +250,8 @@ func TestCompilerErrorNamesTemplate(t *testing.T) {
 	in := program(t, "InTurn", inTurn())
 	text := string(packages(t, in)["inturn/inturn.cu"])
 	line := 1 + strings.Count(text[:strings.Index(text, "void post(")], "\n")
-	wrong := &nvrtc.SourceError{Name: "inturn.cu", Log: fmt.Sprintf("inturn.cu(%d): error: no such thing\ninturn.cu(2): warning: odd\n1 error\n", line)}
+	wrong := &nvrtc.SourceError{Name: "inturn.cu",
+		Log: fmt.Sprintf("inturn.cu(%d): error: no such thing\ninturn.cu(2): warning: odd\n1 error\n", line)}
 	_, err := Packages([]Input{in}, Options{Compiler: fake{wrong}})
 	for _, want := range []string{
 		fmt.Sprintf("inturn.cu:%d (template post.cu.tmpl): error: no such thing", line),
@@ -263,7 +268,8 @@ func TestRefuses(t *testing.T) {
 	clash.Program.Semaphores = append(clash.Program.Semaphores, hostir.Semaphore{Name: "bias"},
 		hostir.Semaphore{Name: "issue"})
 	unknown := program(t, "Unknown", linear())
-	unknown.Program.Body = append(unknown.Program.Body, hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("A")))
+	unknown.Program.Body = append(unknown.Program.Body,
+		hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("A")))
 	for _, c := range []struct {
 		inputs []Input
 		want   []string

@@ -123,7 +123,8 @@ var nodes = []*hostir.Program{
 
 // parts of a program.go that a program decides; issued are those that its nodes do.
 var (
-	chosen = regexp.MustCompile(`(?ms)^	if s\.M.*?^	switch|^type Buffers struct.*?^}\n|^type Plan struct.*?^}\n|^	b := plan\.Build.*?^\n|^func \(p \*Plan\) issue.*?^}\n`)
+	chosen = regexp.MustCompile(`(?ms)^	if s\.M.*?^	switch|^type (Buffers|Plan) struct.*?^}\n` +
+		`|^	b := plan\.Build.*?^\n|^func \(p \*Plan\) issue.*?^}\n`)
 	issued = regexp.MustCompile(`(?m)^	terms .*|^	p\.(a|gemm\w*) = b.*|^func \(p \*Plan\) issue(?s:.*?)^}\n`)
 )
 

@@ -286,7 +286,8 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 			Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
 	}
 	if u.device {
-		code = append(code, field("kernels").Op("=").Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type")))
+		code = append(code, field("kernels").Op("=").Id("table").Dot("Declare").Call(jen.Id("b"),
+			jen.Id("s").Dot("Type")))
 	}
 	return code
 }

@@ -45,7 +45,8 @@ func (u *unit) identity(f *jen.File) {
 		f.Line()
 	}
 	f.Add(doc("Schedule is what the package was generated from."))
-	f.Var().Id("Schedule").Op("=").Qual(schedulePath, "Schedule").Add(fieldsOf(reflect.ValueOf(minimal(u.program)), lineByLine))
+	f.Var().Id("Schedule").Op("=").Qual(schedulePath, "Schedule").
+		Add(fieldsOf(reflect.ValueOf(minimal(u.program)), lineByLine))
 	f.Line()
 	f.Add(doc("Program is what the ranks compare before they run, and what it takes."))
 	f.Var().Id("Program").Op("=").Qual(planPath, "Program").Custom(lineByLine, u.programFields()...)

@@ -64,7 +64,8 @@ func unable(t kernels.Table) (errs []error) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
 			if k.Copies() && typ.Size() < 2 {
-				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s (leave it out of Types, "+
+				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s (leave it "+
+					"out of Types, "+
 					"or let the copy engine copy)", k.Kind, typ))
 			}
 		}
@@ -189,6 +190,7 @@ func (u *unit) limited() bool {
 func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
 	d := templates.Device{From: from, Table: u.kernels, About: append([]string{
-		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}, templates.Summary(u.kernels)...)}
+		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"},
+		templates.Summary(u.kernels)...)}
 	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host()}.render(d.Source())
 }

@@ -193,7 +193,8 @@ CUresult cuModuleUnload(CUmodule m) {
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                        unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params, void **extra) {
+                        unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params,
+                        void **extra) {
   dprintf(2, "launch %p (%u,%u,%u) (%u,%u,%u) shared %u on %p: %u extra %p\n", (void *)f, gx, gy, gz, bx, by, bz,
           shared, (void *)s, *(unsigned *)params[0], (void *)extra);
   return 0;
