@@ -13,79 +13,86 @@ import (
 	"ovgen/verify/sim"
 )
 
+type bindLocalCase struct {
+	name string
+	addr func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr
+	want string
+}
+
+func peersA(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+	addr[3] = t.a.Peer(2, 0) // a of rank 2, as mapped here
+	return addr
+}
+
+var bindLocalCases = []bindLocalCase{
+	{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address"},
+	{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000"},
+	{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }), "c: address 0x1001 is not a multiple of 16"},
+	{"too small", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+		addr[1] += 16
+		return addr
+	}, "b: 512 bytes wanted, and the allocation of"},
+	{"c is b", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+		addr[1] = addr[3]
+		return addr
+	}, "and runs write c (bind each to memory of its own"},
+	{"c is a", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+		big := w.special((*sim.Context).MemAlloc)
+		addr[3] = big
+		addr[2] = big + 64
+		return addr
+	}, "c at ["},
+	{"c is a of a peer", peersA, "a of rank 2 at ["},
+	{"c lies in the arena", at(3, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }),
+		"overlaps the arena of rank 1 at ["},
+	{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr {
+		return w.groups[1].Arena().Base(2) + 1<<20 - 64
+	}), "bias at ["},
+	{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] },
+		"3 addresses for 4 buffers"},
+}
+
 // TestBindLocalRefuses gives one rank memory of its own that won't do, while the others bind theirs: it
 // alone gets an error, its plan is not bound, and the group goes on once it has bound what will do.
 func TestBindLocalRefuses(t *testing.T) {
-	const bad = 1
-	peer := func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-		addr[3] = t.a.Peer(2, 0) // a of rank 2, as mapped here
-		return addr
+
+	for _, x := range bindLocalCases {
+		t.Run(x.name, x.run)
 	}
-	for _, x := range []struct {
-		name string
-		addr func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr
-		want string
-	}{
-		{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address"},
-		{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000"},
-		{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }), "c: address 0x1001 is not a multiple of 16"},
-		{"too small", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-			addr[1] += 16
-			return addr
-		}, "b: 512 bytes wanted, and the allocation of"},
-		{"c is b", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-			addr[1] = addr[3]
-			return addr
-		}, "and runs write c (bind each to memory of its own"},
-		{"c is a", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-			big := w.special((*sim.Context).MemAlloc)
-			addr[3] = big
-			addr[2] = big + 64
-			return addr
-		}, "c at ["},
-		{"c is a of a peer", peer, "a of rank 2 at ["},
-		{"c lies in the arena", at(3, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }),
-			"overlaps the arena of rank 1 at ["},
-		{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr {
-			return w.groups[1].Arena().Base(2) + 1<<20 - 64
-		}), "bias at ["},
-		{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] },
-			"3 addresses for 4 buffers"},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			inWorld(t, 3, sim.Config{}, nil, func(w *world) {
-				toys := w.toys()
-				w.all(toys, func(t *toy) error {
-					old, before := t.C, t.counters()
-					if err := replace(&t.C, t.driver); err != nil {
-						return err
-					}
-					if t.rank == bad {
-						addr := x.addr(w, t, []driver.Ptr{t.A.Ptr(), t.B.Ptr(), t.Bias.Ptr(), t.C.Ptr()})
-						err := t.plan.Bind(w.Context(), addr...)
-						if err == nil || !strings.Contains(err.Error(), x.want) {
-							return fmt.Errorf("%v, want %q", err, x.want)
-						}
-						if err := t.plan.Enqueue(0); !errors.Is(err, ErrNotBound) {
-							return fmt.Errorf("enqueue after a failed bind: %v", err)
-						}
-						if err := t.plan.Run(w.Context()); !errors.Is(err, ErrNotBound) {
-							return fmt.Errorf("run after a failed bind: %v", err)
-						}
-					}
-					err := errors.Join(t.bind(w.Context()), t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1))
-					if err != nil {
-						return err
-					}
-					if got := delta(before, t.counters()); got != (ipc.Counters{}) {
-						return fmt.Errorf("%+v were exchanged", got)
-					}
-					return old.Close()
-				})
-				w.all(toys, func(t *toy) error { return t.close(w.Context()) })
-			})
+}
+
+func (x bindLocalCase) run(t *testing.T) {
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			old, before := t.C, t.counters()
+			if err := replace(&t.C, t.driver); err != nil {
+				return err
+			}
+			if t.rank == badRank {
+				addr := x.addr(w, t, []driver.Ptr{t.A.Ptr(), t.B.Ptr(), t.Bias.Ptr(), t.C.Ptr()})
+				err := t.plan.Bind(w.Context(), addr...)
+				if err == nil || !strings.Contains(err.Error(), x.want) {
+					return fmt.Errorf("%v, want %q", err, x.want)
+				}
+				if err := t.plan.Enqueue(0); !errors.Is(err, ErrNotBound) {
+					return fmt.Errorf("enqueue after a failed bind: %v", err)
+				}
+				if err := t.plan.Run(w.Context()); !errors.Is(err, ErrNotBound) {
+					return fmt.Errorf("run after a failed bind: %v", err)
+				}
+			}
+			err := errors.Join(t.bind(w.Context()), t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1))
+			if err != nil {
+				return err
+			}
+			if got := delta(before, t.counters()); got != (ipc.Counters{}) {
+				return fmt.Errorf("%+v were exchanged", got)
+			}
+			return old.Close()
 		})
-	}
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
 }
 
 // TestForeignMemory binds layers in memory that the group's driver did not allocate: Bind asks CUDA

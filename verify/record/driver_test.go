@@ -42,83 +42,98 @@ func TestEveryCallIsTakenDown(t *testing.T) {
 	}
 }
 
+type callCase struct {
+	what string
+	call func(d *Driver) error
+	want string
+}
+
+const callStream = driver.Stream(7)
+
+var callNames = Names{Streams: map[driver.Stream]string{callStream: "main"}, Type: driver.FP32,
+	Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64}, {Name: "ready", Base: 8192, Bytes: 8}}}
+
+var callWord uint32
+
+var callCases = []callCase{
+	{"memset", func(d *Driver) error { return d.MemsetD32Async(4096, 0, 1, callStream) },
+		"MemsetD32Async is no operation"},
+	{"copy to the device", func(d *Driver) error { return d.MemcpyHtoD(4096, []byte{1}) },
+		"MemcpyHtoD is no operation"},
+	{"copy to the host", func(d *Driver) error { return d.MemcpyDtoH(make([]byte, 1), 4096) },
+		"MemcpyDtoH is no operation"},
+	{"read of a word", func(d *Driver) error {
+		return d.MemcpyDtoHAsync(unsafe.Pointer(&callWord), 4096, 4,
+			callStream)
+	},
+		"MemcpyDtoHAsync is no operation"},
+	{"unknown graph", func(d *Driver) error { return d.GraphLaunch(99, callStream) }, "not captured"},
+	{"unknown kernel", func(d *Driver) error {
+		return d.LaunchKernel(99, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: 1, Y: 1, Z: 1}, callStream, nil)
+	}, "has no description"},
+	{"unknown product", func(d *Driver) error { return d.Matmul(99, 4096, 4096, 4096, 0, 4096, callStream) },
+		"was not made"},
+	{"foreign memory", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 1<<40, 4, callStream) },
+		"lies in no buffer"},
+	{"foreign stream", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 4096, 4, 8) }, "is not the plan's"},
+	{"type of a product", func(d *Driver) error {
+		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.BF16})
+		return d.Matmul(m, 4096, 4096, 4096, 0, 4096, callStream)
+	}, "a product of bf16 in a plan of fp32"},
+	{"kind of a product", func(d *Driver) error {
+		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.FP32,
+			Transposed: true, TransposedA: true})
+		return d.Matmul(m, 4096, 4096, 4096, 0, 4096, callStream)
+	}, "no product of a host program"},
+	{"allocation", func(d *Driver) error {
+		_, err := d.MemAlloc(64)
+		return err
+	}, "MemAlloc is no operation"},
+	{"memory given up", func(d *Driver) error {
+		d.list = []allocation{{base: 4096, bytes: 64}}
+		return d.MemFree(4096)
+	}, "MemFree is no operation"},
+	{"wait for a stream", midst(func(d *Driver) error { return d.StreamSynchronize(callStream) }),
+		"the host waits for the device"},
+	{"wait for an event", midst(func(d *Driver) error { return d.EventSynchronize(1) }),
+		"the host waits for the device"},
+	{"wait for the context", midst((*Driver).CtxSynchronize), "the host waits for the device"},
+	{"wait in a capture", func(d *Driver) error {
+		_ = d.StreamBeginCapture(callStream)
+		_ = midst((*Driver).CtxSynchronize)(d)
+		g, _ := d.StreamEndCapture(callStream)
+		e, _ := d.GraphInstantiate(g)
+		d.Start()
+		return d.GraphLaunch(e, callStream)
+	}, "the host waits for the device"},
+	{"graph in a capture", func(d *Driver) error {
+		_ = d.StreamBeginCapture(callStream)
+		g, _ := d.StreamEndCapture(callStream)
+		e, _ := d.GraphInstantiate(g)
+		_ = d.StreamBeginCapture(callStream)
+		_ = d.GraphLaunch(e, callStream)
+		g, _ = d.StreamEndCapture(callStream)
+		e, _ = d.GraphInstantiate(g)
+		return d.GraphLaunch(e, callStream)
+	}, "in a capture"},
+}
+
 // A recording with a call that is no operation fails, and says which.
 func TestCallsThatAreNoOperation(t *testing.T) {
-	const stream = driver.Stream(7)
-	names := Names{Streams: map[driver.Stream]string{stream: "main"}, Type: driver.FP32,
-		Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64}, {Name: "ready", Base: 8192, Bytes: 8}}}
-	var word uint32
-	for _, x := range []struct {
-		what string
-		call func(d *Driver) error
-		want string
-	}{
-		{"memset", func(d *Driver) error { return d.MemsetD32Async(4096, 0, 1, stream) },
-			"MemsetD32Async is no operation"},
-		{"copy to the device", func(d *Driver) error { return d.MemcpyHtoD(4096, []byte{1}) },
-			"MemcpyHtoD is no operation"},
-		{"copy to the host", func(d *Driver) error { return d.MemcpyDtoH(make([]byte, 1), 4096) },
-			"MemcpyDtoH is no operation"},
-		{"read of a word", func(d *Driver) error { return d.MemcpyDtoHAsync(unsafe.Pointer(&word), 4096, 4, stream) },
-			"MemcpyDtoHAsync is no operation"},
-		{"unknown graph", func(d *Driver) error { return d.GraphLaunch(99, stream) }, "not captured"},
-		{"unknown kernel", func(d *Driver) error {
-			return d.LaunchKernel(99, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: 1, Y: 1, Z: 1}, stream, nil)
-		}, "has no description"},
-		{"unknown product", func(d *Driver) error { return d.Matmul(99, 4096, 4096, 4096, 0, 4096, stream) },
-			"was not made"},
-		{"foreign memory", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 1<<40, 4, stream) },
-			"lies in no buffer"},
-		{"foreign stream", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 4096, 4, 8) }, "is not the plan's"},
-		{"type of a product", func(d *Driver) error {
-			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.BF16})
-			return d.Matmul(m, 4096, 4096, 4096, 0, 4096, stream)
-		}, "a product of bf16 in a plan of fp32"},
-		{"kind of a product", func(d *Driver) error {
-			m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.FP32,
-				Transposed: true, TransposedA: true})
-			return d.Matmul(m, 4096, 4096, 4096, 0, 4096, stream)
-		}, "no product of a host program"},
-		{"allocation", func(d *Driver) error {
-			_, err := d.MemAlloc(64)
-			return err
-		}, "MemAlloc is no operation"},
-		{"memory given up", func(d *Driver) error {
-			d.list = []allocation{{base: 4096, bytes: 64}}
-			return d.MemFree(4096)
-		}, "MemFree is no operation"},
-		{"wait for a stream", midst(func(d *Driver) error { return d.StreamSynchronize(stream) }),
-			"the host waits for the device"},
-		{"wait for an event", midst(func(d *Driver) error { return d.EventSynchronize(1) }),
-			"the host waits for the device"},
-		{"wait for the context", midst((*Driver).CtxSynchronize), "the host waits for the device"},
-		{"wait in a capture", func(d *Driver) error {
-			_ = d.StreamBeginCapture(stream)
-			_ = midst((*Driver).CtxSynchronize)(d)
-			g, _ := d.StreamEndCapture(stream)
-			e, _ := d.GraphInstantiate(g)
-			d.Start()
-			return d.GraphLaunch(e, stream)
-		}, "the host waits for the device"},
-		{"graph in a capture", func(d *Driver) error {
-			_ = d.StreamBeginCapture(stream)
-			g, _ := d.StreamEndCapture(stream)
-			e, _ := d.GraphInstantiate(g)
-			_ = d.StreamBeginCapture(stream)
-			_ = d.GraphLaunch(e, stream)
-			g, _ = d.StreamEndCapture(stream)
-			e, _ = d.GraphInstantiate(g)
-			return d.GraphLaunch(e, stream)
-		}, "in a capture"},
-	} {
-		d := New(0)
-		d.Start()
-		if err := x.call(d); err != nil {
-			t.Errorf("%s: %v", x.what, err)
-		}
-		if list, err := d.Stop(names); err == nil || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s: recorded %q, %v; want %q", x.what, ops.Lines(list), err, x.want)
-		}
+
+	for _, x := range callCases {
+		x.run(t)
+	}
+}
+
+func (x callCase) run(t *testing.T) {
+	d := New(0)
+	d.Start()
+	if err := x.call(d); err != nil {
+		t.Errorf("%s: %v", x.what, err)
+	}
+	if list, err := d.Stop(callNames); err == nil || !strings.Contains(err.Error(), x.want) {
+		t.Errorf("%s: recorded %q, %v; want %q", x.what, ops.Lines(list), err, x.want)
 	}
 }
 
