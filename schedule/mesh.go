@@ -8,7 +8,7 @@ type MeshAxis struct {
 	Link Link      // what joins the ranks along it
 }
 
-// Link is what joins ranks.
+// Link is the kind of link that joins ranks.
 type Link string
 
 // Links.
@@ -17,7 +17,8 @@ const (
 	Network Link = "network" // ranks of different hosts
 )
 
-// checkMesh refuses what is no mesh, and the axis of hosts, which nothing lowers yet.
+// checkMesh refuses a list of axes that is no mesh, and the axis of hosts, which nothing
+// lowers yet.
 func (s Schedule) checkMesh(v *validation) {
 	for i, a := range s.Mesh {
 		path := fmt.Sprintf("Mesh[%d]", i)

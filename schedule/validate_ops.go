@@ -60,7 +60,7 @@ func (o Op) operands() []string {
 	return list
 }
 
-// named is what a tensor may be called: packages have fields of these names.
+// named are the names that a tensor may have: packages have fields of these names.
 var named = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
 // checkName refuses names that no package can have, and tensors that nothing uses.

@@ -11,7 +11,7 @@ import (
 )
 
 // TestTurns runs ranks with every kernel in the simulator's engine, in many orders: the
-// threads of other blocks start while the first one waits, and other ranks go on behind
+// threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
 	if out := build(t, transport(), "interleave"); out != "" {

@@ -14,7 +14,7 @@ var files embed.FS
 const HostHeader = "host.h"
 
 // Headers are the device code that does not depend on the schedule, by name: "words.h". They lie in one folder beside
-// those of the packages, whose .cu include what Device.Headers names.
+// the headers of the packages, whose .cu include the ones that Device.Headers names.
 func Headers() (map[string][]byte, error) {
 	list, err := files.ReadDir("device")
 	if err != nil {

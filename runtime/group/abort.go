@@ -84,8 +84,8 @@ func (g *Group) perform() {
 	close(g.done)
 }
 
-// inFlight is the plan of the oldest run in flight. Of replays of the caller's the
-// host knows only that one may be, and which plans were captured.
+// inFlight is the plan of the oldest run in flight. The host knows of the caller's replays
+// only that one may be in flight, and which plans were captured.
 func (g *Group) inFlight() (plans []int, ok bool) {
 	if f, ok := g.runs.front(); ok {
 		return []int{f.plan}, true

@@ -275,7 +275,7 @@ func TestTimeouts(t *testing.T) {
 }
 
 // TestDecline has ranks whose Config is wrong by itself: they fail before the rendezvous,
-// and those that come are told at once.
+// and the ranks that come get the error at once.
 func TestDecline(t *testing.T) {
 	for _, x := range []struct {
 		name string

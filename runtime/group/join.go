@@ -13,13 +13,13 @@ import (
 	"ovgen/runtime/launch"
 )
 
-// Join makes this process a rank of the job that c names. It is collective: it
-// returns when all ranks have come, checked each other and mapped each other's
-// arena, or gives every rank an error and leaves nothing open. Errors wrap
-// *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
-// *ProbeError, and driver.ErrUnavailable where this machine or build has no driver
-// that serves, or is not for Linux. A Config that is wrong by itself is refused before
-// the rendezvous, and the peers that come within a second are told.
+// Join makes this process a rank of the job that c names. It is collective: it returns when
+// all ranks have come, checked each other and mapped each other's arena, or gives every
+// rank an error and leaves nothing open. Errors wrap *store.RendezvousError,
+// *store.RefusedError, *CheckError, *PeerError or *ProbeError, and driver.ErrUnavailable
+// where this machine or build has no driver that serves, or is not for Linux. A Config that
+// is wrong by itself is refused before the rendezvous, and the peers that come within a
+// second get an error.
 func Join(ctx context.Context, c Config) (*Group, error) {
 	if err := launch.Supported(); err != nil {
 		return nil, fmt.Errorf("join: %w", err)

@@ -13,7 +13,7 @@ import (
 	"ovgen/verify/simtest"
 )
 
-// null is a device that enqueues nothing once it is told to, so that only the
+// null is a device that enqueues nothing once it is switched off, so that only the
 // runtime's own work is measured.
 type null struct {
 	driver.Driver

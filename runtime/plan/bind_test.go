@@ -76,8 +76,8 @@ func replace(at **device.Buffer, d driver.Driver) (err error) {
 	return err
 }
 
-// TestAddressUsedAgain frees a behind the group's back and gets its address
-// again: other memory, which the buffer id tells.
+// TestAddressUsedAgain frees a without the group's knowledge and gets its address again:
+// the buffer id shows that the memory is another.
 func TestAddressUsedAgain(t *testing.T) {
 	inWorld(t, 2, sim.Config{Seed: 2}, nil, func(w *world) {
 		toys := w.toys()
@@ -262,8 +262,8 @@ func at(i int, p func(w *world) driver.Ptr) func(*world, *toy, []driver.Ptr) []d
 	}
 }
 
-// packed binds all buffers to one allocation, with buffer i at an offset of its own: of
-// the others, which take 128, 512, 64 and 768 bytes, c begins at 2048, b and bias behind it.
+// packed binds all buffers to one allocation, with buffer i at an offset of its own: of the
+// others, which take 128, 512, 64 and 768 bytes, c begins at 2048, and b and bias follow it.
 func packed(i int, offset driver.Ptr) func(*world, *toy, []driver.Ptr) []driver.Ptr {
 	return func(w *world, _ *toy, addr []driver.Ptr) []driver.Ptr {
 		base := w.special((*sim.Context).MemAlloc)

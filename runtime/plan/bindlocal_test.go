@@ -96,7 +96,7 @@ func (x bindLocalCase) run(t *testing.T) {
 }
 
 // TestForeignMemory binds layers in memory that the group's driver did not allocate: Bind asks CUDA
-// about it, and still meets nobody. Memory that peers use is told anew by its buffer id.
+// about it, and still meets nobody. New memory that peers use is recognised by its buffer id.
 func TestForeignMemory(t *testing.T) {
 	inWorld(t, 2, sim.Config{Seed: 9}, nil, func(w *world) {
 		toys := w.toys()
@@ -155,7 +155,7 @@ func TestForeignMemory(t *testing.T) {
 	})
 }
 
-// graphless fails to instantiate graphs once it is told to.
+// graphless fails to instantiate graphs once it is switched on.
 type graphless struct {
 	driver.Driver
 	now bool

@@ -90,8 +90,8 @@ func TestGroupClosesPlansAfterAbort(t *testing.T) {
 	})
 }
 
-// TestFaultIsToldOnce breaks a device: its rank is told of the fault by what it breaks,
-// and by one line of the group's Close.
+// TestFaultIsToldOnce breaks a device: its rank learns of the fault from the call that it
+// breaks, and from one line of the group's Close.
 func TestFaultIsToldOnce(t *testing.T) {
 	inWorld(t, 2, sim.Config{Seed: 1}, nil, func(w *world) {
 		toys := w.toys()

@@ -56,5 +56,5 @@ func (c *counted) StreamIsCapturing(s driver.Stream) (bool, error) {
 	return c.Driver.StreamIsCapturing(s)
 }
 
-// calls are all that it has counted.
+// calls is the number of calls that it has counted.
 func (c *counted) calls() int { return c.asked + c.instantiated + c.waited + c.enqueued }

@@ -12,7 +12,7 @@ type stretch struct {
 	name    string
 	written bool
 	from    driver.Ptr
-	to      driver.Ptr // behind the last byte
+	to      driver.Ptr // after the last byte
 }
 
 // overlaps is false of an empty stretch.
@@ -28,8 +28,8 @@ func (to *target) of(i int, f *Buffer) stretch {
 }
 
 // disjoint refuses memory that a run writes under one name and uses under another: two
-// buffers of the caller, one of them written, or one of the caller and an arena. What is
-// proven of a program takes different names for different memory.
+// buffers of the caller, one of them written, or one of the caller and an arena. The proof
+// of a program takes different names for different memory.
 func (p *Plan) disjoint(to *target) error {
 	var errs []error
 	for i, f := range p.bindable {
@@ -53,7 +53,7 @@ func (p *Plan) disjoint(to *target) error {
 }
 
 // apart refuses memory of this rank that is also a buffer of a peer, as mapped here, if runs write
-// either. It needs the peers' addresses: those of a collective Bind that is done but for this.
+// either. It needs the peers' addresses, which a collective Bind has once all else of it is done.
 func (p *Plan) apart(to *target) error {
 	var errs []error
 	for i, f := range p.bindable {

@@ -18,7 +18,7 @@ var (
 		"(the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 
-// UnprovenError says that a program carries no proof, for whatever size of the group.
+// UnprovenError says that a program carries no proof, for any size of the group.
 type UnprovenError struct{ Program string }
 
 // Error names the command that proves programs.
@@ -26,7 +26,7 @@ func (e *UnprovenError) Error() string {
 	return fmt.Sprintf("%s is not proven (emit it by ovgen gen PACKAGE, which proves it)", e.Program)
 }
 
-// LinkError says that a program rests on NVLink between two ranks, and there is none.
+// LinkError says that a program needs NVLink between two ranks that it does not join.
 type LinkError struct {
 	Program string
 	Rank    int // whose device is not joined to this rank's

@@ -195,7 +195,7 @@ func TestMisuse(t *testing.T) {
 	})
 }
 
-// TestTwoGoroutines runs one plan from two goroutines: one of them is told.
+// TestTwoGoroutines runs one plan from two goroutines: one of them gets an error.
 func TestTwoGoroutines(t *testing.T) {
 	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
 		toys := w.toys()
@@ -258,8 +258,8 @@ func TestCloseAlone(t *testing.T) {
 	})
 }
 
-// TestIssueFails lets one rank's driver refuse an operation of an eager run: the
-// peers, who may wait for it, are released and told which step it was.
+// TestIssueFails lets one rank's driver refuse an operation of an eager run: the peers, who
+// may wait for it, are released with an error that names the step.
 func TestIssueFails(t *testing.T) {
 	var to driver.Ptr
 	inWorld(t, 2, sim.Config{}, func(d driver.Driver) driver.Driver { return &refusing{d, &to} }, func(w *world) {

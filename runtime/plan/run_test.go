@@ -192,8 +192,8 @@ func TestEnqueueOnCallersStreams(t *testing.T) {
 	}
 }
 
-// The first capture of a group comes behind the runs before it, also on another stream
-// and where no call of the driver waits for the device.
+// The first capture of a group comes after the runs before it, also on another stream and
+// where no call of the driver waits for the device.
 func TestEagerThenGraphElsewhere(t *testing.T) {
 	for seed := range uint64(6) {
 		inWorld(t, 3, sim.Config{Seed: seed, Delay: slow, FreeCalls: true}, nil, func(w *world) {

@@ -72,10 +72,9 @@ func (q *Queue) exchange(b *Buffer, to, from int) {
 	}
 }
 
-// share goes through the program's Shares ahead of the first run after a Bind, and
-// enqueues nothing: opening a handle may synchronise the device, which must not meet
-// a waiting stream. It is collective and fails on every rank or on none. A capture
-// can't wait for it.
+// share goes through the program's Shares before the first run after a Bind, and enqueues
+// nothing: opening a handle may synchronise the device, which must not meet a waiting
+// stream. It is collective and fails on every rank or on none. A capture can't wait for it.
 func (p *Plan) share(ctx context.Context, s driver.Stream) error {
 	q := &p.queue
 	if !q.shares.declared || q.shares.done {

@@ -34,8 +34,8 @@ func Own[S Shape, B any, P Runner](prog *Program, make func(context.Context, *gr
 	return Other(prog, make, bind, func(s S) S { return s }, func(x B) B { return x })
 }
 
-// Other is a candidate whose shape and buffers are those of the first under other names: shape and
-// buffers convert them.
+// Other is a candidate whose shape and buffers have the fields of the first's under other type
+// names: shape and buffers convert them.
 func Other[S fmt.Stringer, B any, P Runner, T Shape, C any](prog *Program,
 	make func(context.Context, *group.Group, T) (P, error), bind func(P, context.Context, C) error,
 	shape func(S) T, buffers func(B) C) Candidate[S, B] {
@@ -119,7 +119,7 @@ func (p *Tuned[S, B]) Choice() Choice { return p.choice }
 // Bind sets the memory that runs work on: see the candidates' Bind.
 func (p *Tuned[S, B]) Bind(ctx context.Context, x B) error { return p.bind(ctx, x) }
 
-// Enqueue enqueues one run behind what the stream holds, by a replay where that was
+// Enqueue enqueues one run after the work on the stream, by a replay where that was
 // measured to be faster and the stream is not being captured.
 func (p *Tuned[S, B]) Enqueue(s driver.Stream) error {
 	if p.choice.Replayed && !p.Base().Program().Eager {

@@ -57,7 +57,7 @@ func ParseTuning(text []byte) (*Tuning, error) {
 		return nil, fmt.Errorf("%w (make it again with run tune)", err)
 	}
 	if d.More() {
-		return nil, errors.New("text behind the table (make it again with run tune)")
+		return nil, errors.New("text after the table (make it again with run tune)")
 	}
 	if t.Version != tuningVersion {
 		return nil, fmt.Errorf("version %d, and this program reads %d (make it again with run tune)",

@@ -114,7 +114,7 @@ func TestParseTuningRefuses(t *testing.T) {
 		`{`:                            "unexpected EOF",
 		`{"version":2}`:                "version 2",
 		`{"version":1,"extra":1}`:      "unknown field",
-		`{"version":1}{}`:              "text behind",
+		`{"version":1}{}`:              "text after",
 		`{"version":1,"entries":[{}]}`: "entries[0]",
 	} {
 		if _, err := ParseTuning([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

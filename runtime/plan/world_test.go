@@ -69,7 +69,7 @@ func inWorldOf(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) drive
 	})
 }
 
-// leave closes the groups; what a failed test left behind ends with them.
+// leave closes the groups, and with them the remains of a failed test.
 func (w *world) leave() {
 	if w.Failed() {
 		w.groups[0].Abort(errors.New("the test failed"))
@@ -122,7 +122,7 @@ var loopProgram = &Program{Name: "looptoy", Hash: "c0ffee", Proof: byHand, Ranks
 
 var toyProgram = &Program{Name: "toy", Hash: "c0ffee", Proof: byHand, Ranks: upTo8}
 
-// What the toys declare instead of a proof.
+// byHand is the proof that the toys declare.
 const byHand = "a toy of the tests"
 
 var upTo8 = []int{1, 2, 3, 4, 5, 6, 7, 8}

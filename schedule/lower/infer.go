@@ -10,8 +10,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// communication is what has to travel so that the result can be made where it is
-// wanted.
+// communication is the transfer that a result's placement needs, and the tensor that
+// travels.
 type communication struct {
 	moves   moves
 	operand string // that travels
@@ -35,7 +35,7 @@ type rule struct {
 // none an all-reduce.
 var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 
-// infer finds the row whose placements are those of the schedule.
+// infer finds the row that has the schedule's placements.
 func infer(d *draft) error {
 	r, wrong := nearest(d)
 	switch {

@@ -127,7 +127,7 @@ func inPlace(s schedule.Schedule, tensor int, within string) schedule.Schedule {
 	return s
 }
 
-// Which of the two is within the other makes no difference to an all-reduce.
+// An all-reduce is the same whichever of the two tensors is within the other.
 func TestEitherWithin(t *testing.T) {
 	p, err := lower.Lower("X", catalog.AllReduceInPlace)
 	if err != nil {
@@ -172,8 +172,8 @@ func TestStreamsOfEveryChoice(t *testing.T) {
 	}
 }
 
-// What is inferred from the placements of A and C, beside what nvFuser's lowering
-// infers, and that the error for others says what is nearest.
+// Communications inferred from the placements of A and C that nvFuser's lowering does not
+// infer, and the nearest row in the error for other placements.
 func TestCommunications(t *testing.T) {
 	dims := func(axes ...schedule.Axis) []schedule.Axis { return axes }
 	m, n := schedule.Dim(schedule.M), schedule.Dim(schedule.N)

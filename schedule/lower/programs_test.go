@@ -93,7 +93,7 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// What reductions can't read is refused with its field.
+// An option that reductions can't read is refused with its field.
 func TestReductionsRefused(t *testing.T) {
 	by := func(w schedule.Way) func(*schedule.Schedule) {
 		return func(s *schedule.Schedule) { *s = scheduletest.By(*s, "C", w) }
@@ -130,7 +130,7 @@ func TestReductionsRefused(t *testing.T) {
 	}
 }
 
-// Of the caller's buffers, runs write those of results and nothing else, and all of these.
+// Of the caller's buffers, runs write every result and nothing else.
 func TestWritten(t *testing.T) {
 	for _, n := range catalog.All() {
 		p, err := lower.Lower(n.Name, n.Schedule)

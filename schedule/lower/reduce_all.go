@@ -61,8 +61,7 @@ func allReduceShift(d *draft) error {
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(sumRef, summed, from).Member(p.part()),
 			hostir.Set(sumRef, hostir.Chunk("C", p.chunk(from)), hostir.Remote(reduced, from, p.part()))))
-	d.add(d.forkedAround(hostir.Post(mainRef, free, every).Described("the slots may be written"), set, copySet,
-		sums)...)
+	d.add(d.forkAndPost(set, copySet, sums)...)
 	d.add(hostir.Wait(copyRef, free, every))
 	d.add(append(body,
 		hostir.Post(sumRef, read, every),

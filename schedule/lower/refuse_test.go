@@ -127,8 +127,8 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: no pass does the bare reduce-scatter of uneven parts by Slots (use Shot, or leave it out)"}},
 }
 
-// What can't be lowered is refused at the field that is to blame, in words that say what
-// to do.
+// A schedule that can't be lowered is refused at the field that is to blame, in words that
+// say what to do.
 func TestWordsOfRefusals(t *testing.T) {
 
 	for _, test := range refusalCases {
@@ -149,7 +149,7 @@ func (test refusalCase) run(t *testing.T) {
 	}
 }
 
-// What is left open is the fastest known way that the placements leave.
+// A way that is left open is the fastest known one for the placements.
 func TestDefaultsFollowPlacements(t *testing.T) {
 	for _, test := range []struct {
 		name string

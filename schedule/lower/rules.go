@@ -25,9 +25,6 @@ const (
 // further says that the communication serves several products of one operand.
 func (m moves) further() bool { return m == gather || m == gatherChunks }
 
-// reduces says that partial results of a product meet.
-func (m moves) reduces() bool { return m == reduce || m == reduceAll }
-
 // places is where a row wants tensors.
 type places = map[string]string
 

@@ -6,8 +6,8 @@ import (
 	"ovgen/schedule"
 )
 
-// within gives a tensor that lies within another the memory of that one. Which programs
-// stay free of races then, its way says, and the prover shows.
+// within gives a tensor that lies within another the memory of that one. A lowering says
+// whether its programs stay free of races then, and the prover shows it.
 func within(d *draft) error {
 	for i, t := range d.schedule.Tensors {
 		if t.Within == "" {

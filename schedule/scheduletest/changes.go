@@ -51,7 +51,7 @@ func (e edit) of(s schedule.Schedule) (c Change, changed bool) {
 	return Change{e.name, after}, !reflect.DeepEqual(after, Clone(s))
 }
 
-// edits are those of all fields.
+// edits are the edits of all fields.
 func edits(s schedule.Schedule) []edit {
 	c := &changes{from: s}
 	c.mesh()
@@ -230,7 +230,7 @@ func With(w schedule.Way) (list []schedule.Way) {
 	return list
 }
 
-// values are those of an option that tests try: of a number up to three.
+// values are the values of an option that tests try: of a number, the values up to three.
 func values(w schedule.Way, field string) []reflect.Value {
 	f, _ := reflect.TypeOf(w).FieldByName(field)
 	list := []reflect.Value{reflect.Zero(f.Type)}

@@ -1,7 +1,6 @@
 // CUDA's memory model under ThreadSanitizer. Every thread of a kernel is a thread of the
-// host. What orders them is what the instructions of the kernels say, at the scope that
-// they say: ThreadSanitizer is told of these orders alone, and sees plain atomics that
-// order nothing.
+// host. The kernels' instructions order them, each at its scope: ThreadSanitizer learns of
+// these orders alone, and sees plain atomics that order nothing.
 #pragma once
 #include <unistd.h>
 
@@ -94,8 +93,8 @@ static void delay()
 enum Order { relaxed, acquire, release, acq_rel };
 enum Scope { cta, gpu, sys };
 
-// What a thread did up to a release: ThreadSanitizer keeps it at an address of its own, of
-// which there is one in 8 bytes.
+// The accesses of a thread up to a release: ThreadSanitizer keeps it at an address of its
+// own, of which there is one in 8 bytes.
 enum { most_releases = 1 << 20 };
 static unsigned long long released[most_releases];
 static std::atomic<unsigned long long> releasers[most_releases];  // scope, device, block
@@ -159,7 +158,7 @@ static unsigned load(const unsigned *word, Order order, Scope s)
   return (unsigned)x;
 }
 
-// A post comes behind the reset of the wait before it: the reset writes what the post reads.
+// A post comes after the reset of the wait before it: the reset writes what the post reads.
 static void in_turn(unsigned *word, unsigned value)
 {
   Word *w = (Word *)word;

@@ -118,7 +118,7 @@ var historyCases = []historyCase{
 	}, explore.Capturable, "does not join copy"},
 }
 
-// The bugs that overlap code has shipped with, small; each next to what is right.
+// The bugs that overlap code has shipped with, small; each next to the right program.
 func TestHistory(t *testing.T) {
 	for _, c := range historyCases {
 		t.Run(c.name, c.test)

@@ -121,7 +121,7 @@ func TestContradictingProblem(t *testing.T) {
 	}
 }
 
-// What New requires of a shape widens the defaults, and a shape that it would refuse is
+// New's requirements of a shape widen the defaults, and a shape that New would refuse is
 // refused before any rank starts.
 func TestChecks(t *testing.T) {
 	for parts := int64(2); parts <= 8; parts++ {
@@ -143,7 +143,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// The ranks to test are those that the program was proven for.
+// A program is tested with the numbers of ranks that it was proven for.
 func TestTestRanks(t *testing.T) {
 	for want, proven := range map[string][]int{"[2 3 4]": nil, "[2 4]": {2, 4, 8}, "[3]": {3, 5}, "[6]": {8, 6}} {
 		if got := fmt.Sprint((&Program{Ranks: proven}).TestRanks()); got != want {

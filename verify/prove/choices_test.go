@@ -118,7 +118,7 @@ func alike(a, b schedule.Schedule) bool {
 	return text(a) == text(b)
 }
 
-// What a program was made by is told with its options.
+// lower.Read lists a program's ways with their options.
 func TestWaysRead(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -149,7 +149,7 @@ func TestWaysRead(t *testing.T) {
 	}
 }
 
-// carried is what the ranks of groups of 2, 3 and 4 do, and with which streams and memory, for
+// carried is the operations of groups of 2, 3 and 4 ranks, and their streams and memory, for
 // elements of the first type that is accepted.
 func carried(t *testing.T, s schedule.Schedule) string {
 	t.Helper()

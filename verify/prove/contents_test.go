@@ -110,8 +110,8 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// What was gathered in the run before is not what this run has to use, though it lies
-// in the same place and nothing races.
+// A run must not use rows that the run before gathered, though they lie in the same place
+// and nothing races.
 func TestContentsStale(t *testing.T) {
 	model.Computes = computation("matmul", 4, tensor("A", schedule.Dim(schedule.M), schedule.Dim(schedule.K)), wholeB,
 		wholeC)
@@ -160,7 +160,7 @@ func TestContentsReduced(t *testing.T) {
 	}
 }
 
-// What no rule of the table covers is refused.
+// A write that no rule of the table covers is refused.
 func TestContentsUnknown(t *testing.T) {
 	defer func() { model.Computes = nil }()
 	strange := computation("matmul", 4, tensor("A", sharded, schedule.Dim(schedule.K)), wholeB, wholeC)

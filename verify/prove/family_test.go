@@ -10,8 +10,8 @@ import (
 	"ovgen/verify/prove"
 )
 
-// Programs written by hand, a family each, and what is wrong with them where a step is
-// left out or done otherwise.
+// Programs written by hand, a family each, and the property that fails where a step is left
+// out or done otherwise.
 
 var (
 	r, d, i     = hostir.Rank, hostir.Size, hostir.Var("i")

@@ -99,7 +99,7 @@ var propertyCases = []listCase{
 
 	{name: "post of 2", ranks: exchangeOfTwo, edit: set(0, func(o *ops.Op) { o.Words[0].Value = 2 }),
 		want: prove.Signals},
-	{name: "word that is none", ranks: exchangeOfTwo, edit: set(0, func(o *ops.Op) { o.Words[0].At.Offset = 2 }),
+	{name: "half a word", ranks: exchangeOfTwo, edit: set(0, func(o *ops.Op) { o.Words[0].At.Offset = 2 }),
 		want: prove.Signals},
 	{name: "word of no rank", ranks: exchangeOfTwo, edit: set(0, func(o *ops.Op) { o.Words[0].At.Offset = 8 }),
 		want: prove.Signals},
@@ -183,7 +183,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// What only rank 0 has is used nowhere else.
+// A tensor that only rank 0 has is used nowhere else.
 func TestRoot(t *testing.T) {
 	model.Buffers[0].Root = true
 	defer func() { model.Buffers[0].Root = false }()

@@ -144,7 +144,7 @@ func midst(call func(d *Driver) error) func(*Driver) error {
 	}
 }
 
-// touched is a launch of the kernel NAME that touches what is listed.
+// touched is a launch of the kernel NAME that touches the listed memory.
 func touched(name string, grid, block driver.Dim3, list ...driver.Touch) *launch {
 	return &launch{kernel: driver.Kernel{Name: name}, grid: grid, block: block, touches: list}
 }
@@ -198,7 +198,7 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
-// A captured run is recorded when its graph is launched, on whatever stream.
+// A captured run is recorded when its graph is launched, on any stream.
 func TestGraphLaunchIsWhatWasCaptured(t *testing.T) {
 	d := New(0)
 	if err := d.StreamBeginCapture(1); err != nil {

@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// kind is what the recorder knows of an emitted kernel beside its touches.
+// kind is the recorder's knowledge of an emitted kernel beside its touches.
 type kind struct {
 	sum      bool // its result is the sum of all it reads
 	oneBlock bool // it is correct with one block only
@@ -44,7 +44,7 @@ func (l *launch) check(k kind) error {
 	words := 0
 	for _, t := range l.touches {
 		if t.Kind == driver.TouchRead {
-			break // what comes after the work is done by one thread
+			break // one thread does everything after the work
 		}
 		if k.waits && t.Kind == driver.TouchWait || k.posts && t.Kind == driver.TouchPost {
 			words++
@@ -63,11 +63,11 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// operations are those of one kernel: posts and waits before its work, the work, posts and
-// waits after it, the waits with their resets. A kernel that does no work is one operation,
-// any other has one for each of the five that it does.
+// operations are the operations of one kernel: posts and waits before its work, the work,
+// posts and waits after it, the waits with their resets. A kernel that does no work is one
+// operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
-	name, _, _ := strings.Cut(l.kernel.Name, "_") // what follows is the element type of a sum
+	name, _, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type of a sum
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {

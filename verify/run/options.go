@@ -25,11 +25,11 @@ const usage = `usage: run list [flags]
                                           of one operation and equal placements
        run layers NAME... [flags]         the operations of a model's layers
 
-  -ranks N       ranks to start (4); under torchrun, mpirun or srun there are as many as those start
+  -ranks N       ranks to start (4); torchrun, mpirun and srun set it themselves
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
                  spread; an MLP without F has n*ranks columns between its layers and k at
                  the end; what a program has as a constant, or not at all, is left out
-  -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n; 0 for what is left out)
+  -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n; 0 leaves an extent out)
   -extents LIST  other extents of every shape: "N2=1024,N3=1024" or "F=28672" or "P=512"
   -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
   -driver NAME   auto, cuda or sim (auto: GPUs where there are enough, else the simulator)
@@ -64,10 +64,10 @@ type options struct {
 	command   string
 	all       []harness.Program // that the binary holds
 	programs  []harness.Program
-	together  [][]*harness.Program // those of one name argument
+	together  [][]*harness.Program // the programs of one name argument
 	ranks     int
 	shapes    []harness.Shape // without type; empty means the defaults
-	extents   harness.Shape   // values that replace those of every shape
+	extents   harness.Shape   // values that replace every shape's
 	types     []driver.Type
 	driver    string
 	iters     int
@@ -197,7 +197,7 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 	return f
 }
 
-// settle derives what follows from the flags and the environment.
+// settle derives the other options from the flags and the environment.
 func (o *options) settle(f *flag.FlagSet, t *texts) {
 	if p, err := launch.FindPlace(); err == nil && launch.IsRank() { // of as many ranks as were started
 		o.ranks = p.Size
@@ -266,7 +266,7 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 	return nil
 }
 
-// chooseShapes reads the shapes and checks them against the programs. Those not asked for
+// chooseShapes reads the shapes and checks them against the programs. Shapes not asked for
 // are the defaults, which fit unless -extents changes them.
 func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	if one != (harness.Shape{}) {

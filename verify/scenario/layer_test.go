@@ -24,7 +24,7 @@ type layer struct {
 	others        []own // of turn
 }
 
-// own is what no peer uses of a layer.
+// own is the memory of a layer that no peer uses.
 type own struct{ b, c *device.Buffer }
 
 // shape is small; rows a rank are no multiple of 8.

@@ -65,8 +65,8 @@ var raceCases = []raceCase{
 	}, ""},
 }
 
-// TestRaces runs small programs on two ranks, eager, over seeds. Each that
-// lacks one edge must be reported for most seeds, those that lack none never.
+// TestRaces runs small programs on two ranks, eager, over seeds. Each that lacks one edge
+// must be reported for most seeds, a program that lacks none never.
 func TestRaces(t *testing.T) {
 	for _, c := range raceCases {
 		t.Run(c.name, c.test)

@@ -209,7 +209,7 @@ var brokenCases = []brokenCase{
 		"wait for the other ranks: rank 0 sent a malformed frame"},
 	{"silent after its acceptance", joined(metFrames[0]), true, "rank 0 of 2 did not come"},
 	{"gone after its acceptance", joined(metFrames[0]), false, "rank 0 is gone"},
-	{"a rank that is none is gone", joined(metFrames[0], newFrame(gone).number(1<<31)), true, "malformed frame"},
+	{"an unknown rank is gone", joined(metFrames[0], newFrame(gone).number(1<<31)), true, "malformed frame"},
 	{"garbage in a gather", append(joined(metFrames...), "garbage"...), true, "k: rank 0 sent a malformed frame"},
 	{"huge length in a gather", append(joined(metFrames...), hugeFrame...), false, "k: rank 0 is gone"},
 	{"many empty blobs", joined(metFrames[0], metFrames[1], append(newFrame(result).number(1<<17),

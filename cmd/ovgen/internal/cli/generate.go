@@ -132,7 +132,8 @@ func (c *call) libraryFolder(packages string, opt *emit.Options) error {
 	return output.ReadFolder(dir, opt.Library, opt.Existing)
 }
 
-// importPath of the folder that packages go to: that of its module and what is below.
+// importPath of the folder that packages go to: its module's path, and the folder's path in
+// it.
 func (c *call) importPath(dir string) (string, error) {
 	there := dir
 	for {

@@ -34,7 +34,7 @@ a communication where nothing is said. go doc ovgen/schedule says what each way 
 	return table.Flush()
 }
 
-// options are those of a way, with their values.
+// options are a way's options with their values.
 func options(w schedule.Way) string {
 	var list []string
 	for _, o := range schedule.Options(w) {

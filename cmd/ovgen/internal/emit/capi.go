@@ -40,7 +40,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 		return err
 	}
 	for _, u := range units {
-		// The suffix keeps a name from being that of a test or of a system.
+		// The suffix keeps a name from meaning a test or a system.
 		if err := add(u.name+"_c.go", u.exports()); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	return nil
 }
 
-// libraryData is what the header says of the schedules.
+// libraryData is the header's data of the schedules.
 func libraryData(units []*unit) templates.Library {
 	data := templates.Library{From: runFrom, Elements: map[int]string{}}
 	for _, t := range driver.Types() {
@@ -177,7 +177,7 @@ func (u *unit) exports() *jen.File {
 	return f
 }
 
-// checkLibrary refuses a folder that gen would take for that of a package.
+// checkLibrary refuses a folder that gen would take for a package's.
 func checkLibrary(opt Options) error {
 	if opt.Library == ".." || strings.HasPrefix(opt.Library, "../") {
 		return nil

@@ -2,7 +2,7 @@ package emit
 
 import "github.com/dave/jennifer/jen"
 
-// libraryMain is the file of what all schedules share.
+// libraryMain is the file of the functions that all schedules share.
 func libraryMain() *jen.File {
 	f := libraryFile()
 	f.PackageComment("// Command main is the C library of all schedules: build it with -buildmode=c-shared. What\n// " +
@@ -29,7 +29,7 @@ func libraryMain() *jen.File {
 	return f
 }
 
-// memoryOf writes what makes a struct ovgen_memory.
+// memoryOf writes the function that makes a struct ovgen_memory.
 func memoryOf(f *jen.File) {
 	bytes := func(x *jen.Statement) *jen.Statement { return ctype("int64_t").Call(x) }
 	need := func() *jen.Statement { return jen.Id("m") }
@@ -85,7 +85,7 @@ func exportGroup(f *jen.File) {
 	export(f, "ovgen_close", []parameter{groupIn, timeIn}, nil, jen.Return(capi("Close", handle("g"), int64Of("ms"))))
 }
 
-// exportPlan writes what the plans of all schedules share.
+// exportPlan writes the functions that the plans of all schedules share.
 func exportPlan(f *jen.File) {
 	export(f, "ovgen_enqueue", []parameter{planIn, streamIn}, nil,
 		jen.Return(capi("Enqueue", handle("p"), handle("s"))))

@@ -70,7 +70,7 @@ func render(f *jen.File, name string) ([]byte, error) {
 // columns is the longest line of generated Go that can be broken.
 const columns = 120
 
-// fold breaks lines of code that are too long behind the last comma that ends an argument or an element of the
+// fold breaks lines of code that are too long after the last comma that ends an argument or an element of the
 // outermost list and leaves what comes before short enough.
 func fold(text []byte) []byte {
 	var out []byte
@@ -90,7 +90,8 @@ func fold(text []byte) []byte {
 	return out
 }
 
-// breakAt is behind which byte fold breaks a line that starts within so many brackets; 0 where it can't.
+// breakAt is the number of bytes after which fold breaks a line that starts within so many brackets; 0
+// if it can't.
 func breakAt(line []byte, depth int) int {
 	shallowest, at, quoted := len(line), 0, false
 	for i, c := range line[:columns] {

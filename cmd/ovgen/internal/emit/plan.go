@@ -235,7 +235,9 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 type goExpr func(hostir.Expr) *jen.Statement
 
 // builderCall calls a method of the plan's builder.
-func builderCall(method string, args ...jen.Code) *jen.Statement { return jen.Id("b").Dot(method).Call(args...) }
+func builderCall(method string, args ...jen.Code) *jen.Statement {
+	return jen.Id("b").Dot(method).Call(args...)
+}
 
 // planField is a field of the plan.
 func planField(name string) *jen.Statement { return jen.Id("p").Dot(unexported(name)) }
@@ -307,7 +309,8 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 			name string
 			set  bool
 		}{
-			{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias}, {"Accumulate", p.accumulate},
+			{"Transposed", p.transposed}, {"TransposedA", p.transposedA},
+			{"Bias", p.bias}, {"Accumulate", p.accumulate},
 		} {
 			if f.set {
 				desc = append(desc, jen.Id(f.name).Op(":").True())
@@ -316,7 +319,8 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 		if p.function != "" {
 			desc = append(desc, jen.Id("Func").Op(":").Lit(p.function))
 		}
-		code = append(code, setField(p.field, builderCall("Matmul", jen.Qual(driverPath, "MatmulDesc").Values(desc...))))
+		value := builderCall("Matmul", jen.Qual(driverPath, "MatmulDesc").Values(desc...))
+		code = append(code, setField(p.field, value))
 	}
 	return code
 }

@@ -52,7 +52,7 @@ func (u *unit) identity(f *jen.File) {
 	f.Var().Id("Program").Op("=").Qual(planPath, "Program").Custom(lineByLine, u.programFields()...)
 }
 
-// programFields are those of the package's Program.
+// programFields are the fields of the package's Program.
 func (u *unit) programFields() []jen.Code {
 	values := []jen.Code{
 		set("Name", jen.Lit(u.name)),

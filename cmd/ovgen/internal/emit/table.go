@@ -168,7 +168,7 @@ func (u *unit) maxRanks() int {
 	return min(proven, most)
 }
 
-// elementTypes are those that the schedule takes, as drivers name them.
+// elementTypes are the schedule's element types as drivers number them.
 func (u *unit) elementTypes() (list []driver.Type) {
 	for _, t := range u.program.Schedule.Types {
 		if known, ok := driver.ParseType(string(t)); ok {

@@ -15,12 +15,12 @@ import (
 // tunedName is the package that chooses among the schedules of an operation.
 const tunedName = "tuned"
 
-// family is the schedules of one signature, in the order of their names: what one of
-// them computes, each does. The first names the operation.
+// family is the schedules of one signature, in the order of their names: all compute the
+// same. The first names the operation.
 type family []*unit
 
-// families are those of several schedules to choose from. What is slow on purpose is
-// no choice.
+// families are the families of two schedules or more, without schedules that are slow on
+// purpose.
 func families(units []*unit) []family {
 	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return u.program.Schedule.SlowOnPurpose() })
 	var several []family

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule"
 )
 
-// The element types of schedules are those of drivers.
+// Schedules and drivers have the same element types.
 func TestElementTypes(t *testing.T) {
 	types := schedule.ElementTypes()
 	if len(types) != len(driver.Types()) {

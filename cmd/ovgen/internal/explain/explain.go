@@ -179,7 +179,7 @@ func joins(before, o ops.Op) bool {
 	return o.Kernel != "" && o.Kernel == before.Kernel && o.Step == before.Step
 }
 
-// streams of the rank that is told of, main first.
+// streams are the streams of the rank that is explained, main first.
 func (t *teller) streams() []string {
 	names := []string{"main"}
 	for _, i := range t.items[t.c.Rank] {

@@ -1,4 +1,4 @@
-/* The answers of the fake libcuda. What a test wants to see goes to stderr. */
+/* The answers of the fake libcuda. They report to stderr, where a test reads them. */
 #include "api.h"
 
 #include <signal.h>
