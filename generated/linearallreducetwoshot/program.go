@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "25f7e5bf429bf39f6cc85b20b931c015b93528c98dd4eaf9a56a24603d269f4d",
-	Proof:    "proven for D = 1..8, stamp 2d922af4b5dbaebc",
+	Hash:     "9c6e7ad402306f7da1e5673805f6ca1cc6d8638abdf8b077d56d6f84e2aa628e",
+	Proof:    "proven for D = 1..8, stamp 2e7c402629071e1e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
