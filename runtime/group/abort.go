@@ -120,18 +120,15 @@ func (g *Group) readSteps() ([]uint32, error) {
 	return words, nil
 }
 
-// await polls until every rank that may live has set a word of its section.
-func (g *Group) await(offset int, limit time.Duration) bool {
+// await polls until every rank that may live has set a word of its section, or the limit has passed.
+func (g *Group) await(offset int, limit time.Duration) {
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
 		missing := false
 		for r := range g.Size() {
 			missing = missing || g.page.word(section(r, offset)).Load() == 0 && !g.gone(r)
 		}
-		if !missing {
-			return true
-		}
-		if !time.Now().Before(end) {
-			return false
+		if !missing || !time.Now().Before(end) {
+			return
 		}
 	}
 }

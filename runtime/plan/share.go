@@ -27,7 +27,7 @@ func (q *Queue) Share(b *Buffer, to, from int) {
 	switch {
 	case !b.inLoop:
 	case q.shares.passing:
-		q.exchange(b, to, from)
+		q.exchange(b, from)
 	case q.dry:
 		q.shares.declared = true
 	case q.err == nil:
@@ -42,7 +42,7 @@ func (q *Queue) Share(b *Buffer, to, from int) {
 // exchange is one Share of the first run: all ranks of the group meet in it, since
 // they are at the same one. After an error a rank still comes to the later ones, so that
 // no peer waits for it.
-func (q *Queue) exchange(b *Buffer, to, from int) {
+func (q *Queue) exchange(b *Buffer, from int) {
 	p, x := q.plan, &q.shares
 	x.count++
 	what := fmt.Sprintf("run %s: share %s (%d)", p, b.name, x.count)

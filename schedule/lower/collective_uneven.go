@@ -32,13 +32,13 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	}
 	b.Chunk = hostir.Const(1)
 	if len(columns) > 0 {
-		b.Chunk = elements(schedule.Tensor{Axes: columns}, true)
+		b.Chunk = elements(schedule.Tensor{Axes: columns})
 	}
 	most := rows.Extent
 	if m, ok := d.most(name); ok {
 		most = m
 	}
-	b.Elements = elements(schedule.Tensor{Axes: append([]schedule.Axis{schedule.Dim(most)}, columns...)}, true)
+	b.Elements = elements(schedule.Tensor{Axes: append([]schedule.Axis{schedule.Dim(most)}, columns...)})
 }
 
 // most is the bound on the rows of a tensor's uneven parts.
@@ -119,7 +119,7 @@ func scatterShot(d *draft) error {
 	if d.uneven("C") {
 		a := d.buffer("A")
 		a.Counts = hostir.Var(countChunk)
-		a.Chunk = elements(schedule.Tensor{Axes: a.Tensor.Axes[2:]}, true)
+		a.Chunk = elements(schedule.Tensor{Axes: a.Tensor.Axes[2:]})
 		d.counted("C", hostir.Var(countRank))
 	}
 	d.semaphores(ready, read)

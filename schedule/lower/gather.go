@@ -56,7 +56,7 @@ func (d *draft) gatheredBuffer() hostir.Buffer {
 		}
 	}
 	g.Axes[0].Outer = outer
-	return hostir.Buffer{Name: gathered, Tensor: g, Owner: hostir.Plan, Elements: elements(g, true), Chunk: chunk(g)}
+	return hostir.Buffer{Name: gathered, Tensor: g, Owner: hostir.Plan, Elements: elements(g), Chunk: chunk(g)}
 }
 
 // chunkOf counts the elements of one of the parts of a shard.

@@ -96,6 +96,7 @@ func TestInPlace(t *testing.T) {
 
 // No shape hides that the operands of a product were swapped.
 func TestSwappedOperands(t *testing.T) {
+	swapped := 0
 	for _, n := range catalog.All() {
 		p, err := lower.Lower(n.Name, n.Schedule)
 		if err != nil {
@@ -109,11 +110,15 @@ func TestSwappedOperands(t *testing.T) {
 			if m.Kind != "swap operands" {
 				continue
 			}
+			swapped++
 			j, err := mutate.Judge(m, mutate.Prove)
 			if err != nil || j.Class != mutate.Caught {
 				t.Errorf("%s: %s %v, %v", m.Name(), j.Class, j.Why, err)
 			}
 		}
+	}
+	if swapped == 0 {
+		t.Error("no mutant swaps operands")
 	}
 }
 

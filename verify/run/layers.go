@@ -23,9 +23,9 @@ const (
 	bucketRows, simulatedBucketRows = 32, 4
 )
 
-// bucketsOf are the shapes of a program's plans: as many numbers of rows as -buckets says, up to m and
-// each but the last a multiple of the ranks.
-func (o *options) bucketsOf(p *harness.Program, onGPU bool) []harness.Shape {
+// bucketShapes are the shapes of a program's plans: as many numbers of rows as -buckets says, up to m
+// and each but the last a multiple of the ranks.
+func (o *options) bucketShapes(onGPU bool) []harness.Shape {
 	most := harness.Shape{M: o.buckets * o.ranks * simulatedBucketRows, K: 64, N: 48}
 	if onGPU {
 		most = harness.Shape{M: o.buckets * o.ranks * bucketRows, K: 8192, N: 8192}

@@ -8,7 +8,6 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/runtime/driver"
-	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
 
@@ -64,7 +63,7 @@ func libraryData(units []*unit) templates.Library {
 			s.Types = append(s.Types, "OVGEN_"+t)
 		}
 		s.Apart = u.apart()
-		for _, b := range u.owned(hostir.Caller) {
+		for _, b := range u.callers() {
 			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b) + "; " +
 				held(b)})
 		}
@@ -163,7 +162,7 @@ func (u *unit) exports() *jen.File {
 		jen.Op("*").Id("m").Op("=").Id("memory").Call(jen.Id("need")),
 		jen.Return(jen.Err()))
 	buffers := jen.Dict{}
-	for _, b := range u.owned(hostir.Caller) {
+	for _, b := range u.callers() {
 		buffers[jen.Id(b.Name)] = jen.Qual(devicePath, "Ptr").Call(member("b", b.Name))
 	}
 	if n, _ := u.counts(); n != nil {

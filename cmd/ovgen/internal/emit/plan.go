@@ -156,7 +156,7 @@ func (u *unit) bind(f *jen.File) {
 	if n, _ := u.counts(); n != nil {
 		call, bound = "BindCounts", append(bound, jen.Id("x").Dot("Counts"))
 	}
-	for _, b := range u.owned(hostir.Caller) {
+	for _, b := range u.callers() {
 		bound = append(bound, jen.Id("x").Dot(b.Name))
 	}
 	f.Line()
