@@ -102,7 +102,7 @@ func (k *kernel) fits(x *plan.Signals) bool {
 		}
 		return One
 	}
-	return k.words() == [4]Words{words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
+	return k.ByBlocks == x.ByBlocks() && k.words() == [4]Words{words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
 		words(x.PostPost, x.To), words(x.PostWait, plan.EveryPeer)}
 }
 
@@ -120,7 +120,11 @@ func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals) 
 	if k.Waits() {
 		k.params[k.step], k.params[k.value] = uint64(w.Step), uint64(w.Value)
 	}
-	k.params[k.block] = uint64(q.CountWord(on))
+	if k.ByBlocks {
+		k.params[k.away] = uint64(w.Stride)
+	} else {
+		k.params[k.block] = uint64(q.CountWord(on))
+	}
 	return k
 }
 
@@ -139,7 +143,7 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 		return
 	}
 	k.params[k.dst], k.params[k.src], k.params[k.bytes] = uint64(dst), uint64(src), uint64(bytes)
-	k.enqueue(q, on, k.grid(bytes), threads)
+	k.work(q, on, bytes)
 }
 
 func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst driver.Ptr, bytes int64,
@@ -158,11 +162,22 @@ func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst dr
 	for i, x := range terms {
 		k.params[k.terms+i] = uint64(x)
 	}
-	k.enqueue(q, on, k.grid(bytes), threads)
+	k.work(q, on, bytes)
 }
 
-// grid is how many blocks so many bytes take, 16 bytes a thread.
-func (k *kernel) grid(bytes int64) int { return int(min(bytes/(16*threads)+1, k.Kind.Blocks())) }
+// work launches as many blocks as that many bytes take, 16 bytes a thread. By blocks, it is as
+// many on every rank: the kernels at both sides of a semaphore work at equal parts.
+func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
+	most := k.Kind.Blocks()
+	if k.ByBlocks {
+		most = plan.MostBlocks
+	}
+	blocks := int(min(bytes/(16*threads)+1, most))
+	if k.ByBlocks {
+		k.params[k.block] = uint64(blocks)
+	}
+	k.enqueue(q, on, blocks, threads)
+}
 
 // enqueue launches the kernel, in one dimension.
 func (k *kernel) enqueue(q *plan.Queue, on *plan.Stream, grid, block int) {

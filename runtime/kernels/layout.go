@@ -10,7 +10,8 @@ type layout struct {
 	count int     // how many words each list that may vary has
 	step  int     // address of the stream's step word
 	value int     // what that gets
-	block int     // address of the word in which blocks count themselves
+	away  int     // words from a block's to the next one's, by blocks
+	block int     // address of the word in which blocks count themselves; by blocks their number
 	dst   int     // address
 	src   int     // address, of a copy
 	bytes int     // of a copy; elements of a sum
@@ -56,6 +57,9 @@ func (t *Table) layout(k Kernel) layout {
 	}
 	if k.Waits() {
 		l.step, l.value = next(1), next(1)
+	}
+	if k.ByBlocks {
+		l.away = next(1)
 	}
 	if k.Signals() {
 		l.block = next(1)

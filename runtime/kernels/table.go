@@ -25,6 +25,8 @@ type Kernel struct {
 	// Terms of a sum: so many, or up to so many where Varies.
 	Terms  int
 	Varies bool
+	// ByBlocks: each block does all of this for its part of the work, by words of its own.
+	ByBlocks bool
 }
 
 // Words is how many words a kernel posts or awaits at one place.

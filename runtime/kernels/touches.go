@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"slices"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -11,13 +12,15 @@ type launched struct {
 	layout
 	p  []uint64
 	to []driver.Touch
+	// number of the block that is being listed, from 1; 0: blocks are not listed apart.
+	number int
 }
 
 // touches lists the touches of a launch of a kernel, in order; typ is the element type of a
 // sum.
 func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []driver.Touch {
 	return func(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-		x := launched{l, unsafe.Slice((*uint64)(params), l.size), to}
+		x := launched{layout: l, p: unsafe.Slice((*uint64)(params), l.size), to: to}
 		switch l.Kind {
 		case Wait:
 			for _, w := range x.words(preWait) {
@@ -30,6 +33,10 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 			x.each(driver.TouchPost, 1, postPost)
 			return x.to
 		}
+		if l.ByBlocks {
+			x.blocks(typ)
+			return x.to
+		}
 		x.before()
 		x.work(typ)
 		x.after()
@@ -37,7 +44,57 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 	}
 }
 
-func (x *launched) add(t driver.Touch) { x.to = append(x.to, t) }
+// blocks adds what each block does, one after the other.
+func (x *launched) blocks(typ driver.Type) {
+	blocks := int64(x.p[x.block])
+	all := slices.Clone(x.p)
+	for b := range blocks {
+		x.p, x.number = slices.Clone(all), int(b)+1
+		for _, l := range x.lists {
+			for i := l.at; i < l.at+l.most; i++ {
+				if x.p[i] != 0 {
+					x.p[i] += uint64(4 * b * int64(all[x.away]))
+				}
+			}
+		}
+		x.part(typ, b, blocks)
+		x.before()
+		x.work(typ)
+		x.after()
+	}
+}
+
+// part moves the work to the part of one block.
+func (x *launched) part(typ driver.Type, block, blocks int64) {
+	if x.Copies() {
+		from, bytes := part(int64(x.p[x.bytes]), block, blocks)
+		x.p[x.dst] += uint64(from)
+		x.p[x.src] += uint64(from)
+		x.p[x.bytes] = uint64(bytes)
+		return
+	}
+	from, bytes := part(int64(x.p[x.bytes])*typ.Size(), block, blocks)
+	x.p[x.dst] += uint64(from)
+	for t := range x.Terms {
+		x.p[x.terms+t] += uint64(from)
+	}
+	x.p[x.bytes] = uint64(bytes / typ.Size())
+}
+
+// unit is the bytes that blocks share out: a line of memory.
+const unit = 128
+
+// part is where a block's part of so many bytes begins, and how many it has.
+func part(bytes, block, blocks int64) (from, count int64) {
+	each := ((bytes+blocks-1)/blocks + unit - 1) / unit * unit
+	from = min(block*each, bytes)
+	return from, min(each, bytes-from)
+}
+
+func (x *launched) add(t driver.Touch) {
+	t.Block = x.number
+	x.to = append(x.to, t)
+}
 
 // words are the addresses at one place.
 func (x *launched) words(place int) []uint64 {
@@ -58,8 +115,11 @@ func (x *launched) each(kind driver.TouchKind, value uint32, place int) {
 	}
 }
 
-// note adds the step word, which a wait that has ended writes.
+// note adds the step word, which a wait that has ended writes; by blocks, the first one's.
 func (x *launched) note() {
+	if x.number > 1 {
+		return
+	}
 	if at := x.p[x.step]; at != 0 {
 		x.add(driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(at), Bytes: 4, Value: uint32(x.p[x.value])})
 	}
@@ -75,7 +135,7 @@ func (x *launched) reset(place int) {
 
 // counted adds the word in which blocks count themselves, as they start and as they finish.
 func (x *launched) counted() {
-	if x.Signals() && x.p[x.block] != 0 {
+	if x.Signals() && !x.ByBlocks && x.p[x.block] != 0 {
 		x.add(driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(x.p[x.block]), Bytes: 4})
 	}
 }

@@ -26,6 +26,9 @@ type Step struct {
 	// reduce, get, put or shot. Empty: the copy engine, the library of products, or a
 	// stream memory operation.
 	By string
+	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
+	// and awaits words of its own, from the blocks of its number at the peers.
+	ByBlocks bool
 }
 
 // Work is what a step does between its words.
@@ -144,6 +147,9 @@ func (s Step) check() error {
 	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")
+	}
+	if s.ByBlocks && !s.Fused() {
+		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")
 	}
 	for _, v := range slices.Concat(s.Reads, s.Writes) {
 		if v.Each.Index != "" && s.Do != Sum {

@@ -17,7 +17,8 @@ type options struct {
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
 	carriage
-	leaving carriage // of the partial results of two layers, whose first has the other one
+	leaving  carriage // of the partial results of two layers, whose first has the other one
+	byBlocks bool     // blocks of kernels signal each for itself where they can
 
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
 }

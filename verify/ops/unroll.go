@@ -131,8 +131,8 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 // is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
-	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
-	if n.Fused() {
+	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
+	if n.Fused() && !n.ByBlocks {
 		at.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
 	}
 	for _, w := range n.Pre {

@@ -243,10 +243,13 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		}
 		code = append(code, field(x.Name).Op("=").Add(make))
 	}
+	byBlocks := u.program.BlockSemaphores()
 	for _, s := range u.program.Semaphores {
 		make := b().Dot("Semaphore").Call(jen.Lit(s.Name))
 		if !s.Count.IsZero() {
 			make = b().Dot("Semaphores").Call(jen.Lit(s.Name), expr(s.Count))
+		} else if byBlocks[s.Name] {
+			make = b().Dot("ByBlocks").Call(make)
 		}
 		code = append(code, field(s.Name).Op("=").Add(make))
 	}
