@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "90a354e492e2029a6f526e87f2470ac9fad972e749e0b8262e6d932399920566",
+	Source:  "f19f4f711e99e2b7beb63c3d45929796e3c4f606e0fb7674f56c41663efc2526",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

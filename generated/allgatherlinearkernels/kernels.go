@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "fbe1af147a6e17a5f9f45eab955264704eeb30bfcea7af4c0f2572c29b8d3726",
+	Source:  "e51499beb6304532d5b14c310c7464d683e6562284268302fb60b18062cf4d75",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "fd092e276fbeb73af5fa3061dd9ff26dd136686a3ddf81e9a159d427a8fb9a07",
-	Proof:    "proven for D = 1..8, stamp 3027cfedaed126f3",
+	Hash:     "2f2321fccb2a1eee06cb9a7ab9ab5077c99f252918bd766187eac8419d7487c2",
+	Proof:    "proven for D = 1..8, stamp a8f7c6b361f03d7c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.c = b.Written(b.Shared("C", s.Type.Bytes(m*n)))
 	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceoneshot",
-	Hash:     "f096d8eeb5a426f324b57bac968d61b549e1db75a885fa002e96c0bcabbb4367",
-	Proof:    "proven for D = 1..8, stamp dc81a60e4685b0d3",
+	Hash:     "3c0f9caedb898349b549e5242e604fcd55aa71875d6e799d4d142fe119a28d21",
+	Proof:    "proven for D = 1..8, stamp ac19f15076d7895d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
@@ -93,8 +93,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Shared("A", s.Type.Bytes(m*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
-	p.ready = b.Semaphore("ready")
-	p.read = b.Semaphore("read")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.read = b.ByBlocks(b.Semaphore("read"))
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "3fd1489c3986eca13e6a64f417df2e67bd421b2aa6a1bc1f5d2606eb1a96f23e",
+	Source:  "264044a6b5b6f073b3116de3dd1406b5f411d315349d63a3120561f05c1f0240",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -20,12 +20,13 @@
 //	plan:   partial [M, N]
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
-//	             Reduce(C, partial@0..D-1)
-//	             Post read -> every peer;  Wait read[every peer]}  # peers may read partial; the same order on every rank
+//	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
+//	                       Reduce(C, partial@0..D-1)
+//	                       Post read -> every peer;  Wait read[every peer]}
+//	                         # peers may read partial; the same order on every rank
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 8da2cb4f6ee78cb2.
+// Proof: proven for D = 1..8, stamp fbd391a04d30c681.
 package linearallreduceoneshot

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "25f7e5bf429bf39f6cc85b20b931c015b93528c98dd4eaf9a56a24603d269f4d",
-	Proof:    "proven for D = 1..8, stamp 2d922af4b5dbaebc",
+	Hash:     "8bf94b90a4784c0487b647696d016d48b2fc016fd126f8355254321ae10d175d",
+	Proof:    "proven for D = 1..8, stamp 56f9f49538b667ab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -100,8 +100,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
 	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "bf14c5819198345df1b495e9d3e57be3d5ea261aa18bcbc19b615b895f60e010",
+	Source:  "63a9b27c58469387ee60095e54aee3a2de99da7eb74748bc82d09995cb2e9903",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

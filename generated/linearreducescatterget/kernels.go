@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "fde0779740aa1003596271af1879765a70bc0b5769a9414a48e685332d735760",
+	Source:  "ecdea010ec9185fbf33c0769785f0d04c2314e8d9e202dddfbf83aa5096ed09f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "fb78f6295849f161cd2915b4eb5cf90da54a33c93af1c26a913bbfcab70cb65a",
+	Source:  "6a139aadeb7c11992c9989fa49ce9c3e569ff6406016ceeba8e07d58e9a04c11",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "aaeeb32512384358cab66879dce8c6797dd5be34ebdad1ecaef5beef6ce88e4d",
+	Source:  "9e6fbdcb1b707f9b22e7454ce496f61fac9c7de3d919852ef5729496ca0e0208",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

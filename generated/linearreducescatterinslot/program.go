@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "96d9da194bd2bbe13d7841cb67aeaf096377d3efe04546e33ffa178279f92b92",
+	Hash:     "68517c2c0218af89852e677fba09fcd3d9b64ede747bd30d7b0c9943ed8d18a5",
 	Proof:    "proven for D = 1..8, stamp dbd5d8c38fc95395",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

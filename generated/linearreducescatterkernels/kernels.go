@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "648f99a734dcf5a382ffa68e097eabcd262094e30e8cdf5b0312525c8d832042",
+	Source:  "0ff39cfb9686813cd0335bbd892651e3b09cdc6b2efbaed70914ca6a0afe86bf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "9116aaef423ca09489abfc0f46f5020dc695201343f949e4adf8846ef87a25ec",
+	Source:  "bb898a7f1914343257557f349f65cd32e94aaa7b7f22aaf041677ae55ae921a4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

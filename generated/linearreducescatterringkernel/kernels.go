@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "cd33fad97209375d4a14e60abe25a5d5a3e00c81babcc7bc997fc99eed8205dc",
+	Source:  "c778bc1adb56efd682498ca10d33524195e85ccc599bdc47fb80dccba24ecdc3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "f2bebfc207eb649c1615f8b5a63839ee02336e33f8e75431249da649cc15a6b1",
+	Source:  "6ac74ad01b37a77a8a6c486e13ef9978018dbef3707f293f91003b18564aba8e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "121630b4ed8c381f95497027195246f53d3e30689f11a9d47e97b685d62016e5",
+	Source:  "95c57d40457cc103b2b7494f38b6eb99beb7fb0bda33c0851a5f81ecf12b7352",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

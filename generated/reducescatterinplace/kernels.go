@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "ecda2a936449816625a7998dca613e28014813fbe35b16244f1828c06480a483",
+	Source:  "277ac01f67c4d9774b247064f0fdd596a6e3970371bcbd0e34c0f48926a3eb23",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

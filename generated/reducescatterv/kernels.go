@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "bdf3238a896d6bfe9139f5676a63f09c291b47f085d938dde1bc156321fc0f68",
+	Source:  "dd0b7f9d6a752fed6ebdd669767923657a97467040cdda5f584df8dff3e6047d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

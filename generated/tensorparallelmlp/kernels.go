@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "fc456341d9a76afb495e77fc2c4f0a4fbefa9c2a2ba4c272d15a6363d4c14ba2",
+	Source:  "6f69a174489b501530b181bcd95ab44d40d8f76a0db4ca8771aa91c4bc2c66cc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "01c5bd3868e794e1e3fc87e80d84bf5ad519977e4bb8c1d82a5bd71ddbe09058",
+	Source:  "e4196ae458b3e9b6818601d5d03cae050b7d9c66c537812f20e5701069fe7172",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
