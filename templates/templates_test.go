@@ -121,6 +121,8 @@ func transport() code {
 			{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
 			{Kind: kernels.Shot, Number: 5, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8,
 				Varies: true, ByBlocks: true},
+			{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
+				ByBlocks: true},
 		}}}
 	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
 }

@@ -19,6 +19,7 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: Get, Number: 3, PreWait: One, PostPost: One, ByBlocks: true},
 	{Kind: Shot, PrePost: EachPeer, PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 3, Varies: true},
 	{Kind: Shot, Number: 2, PrePost: EachPeer, PreWait: EachPeer, Terms: 2, ByBlocks: true},
+	{Kind: Gather, PreWait: EachPeer, Terms: 3, Varies: true, ByBlocks: true},
 }}
 
 // TestCode: sums have a kernel for each element type, and parameters are of 8 bytes each.
@@ -33,6 +34,7 @@ func TestCode(t *testing.T) {
 		{"get", 2 + 2 + 1 + 3}, {"get2", 1 + 2 + 1 + 3},
 		{"get3", 2 + 2 + 2 + 3}, {"shot_bf16", 8 + 1 + 2 + 1 + 3 + 3}, {"shot_fp32", 8 + 1 + 2 + 1 + 3 + 3},
 		{"shot2_bf16", 4 + 1 + 2 + 2 + 2 + 2}, {"shot2_fp32", 4 + 1 + 2 + 2 + 2 + 2},
+		{"gather", 2 + 1 + 2 + 2 + 3 + 3},
 	}
 	var got []kernel
 	for _, k := range all.Code() {
@@ -84,6 +86,11 @@ func TestTouches(t *testing.T) {
 				word(write, 200, 7), word(post, 104, 1)),
 			of(2, word(wait, 112, 1), data(read, 1128, 72, 0), data(write, 428, 72, 0), word(write, 112, 0),
 				word(post, 116, 1)))},
+		{"gather", []uint64{100, 0, 1, 200, 7, 3, 2, 300, 200, 2, 1000, 2000, 0}, slices.Concat(
+			of(1, word(wait, 100, 1), data(read, 1000, 128, 0), data(write, 300, 128, 0), data(read, 2000, 128, 0),
+				data(write, 500, 128, 0), word(write, 100, 0), word(write, 200, 7)),
+			of(2, word(wait, 112, 1), data(read, 1128, 72, 0), data(write, 428, 72, 0), data(read, 2128, 72, 0),
+				data(write, 628, 72, 0), word(write, 112, 0)))},
 		{"shot2_fp32", []uint64{100, 0, 110, 0, 1, 200, 7, 3, 2, 300, 40, 1000, 2000}, slices.Concat(
 			of(1, word(post, 100, 1), word(wait, 110, 1), data(read, 1000, 128, driver.FP32),
 				data(read, 2000, 128, driver.FP32), data(write, 300, 128, driver.FP32), word(write, 110, 0), word(write, 200, 7)),

@@ -71,13 +71,20 @@ func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src drive
 
 // Reduce sets dst, of so many bytes, to the sum of the terms in their order.
 func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	s.find(q, Reduce, nil).sum(q, on, s.element, dst, bytes, terms)
+	s.find(q, Reduce, nil).terms(q, on, s.element.Size(), dst, bytes, terms)
 }
 
 // Shot is Reduce that posts to every peer and waits for all of them, before and after.
 func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	s.signal(q, on, Shot, x).sum(q, on, s.element, dst, bytes, terms)
+	s.signal(q, on, Shot, x).terms(q, on, s.element.Size(), dst, bytes, terms)
+}
+
+// Gather copies tensors of so many bytes each, one after another from dst on, between a post to
+// every peer and a wait for all of them, before and after.
+func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, tensors ...driver.Ptr) {
+	x.From, x.To = plan.EveryPeer, plan.EveryPeer
+	s.signal(q, on, Gather, x).terms(q, on, 1, dst, bytes, tensors)
 }
 
 // find is the kernel of a kind that signals so; the run fails where there is none.
@@ -146,21 +153,21 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 	k.work(q, on, bytes)
 }
 
-func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst driver.Ptr, bytes int64,
-	terms []driver.Ptr) {
+// terms launches a sum or a gather, which counts in units of so many bytes.
+func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	if k == nil {
 		return
 	}
 	if n := len(terms); n > k.Terms || n < k.Terms && !k.Varies {
-		q.Fail(fmt.Errorf("kernel %s adds %d terms, and was made for %d", k.Base(), n, k.Terms))
+		q.Fail(fmt.Errorf("kernel %s takes %d terms, and was made for %d", k.Base(), n, k.Terms))
 		return
 	}
-	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/element.Size())
+	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/unit)
 	if k.Varies {
 		k.params[k.n] = uint64(len(terms))
 	}
 	for i, x := range terms {
-		k.params[k.terms+i] = uint64(x)
+		k.params[k.layout.terms+i] = uint64(x)
 	}
 	k.work(q, on, bytes)
 }

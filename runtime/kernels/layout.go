@@ -14,8 +14,8 @@ type layout struct {
 	block int     // address of the word in which blocks count themselves; by blocks their number
 	dst   int     // address
 	src   int     // address, of a copy
-	bytes int     // of a copy; elements of a sum
-	n     int     // how many terms, where that varies
+	bytes int     // of a copy, and of each tensor of a gather; elements of a sum
+	n     int     // how many terms, or tensors, where that varies
 	terms int     // the first one's address
 	size  int     // of all
 }
@@ -67,7 +67,7 @@ func (t *Table) layout(k Kernel) layout {
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
 	}
-	if k.Sums() {
+	if k.Sums() || k.Gathers() {
 		l.dst, l.bytes = next(1), next(1)
 		if k.Varies {
 			l.n = next(1)

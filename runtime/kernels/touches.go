@@ -14,6 +14,7 @@ type launched struct {
 	to []driver.Touch
 	// number of the block that is being listed, from 1; 0: blocks are not listed apart.
 	number int
+	apart  int64 // bytes from where a gather puts a tensor to where it puts the next
 }
 
 // touches lists the touches of a launch of a kernel, in order; typ is the element type of a
@@ -36,6 +37,10 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 		if l.ByBlocks {
 			x.blocks(typ)
 			return x.to
+		}
+		x.apart = 0
+		if x.Gathers() {
+			x.apart = int64(x.p[x.bytes])
 		}
 		x.before()
 		x.work(typ)
@@ -66,19 +71,21 @@ func (x *launched) blocks(typ driver.Type) {
 
 // part moves the work to the part of one block.
 func (x *launched) part(typ driver.Type, block, blocks int64) {
+	size := int64(1)
+	if x.Sums() {
+		size = typ.Size()
+	}
+	x.apart = int64(x.p[x.bytes]) * size
+	from, bytes := part(x.apart, block, blocks)
+	x.p[x.bytes] = uint64(bytes / size)
+	x.p[x.dst] += uint64(from)
 	if x.Copies() {
-		from, bytes := part(int64(x.p[x.bytes]), block, blocks)
-		x.p[x.dst] += uint64(from)
 		x.p[x.src] += uint64(from)
-		x.p[x.bytes] = uint64(bytes)
 		return
 	}
-	from, bytes := part(int64(x.p[x.bytes])*typ.Size(), block, blocks)
-	x.p[x.dst] += uint64(from)
 	for t := range x.Terms {
 		x.p[x.terms+t] += uint64(from)
 	}
-	x.p[x.bytes] = uint64(bytes / typ.Size())
 }
 
 // unit is the bytes that blocks share out: a line of memory.
@@ -153,15 +160,23 @@ func (x *launched) work(typ driver.Type) {
 		x.add(driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(x.p[x.dst]), Bytes: bytes})
 		return
 	}
-	bytes *= typ.Size()
 	n := x.Terms
 	if x.Varies {
 		n = int(x.p[x.n])
 	}
-	for _, term := range x.p[x.terms : x.terms+n] {
+	terms, to := x.p[x.terms:x.terms+n], driver.Ptr(x.p[x.dst])
+	if x.Gathers() {
+		for t, from := range terms {
+			x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(from), Bytes: bytes})
+			x.add(driver.Touch{Kind: driver.TouchWrite, At: to + driver.Ptr(int64(t)*x.apart), Bytes: bytes})
+		}
+		return
+	}
+	bytes *= typ.Size()
+	for _, term := range terms {
 		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes, Type: typ})
 	}
-	x.add(driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(x.p[x.dst]), Bytes: bytes, Type: typ})
+	x.add(driver.Touch{Kind: driver.TouchWrite, At: to, Bytes: bytes, Type: typ})
 }
 
 func (x *launched) after() {

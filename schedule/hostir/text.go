@@ -81,6 +81,8 @@ func (s Step) work() string {
 		operands = append(operands, v.String())
 	}
 	switch s.Do {
+	case Gather:
+		name = "Gather"
 	case Sum:
 		name = "Reduce"
 	case Product:

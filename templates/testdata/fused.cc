@@ -273,6 +273,18 @@ int main()
     both(p.post_post, w.post_post);
     both(p.post_wait, w.post_wait);
   }, sizeof added);
+  struct gather all = {};
+  all.terms[0] = (const char *)from.data();
+  all.dst = (char *)to.data();
+  all.bytes = from.size();
+  all.peers = 2;
+  all.n = 1;
+  apart("gather", {2, true, true, true}, all, [](auto &p, Words &w) {
+    both(p.pre_post, w.pre_post);
+    both(p.pre_wait, w.pre_wait);
+    both(p.post_post, w.post_post);
+    both(p.post_wait, w.post_wait);
+  }, from.size());
   apart("get2", {1, false, false, false}, copied((struct get2){}), [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, from.size());
 
   std::fill(a, a + 1000, 1.0f);

@@ -25,7 +25,7 @@ struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
   Word step, count;
-  std::vector<unsigned char> term, sum, gathered[ranks];
+  std::vector<unsigned char> term, sum, gathered[ranks], all;
   std::vector<Step> steps;
   unsigned numbered;  // waits
 };
@@ -379,6 +379,29 @@ static void shot5_round(World &w, unsigned r, unsigned round)
   add_up_by_blocks(w, r, round, "shot5", p);
 }
 
+// The same around copies of all ranks' terms, one after another.
+static void gather_round(World &w, unsigned r, unsigned round)
+{
+  struct gather p = {};
+  opening(w, r, p);
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    p.post_wait[i] = own(w, &Rank::read_by, r, peer_of(r, i));
+  }
+  for (; p.n < ranks; p.n++) {
+    p.terms[p.n] = (const char *)at(w.of[p.n].term, p.n % 2);
+  }
+  p.dst = (char *)at(w.of[r].all, r % 2);
+  p.bytes = elements * size_of(type_of(round));
+  launch(w, r, "gather", p, blocks);
+  host(w, r, [&w, r, round] {
+    for (unsigned i = 0; i < ranks * elements; i++) {
+      if (get(type_of(round), at(w.of[r].all, r % 2), i) != wanted(type_of(round), i / elements, round, i % elements)) {
+        return wrong(w, r, round, "what was gathered is wrong");
+      }
+    }
+  });
+}
+
 // One whose blocks leave the closing wait to those of copies: of what the peers have added up.
 static void shot3_round(World &w, unsigned r, unsigned round)
 {
@@ -417,7 +440,7 @@ static const Kind kinds[] = {
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
-    {"shot by blocks that posts and waits twice", shot5_round},
+    {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
 };
 
 static std::unique_ptr<World> world(const Kind &k)
@@ -427,6 +450,7 @@ static std::unique_ptr<World> world(const Kind &k)
   for (Rank &r : w->of) {
     r.term.resize(elements * 4 + 16);
     r.sum.resize(elements * 4 + 16);
+    r.all.resize(ranks * elements * 4 + 16);
     for (auto &g : r.gathered) {
       g.resize(elements * 4 + 16);
     }

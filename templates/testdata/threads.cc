@@ -95,6 +95,7 @@ static const struct {
 #define SUM(name) {#name "_bf16", run<struct name, name##_bf16>}, {#name "_fp16", run<struct name, name##_fp16>}, {#name "_fp32", run<struct name, name##_fp32>}
     KERNEL(wait), KERNEL(post), KERNEL(copy), SUM(reduce), SUM(reduce2), KERNEL(get), KERNEL(get2), KERNEL(put),
     SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(shot5),
+    KERNEL(gather),
 };
 
 static void play(World &w, unsigned r, unsigned seed)

@@ -16,6 +16,7 @@ type kind struct {
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
+	gathers  bool // it makes a copy for each tensor that it reads
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -27,6 +28,7 @@ var kinds = map[string]kind{
 	"get":    {waits: true},
 	"put":    {waits: true},
 	"shot":   {waits: true, sum: true},
+	"gather": {waits: true, gathers: true},
 }
 
 // launch is one launch of a kernel.
@@ -219,12 +221,26 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		return []ops.Op{opens}, nil
 	}
 	var list []ops.Op
-	for _, part := range []ops.Op{opens, before, work, posts, after} {
+	parts := []ops.Op{opens, before, work, posts, after}
+	if k.gathers {
+		parts = slices.Concat(parts[:2], copies(work), parts[3:])
+	}
+	for _, part := range parts {
 		if part.Kind != ops.Signal || len(part.Words) > 0 {
 			list = append(list, part)
 		}
 	}
 	return list, nil
+}
+
+// copies are those of a gather: each reads a tensor, and then writes it.
+func copies(work ops.Op) (list []ops.Op) {
+	for i := 0; i < len(work.Uses); i += 2 {
+		one := work
+		one.Uses = work.Uses[i:min(i+2, len(work.Uses))]
+		list = append(list, one)
+	}
+	return list
 }
 
 // wait is one of a kernel's waits: the words that it awaits, their resets, and the notes

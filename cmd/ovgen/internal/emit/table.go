@@ -111,7 +111,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	}
 	words(s.Pre, &k.PrePost, &k.PreWait)
 	words(s.Post, &k.PostPost, &k.PostWait)
-	if s.Do == hostir.Sum {
+	if s.Do == hostir.Sum || s.Do == hostir.Gather {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 	}
 	return k
