@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "f19f4f711e99e2b7beb63c3d45929796e3c4f606e0fb7674f56c41663efc2526",
+	Source:  "5a7c9241ec711799339955aa851d4a39c6cbb52ade2576db6b86c76c06fcbb9e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

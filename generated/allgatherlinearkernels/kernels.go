@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "e51499beb6304532d5b14c310c7464d683e6562284268302fb60b18062cf4d75",
+	Source:  "36a2e62e4a5915f00e86505156a174dcd91a1081a89828cd49394246b8fe8c92",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "7def26c2bb5eb3777fd5ff6e429975790637ad091667256a83513b988554d91a",
+	Source:  "cecfbff15b202b5ccab48c40a338d0559427878101551d89c18334ab38db659e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

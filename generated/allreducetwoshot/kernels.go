@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "399ea69b9486ec9064109bdf54b1f367033d0dc77a0b07dd105ae90364549f5e",
+	Source:  "c97270cddaf7db1122a7d02b8169a863dc472b226179cfb6e090cf9cf9684721",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

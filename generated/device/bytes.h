@@ -16,22 +16,21 @@ DEVICE void copy_as(char *dst, const char *src, u64 bytes, struct Threads t)
   const u64 units = (bytes - head) / sizeof(T);
   T *to = (T *)(dst + head);
   const T *from = (const T *)(src + head);
-  u64 i = t.first;
-  for (; i + 3 * stride < units; i += 4 * stride) {
-    const T a = from[i];
-    const T b = from[i + stride];
-    const T c = from[i + 2 * stride];
-    const T d = from[i + 3 * stride];
-    to[i] = a;
-    to[i + stride] = b;
-    to[i + 2 * stride] = c;
-    to[i + 3 * stride] = d;
-  }
-  for (; i < units; i += stride) {
-    to[i] = from[i];
+  for (u64 i = t.first; i < units; i += 4 * stride) {
+    T v[4] = {};
+    for (unsigned u = 0; u < 4; u++) {
+      if (i + u * stride < units) {
+        v[u] = from[i + u * stride];
+      }
+    }
+    for (unsigned u = 0; u < 4; u++) {
+      if (i + u * stride < units) {
+        to[i + u * stride] = v[u];
+      }
+    }
   }
   const u64 middle = units * sizeof(T);
-  for (i = t.first; i < bytes - middle; i += stride) {
+  for (u64 i = t.first; i < bytes - middle; i += stride) {
     const u64 at = i < head ? i : i + middle;
     dst[at] = src[at];
   }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "2aad90fb8994ebfcdce75e43d402965aa6833041f0e1fcbaac39911eaf577e74",
+	Source:  "96a74e7a5045e7fa697fb04ac2a2a90a3cdcab337cf348ac0d014eaafca6e074",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

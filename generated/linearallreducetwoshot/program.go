@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "8bf94b90a4784c0487b647696d016d48b2fc016fd126f8355254321ae10d175d",
+	Hash:     "41bcd2494bc09e7973e77d6e7ae2bd06fb5e959f2e83897b438f742649be3d6e",
 	Proof:    "proven for D = 1..8, stamp 56f9f49538b667ab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "bb898a7f1914343257557f349f65cd32e94aaa7b7f22aaf041677ae55ae921a4",
+	Source:  "d3f95dc582cba915877928ac560f160a659c0b6d255cb9673b479b555714a02b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

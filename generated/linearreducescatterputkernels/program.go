@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "bdf984816049aff1709d9156c668c5cc1861cf4258026da82efccd65c985078e",
+	Hash:     "8cafcc7e9895eea70be29ff334ea42ac070443fe1f0dda590ee91dc88f8999ea",
 	Proof:    "proven for D = 1..8, stamp 57bf5cfd8723f005",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
