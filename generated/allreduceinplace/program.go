@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "0018b1c597afb092550ebe1f5af034c6de3617f10f0e06f454279df11c629ece",
-	Proof:    "proven for D = 1..8, stamp 02d51ae0feab8d8a",
+	Hash:     "a2833f281a54016331303c612f7853b91e5aac0433de9e54af9e2f8faae2dcd5",
+	Proof:    "proven for D = 1..8, stamp e1c0ea0d3ec6e479",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.c = b.Written(b.Shared("C", s.Type.Bytes(m*n)))
 	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "ce1373fb99fd7144125d23adc4082900516c07acb68ef8faa0c17e1aa636a4bd",
-	Proof:    "proven for D = 1..8, stamp e6e544fcfba516a8",
+	Hash:     "5bc3ad7150ed96a46880469ab9ce1ee7da13dde47f9c516cee76f2703cff34d4",
+	Proof:    "proven for D = 1..8, stamp ddfcbe8b5ee2d036",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Shared("A", s.Type.Bytes(m*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
