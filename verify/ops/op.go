@@ -136,7 +136,7 @@ func (o Op) append(b []byte) []byte {
 		b = append(append(b, " by kernel "...), o.Kernel...)
 	}
 	if o.ByBlocks {
-		b.WriteString(" by blocks")
+		b = append(b, " by blocks"...)
 	}
 	if o.Count.Buffer != "" {
 		b = o.Count.append(append(b, " counting in "...))
