@@ -13,8 +13,8 @@ import (
 	"ovgen/runtime/launch"
 )
 
-// Join makes its caller a rank of the job that c names: a process, or with Config.Local one of its goroutines. It is collective: it
-// returns when all ranks have come, checked each other and mapped each other's
+// Join makes its caller a rank of the job that c names: a process, or with Config.Local one goroutine of it. It is
+// collective: it returns when all ranks have come, checked each other and mapped each other's
 // arena, or gives every rank an error and leaves nothing open. Errors wrap
 // *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
 // *ProbeError, and driver.ErrUnavailable where this machine or build has no driver

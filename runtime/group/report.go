@@ -9,8 +9,9 @@ import (
 // Reports reports whether this rank reports an error that all ranks of its group get
 // (see launch.Report): an abort is reported by the rank that aborted, a failure that
 // the ranks agreed on by the one that failed, ranks that don't fit together
-// by the first of them, a rank that is gone by the first that is left. Under a launcher that passes on what every rank prints, a job then ends with
-// its error printed once.
+// by the first of them, a rank that is gone by the first that is left. Under a
+// launcher that passes on what every rank prints, a job then ends with its error
+// printed once.
 func Reports(err error, rank int) bool {
 	var abort *AbortError
 	var peer *PeerError

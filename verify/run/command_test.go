@@ -281,7 +281,8 @@ func TestCommands(t *testing.T) {
 	}
 	rank := exec.Command(run, "verify", "all", "-oneprocess")
 	rank.Env = append(rank.Environ(), launch.EnvRank+"=0", launch.EnvSize+"=2")
-	if out, err := rank.CombinedOutput(); err == nil || !strings.Contains(string(out), "-oneprocess starts all ranks itself") {
+	if out, err := rank.CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "-oneprocess starts all ranks itself") {
 		t.Errorf("a rank of a launcher: %v\n%s", err, out)
 	}
 }

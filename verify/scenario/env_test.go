@@ -55,8 +55,8 @@ func (e *env) open(d driver.Driver) driver.Driver {
 	return d
 }
 
-// made returns when all ranks have made and freed their buffers: in one process that may wait for the runs of others (see
-// group.JoinAll), which must not wait for a rank that has yet to do so.
+// made returns when all ranks have made and freed their buffers: in one process that may wait for the runs of others
+// (see group.JoinAll), which must not wait for a rank that has yet to do so.
 func (e *env) made(g *group.Group) error {
 	_, err := g.Gather(e, "the buffers are made", nil)
 	return err
