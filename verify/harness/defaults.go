@@ -18,8 +18,8 @@ func (s Shape) With(other Shape) Shape {
 }
 
 // VerifyShapes are a plain one and one whose rows a rank are no multiple of 8, where the
-// type allows with odd K and N too, and with rows that the ranks don't divide where New takes them; GPUs get one that fills them. All are widened to
-// multiples that the placements and New accept.
+// type allows with odd K and N too, and with rows that the ranks don't divide where New takes them;
+// GPUs get one that fills them. All are widened to multiples that the placements and New accept.
 func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	odd := Shape{M: 26 * ranks, K: 72, N: 40, N2: 16, N3: 24}
 	granule := 8

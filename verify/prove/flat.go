@@ -26,8 +26,8 @@ func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
 			for _, u := range o.Uses {
 				b, ok := m.buffer(u.At.Buffer)
 				if ok && (u.At.Offset != 0 || u.Bytes != b.Bytes) {
-					return notAll(p, len(lists), fmt.Sprintf("%s is a part, of which a product takes rows, and the ranks "+
-						"need not divide the rows", u))
+					return notAll(p, len(lists), fmt.Sprintf("%s is a part, of which a product takes rows, and the "+
+						"ranks need not divide the rows", u))
 				}
 			}
 		}
