@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "90a354e492e2029a6f526e87f2470ac9fad972e749e0b8262e6d932399920566",
+	Source:  "6b7072f051fee1295d10619d5284b86970ece94034e1d4e7e0ccad328b39fff3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

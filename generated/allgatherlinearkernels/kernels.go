@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "fbe1af147a6e17a5f9f45eab955264704eeb30bfcea7af4c0f2572c29b8d3726",
+	Source:  "c612586df8c061b73db37cd439166100071065365484639944435016ef9fc14c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "19d5370f640d9ae2f85bb51fb7f61ebed6b552af151807394fa6d15f07c87d69",
+	Source:  "6d1afdbbbe7f5d3856601e81b938b7a11df1b2d95af8e243045344f42e669774",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

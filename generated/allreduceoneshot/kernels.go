@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "7d25047c234e03a9c10eb5cd22cb59508291919e215bb3a0792d53aa17549e54",
+	Source:  "c5d11376a1a819adf35eff5c855499d7ed33455b495786e2d189f267009b9f15",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "1a951c10b52be166273e32f713511c1078400493f404092948caf2a1c855aa98",
+	Source:  "18928b08fe86d87f9c0e487f0b0cfdd01d64d36767c1cc45cb511ad6f43cc8f6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

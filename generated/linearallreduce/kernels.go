@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "3fd1489c3986eca13e6a64f417df2e67bd421b2aa6a1bc1f5d2606eb1a96f23e",
+	Source:  "48cddd46afcf386f27f26e947baabd18cd49fe4b049cb62374669d26a04256d6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduce.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f7376e950c49259b1b6635db36f3790ab851c4d1224d525b864983dbb1e0fdc3
+// c4704bcf6f0b084bf07a0962a180fafd03495a15ffa877d8ee390cebbfb24951
 
 namespace {
 

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "3a8fa29297c90c7cc5385db2d678af45cfd2f25b4e86b2746a12f41604c6e73f",
-	Proof:    "proven for D = 1..8, stamp 8786faaceca3c714",
+	Hash:     "105c5b463a7682ea12cc7896d4e4ac612e1c0f2751edb00941c9c1e72319c84d",
+	Proof:    "proven for D = 1..8, stamp 5baee6b3e16ad366",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

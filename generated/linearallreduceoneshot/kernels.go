@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "271f859b7674bdc37ff817cb859c452c664d8c5e27990243e1ee656d3b2b5470",
+	Source:  "519fb3a8316137a14fbb733a4ea4afdaca56bb88efd4c77bd735f1787724a76a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "03d9fab005a57986fb14ab873d1da20d3fb92f6d01e8ee6da547e5f393112fde",
-	Proof:    "proven for D = 1..8, stamp 8da2cb4f6ee78cb2",
+	Hash:     "878450b659960f71d965442ee0f347b1953a45d7c41e7686c7e1adf5cffba1a2",
+	Proof:    "proven for D = 1..8, stamp 05c9531ebc7efde8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

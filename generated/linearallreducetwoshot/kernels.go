@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "1d506935f241e1772ba80ef481739bcd211058454df8e66099005ca243319086",
+	Source:  "e190670a75c249bd935d81d75c5eb6faaaa4cbdfac988e447e8bd2ba62dc44c9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

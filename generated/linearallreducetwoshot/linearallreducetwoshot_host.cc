@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducetwoshot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2b090c660abd0b7ee14364934065bf27c49f505511e32607f4b42ba85d1146f2
+// fb9413af1de2a8639ba77c68048a687a09538ed00f76214641926a8b769db04f
 
 namespace {
 

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "bf14c5819198345df1b495e9d3e57be3d5ea261aa18bcbc19b615b895f60e010",
+	Source:  "242cd2d2d0f91ace6762ab2f658ce5224840c97b20919ec7734a635feabf93c3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

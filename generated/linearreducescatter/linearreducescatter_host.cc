@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatter.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// acd208bcfb80bca4e4776e2358fb04f81aa94f2fd6fda5ebadb7f43647a3de3c
+// 4067dc7e6bd8fc9d4e7b1d1f0b46454288be0cadbc4fe3860a5b09c4e1f9d43c
 
 namespace {
 

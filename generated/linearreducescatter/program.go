@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "af0c328c9f073d565687ae9df6b12390b339c9ea1196401ce47f4c85ac6a3049",
-	Proof:    "proven for D = 1..8, stamp 572ddbe3af087a41",
+	Hash:     "0d838f161a8a536c5e453c1597e91d6c21a179df207a6f4b7026f96ae82a27bd",
+	Proof:    "proven for D = 1..8, stamp 8437c418b2abcf35",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "fde0779740aa1003596271af1879765a70bc0b5769a9414a48e685332d735760",
+	Source:  "bd4f5e1060f3b56a1903750b31f7655b2e176953a60fe1b2d933a90c4f177f90",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

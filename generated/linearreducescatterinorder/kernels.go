@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "fb78f6295849f161cd2915b4eb5cf90da54a33c93af1c26a913bbfcab70cb65a",
+	Source:  "f4cf5354956c9e126482e57f69c10f24a5205e1ca6980682897d54cdfb97ecbe",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

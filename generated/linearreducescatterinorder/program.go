@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "cf7854804b879b9606213892764d2fc920874f348d33232de9c94db01eb7e3be",
-	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
+	Hash:     "5ac985dc0cf2815354e05b6a6118450ff0abc169adf34773d79e32c8c6cd0212",
+	Proof:    "proven for D = 1..8, stamp d756c99632f4eabc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "aaeeb32512384358cab66879dce8c6797dd5be34ebdad1ecaef5beef6ce88e4d",
+	Source:  "e734ab8437d153a4ce4333735eeec7b439403a7201397fbe4628d8575cdde3a3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "96d9da194bd2bbe13d7841cb67aeaf096377d3efe04546e33ffa178279f92b92",
-	Proof:    "proven for D = 1..8, stamp dbd5d8c38fc95395",
+	Hash:     "ae372d5330f9ed314f31bcd7a4d4d0ed0ac62de176cfcdd03befb31d65e6adbf",
+	Proof:    "proven for D = 1..8, stamp 5fe33a88e8e19dad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

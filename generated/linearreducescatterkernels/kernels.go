@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "648f99a734dcf5a382ffa68e097eabcd262094e30e8cdf5b0312525c8d832042",
+	Source:  "67d44975e539bc349cbb7da036839bcdfcd7eace92280bc1805105f35f827fa1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

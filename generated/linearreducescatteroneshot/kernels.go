@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "170da72143d7229e6c633c5018e8a7d3fd692b87c1aa760c63fc0b799cea1fd3",
+	Source:  "8cf5a998572985bd02cf12aaf7461481e1aaba19993784a5a4b2a84769fcb4c9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

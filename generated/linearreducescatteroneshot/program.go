@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "38aa4460da6e48bb74eb710875be8da7e2a68e0cce08cc6e2dd1106eb1d6199e",
-	Proof:    "proven for D = 1..8, stamp c5105d32748b3578",
+	Hash:     "ae6466115ecfb7da3e6f1779bc1e54377bc3768ce31fcbab423375e3f893ebe4",
+	Proof:    "proven for D = 1..8, stamp 44b6ad84c9cc8de6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "9116aaef423ca09489abfc0f46f5020dc695201343f949e4adf8846ef87a25ec",
+	Source:  "550dc68529b2f5f1a5bf645156c9eabc51f648ba69231960f32b618e6be3aa89",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "72a6c9f82162e2946cb307abac454871b28c27ffe3a1101066a1a953399b85e0",
-	Proof:    "proven for D = 1..8, stamp 57bf5cfd8723f005",
+	Hash:     "d80737cbd7908c3f28e32bf96ef3eacc1be6b5d32fa6cd8e68b6d0cd77925729",
+	Proof:    "proven for D = 1..8, stamp 274046cfb093720e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

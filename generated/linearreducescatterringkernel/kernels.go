@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "cd33fad97209375d4a14e60abe25a5d5a3e00c81babcc7bc997fc99eed8205dc",
+	Source:  "1f1025fefe37b3a50c0c9bd0c99796254a84ecc6e806ef19503b42e9c1e14323",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "f2bebfc207eb649c1615f8b5a63839ee02336e33f8e75431249da649cc15a6b1",
+	Source:  "dcaae367e3d2137ed11df1f53f3d15c577b91492112a77b15d73ed0d2937b737",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "dc094592b699822b207d2904cf03403a547b6c6488c03e29e617555015d86f49",
-	Proof:    "proven for D = 1..8, stamp 5f1c6a69f58424bb",
+	Hash:     "2bbcd6d81516fc21426b0f28cb5557c7d397fbacbc598bcfe76fb74f01c1854c",
+	Proof:    "proven for D = 1..8, stamp 6a78a1b520636a21",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

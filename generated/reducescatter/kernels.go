@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "121630b4ed8c381f95497027195246f53d3e30689f11a9d47e97b685d62016e5",
+	Source:  "0eaf2ad2e88843398dc0cde9abb201981683d0b3f3bb28fdb7f269d8ddbd7280",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "828cb8f6748e9c0a3e0f26bd79c45d8c028b44b118c0360297573fde4ab80fb0",
-	Proof:    "proven for D = 1..8, stamp f3a96363404a7cf3",
+	Hash:     "6e3f6897b08e99e82e08001a8cb1f8f25ea90eb560752ed6ce07b9a2cb7de220",
+	Proof:    "proven for D = 1..8, stamp b624bed1b94ba2b8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

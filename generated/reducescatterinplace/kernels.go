@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "ecda2a936449816625a7998dca613e28014813fbe35b16244f1828c06480a483",
+	Source:  "fe0257f7f7ff26a589bd63862257939ee86be4082c23c6b2585b298882096f38",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

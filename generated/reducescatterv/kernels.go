@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "bdf3238a896d6bfe9139f5676a63f09c291b47f085d938dde1bc156321fc0f68",
+	Source:  "e5bf546ec5b64dcbe424266b89a3626b07ffc3abd5f8f85971ff15d10b4e573e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

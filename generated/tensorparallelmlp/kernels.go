@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "fc456341d9a76afb495e77fc2c4f0a4fbefa9c2a2ba4c272d15a6363d4c14ba2",
+	Source:  "4cb064418592e7ef671f7288e47e54fac4d317a14852db994c7ca85bf1140195",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "ca2ad99a743d831da7b81ae4eff2836f695c1c00971b9e785bb7f1d444b2266a",
-	Proof:    "proven for D = 1..8, stamp 583cf5a12438aa4e",
+	Hash:     "0787aa4dab53462b902562c311dc7618784e6dbd7c1d6d07eeb66be4730b10d5",
+	Proof:    "proven for D = 1..8, stamp 9b4f7135fb6ebfef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "01c5bd3868e794e1e3fc87e80d84bf5ad519977e4bb8c1d82a5bd71ddbe09058",
+	Source:  "a70eb93ada176b189b615445f6d6efcd6c9b5cfd3ea6b0957f15c28d7662e62c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -37,8 +37,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "fb1f96ab3dc82dfa43557d0357267b312ab72fd82801a82f8b16405a14f9aa08",
-	Proof:    "proven for D = 1..8, stamp a94eef4ac95faf1c",
+	Hash:     "92b5f4c5b18aed2b34b530d0f981ea4850a042d1eec05e4a9a35ab8893460433",
+	Proof:    "proven for D = 1..8, stamp 83ca2ffdd1029e60",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -11,8 +11,7 @@ import (
 	"ovgen/runtime/launch"
 )
 
-// protocol is the version of what the ranks tell each other and of the layouts
-// of page and arena.
+// protocol is the version of the ranks' messages and of the layouts of page and arena.
 const protocol = 1
 
 // identity is a rank's message to the others before anything is shared.

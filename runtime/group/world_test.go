@@ -62,7 +62,7 @@ func (w *world) counted(device int, d driver.Driver) driver.Driver {
 	return count
 }
 
-// configs are those of n ranks of a new job, on devices first and up.
+// configs are the Configs of n ranks of a new job, on devices first and up.
 func (w *world) configs(first, n int) []group.Config {
 	cs, err := w.Configs(first, n)
 	if err != nil {

@@ -38,7 +38,7 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	for _, n := range parts {
 		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
 	}
-	return elements(schedule.Tensor{Axes: axes}, true)
+	return elements(schedule.Tensor{Axes: axes})
 }
 
 // oneEach says that each rank has one index of an axis.
@@ -73,7 +73,7 @@ func (d *draft) cutFlat(names ...string) {
 func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	t := schedule.Tensor{Name: name, Axes: axes}
 	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,
-		Elements: elements(t, true), Chunk: chunk})
+		Elements: elements(t), Chunk: chunk})
 }
 
 // stack declares memory for a part of every rank's rows, each like what this rank has

@@ -47,8 +47,8 @@ func (d *draft) ownShot(input string) []hostir.Node {
 	return d.shot(hostir.Remote(input, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks")
 }
 
-// twoShot lets every rank sum its part of all inputs and copy the others' parts from
-// those who summed them. A part is of elements, so that one row can be summed by all.
+// twoShot lets every rank sum its part of all inputs and copy the others' parts from the
+// ranks that summed them. A part is of elements, so that all ranks share in one row.
 func twoShot(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err

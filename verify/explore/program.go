@@ -74,7 +74,7 @@ func (s Shape) env(p *hostir.Program, rank int) hostir.Env {
 	return env
 }
 
-// Unroll lists what all ranks enqueue.
+// Unroll lists the operations that all ranks enqueue.
 func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 	var lists [][]ops.Op
 	for r := range s.Ranks {

@@ -82,7 +82,7 @@ func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
 
 func multiple(x, of int) int { return (x + of - 1) / of * of }
 
-// BenchShapes are the shapes of bench where the user gives none: those of large models on
+// BenchShapes are the shapes of bench where the user gives none: shapes of large models on
 // GPUs, of a bare communication growing sizes, and one small shape in the simulator.
 func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	var list []Shape

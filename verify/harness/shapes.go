@@ -10,8 +10,8 @@ import (
 	"ovgen/verify/reference"
 )
 
-// Shape gives the symbols of an operation their values. They are of whole tensors,
-// over all ranks. Those that a program does not have are ignored.
+// Shape gives the symbols of an operation their values. They are of whole tensors, over all
+// ranks. A program ignores extents that it does not have.
 type Shape struct {
 	M, K, N, N2, N3, F, P int
 	Type                  driver.Type
@@ -174,8 +174,7 @@ func (p *Program) Fits(s Shape, ranks int) error {
 	return nil
 }
 
-// divisor is what the value of a symbol must be a multiple of: for the placements, and
-// as New requires.
+// divisor divides every value of a symbol: for the placements, and as New requires.
 func (p *Program) divisor(symbol schedule.Extent, ranks int) int {
 	extents := []schedule.Extent{symbol}
 	if n, constant := p.Schedule().Constants()[symbol]; constant {

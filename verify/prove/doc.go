@@ -52,7 +52,7 @@
 //
 // Each has a file of its name: shapes, events, bounds, abort, signals, rest, remote,
 // allocations, bracket, matching, deadlock, reset, window, race, contents, serial; and
-// warn, which refuses nothing. Their order matters: each may rest on those before it.
+// warn, which refuses nothing. Their order matters: each may rest on earlier ones.
 //
 // # Lemmas
 //

@@ -86,7 +86,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// What can't be proven for want of an input is an error, and no counterexample.
+// A program that can't be proven for want of an input is an error, and no counterexample.
 func TestErrors(t *testing.T) {
 	good := parse(t, "main S[0:8] = A")
 	m := needed(model, good)

@@ -39,7 +39,7 @@ type call struct {
 	kind   ops.Kind
 	event  driver.Event // of Record and WaitEvent
 	waits  bool         // it enqueues nothing: the host waits for the device
-	// operations are those of the call; nil for Record and WaitEvent.
+	// operations are the call's operations; nil for Record and WaitEvent.
 	operations func(*Names, ops.Op) ([]ops.Op, error)
 }
 
@@ -108,7 +108,7 @@ func (d *Driver) handle() uintptr {
 // Name is "record".
 func (d *Driver) Name() string { return "record" }
 
-// Properties are those of a large device.
+// Properties are a large device's.
 func (d *Driver) Properties() driver.Properties {
 	return driver.Properties{Ordinal: d.rank, Name: "recorder", UUID: driver.UUID{byte(d.rank + 1),
 		byte((d.rank + 1) >> 8)},

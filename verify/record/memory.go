@@ -84,7 +84,7 @@ func (m *memory) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 	return a.base, a.bytes, err
 }
 
-// PointerGetAttributes are those of device memory.
+// PointerGetAttributes are the attributes of device memory.
 func (m *memory) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, error) {
 	a, err := m.find(p)
 	return driver.PointerAttributes{Device: true, Ordinal: m.rank, BufferID: uint64(a.base),

@@ -107,7 +107,7 @@ func (r *rank) close(ctx context.Context) error {
 		errs = append(errs, r.Kernels.Close())
 	}
 	if err := r.Group.Close(ctx); err != nil && r.Group.Err() == nil {
-		errs = append(errs, err) // an abort has been reported by what it ended
+		errs = append(errs, err) // the call that an abort ended has reported it
 	}
 	return errors.Join(errs...)
 }

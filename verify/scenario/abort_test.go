@@ -104,8 +104,8 @@ func watchGraph(e *env, l *layer) error {
 	return errors.Join(err, s.Synchronize(), graph.Close(), s.Close())
 }
 
-// hanging makes a scenario of each hang: every rank gets a typed error in time
-// that says why; memory stays usable, and those that live join again.
+// hanging makes a scenario of each hang: every rank gets a typed error in time that says
+// why; memory stays usable, and the ranks that live join again.
 func hanging(name string) func(e *env) error {
 	h := hangs[name]
 	return func(e *env) error {

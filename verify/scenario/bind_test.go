@@ -13,7 +13,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// since is what a cache did after before.
+// since is the difference between two counts of a cache.
 func since(g *group.Group, before ipc.Counters) ipc.Counters {
 	c := g.Imports().Counters()
 	return ipc.Counters{Messages: c.Messages - before.Messages, Bytes: c.Bytes - before.Bytes,

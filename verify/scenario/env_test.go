@@ -16,7 +16,7 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// scenario is what every rank does; an error of any rank fails it.
+// scenario is a function that every rank runs; an error of any rank fails it.
 type scenario struct {
 	name   string
 	run    func(e *env) error
@@ -29,7 +29,7 @@ type scenario struct {
 	clean bool
 }
 
-// env is what a scenario gets on a rank.
+// env is the state of a scenario on one rank.
 type env struct {
 	context.Context
 	rank, size int

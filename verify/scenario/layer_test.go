@@ -24,7 +24,7 @@ type layer struct {
 	which         int   // of them, whose b and c are bound
 }
 
-// own is what no peer uses of a layer.
+// own is the memory of a layer that no peer uses.
 type own struct{ b, c *device.Buffer }
 
 // extent is a buffer to make, of so many elements.

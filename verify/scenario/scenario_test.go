@@ -174,7 +174,7 @@ func processes(t *testing.T, s scenario, ranks int, seed uint64) {
 	}
 }
 
-// succeeded is what a rank says at its end.
+// succeeded is the line that a rank prints at its end.
 const succeeded = "succeeded"
 
 // TestSeeded runs the scenarios in the simulator, in orders picked by seeds. Every second seed has its ranks in

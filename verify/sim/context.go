@@ -209,8 +209,8 @@ func (c *Context) CtxSynchronize() error {
 	return nil
 }
 
-// Close drops enqueued work and releases all memory. Peers keep what they imported. It
-// doesn't wait for blocked streams.
+// Close drops enqueued work and releases all memory. Peers keep their imports. It doesn't
+// wait for blocked streams.
 func (c *Context) Close() error {
 	w := c.world
 	w.mu.Lock()

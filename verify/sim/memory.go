@@ -188,7 +188,7 @@ func (c *Context) bytes(p driver.Ptr, n int64) []byte {
 	return m.mem[p-m.base:][:n:n]
 }
 
-// word at an address, nil where there is none.
+// word at an address, nil if there is none.
 func (c *Context) word(p driver.Ptr) *uint32 {
 	if p%4 != 0 {
 		return nil

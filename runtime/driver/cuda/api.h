@@ -1,6 +1,6 @@
-/* What ovgen uses of the CUDA driver API, under CUDA's own names. NVIDIA's cuda.h
-   may be included first: then its types are used, and the compiler checks the
-   table of functions against them. */
+/* The part of the CUDA driver API that ovgen uses, under CUDA's own names. NVIDIA's cuda.h
+   may be included first: then its types are used, and the compiler checks the table of
+   functions against them. */
 #ifndef OVGEN_CUDA_API_H
 #define OVGEN_CUDA_API_H
 
@@ -198,7 +198,7 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
   X(GraphExecDestroy, 10000, "", (CUgraphExec))                                                    \
   X(GraphDestroy, 10000, "", (CUgraph))
 
-/* Those that only tests use: a null entry makes the call answer "not supported". */
+/* Functions that only tests use: a null entry makes the call answer "not supported". */
 #define OVGEN_CUDA_OPTIONAL(X)                                                                     \
   X(MemAllocAsync, 11020, "", (CUdeviceptr *, size_t, CUstream))                                   \
   X(MemGetAllocationGranularity, 10020, "",                                                        \
@@ -227,7 +227,7 @@ extern struct ovgen_cuda ovgen_cuda;
    then the table is left as it was. */
 int ovgen_cuda_load(const char *library, char *why, size_t size);
 
-/* Remembers the handlers of all signals, and puts back those that have changed. */
+/* Remembers the handlers of all signals, and restores the changed ones. */
 void ovgen_signals_save(void);
 void ovgen_signals_restore(void);
 

@@ -16,7 +16,7 @@ typedef struct {
 /* The most items given to CUDA in one batch, and the kinds of items. */
 enum { OVGEN_BATCH = 255, OVGEN_WAIT = 0, OVGEN_WRITE = 1 };
 
-/* What the driver tells of an address. */
+/* The attributes that the driver knows of an address. */
 typedef struct {
   uint64_t type, buffer, managed, legacy_ipc, pool, ordinal;
 } ovgen_attributes;

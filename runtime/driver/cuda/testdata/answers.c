@@ -1,4 +1,4 @@
-/* The answers of the fake libcuda. What a test wants to see goes to stderr. */
+/* The answers of the fake libcuda. They report to stderr, where a test reads them. */
 #include "api.h"
 
 #include <signal.h>
@@ -201,7 +201,8 @@ CUresult cuModuleUnload(CUmodule m) {
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                        unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params, void **extra) {
+                        unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params,
+                        void **extra) {
   dprintf(2, "launch %p (%u,%u,%u) (%u,%u,%u) shared %u on %p: %u extra %p\n", (void *)f, gx, gy, gz, bx, by, bz,
           shared, (void *)s, *(unsigned *)params[0], (void *)extra);
   return 0;
