@@ -13,12 +13,12 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: C [M, N] with A [DIDx(D), M, N] in it by M/D*N
-//	plan:   reduced [DIDx(D), M/D, N]
+//	caller: C [M, N] with A [DIDx(D), M, N] in it by M*N/D
+//	plan:   reduced [DIDx(D), M*N/D]
 //	New:    ShareMemHandles(C, arena)                                          # once
 //	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
 //	                       Reduce(reduced, C@0..D-1[r])
-//	                       Post summed -> every peer}  # peers may read A; own rows, in the order of ranks
+//	                       Post summed -> every peer}  # peers may read A; own part, in the order of ranks
 //	main:   Set(C[r], reduced)
 //	for i in 1..D-1:  from = (r + i) % D
 //	  main:   get by blocks{Wait summed[from];  Set(C[from], reduced@from)}

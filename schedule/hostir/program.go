@@ -71,10 +71,11 @@ type StreamSet struct {
 }
 
 // Divide is a requirement on the shape: By, or Times By where Times is above one,
-// divides Extent.
+// divides Extent, or Extent times With where With is set.
 type Divide struct {
 	Extent, By schedule.Extent
 	Times      int64
+	With       schedule.Extent
 }
 
 // Divisor is the number that must divide the extent on a mesh of so many ranks.

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -132,6 +133,14 @@ func (c Case) Check(p *hostir.Program) error {
 		x, err := extent(d.Extent).Eval(env)
 		if err != nil {
 			return err
+		}
+		if d.With != "" {
+			y, err := extent(d.With).Eval(env)
+			if by := d.Divisor(int64(c.Ranks)); err != nil || x%by*(y%by)%by != 0 {
+				return errors.Join(err, fmt.Errorf("%s times %s is %d times %d: it must be a multiple of %s", d.Extent,
+					d.With, x, y, multipleOf(d, by)))
+			}
+			continue
 		}
 		if by := d.Divisor(int64(c.Ranks)); by < 1 || x%by != 0 {
 			return fmt.Errorf("%s: it must be a multiple of %s", named(d.Extent, x), multipleOf(d, by))

@@ -115,6 +115,12 @@ func (d *Driver) Properties() driver.Properties {
 		Multiprocessors: 132, Major: 9, Memory: int64(space), Version: 12040}
 }
 
+// Context is a number of the rank's own.
+func (d *Driver) Context() uintptr { return uintptr(d.rank + 1) }
+
+// CtxEnablePeerAccess succeeds.
+func (d *Driver) CtxEnablePeerAccess(uintptr) error { return nil }
+
 // DeviceCanAccessPeer is true.
 func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, nil }
 

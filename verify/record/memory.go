@@ -87,7 +87,8 @@ func (m *memory) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 // PointerGetAttributes are the attributes of device memory.
 func (m *memory) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, error) {
 	a, err := m.find(p)
-	return driver.PointerAttributes{Device: true, BufferID: uint64(a.base), LegacyIpcCapable: !a.imported}, err
+	return driver.PointerAttributes{Device: true, Ordinal: m.rank, BufferID: uint64(a.base),
+		LegacyIpcCapable: !a.imported}, err
 }
 
 // MemHostRegister gives host memory addresses.

@@ -45,6 +45,7 @@ var parseCases = []parseCase{
 	{"layers allgatherlinear -shapes 8,8,8;16,8,8", "layers takes one shape, not 2"},
 	{"layers allgatherlinear -layers 0", "-layers 0, -buckets 20: at least 1 of each"},
 	{"layers allgatherlinear -seed 2", "layers has no flag -seed (verify, bench, tune, trace)"},
+	{"verify all -oneprocess -ranks 2", ""}, {"list -oneprocess", "list has no flag -oneprocess"},
 	{"verify all -layers 3", "verify has no flag -layers (layers)"},
 	{"trace allgatherlinear -iters 2", "trace has no flag -iters"},
 	{"tune all -nosteps", "tune has no flag -nosteps (bench)"},
@@ -211,6 +212,8 @@ var commandCases = []commandCase{
 			"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
 	{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0,
 		[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
+	{"verify allgatherlinear allreduceoneshot -driver sim -ranks 3 -type bf16 -iters 1 -oneprocess", 0,
+		[]string{"3 ranks on simulated device", "bit-exact: 12 runs on 3 ranks, driver sim"}},
 	{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
 		[]string{"bit-exact: 2 runs"}},
 	{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0,
@@ -259,7 +262,6 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range commandCases {
-
 		out, err := exec.Command(run, strings.Fields(x.args)...).CombinedOutput()
 		status := 0
 		var exit *exec.ExitError
@@ -277,13 +279,20 @@ func TestCommands(t *testing.T) {
 				t.Errorf("run %s: no %q in\n%s", x.args, w, out)
 			}
 		}
-
 	}
-	failed := exec.Command(run, "verify", "all", "-driver", "sim", "-ranks", "3")
-	failed.Env = append(failed.Environ(), "OVGEN_SIM_DEVICES=1")
-	if out, err := failed.CombinedOutput(); err == nil ||
-		strings.Count(string(out), "sim has 1 devices, 3 are needed") != 1 {
-		t.Errorf("trouble is not said once: %v\n%s", err, out)
+	for _, more := range [][]string{nil, {"-oneprocess"}} {
+		failed := exec.Command(run, append([]string{"verify", "all", "-driver", "sim", "-ranks", "3"}, more...)...)
+		failed.Env = append(failed.Environ(), "OVGEN_SIM_DEVICES=1")
+		if out, err := failed.CombinedOutput(); err == nil ||
+			strings.Count(string(out), "sim has 1 devices, 3 are needed") != 1 {
+			t.Errorf("%v: trouble is not said once: %v\n%s", more, err, out)
+		}
+	}
+	rank := exec.Command(run, "verify", "all", "-oneprocess")
+	rank.Env = append(rank.Environ(), launch.EnvRank+"=0", launch.EnvSize+"=2")
+	if out, err := rank.CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "-oneprocess starts all ranks itself") {
+		t.Errorf("a rank of a launcher: %v\n%s", err, out)
 	}
 }
 

@@ -27,6 +27,7 @@ const usage = `usage: run list [flags]
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
                  spread; an MLP without F has n*ranks columns between its layers and k at
                  the end; what a program has as a constant, or not at all, is left out
+  -oneprocess    all ranks in one process, a goroutine each, instead of a process each
   -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n; 0 leaves an extent out)
   -extents LIST  other extents of every shape: "N2=1024,N3=1024" or "F=28672" or "P=512"
   -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
@@ -81,6 +82,9 @@ type options struct {
 	layers    int // of a model
 	buckets   int // of rows
 	out, svg  string
+	// oneProcess runs all ranks in this process, where each has a seat.
+	oneProcess bool
+	seat       *seat
 }
 
 var (
@@ -189,6 +193,7 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 	f.BoolVar(&o.nosteps, "nosteps", false, "")
 	f.IntVar(&o.layers, "layers", 80, "")
 	f.IntVar(&o.buckets, "buckets", 20, "")
+	f.BoolVar(&o.oneProcess, "oneprocess", false, "")
 	f.BoolVar(&o.long, "long", false, "")
 	f.StringVar(&o.out, "o", map[string]string{"tune": "tuning.json", "trace": "trace.json"}[o.command], "")
 	f.StringVar(&o.svg, "svg", "", "")
@@ -293,6 +298,8 @@ func (o *options) check() error {
 	switch {
 	case o.ranks < 1:
 		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
+	case o.oneProcess && launch.IsRank():
+		return errors.New("-oneprocess starts all ranks itself, and this is one that a launcher has started")
 	case o.iters < 0 || o.rounds < 1:
 		return fmt.Errorf("-iters must be positive")
 	case o.layers < 1 || o.buckets < 1:

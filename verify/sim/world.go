@@ -14,7 +14,7 @@ import (
 // World is a node of simulated devices with one scheduler.
 type World struct {
 	cfg    Config
-	real   bool // process mode: words may change from outside
+	real   bool // process mode: words may change from outside, and the last context ends the world
 	bubble bool // time is virtual: Sleep returns when every rank is blocked
 	began  time.Time
 	random *rand.Rand

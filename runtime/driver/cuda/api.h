@@ -76,6 +76,7 @@ enum {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_INVALID_VALUE = 1,
   CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
 
   CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1,
 
@@ -86,6 +87,7 @@ enum {
   CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
   CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
   CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
   CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10,
   CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
   CU_MEMORYTYPE_DEVICE = 2,
@@ -148,6 +150,7 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
   X(CtxSetCurrent, 4000, "", (CUcontext))                                                          \
   X(CtxGetCurrent, 4000, "", (CUcontext *))                                                        \
   X(CtxGetDevice, 2000, "", (CUdevice *))                                                          \
+  X(CtxEnablePeerAccess, 4000, "", (CUcontext, unsigned int))                                      \
   X(CtxSynchronize, 2000, "", (void))                                                              \
   X(CtxGetStreamPriorityRange, 5050, "", (int *, int *))                                           \
   X(MemAlloc, 3020, "_v2", (CUdeviceptr *, size_t))                                                \
