@@ -167,6 +167,9 @@ func (g *Group) release() {
 			every *= 10
 		}
 		tick.Reset(every)
+		if n == 1 { // the words first: what waits for one holds NCCL up
+			g.communicator.disconnect(true)
+		}
 		// Never more than one round in flight: a full stream would block us.
 		if done, err := g.drv.StreamQuery(g.abort.stream); !done || err != nil {
 			continue

@@ -17,22 +17,23 @@ import (
 // from any goroutine, except that collective ones (Gather, Close and the calls
 // of plans that are collective) are made in the same order on all ranks.
 type Group struct {
-	config  Config
-	choice  string
-	drv     driver.Driver
-	owned   bool // Join opened the driver, so Close closes it
-	client  *store.Client
-	pids    []int // of the ranks' processes
-	links   []bool
-	arena   *Arena
-	imports *ipc.Cache
-	page    *page
-	pool    pool
-	plans   plans
-	runs    runs
-	abort   abort
-	watch   watch
-	told    atomic.Bool // a caller has been told in full why the group was aborted
+	config       Config
+	choice       string
+	drv          driver.Driver
+	owned        bool // Join opened the driver, so Close closes it
+	client       *store.Client
+	pids         []int // of the ranks' processes
+	links        []bool
+	arena        *Arena
+	imports      *ipc.Cache
+	page         *page
+	pool         pool
+	plans        plans
+	runs         runs
+	abort        abort
+	watch        watch
+	communicator communicator
+	told         atomic.Bool // a caller has been told in full why the group was aborted
 
 	collective chan struct{} // one collective call at a time
 	done       chan struct{} // closed by the abort, else by Close

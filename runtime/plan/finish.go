@@ -103,6 +103,9 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	if failed == nil {
 		failed = p.warmUp()
 	}
+	if len(p.collectives) > 0 {
+		failed = p.connect(ctx, failed)
+	}
 	_, err = p.agree(ctx, fmt.Sprintf("make plan %d ready", p.id), nil, failed)
 	return err
 }

@@ -285,10 +285,19 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").
 			Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
 	}
+	if u.nccl() {
+		code = append(code, b().Dot("Collectives").Call(jen.Id("s").Dot("Type")))
+	}
 	if u.device {
 		code = append(code, field("kernels").Op("=").Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type")))
 	}
 	return code
+}
+
+// nccl says that the program has collectives of NCCL.
+func (u *unit) nccl() (yes bool) {
+	hostir.Steps(u.program.Body, func(s hostir.Step) { yes = yes || s.By == hostir.NCCL })
+	return yes
 }
 
 // builder is the Builder's method that declares a buffer.
