@@ -31,5 +31,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearfused.cu.
 //
-// Proof: proven for D = 1..8, stamp 74717d0ecab32cb9.
+// Proof: proven for D = 1..8, stamp e38170e4d364181e.
 package allgatherlinearfused

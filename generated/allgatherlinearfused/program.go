@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "64faf8aa8c4439f85065db5302fdeab98699e088dd3adc7495c0e533fa1bf205",
-	Proof:    "proven for D = 1..8, stamp 74717d0ecab32cb9",
+	Hash:     "baa8949b6527b1522b95b91f7f07827cfc3dd21223e7598f69ebb3ca174d43cd",
+	Proof:    "proven for D = 1..8, stamp e38170e4d364181e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -39,5 +39,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 5b879325cc1c6293.
+// Proof: proven for D = 1..8, stamp 0c2a7fab08365747.
 package allgatherlineargrouped

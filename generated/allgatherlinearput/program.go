@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "6a2b90f24d87c14fee36834fd205d47559872938e3beffef53463f50a1b3e48e",
-	Proof:   "proven for D = 1..8, stamp b8d89c88b874ca14",
+	Hash:    "abe5b700d5929e6d14402c9288e2fb45428eb412059c2f82508f4ac41f8e4529",
+	Proof:   "proven for D = 1..8, stamp c26769de35e77225",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

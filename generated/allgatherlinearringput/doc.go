@@ -36,5 +36,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp c0c12a31461697ee.
+// Proof: proven for D = 1..8, stamp e5a0fd6466e51217.
 package allgatherlinearringput

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "aae4295fbd944d8e780beb464e4c810eefe1fc3f71274c49bd1ff1824a161f6b",
-	Proof:   "proven for D = 1..8, stamp c0c12a31461697ee",
+	Hash:    "08897c7231deefa63041cb04efce91e7ddd13357953a75d43a7fde9f97f60b62",
+	Proof:   "proven for D = 1..8, stamp e5a0fd6466e51217",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

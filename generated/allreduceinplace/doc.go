@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreduceinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp 3027cfedaed126f3.
+// Proof: proven for D = 1..8, stamp 3e6e1a2265079e4c.
 package allreduceinplace

@@ -22,5 +22,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // allreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp dc81a60e4685b0d3.
+// Proof: proven for D = 1..8, stamp ebd08e90cf7dde7b.
 package allreduceoneshot

@@ -26,5 +26,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 1290407647d4bf41.
+// Proof: proven for D = 1..8, stamp 2e8ca0463671f052.
 package allreducetwoshot

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "150580e57329b5034cd1da85e2a5925b09559a7630b2e4408f0299790fb1f5cd",
-	Proof:    "proven for D = 1..8, stamp 1290407647d4bf41",
+	Hash:     "01c3db91b23c232fe71649cb51592eaae361243ecabd9029adaba71ef3dbd7b1",
+	Proof:    "proven for D = 1..8, stamp 2e8ca0463671f052",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

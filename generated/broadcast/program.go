@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
-	Hash:    "2bc0cafd26ea184c1a79dfb7842cf31c0f79cdfb7ecd35d813c32a96cac7a484",
-	Proof:   "proven for D = 1..8, stamp 879cd72015ac47a1",
+	Hash:    "24adb31ea990a7d62a730d56e884025169755e2c07dc980b0f1a7544af9e2ae7",
+	Proof:   "proven for D = 1..8, stamp f079e03428834d35",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

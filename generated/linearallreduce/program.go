@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "3a8fa29297c90c7cc5385db2d678af45cfd2f25b4e86b2746a12f41604c6e73f",
-	Proof:    "proven for D = 1..8, stamp 8786faaceca3c714",
+	Hash:     "c3143b726f4970e987320534e1418734ef5fc2aed903b4af374baf33620d41b2",
+	Proof:    "proven for D = 1..8, stamp 296d5b5880d5ecfc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

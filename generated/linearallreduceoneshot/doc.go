@@ -27,5 +27,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 8da2cb4f6ee78cb2.
+// Proof: proven for D = 1..8, stamp b4bea67c1e5030c5.
 package linearallreduceoneshot

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "03d9fab005a57986fb14ab873d1da20d3fb92f6d01e8ee6da547e5f393112fde",
-	Proof:    "proven for D = 1..8, stamp 8da2cb4f6ee78cb2",
+	Hash:     "7f39a44727fb5ce2b1bcec9513d712880ba1252539c94a10440f934624a2dc35",
+	Proof:    "proven for D = 1..8, stamp b4bea67c1e5030c5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

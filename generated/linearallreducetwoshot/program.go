@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "25f7e5bf429bf39f6cc85b20b931c015b93528c98dd4eaf9a56a24603d269f4d",
-	Proof:    "proven for D = 1..8, stamp 2d922af4b5dbaebc",
+	Hash:     "0f49cecb52fa23a3e26364d736f984093f6dfb8a5109a7d1ed5029339b538aae",
+	Proof:    "proven for D = 1..8, stamp 8afdaecf7fca6841",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "af0c328c9f073d565687ae9df6b12390b339c9ea1196401ce47f4c85ac6a3049",
-	Proof:    "proven for D = 1..8, stamp 572ddbe3af087a41",
+	Hash:     "0a24bc0314b3d90679b914240c6f5496de6cbb5185bd91a47f1fc0a072865c63",
+	Proof:    "proven for D = 1..8, stamp 985345359263aa30",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "cf7854804b879b9606213892764d2fc920874f348d33232de9c94db01eb7e3be",
-	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
+	Hash:     "45684252fad00c28fbf502b703c39594330a404a3a3c4c8e80b987db0420b853",
+	Proof:    "proven for D = 1..8, stamp 85d542345f3f1a98",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "96d9da194bd2bbe13d7841cb67aeaf096377d3efe04546e33ffa178279f92b92",
-	Proof:    "proven for D = 1..8, stamp dbd5d8c38fc95395",
+	Hash:     "245743e62b5578ee333ba26563ef86e61bca226b4e2e2a8aeddcf3b48cb91baa",
+	Proof:    "proven for D = 1..8, stamp 9d5f59ffc4c1c1e9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

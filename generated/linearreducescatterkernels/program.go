@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "e03d45b60d22a3d180459539a8a36bac782c60f7ce5aaa2918ea4c6086cbfb03",
-	Proof:    "proven for D = 1..8, stamp 7192d19e160bdfb1",
+	Hash:     "b076879d16b7171e3974e7e251a97da941df990eb1438ec93b47a64d9dca13a9",
+	Proof:    "proven for D = 1..8, stamp bfdf9153766fa379",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

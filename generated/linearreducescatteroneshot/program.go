@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "38aa4460da6e48bb74eb710875be8da7e2a68e0cce08cc6e2dd1106eb1d6199e",
-	Proof:    "proven for D = 1..8, stamp c5105d32748b3578",
+	Hash:     "b828cf222a2b0571dfeb79f0c57109d6a5f9c9e8deec8fff265a34d965122be3",
+	Proof:    "proven for D = 1..8, stamp b682ce642928773b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

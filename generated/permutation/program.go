@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "permutation",
-	Hash:    "958da537d99b5128aea43b83f72a39aaa368ba37c2d0663eda8d77eaeff8e645",
-	Proof:   "proven for D = 1..8, stamp 718334af3d3bc581",
+	Hash:    "de4b31aba37ce964b95addc7425ac5ecb50a4ff536e071966f65ee923dee7bb6",
+	Proof:   "proven for D = 1..8, stamp 4fe97e9e368b31a0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

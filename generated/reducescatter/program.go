@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "828cb8f6748e9c0a3e0f26bd79c45d8c028b44b118c0360297573fde4ab80fb0",
-	Proof:    "proven for D = 1..8, stamp f3a96363404a7cf3",
+	Hash:     "433554593316d2689974a9a1fde3364bcff4eb9a7ed4f53af44e2f272ef61a8f",
+	Proof:    "proven for D = 1..8, stamp c9ffb5a8c88bf4ee",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

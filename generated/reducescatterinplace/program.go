@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "791f37d70d4a45a34fd70441aaea5b4b244a1d5054bf6fad27d49165d25e04e1",
-	Proof:    "proven for D = 1..8, stamp 7da94f167f1c9712",
+	Hash:     "19f02da97491e88077222e8841f904872922ccdd79ccd5f929cdcca048c03af0",
+	Proof:    "proven for D = 1..8, stamp ec1a2709f3829c6a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

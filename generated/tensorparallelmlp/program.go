@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "ca2ad99a743d831da7b81ae4eff2836f695c1c00971b9e785bb7f1d444b2266a",
-	Proof:    "proven for D = 1..8, stamp 583cf5a12438aa4e",
+	Hash:     "eafca5289fd61270ef5cc305e0460b9164551d20020e08da7477d7e38bcc5c21",
+	Proof:    "proven for D = 1..8, stamp 6f0c65ab48b743e5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -37,8 +37,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "fb1f96ab3dc82dfa43557d0357267b312ab72fd82801a82f8b16405a14f9aa08",
-	Proof:    "proven for D = 1..8, stamp a94eef4ac95faf1c",
+	Hash:     "9f70538d8afe0e216315a88fa6f58884c0f8409fb8ac7c5c31c6062db3f0f343",
+	Proof:    "proven for D = 1..8, stamp 9f36d852ade6ec3b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
