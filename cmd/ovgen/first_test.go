@@ -59,7 +59,8 @@ func TestFirstSchedule(t *testing.T) {
 // has fetched.
 func firstVars(t *testing.T, repo string) []string {
 	t.Helper()
-	vars := []string{"OVGEN=" + repo, "GOSUMDB=off", "GOFLAGS=-buildvcs=false", "GOWORK=off", "OVGEN_NVRTC="}
+	vars := []string{"OVGEN=" + repo, "GOSUMDB=off", "GOFLAGS=" + os.Getenv("GOFLAGS") + " -buildvcs=false",
+		"GOWORK=off", "OVGEN_NVRTC="}
 	out, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
 	if err != nil {
 		t.Fatal(err)

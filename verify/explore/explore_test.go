@@ -51,13 +51,18 @@ func safe(t *testing.T, v explore.Verdict) {
 	}
 }
 
-// Random programs are tried by the thousand unless the command line says otherwise.
+// A thousand random programs are tried, ten times as many where OVGEN_SOAK is set, unless the command line says
+// otherwise.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	set := false
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.checks" })
-	if !set {
-		flag.Set("rapid.checks", "2000")
+	switch {
+	case set:
+	case os.Getenv("OVGEN_SOAK") != "":
+		flag.Set("rapid.checks", "10000")
+	default:
+		flag.Set("rapid.checks", "1000")
 	}
 	os.Exit(m.Run())
 }

@@ -29,13 +29,19 @@ func Schedule(name string, s schedule.Schedule, prover Checker) ([]Judged, error
 	if err != nil {
 		return nil, err
 	}
-	judged, errs := make([]Judged, len(mutants)), make([]error, len(mutants))
+	return Each(mutants, runtime.GOMAXPROCS(0), func(m Mutant) (Judged, error) { return Judge(m, prover) })
+}
+
+// Each does f for all of a list, so many at a time, and returns the results in the order of the list, or the first
+// error.
+func Each[T, R any](list []T, atATime int, f func(T) (R, error)) ([]R, error) {
+	results, errs := make([]R, len(list)), make([]error, len(list))
 	var all sync.WaitGroup
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, m := range mutants {
+	free := make(chan struct{}, atATime)
+	for i, x := range list {
 		free <- struct{}{}
 		all.Go(func() {
-			judged[i], errs[i] = Judge(m, prover)
+			results[i], errs[i] = f(x)
 			<-free
 		})
 	}
@@ -45,7 +51,7 @@ func Schedule(name string, s schedule.Schedule, prover Checker) ([]Judged, error
 			return nil, err
 		}
 	}
-	return judged, nil
+	return results, nil
 }
 
 // Print writes a mutant a line, with its reasons below where it was not caught or
