@@ -36,9 +36,13 @@ func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 // together enqueues a collective of all ranks.
 func (q *Queue) together(kind driver.CollectiveKind, s *Stream, recv, send driver.Ptr, bytes int64) {
 	d := driver.CollectiveDesc{Kind: kind, Bytes: bytes, Type: q.plan.summed}
-	live := q.node(s, "NCCL ", string(kind))
-	if q.numbering() && !slices.Contains(q.plan.collectives, d) {
-		q.plan.collectives = append(q.plan.collectives, d)
+	live := q.begin(s)
+	if q.numbering() {
+		q.plan.note(s, true, q.plan.peers, "NCCL "+string(kind))
+		q.plan.steps[len(q.plan.steps)-1].Unmarked = true
+		if !slices.Contains(q.plan.collectives, d) {
+			q.plan.collectives = append(q.plan.collectives, d)
+		}
 	}
 	if live {
 		q.check(q.plan.group.Collective(d, recv, send, s.handle))

@@ -119,6 +119,39 @@ func collectives(e *env) error {
 	return errors.Join(err, g.Close(e))
 }
 
+// collectiveLate bounds a run that rank 1 does not take part in: the error says who waited for whom, at
+// which step.
+func collectiveLate(e *env) error {
+	g, err := e.join("")
+	if err != nil {
+		return err
+	}
+	t, err := newTogether(e, g)
+	if err == nil {
+		err = t.right(e, 0)
+	}
+	if err != nil {
+		return err
+	}
+	if e.rank == 1 {
+		<-g.Done()
+		err = g.Err()
+	} else {
+		ctx, cancel := context.WithTimeout(e, 50*time.Millisecond)
+		defer cancel()
+		err = t.product.Run(ctx)
+	}
+	if failed := aborted(err); failed != nil {
+		return failed
+	}
+	for _, want := range []string{"rank 0", "waited for rank 1 at plan 2 (linearallreducenccl), step ", ": NCCL all-reduce"} {
+		if !strings.Contains(err.Error(), want) {
+			return fmt.Errorf("the error does not say %q: %w", want, err)
+		}
+	}
+	return g.Close(e)
+}
+
 // collectivesKilled kills rank 1 after some turns: the others learn it, their device stays usable, and
 // they make another group.
 func collectivesKilled(e *env) error {

@@ -50,6 +50,7 @@ var scenarios = []scenario{
 	{name: "abort anywhere in a kernel", run: shotAnywhere, solo: true, many: 300},
 	{name: "collectives", run: collectives, clean: true},
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
+	{name: "late for collectives", run: collectiveLate},
 	{name: "killed in collectives", run: collectivesKilled, parted: true, many: 2},
 	{name: "collectives in a graph through an abort", run: collectiveKept, solo: true},
 }
