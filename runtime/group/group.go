@@ -24,6 +24,7 @@ type Group struct {
 	client       *store.Client
 	pids         []int // of the ranks' processes
 	links        []bool
+	apart        bool // ranks can't reach each other's memory
 	arena        *Arena
 	imports      *ipc.Cache
 	page         *page
@@ -57,6 +58,9 @@ func (g *Group) Choice() string { return g.choice }
 
 // NVLink reports whether NVLink joins this rank's device to that of another rank.
 func (g *Group) NVLink(rank int) bool { return g.links[rank] }
+
+// Apart reports whether ranks can't reach each other's memory, as Config.Apart allows.
+func (g *Group) Apart() bool { return g.apart }
 
 // CallTimeout is Config.CallTimeout: the bound of collective calls.
 func (g *Group) CallTimeout() time.Duration { return g.config.CallTimeout }

@@ -3,8 +3,8 @@ package catalog
 import s "ovgen/schedule"
 
 // AllGatherLinearNCCL gathers all of A by NCCL, then multiplies it: the form that every framework
-// has, with nothing overlapped, to compare others with (two H200s: .82 of the product alone at 16384
-// rows, where AllGatherLinear takes no longer than the product).
+// has, with nothing overlapped. Choose it where ranks can't map each other's memory (two H200s, which
+// can: .82 of the product alone at 16384 rows, where AllGatherLinear takes no longer than the product).
 var AllGatherLinearNCCL = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
