@@ -245,6 +245,7 @@ func TestCommands(t *testing.T) {
 		{"list -json", 0, []string{`{"program":"allgather","proof":"proven for D = `,
 			`"tensors":[{"name":"A","placement":"[DIDx(D), M/D, N]"}`}},
 		{"", 2, []string{"usage: run list"}},
+		{"list -devices -driver sim", 0, []string{"simulated device", "NVLink joins every pair: every program runs."}},
 		{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2,
 			[]string{"allgatherlinear and allgathermatmul are not the same operation"}},
 		{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
