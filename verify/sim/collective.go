@@ -91,7 +91,7 @@ func (c *Context) CommInitRank(id driver.CommID, ranks, rank int) (driver.Comm, 
 	m.busy = m.random.IntN(3)
 	h := driver.Comm(w.handle())
 	c.comms[h] = m
-	return h, nil
+	return h, driver.ErrInProgress
 }
 
 // inProgress says whether the call before has not ended yet; it ends after some questions.
@@ -335,10 +335,10 @@ func (w *World) collect(o *op, got int) {
 		if d.Kind.Sums() {
 			if sum == nil {
 				sum, more = make([]float32, part/int(d.Type.Size())), make([]float32, part/int(d.Type.Size()))
-			}
-			widen(d.Type, more, mine)
-			for j, x := range more {
-				sum[j] += x
+				widen(d.Type, sum, mine)
+			} else {
+				widen(d.Type, more, mine)
+				add(sum, more)
 			}
 		} else {
 			out = append(out, mine...)
@@ -353,6 +353,13 @@ func (w *World) collect(o *op, got int) {
 		narrow(d.Type, out, sum)
 	}
 	o.scratch = out
+}
+
+// add adds one list to another.
+func add(sum, more []float32) {
+	for i, x := range more {
+		sum[i] += x
+	}
 }
 
 // called is a signature for people.

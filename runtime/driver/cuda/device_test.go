@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	_ "ovgen/runtime/nccl"
 	"ovgen/verify/drivertest"
 )
 
