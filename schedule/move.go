@@ -28,7 +28,7 @@ func Sums(w Way) bool {
 }
 
 // ways are the zero values of all ways.
-var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, Naive{},
+var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Naive{},
 	Slots{}, SlotsToAll{}, LayerSlots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, RingSum{}, RingAccumulate{},
 	Get{}, Put{}, Padded{}, NCCL{}}
 
@@ -59,7 +59,7 @@ type Option struct {
 	Zero         bool // the value is the one that is taken where the schedule says none
 }
 
-// Options are the options of a way with their values; those left open have the default's.
+// Options are the options of a way with their values; options left open have the default's.
 func Options(w Way) (list []Option) {
 	if w == nil {
 		return nil

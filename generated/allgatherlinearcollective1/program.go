@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "f596013eceac1dfaeea31366d2f48ede8aeeb6104e6f4b3cd1c033d721cca460",
-	Proof:   "proven for D = 1..8, stamp acb8d9103e543065",
+	Hash:    "b846c5d87b63602b8a64475ed00ccdc5a588733d714e653a36ecd6456d89d704",
+	Proof:   "proven for D = 1..8, stamp a18a47e9bb3bdf67",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},

@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective2",
-	Hash:    "4675bc88f9e37af114af1b3791ca7b71821a37110aceb578be5cd50b00eae52c",
-	Proof:   "proven for D = 1..8, stamp fb7af17f232be58c",
+	Hash:    "49aa2e5549c883b3ef55277a1fec31e1e6d113cf6ce83365063e76c83e492db7",
+	Proof:   "proven for D = 1..8, stamp df4366e60bf2f606",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

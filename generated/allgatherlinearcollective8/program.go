@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective8",
-	Hash:    "0b5575368f3307a283304030ed5fbefc4f703dc837c10a5ea5f4d44ee47f4f76",
-	Proof:   "proven for D = 1..8, stamp 56809384cb0dea85",
+	Hash:    "30d2e8cf57dc7da5bcbd80c470ae2670d67cd436dc0ef4e7bff821f722b3bb2c",
+	Proof:   "proven for D = 1..8, stamp 12b20cec84b3198a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "90a354e492e2029a6f526e87f2470ac9fad972e749e0b8262e6d932399920566",
+	Source:  "c9c9bfeb2d5572422f2d8ff96da666d92a9e7f1d97bdfa3a6f9245c11983b7ee",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "fbe1af147a6e17a5f9f45eab955264704eeb30bfcea7af4c0f2572c29b8d3726",
+	Source:  "b88a55c93e3cb59928b3a58db1ada6e3423119886148bb9e4cfee47210ee1835",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "abe5b700d5929e6d14402c9288e2fb45428eb412059c2f82508f4ac41f8e4529",
-	Proof:   "proven for D = 1..8, stamp c26769de35e77225",
+	Hash:    "63d3d9dcd5cfd6a7a34ed9a4054f804b54bd1d302b175658e366267b8a66adfa",
+	Proof:   "proven for D = 1..8, stamp 9935721e460bd227",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

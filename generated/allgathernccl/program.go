@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathernccl",
-	Hash:    "d5c2f41ea358e271563148fc15e55d808b6cf8febf5e1add814d4c9244a01e43",
-	Proof:   "proven for D = 1..8, stamp 36a8b6355173b9ce",
+	Hash:    "ef5f91c14dfaa0e850375972fcc785a87ce224f163e26b9370c36b633fca4bf5",
+	Proof:   "proven for D = 1..8, stamp e06ea3e05b3536d9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

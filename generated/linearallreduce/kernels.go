@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "3fd1489c3986eca13e6a64f417df2e67bd421b2aa6a1bc1f5d2606eb1a96f23e",
+	Source:  "7c043d8c88d76971f24f959b7220bc554dec2ae0359e4606f6e00530a11571e3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -23,5 +23,5 @@
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 56625286c945631d.
+// Proof: proven for D = 1..8, stamp 6091cecd80563f05.
 package linearallreducenccl

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearallreducenccl",
-	Hash:    "e96f7887f01f877004a94d9022a3db320f4c27f0b00d70bd41b05f1f520aed84",
-	Proof:   "proven for D = 1..8, stamp 56625286c945631d",
+	Hash:    "baf0417e015c97b3c7a53247ec2a305b6269014ddf1827fa4a682823f29e057e",
+	Proof:   "proven for D = 1..8, stamp 6091cecd80563f05",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "2"}},

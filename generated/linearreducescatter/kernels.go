@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "bf14c5819198345df1b495e9d3e57be3d5ea261aa18bcbc19b615b895f60e010",
+	Source:  "f9522ffbbe125c231153db011c72e5b006b3e2b142e6cc04120dfa07124e1783",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "0a24bc0314b3d90679b914240c6f5496de6cbb5185bd91a47f1fc0a072865c63",
-	Proof:    "proven for D = 1..8, stamp 985345359263aa30",
+	Hash:     "698b7cc4a78c0399600e610ce88562da0649eb705d7d01cea299cf66a3d8099b",
+	Proof:    "proven for D = 1..8, stamp 911a395eb67abe45",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

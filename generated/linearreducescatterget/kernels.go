@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "fde0779740aa1003596271af1879765a70bc0b5769a9414a48e685332d735760",
+	Source:  "cc593945f1efeff2b9948b49e254a851018ad8a6a6128b2311eeb2a642caa498",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "fb78f6295849f161cd2915b4eb5cf90da54a33c93af1c26a913bbfcab70cb65a",
+	Source:  "9214d8a67ae2468e5d38837b154de1c72b7fd222fad35d914ebf3f14293b3422",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

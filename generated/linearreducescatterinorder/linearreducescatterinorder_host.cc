@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterinorder.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fd149c91c21c1575eee8dd3f3ff4a62a195b6b2a413a7bf7dcaf0f25080c2a2f
+// 330ffe4d8060db698be51e041a04c81c31c6431a1e50b73b1b69179acbf3032e
 
 namespace {
 

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "45684252fad00c28fbf502b703c39594330a404a3a3c4c8e80b987db0420b853",
-	Proof:    "proven for D = 1..8, stamp 85d542345f3f1a98",
+	Hash:     "e3cff408921970133420baa4e6f5d022f7742e76c4f0be5ff97e612dfc5f49f5",
+	Proof:    "proven for D = 1..8, stamp 76f57aa3e381f08d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

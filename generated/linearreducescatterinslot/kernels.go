@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "aaeeb32512384358cab66879dce8c6797dd5be34ebdad1ecaef5beef6ce88e4d",
+	Source:  "076cb8e71d4a74f56fc04564dbfe3fce879f45877bad0c88cae27fba951c9856",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

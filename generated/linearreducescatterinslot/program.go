@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "245743e62b5578ee333ba26563ef86e61bca226b4e2e2a8aeddcf3b48cb91baa",
-	Proof:    "proven for D = 1..8, stamp 9d5f59ffc4c1c1e9",
+	Hash:     "7eeb7ae212054c85a835005bb2607efa3cf5d460c25d0935aef53fd60add148e",
+	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -24,5 +24,5 @@
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp ebc0655632d6727c.
+// Proof: proven for D = 1..8, stamp 4304bbf4bc7561eb.
 package linearreducescatternccl

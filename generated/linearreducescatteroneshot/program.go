@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "b828cf222a2b0571dfeb79f0c57109d6a5f9c9e8deec8fff265a34d965122be3",
-	Proof:    "proven for D = 1..8, stamp b682ce642928773b",
+	Hash:     "ad48bc159b32dee7c367565eda9b249909e667c7a8efdc28671878f01ab1c383",
+	Proof:    "proven for D = 1..8, stamp b1cc25a1411f30fc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -99,8 +99,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
-	p.ready = b.Semaphore("ready")
-	p.read = b.Semaphore("read")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.read = b.ByBlocks(b.Semaphore("read"))
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "9116aaef423ca09489abfc0f46f5020dc695201343f949e4adf8846ef87a25ec",
+	Source:  "f1064cda0a76833701c0e6a188e5b42ff10658b9f376a311db30b1befa1952fa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "42683667985d165ecdb1a1b9d0e78f169e3218a2c4acbe3451d4272bd5e8b05c",
-	Proof:    "proven for D = 1..8, stamp 493c9d9ed88067b6",
+	Hash:     "86af43c22df40c6820d23a0f297a90405928ba445f38051f84a8106eb9115e18",
+	Proof:    "proven for D = 1..8, stamp 5f683c569e67e152",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

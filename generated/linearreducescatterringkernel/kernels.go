@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "cd33fad97209375d4a14e60abe25a5d5a3e00c81babcc7bc997fc99eed8205dc",
+	Source:  "7cb526a67f29fe473b1b5ea2018ccc12ee89890a3ede11b16ee94109ead45b8d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "f2bebfc207eb649c1615f8b5a63839ee02336e33f8e75431249da649cc15a6b1",
+	Source:  "1f668e2f46e378158cb8dbde7d3d6e8c424d0d88775a655bda1f44ede969a75b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "permutation",
-	Hash:    "de4b31aba37ce964b95addc7425ac5ecb50a4ff536e071966f65ee923dee7bb6",
-	Proof:   "proven for D = 1..8, stamp 4fe97e9e368b31a0",
+	Hash:    "4f288be404caa511050abccad2e542806a4c25e7e3118f857cf86ae03db4af72",
+	Proof:   "proven for D = 1..8, stamp 21080948f4cf9c32",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

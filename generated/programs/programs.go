@@ -19,6 +19,7 @@ import (
 	"ovgen/generated/allgatherlinearkernels"
 	"ovgen/generated/allgatherlinearnccl"
 	"ovgen/generated/allgatherlinearnccl4"
+	"ovgen/generated/allgatherlinearoneshot"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
 	"ovgen/generated/allgatherlinearringbackward"
@@ -28,6 +29,7 @@ import (
 	"ovgen/generated/allgatherlinearstartinloop"
 	"ovgen/generated/allgathermatmul"
 	"ovgen/generated/allgathernccl"
+	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
@@ -93,6 +95,8 @@ var All = []harness.Program{
 		(*allgatherlinearnccl.Plan).Bind),
 	harness.Of(&allgatherlinearnccl4.Program, allgatherlinearnccl4.Schedule, allgatherlinearnccl4.New,
 		(*allgatherlinearnccl4.Plan).Bind),
+	harness.Of(&allgatherlinearoneshot.Program, allgatherlinearoneshot.Schedule, allgatherlinearoneshot.New,
+		(*allgatherlinearoneshot.Plan).Bind),
 	harness.Of(&allgatherlinearparts.Program, allgatherlinearparts.Schedule, allgatherlinearparts.New,
 		(*allgatherlinearparts.Plan).Bind),
 	harness.Of(&allgatherlinearput.Program, allgatherlinearput.Schedule, allgatherlinearput.New,
@@ -109,6 +113,7 @@ var All = []harness.Program{
 		(*allgatherlinearstartinloop.Plan).Bind),
 	harness.Of(&allgathermatmul.Program, allgathermatmul.Schedule, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
 	harness.Of(&allgathernccl.Program, allgathernccl.Schedule, allgathernccl.New, (*allgathernccl.Plan).Bind),
+	harness.Of(&allgatheroneshot.Program, allgatheroneshot.Schedule, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind),
 	harness.Of(&allgatherqkv.Program, allgatherqkv.Schedule, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New, (*allgathervpadded.Plan).Bind),

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "121630b4ed8c381f95497027195246f53d3e30689f11a9d47e97b685d62016e5",
+	Source:  "d5667de557f3da62d11f6dd68d390e8299b3292dd31a304aea80dfd5307509a6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

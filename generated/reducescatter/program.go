@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "433554593316d2689974a9a1fde3364bcff4eb9a7ed4f53af44e2f272ef61a8f",
-	Proof:    "proven for D = 1..8, stamp c9ffb5a8c88bf4ee",
+	Hash:     "93b4a2ee4d0289d1b11c7a5f5abcb4ffc43f083e863d0a34653e4798212da3c6",
+	Proof:    "proven for D = 1..8, stamp d8862f9ac6abfeb0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "ecda2a936449816625a7998dca613e28014813fbe35b16244f1828c06480a483",
+	Source:  "59a8fc685febab763e0b7e138e18e28ce8ad218f4e3e01428571a9df0b15b846",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

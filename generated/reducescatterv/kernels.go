@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "bdf3238a896d6bfe9139f5676a63f09c291b47f085d938dde1bc156321fc0f68",
+	Source:  "f85ed2861f1ca4cfe1914bbf8eb51abfba80de162264928f5e58e3fc460bf859",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "fc456341d9a76afb495e77fc2c4f0a4fbefa9c2a2ba4c272d15a6363d4c14ba2",
+	Source:  "c98940b2678671a8a7e3967c8d2e8485dc181cd18e9773b039d2ddcd7897952b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "eafca5289fd61270ef5cc305e0460b9164551d20020e08da7477d7e38bcc5c21",
-	Proof:    "proven for D = 1..8, stamp 6f0c65ab48b743e5",
+	Hash:     "992da9d2fb2531a73c73097f2bf9f68806aabc75b72fcf11f504b632ba2128bb",
+	Proof:    "proven for D = 1..8, stamp 28db5459047d49b4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

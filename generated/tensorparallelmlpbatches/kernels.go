@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "01c5bd3868e794e1e3fc87e80d84bf5ad519977e4bb8c1d82a5bd71ddbe09058",
+	Source:  "4e8ea6663af241e41f21504d4e8dfabf0b72ae3cdf0a8c61dd4b3f48ae3eac54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -22,15 +22,17 @@ type Kernel struct {
 	PreWait  Words // awaited before the work, and taken back to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms of a sum: so many, or up to so many where Varies.
+	// Terms of a sum or tensors of a gather: so many, or up to so many where Varies.
 	Terms  int
 	Varies bool
+	// ByBlocks: each block does all of this for its part of the work, by words of its own.
+	ByBlocks bool
 }
 
 // Words is how many words a kernel posts or awaits at one place.
 type Words int
 
-// Numbers of words; 0 is none.
+// Numbers of words; 0 means no word.
 const (
 	One      Words = 1
 	EachPeer Words = -1 // a word for each peer
@@ -48,16 +50,19 @@ const (
 	Get    Kind = "get"
 	Put    Kind = "put"
 	Shot   Kind = "shot"
+	Gather Kind = "gather"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
-// which parameters follow those of the words, and the memory that a launch touches.
+// which parameters follow the words, and the memory that a launch touches.
 type Work string
 
-// Kinds of work. A copy moves bytes; a sum adds up tensors, and is compiled for each element type.
+// Kinds of work. A copy moves bytes, and a gather those of several tensors of one size, to one place
+// after another; a sum adds up tensors, and is compiled for each element type.
 const (
 	Nothing Work = ""
 	Copies  Work = "copy"
+	Gathers Work = "gather"
 	Sums    Work = "sum"
 )
 
@@ -81,6 +86,7 @@ var rows = []row{
 	{Get, Copies, "copies from it", 16},
 	{Put, Copies, "copies to it", 16},
 	{Shot, Sums, "adds up tensors in order and in fp32", 132},
+	{Gather, Gathers, "copies tensors one after another", 132},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -94,7 +100,7 @@ func Kinds() (list []Kind) {
 	return list
 }
 
-// row is that of the kind; an unknown kind has a row without work.
+// row finds the row of the kind; an unknown kind has a row without work.
 func (k Kind) row() row {
 	for _, r := range rows {
 		if r.kind == k {
@@ -119,8 +125,11 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 
+// Gathers reports whether the kernel copies several tensors.
+func (k Kernel) Gathers() bool { return k.Kind.Work() == Gathers }
+
 // Signals reports whether the kernel posts or awaits around work of its own.
-func (k Kernel) Signals() bool { return (k.Sums() || k.Copies()) && k.words() != [4]Words{} }
+func (k Kernel) Signals() bool { return k.Kind.Work() != Nothing && k.words() != [4]Words{} }
 
 // Base is the kernel's name but for the element type: "shot", or "shot2".
 func (k Kernel) Base() string {
@@ -130,7 +139,7 @@ func (k Kernel) Base() string {
 	return string(k.Kind)
 }
 
-// Name is that of the kernel in PTX; sums have one for each element type.
+// Name is the kernel's name in PTX; sums have one for each element type.
 func (k Kernel) Name(typ driver.Type) string {
 	if k.Sums() {
 		return k.Base() + "_" + typ.String()

@@ -20,6 +20,7 @@ func All() []Named {
 		{"AllGatherLinearCopied", AllGatherLinearCopied},
 		{"AllGatherLinearGrouped", AllGatherLinearGrouped},
 		{"AllGatherLinearFused", AllGatherLinearFused},
+		{"AllGatherLinearOneShot", AllGatherLinearOneShot},
 		{"AllGatherLinearBroadcast", AllGatherLinearBroadcast},
 		{"AllGatherLinearStartInLoop", AllGatherLinearStartInLoop},
 		{"AllGatherLinearHandlesInLoop", AllGatherLinearHandlesInLoop},
@@ -46,6 +47,7 @@ func All() []Named {
 		{"LinearAllReduceOneShot", LinearAllReduceOneShot},
 		{"LinearAllReduceTwoShot", LinearAllReduceTwoShot},
 		{"AllGather", AllGather},
+		{"AllGatherOneShot", AllGatherOneShot},
 		{"ReduceScatter", ReduceScatter},
 		{"AllReduceOneShot", AllReduceOneShot},
 		{"AllReduceTwoShot", AllReduceTwoShot},
@@ -83,10 +85,10 @@ type Alias struct {
 // Aliases lists them.
 func Aliases() []Alias {
 	return []Alias{
-		{"ColumnInputGradient", "MatmulReduceScatter", "the input's gradient of a column-parallel layer: the output's " +
-			"gradient A and the weight B [outputs, inputs] are cut along the outputs (K), and each rank keeps its rows of " +
-			"the sum"},
-		{"RowInputGradient", "AllGatherMatmul", "the input's gradient of a row-parallel layer: the output's gradient A, " +
-			"spread by rows, times the weight B [outputs, inputs] (K and N)"},
+		{"ColumnInputGradient", "MatmulReduceScatter", "the input's gradient of a column-parallel layer: the " +
+			"output's gradient A and the weight B [outputs, inputs] are cut along the outputs (K), and each rank " +
+			"keeps its rows of the sum"},
+		{"RowInputGradient", "AllGatherMatmul", "the input's gradient of a row-parallel layer: the output's gradient " +
+			"A, spread by rows, times the weight B [outputs, inputs] (K and N)"},
 	}
 }

@@ -31,7 +31,7 @@ func (v View) Over(index string, from, to Expr) View {
 	return v
 }
 
-// RankIndex is the index of what a sum takes in the order of ranks.
+// RankIndex is the index of a sum's terms in the order of ranks.
 const RankIndex = "q"
 
 // EachRank is the view for each rank of the mesh, in their order; its index is RankIndex.
@@ -72,6 +72,11 @@ func Set(s StreamRef, dst, src View) Step {
 // Reduce adds up terms.
 func Reduce(s StreamRef, dst View, terms ...View) Step {
 	return Step{Stream: s, Do: Sum, Reads: terms, Writes: []View{dst}, By: ReduceKernel}
+}
+
+// Collect copies views one after another to dst, by a kernel that signals around that.
+func Collect(s StreamRef, dst View, shards ...View) Step {
+	return Step{Stream: s, Do: Gather, Reads: shards, Writes: []View{dst}}
 }
 
 // Multiply is the product of a and b by its indices, with a bias or none.

@@ -157,7 +157,7 @@ func (m *machine) checkBounds() {
 	}
 }
 
-// relate lists for each step those that conflict with it.
+// relate lists for each step the steps that conflict with it.
 func (m *machine) relate() {
 	readers, writers := map[int32][]int32{}, map[int32][]int32{}
 	words := map[int32][]int32{}
@@ -182,7 +182,7 @@ func (m *machine) relate() {
 		seen := map[int32]bool{int32(i): true}
 		add := func(list []int32) {
 			for _, j := range list {
-				if !seen[j] && (m.steps[j].group != s.group || s.op == nil) {
+				if !seen[j] && (m.steps[j].group != s.group || m.steps[j].block != s.block || s.op == nil) {
 					seen[j] = true
 					s.conflicts = append(s.conflicts, j)
 				}

@@ -32,11 +32,12 @@ type step struct {
 	writes     []int32
 	operands   [][]int32 // the atoms of each use that is read
 	results    [][]int32 // and of each that is written
-	lives      []int32   // runs that have to be under way: the rank's own, and those of peers it accesses
+	lives      []int32   // runs that have to be under way: the rank's own, and the runs of peers it accesses
 	wrote      *Buffer   // of the caller's writes
 	result     int       // of check
 	conflicts  []int32
 	group      int32 // steps of one operation share it
+	block      int64 // of a launch whose blocks signal each for itself
 	serialWait bool  // the first of a launch's steps that signals, where the launch waits, or of a collective's
 	ends       bool  // the second of a collective's
 }

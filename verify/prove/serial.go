@@ -20,7 +20,7 @@ const (
 // when w' holds the device, has no circle through different ranks. A wait needs its post, and a
 // collective that all other ranks begin theirs. Stuck devices would each be held by one of
 // these, which needs something of a stuck device: such a circle. One run is enough, since by
-// bracket the posts of a run come after the waits of those before.
+// bracket the posts of a run come after the waits of earlier runs.
 func (p *proof) serial(f form) *Counterexample {
 	holders, byRank := p.holders()
 	next := make([][]int32, len(holders)) // w -> w', by index in holders

@@ -62,7 +62,7 @@ type op struct {
 	node   int // of a graph, from 1
 	issue  uint64
 	weight int            // of a stream's depth
-	known  *clock         // what the host knew when it enqueued
+	known  *clock         // the host's knowledge when it enqueued
 	clock  *clock         // of the stream or the node
 	strand int            // that clock belongs to
 	rec    *eventRecord   // made or waited for
@@ -163,10 +163,10 @@ func (p *pools) newOp() *op {
 
 // giveOp takes back an operation that is done, with its slices.
 func (p *pools) giveOp(o *op) {
-	items, params, binds, touches := o.items[:0], o.params[:0], o.binds[:0], o.running.touches[:0]
-	before := o.before[:0]
+	items, params, binds, before := o.items[:0], o.params[:0], o.binds[:0], o.before[:0]
+	kept := kernelRun{touches: o.running.touches[:0], counted: o.running.counted[:0]}
 	*o = op{}
-	o.items, o.params, o.binds, o.running.touches, o.before = items, params, binds, touches, before
+	o.items, o.params, o.binds, o.running, o.before = items, params, binds, kept, before
 	p.ops = append(p.ops, o)
 }
 
