@@ -28,11 +28,11 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "0018b1c597afb092550ebe1f5af034c6de3617f10f0e06f454279df11c629ece",
+	Hash:     "fb94d9e00cfe532b7ffd179406771db549458b7604170ce29a1dedef68a1cf3a",
 	Proof:    "proven for D = 1..8, stamp 02d51ae0feab8d8a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
-	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
+	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
@@ -63,7 +63,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkC int64 // bytes of M/D*N elements
+	chunkC int64 // bytes of M*N/D elements
 
 	c, reduced          *plan.Buffer
 	ready, summed, read *plan.Semaphore
@@ -90,10 +90,10 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkC = s.Type.Bytes(m / d * n)
+	p.chunkC = s.Type.Bytes(m * n / d)
 
 	p.c = b.Written(b.Shared("C", s.Type.Bytes(m*n)))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
 	p.ready = b.Semaphore("ready")
 	p.summed = b.Semaphore("summed")
 	p.read = b.Semaphore("read")
@@ -106,7 +106,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A; own rows, in the order of ranks.
+	// Peers may read A; own part, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.c.Peer(j, int64(r)*p.chunkC))

@@ -27,11 +27,11 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "ce1373fb99fd7144125d23adc4082900516c07acb68ef8faa0c17e1aa636a4bd",
+	Hash:     "acba574f1bdaefd31cbb08c0741aa681d441cd9fce1f648ea7fd94fe434657f4",
 	Proof:    "proven for D = 1..8, stamp e6e544fcfba516a8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
-	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
+	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
@@ -62,7 +62,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/D*N elements
+	chunkA int64 // bytes of M*N/D elements
 
 	a, c, reduced       *plan.Buffer
 	ready, summed, read *plan.Semaphore
@@ -89,11 +89,11 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / d * n)
+	p.chunkA = s.Type.Bytes(m * n / d)
 
 	p.a = b.Shared("A", s.Type.Bytes(m*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
 	p.ready = b.Semaphore("ready")
 	p.summed = b.Semaphore("summed")
 	p.read = b.Semaphore("read")
@@ -106,7 +106,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A; own rows, in the order of ranks.
+	// Peers may read A; own part, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.a.Peer(j, int64(r)*p.chunkA))
