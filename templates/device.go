@@ -58,8 +58,9 @@ func (d Device) Headers() (names []string) {
 	}
 	add(len(d.Table.Kernels) > 0, "ptx.h")
 	add(d.any(kernels.Kernel.Waits), "words.h")
-	add(d.any(kernels.Kernel.Signals), "blocks.h")
-	add(d.any(kernels.Kernel.Copies), "bytes.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && !k.ByBlocks }), "blocks.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() }), "bytes.h")
 	for _, t := range d.Table.Types {
 		add(d.any(kernels.Kernel.Sums), t.String()+".h")
 	}

@@ -113,12 +113,17 @@ func transport() code {
 			{Kind: kernels.Reduce, Terms: 8, Varies: true},
 			{Kind: kernels.Reduce, Number: 2, Terms: 2},
 			{Kind: kernels.Get, PreWait: one, PostPost: one},
-			{Kind: kernels.Get, Number: 2, PreWait: one},
+			{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
 			{Kind: kernels.Put, PreWait: one, PostPost: one},
 			{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
 			{Kind: kernels.Shot, Number: 2, PrePost: each, PreWait: each, Terms: 8, Varies: true},
-			{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true},
+			{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true,
+				ByBlocks: true},
 			{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
+			{Kind: kernels.Shot, Number: 5, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8,
+				Varies: true, ByBlocks: true},
+			{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
+				ByBlocks: true},
 		}}}
 	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "6b7072f051fee1295d10619d5284b86970ece94034e1d4e7e0ccad328b39fff3",
+	Source:  "c9c9bfeb2d5572422f2d8ff96da666d92a9e7f1d97bdfa3a6f9245c11983b7ee",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

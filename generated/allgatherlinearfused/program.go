@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "1cafbcf84b4f4858272de58c5b258160b5828a6ee44437e389c1439f02518e87",
+	Hash:     "fdfae06911c31b92930615accc7b9f18f74e46bf2ef8080742198ae7501862a8",
 	Proof:    "proven for D = 1..8, stamp 31be48d20691b2b3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "c612586df8c061b73db37cd439166100071065365484639944435016ef9fc14c",
+	Source:  "b88a55c93e3cb59928b3a58db1ada6e3423119886148bb9e4cfee47210ee1835",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

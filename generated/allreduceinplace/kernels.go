@@ -16,9 +16,9 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
-		{Kind: kernels.Get, PreWait: 1},
+		{Kind: kernels.Get, PreWait: 1, ByBlocks: true},
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
-			Varies: true},
+			Varies: true, ByBlocks: true},
 	},
 }
 
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "6d1afdbbbe7f5d3856601e81b938b7a11df1b2d95af8e243045344f42e669774",
+	Source:  "cb20f5244bb272539e833da6663f6ddef7b33b790d773a100171ed6431a34b9e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "fb94d9e00cfe532b7ffd179406771db549458b7604170ce29a1dedef68a1cf3a",
-	Proof:    "proven for D = 1..8, stamp 02d51ae0feab8d8a",
+	Hash:     "9eca7c97c8bba5657852b8d8559474a506bec70d14d3c89da751fc2c4f9a2833",
+	Proof:    "proven for D = 1..8, stamp e1c0ea0d3ec6e479",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},
@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.c = b.Written(b.Shared("C", s.Type.Bytes(m*n)))
 	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
 
@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "c5d11376a1a819adf35eff5c855499d7ed33455b495786e2d189f267009b9f15",
+	Source:  "83e15fbba42473f30668e17b3787bb5dea65ea7bc3a848034bb1e1c0e788bf32",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceoneshot",
-	Hash:     "08a1fd3489d3e0e41852c71ea0d4ad471998d0acab6b0f6e9b701479196ee6e8",
-	Proof:    "proven for D = 1..8, stamp 52c84e6b6d66ab88",
+	Hash:     "6ae9276a97d55f3d5b44f9321563a5fd047b3c842027aee82cd62d0d5a08f3eb",
+	Proof:    "proven for D = 1..8, stamp b7690b9a0c699b4d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
@@ -93,8 +93,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Shared("A", s.Type.Bytes(m*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
-	p.ready = b.Semaphore("ready")
-	p.read = b.Semaphore("read")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.read = b.ByBlocks(b.Semaphore("read"))
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "acba574f1bdaefd31cbb08c0741aa681d441cd9fce1f648ea7fd94fe434657f4",
-	Proof:    "proven for D = 1..8, stamp e6e544fcfba516a8",
+	Hash:     "42d2ab3c3959a0bdc6a2e33cd2d77a627b8745bc5ff53ca4b0e4817c0506e8c2",
+	Proof:    "proven for D = 1..8, stamp ddfcbe8b5ee2d036",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},
@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Shared("A", s.Type.Bytes(m*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

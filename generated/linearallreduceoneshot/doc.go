@@ -20,12 +20,13 @@
 //	plan:   partial [M, N]
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
-//	             Reduce(C, partial@0..D-1)
-//	             Post read -> every peer;  Wait read[every peer]}  # peers may read partial; the same order on every rank
+//	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
+//	                       Reduce(C, partial@0..D-1)
+//	                       Post read -> every peer;  Wait read[every peer]}
+//	                         # peers may read partial; the same order on every rank
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 05c9531ebc7efde8.
+// Proof: proven for D = 1..8, stamp 1682a6e9fc21f502.
 package linearallreduceoneshot

@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
 
@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "519fb3a8316137a14fbb733a4ea4afdaca56bb88efd4c77bd735f1787724a76a",
+	Source:  "6b8a666ce99a485bc5f4ee5b2b448ac21f66068672d8dce6efee817c81f7ca0e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

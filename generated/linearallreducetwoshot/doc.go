@@ -18,16 +18,16 @@
 //	plan:   partial [M, N] by M*N/D;  reduced [DIDx(D), M*N/D]
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
-//	             Reduce(reduced, partial@0..D-1[r])
-//	             Post summed -> every peer}  # peers may read partial; own part, in the order of ranks
+//	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
+//	                       Reduce(reduced, partial@0..D-1[r])
+//	                       Post summed -> every peer}  # peers may read partial; own part, in the order of ranks
 //	main:   Set(C[r], reduced)
 //	for i in 1..D-1:  from = (r + i) % D
-//	  main:   get{Wait summed[from];  Set(C[from], reduced@from)}
+//	  main:   get by blocks{Wait summed[from];  Set(C[from], reduced@from)}
 //	main:   Post read -> every peer by kernel;  Wait read[every peer] by kernel
 //
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // linearallreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 2e7c402629071e1e.
+// Proof: proven for D = 1..8, stamp 08aa0596b4b659ab.
 package linearallreducetwoshot

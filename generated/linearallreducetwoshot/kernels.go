@@ -16,9 +16,9 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
-		{Kind: kernels.Get, PreWait: 1},
+		{Kind: kernels.Get, PreWait: 1, ByBlocks: true},
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
-			Varies: true},
+			Varies: true, ByBlocks: true},
 	},
 }
 
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "e190670a75c249bd935d81d75c5eb6faaaa4cbdfac988e447e8bd2ba62dc44c9",
+	Source:  "43e3fca6147640fc4d1ad22b66e69346b12bc4af8520f823d2464ed984dca514",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducetwoshot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fb9413af1de2a8639ba77c68048a687a09538ed00f76214641926a8b769db04f
+// f5514de9034cb6011b9e6ee823a177a5f874ac01d51edc6ec415526852a3666e
 
 namespace {
 

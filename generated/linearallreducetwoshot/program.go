@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "4fd4f69ae90fe9051ba361cc7f21676a9e579bcb94298964f44fc70862137d9d",
-	Proof:    "proven for D = 1..8, stamp 2e7c402629071e1e",
+	Hash:     "3b4f53a944c1ef9f53552704e82a9fc2324e3b2500bc1b26c474d052dc20298d",
+	Proof:    "proven for D = 1..8, stamp 08aa0596b4b659ab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},
@@ -100,8 +100,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
 	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "242cd2d2d0f91ace6762ab2f658ce5224840c97b20919ec7734a635feabf93c3",
+	Source:  "f9522ffbbe125c231153db011c72e5b006b3e2b142e6cc04120dfa07124e1783",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

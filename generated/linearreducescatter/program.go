@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "0d838f161a8a536c5e453c1597e91d6c21a179df207a6f4b7026f96ae82a27bd",
+	Hash:     "313fb9afd55461afd2da64ab36957516fa0a55b5383705a70d315c808ea05cd2",
 	Proof:    "proven for D = 1..8, stamp 8437c418b2abcf35",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

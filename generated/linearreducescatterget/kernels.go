@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "bd4f5e1060f3b56a1903750b31f7655b2e176953a60fe1b2d933a90c4f177f90",
+	Source:  "cc593945f1efeff2b9948b49e254a851018ad8a6a6128b2311eeb2a642caa498",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

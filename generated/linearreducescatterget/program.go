@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "fc9019a448c1b95a61f995c26f07e7c22b029d2ac94baff9c83fedbd4cc459de",
+	Hash:     "261adcc75a949c540dba4861fa2a2c5b1e4e4d669658cb725bbeaa2f67f3e69e",
 	Proof:    "proven for D = 1..8, stamp e797c1a4c770f034",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

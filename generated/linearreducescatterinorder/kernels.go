@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "f4cf5354956c9e126482e57f69c10f24a5205e1ca6980682897d54cdfb97ecbe",
+	Source:  "9214d8a67ae2468e5d38837b154de1c72b7fd222fad35d914ebf3f14293b3422",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "5ac985dc0cf2815354e05b6a6118450ff0abc169adf34773d79e32c8c6cd0212",
+	Hash:     "6f62f27b0256c3900803d239bc006066abd0e8cff68cc559a5fe60a6ba7256cf",
 	Proof:    "proven for D = 1..8, stamp d756c99632f4eabc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

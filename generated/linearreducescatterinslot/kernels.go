@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "e734ab8437d153a4ce4333735eeec7b439403a7201397fbe4628d8575cdde3a3",
+	Source:  "076cb8e71d4a74f56fc04564dbfe3fce879f45877bad0c88cae27fba951c9856",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "ae372d5330f9ed314f31bcd7a4d4d0ed0ac62de176cfcdd03befb31d65e6adbf",
+	Hash:     "5b46a60e481576baa7738421c60af0ffea43d1b55f93d6dc4a78aa59e43880e5",
 	Proof:    "proven for D = 1..8, stamp 5fe33a88e8e19dad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

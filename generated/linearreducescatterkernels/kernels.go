@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "67d44975e539bc349cbb7da036839bcdfcd7eace92280bc1805105f35f827fa1",
+	Source:  "ac6c95c3f2c96b5d56cc54a6f0c98be58500fa2560f33411eb65855220b2b7b1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
 
@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "8cf5a998572985bd02cf12aaf7461481e1aaba19993784a5a4b2a84769fcb4c9",
+	Source:  "910652445e5463702269dc6159b42ecd2e9d0bfd2d92ef5352e9b351c6646065",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "550dc68529b2f5f1a5bf645156c9eabc51f648ba69231960f32b618e6be3aa89",
+	Source:  "f1064cda0a76833701c0e6a188e5b42ff10658b9f376a311db30b1befa1952fa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

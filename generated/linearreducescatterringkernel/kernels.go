@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "1f1025fefe37b3a50c0c9bd0c99796254a84ecc6e806ef19503b42e9c1e14323",
+	Source:  "7cb526a67f29fe473b1b5ea2018ccc12ee89890a3ede11b16ee94109ead45b8d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

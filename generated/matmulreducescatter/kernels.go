@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "dcaae367e3d2137ed11df1f53f3d15c577b91492112a77b15d73ed0d2937b737",
+	Source:  "1f668e2f46e378158cb8dbde7d3d6e8c424d0d88775a655bda1f44ede969a75b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "2bbcd6d81516fc21426b0f28cb5557c7d397fbacbc598bcfe76fb74f01c1854c",
+	Hash:     "f8b1191bfdc8bb3fa9b4bde8e1f24ac9c25a6cd8fcd57d88fb80a4be63a0e46c",
 	Proof:    "proven for D = 1..8, stamp 6a78a1b520636a21",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

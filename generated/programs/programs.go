@@ -17,6 +17,7 @@ import (
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearhandlesinloop"
 	"ovgen/generated/allgatherlinearkernels"
+	"ovgen/generated/allgatherlinearoneshot"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
 	"ovgen/generated/allgatherlinearringbackward"
@@ -25,6 +26,7 @@ import (
 	"ovgen/generated/allgatherlinearringput"
 	"ovgen/generated/allgatherlinearstartinloop"
 	"ovgen/generated/allgathermatmul"
+	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
@@ -82,6 +84,8 @@ var All = []harness.Program{
 		allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind),
 	harness.Of(&allgatherlinearkernels.Program, allgatherlinearkernels.Schedule, allgatherlinearkernels.New,
 		(*allgatherlinearkernels.Plan).Bind),
+	harness.Of(&allgatherlinearoneshot.Program, allgatherlinearoneshot.Schedule, allgatherlinearoneshot.New,
+		(*allgatherlinearoneshot.Plan).Bind),
 	harness.Of(&allgatherlinearparts.Program, allgatherlinearparts.Schedule, allgatherlinearparts.New,
 		(*allgatherlinearparts.Plan).Bind),
 	harness.Of(&allgatherlinearput.Program, allgatherlinearput.Schedule, allgatherlinearput.New,
@@ -97,6 +101,7 @@ var All = []harness.Program{
 	harness.Of(&allgatherlinearstartinloop.Program, allgatherlinearstartinloop.Schedule, allgatherlinearstartinloop.New,
 		(*allgatherlinearstartinloop.Plan).Bind),
 	harness.Of(&allgathermatmul.Program, allgathermatmul.Schedule, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
+	harness.Of(&allgatheroneshot.Program, allgatheroneshot.Schedule, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind),
 	harness.Of(&allgatherqkv.Program, allgatherqkv.Schedule, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New, (*allgathervpadded.Plan).Bind),

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "0eaf2ad2e88843398dc0cde9abb201981683d0b3f3bb28fdb7f269d8ddbd7280",
+	Source:  "d5667de557f3da62d11f6dd68d390e8299b3292dd31a304aea80dfd5307509a6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "6e3f6897b08e99e82e08001a8cb1f8f25ea90eb560752ed6ce07b9a2cb7de220",
+	Hash:     "fdad39926dd99e665255ea35b305512e14b594af2f1b2f9eb002d9f8f42e5f5f",
 	Proof:    "proven for D = 1..8, stamp b624bed1b94ba2b8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "fe0257f7f7ff26a589bd63862257939ee86be4082c23c6b2585b298882096f38",
+	Source:  "59a8fc685febab763e0b7e138e18e28ce8ad218f4e3e01428571a9df0b15b846",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "e5bf546ec5b64dcbe424266b89a3626b07ffc3abd5f8f85971ff15d10b4e573e",
+	Source:  "f85ed2861f1ca4cfe1914bbf8eb51abfba80de162264928f5e58e3fc460bf859",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "fe1ead5faf2a26d24779c44ac015efa04820bc4f12e101c0a3d078f7540b4bdd",
+	Hash:     "ea9131a5a5e969bfe007f6849e4eef9515e2367582f175b6f65b98f7c78cf8b7",
 	Proof:    "proven for D = 1..8, stamp eeab8265dfecba14",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "4cb064418592e7ef671f7288e47e54fac4d317a14852db994c7ca85bf1140195",
+	Source:  "c98940b2678671a8a7e3967c8d2e8485dc181cd18e9773b039d2ddcd7897952b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "0787aa4dab53462b902562c311dc7618784e6dbd7c1d6d07eeb66be4730b10d5",
+	Hash:     "3812d95ff0984a140f9af445383f46c1f0d6156165b04d6c2b12964e4087f7b3",
 	Proof:    "proven for D = 1..8, stamp 9b4f7135fb6ebfef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

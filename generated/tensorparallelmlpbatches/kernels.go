@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "a70eb93ada176b189b615445f6d6efcd6c9b5cfd3ea6b0957f15c28d7662e62c",
+	Source:  "4e8ea6663af241e41f21504d4e8dfabf0b72ae3cdf0a8c61dd4b3f48ae3eac54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

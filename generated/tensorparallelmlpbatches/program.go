@@ -37,7 +37,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "92b5f4c5b18aed2b34b530d0f981ea4850a042d1eec05e4a9a35ab8893460433",
+	Hash:     "ab8745cdf9c1a596760060614820b0d248440a0cea6e470039741a31333ce59f",
 	Proof:    "proven for D = 1..8, stamp 83ca2ffdd1029e60",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

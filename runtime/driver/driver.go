@@ -226,7 +226,8 @@ type Kernel struct {
 	// runs by it. A kernel that signals around its work lists the word in which its
 	// blocks count themselves, its posts and waits before the work, reads, writes, the
 	// count word again, resets of the words awaited, the step word, its posts after
-	// the work, its waits after these, their resets and the step word.
+	// the work, its waits after these, their resets and the step word. One whose blocks signal
+	// each for itself lists all of that block by block, without the count word.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
 
@@ -237,6 +238,8 @@ type Touch struct {
 	Bytes int64
 	Value uint32 // for TouchWait and TouchPost
 	Type  Type   // of the elements of a kernel that computes with them
+	// Block that does this, from 1, of a kernel whose blocks signal each for itself; 0: any.
+	Block int
 }
 
 // TouchKind is how a kernel uses a range.

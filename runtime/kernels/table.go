@@ -22,9 +22,11 @@ type Kernel struct {
 	PreWait  Words // awaited before the work, and taken back to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms of a sum: so many, or up to so many where Varies.
+	// Terms of a sum or tensors of a gather: so many, or up to so many where Varies.
 	Terms  int
 	Varies bool
+	// ByBlocks: each block does all of this for its part of the work, by words of its own.
+	ByBlocks bool
 }
 
 // Words is how many words a kernel posts or awaits at one place.
@@ -48,16 +50,19 @@ const (
 	Get    Kind = "get"
 	Put    Kind = "put"
 	Shot   Kind = "shot"
+	Gather Kind = "gather"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
 // which parameters follow the words, and the memory that a launch touches.
 type Work string
 
-// Kinds of work. A copy moves bytes; a sum adds up tensors, and is compiled for each element type.
+// Kinds of work. A copy moves bytes, and a gather those of several tensors of one size, to one place
+// after another; a sum adds up tensors, and is compiled for each element type.
 const (
 	Nothing Work = ""
 	Copies  Work = "copy"
+	Gathers Work = "gather"
 	Sums    Work = "sum"
 )
 
@@ -81,6 +86,7 @@ var rows = []row{
 	{Get, Copies, "copies from it", 16},
 	{Put, Copies, "copies to it", 16},
 	{Shot, Sums, "adds up tensors in order and in fp32", 132},
+	{Gather, Gathers, "copies tensors one after another", 132},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -119,8 +125,11 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 
+// Gathers reports whether the kernel copies several tensors.
+func (k Kernel) Gathers() bool { return k.Kind.Work() == Gathers }
+
 // Signals reports whether the kernel posts or awaits around work of its own.
-func (k Kernel) Signals() bool { return (k.Sums() || k.Copies()) && k.words() != [4]Words{} }
+func (k Kernel) Signals() bool { return k.Kind.Work() != Nothing && k.words() != [4]Words{} }
 
 // Base is the kernel's name but for the element type: "shot", or "shot2".
 func (k Kernel) Base() string {

@@ -146,7 +146,7 @@ func (p *Plan) layOut() error {
 		if s.count < 1 {
 			continue // a set that a rank alone has no member of
 		}
-		offset, err := arena.Words(s.count * p.Size())
+		offset, err := arena.Words(s.words(p.Size()))
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (p *Plan) Layout() []Region {
 	}
 	for _, s := range p.semaphores {
 		for r, at := range s.base {
-			list = append(list, Region{s.name, r, at, 4 * int64(s.count*p.Size())})
+			list = append(list, Region{s.name, r, at, 4 * int64(s.words(p.Size()))})
 		}
 	}
 	for _, s := range p.streams {

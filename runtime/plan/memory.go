@@ -140,7 +140,7 @@ func (b *Builder) measure() (Memory, error) {
 		m.Staging += group.StagingBytes(f.bytes)
 	}
 	for _, s := range p.semaphores {
-		m.Words += int64(s.count * p.Size())
+		m.Words += int64(s.words(p.Size()))
 	}
 	for _, s := range p.streams {
 		if s.multiply {

@@ -49,10 +49,17 @@ type Semaphore struct {
 type semaphores struct {
 	name   string
 	count  int
+	blocks int          // of kernels that have these words each, 1 where words are not by blocks
 	single bool         // made by Builder.Semaphore
 	offset int64        // in the arena
 	base   []driver.Ptr // by rank, as mapped here
 }
+
+// words are how many there are on a rank.
+func (s *semaphores) words(ranks int) int { return s.count * ranks * s.blocks }
+
+// stride is the words from those of a block to those of the next one.
+func (s *semaphores) stride() int { return s.count * len(s.base) }
 
 // String is "ready", or "ready[8]" of a set of eight.
 func (s *semaphores) String() string {

@@ -100,6 +100,9 @@ type StepWords struct {
 	PrePost, PreWait, PostPost, PostWait []driver.Ptr
 	Step                                 driver.Ptr
 	Value                                uint32
+	// Stride is, where blocks signal each for itself, the words from those of a block, of which
+	// the above are the first one's, to those of the next.
+	Stride int
 }
 
 // StepWords counts the step of such a kernel, which the Launch that follows enqueues. The
@@ -116,7 +119,32 @@ func (q *Queue) StepWords(s *Stream, kind string, x Signals) (w StepWords) {
 	w.PostPost = q.around(false, x.PostPost, x.To)
 	w.PostWait = q.around(true, x.PostWait, EveryPeer)
 	w.Step, w.Value = s.step, group.StepValue(q.plan.id, q.step)
+	w.Stride = q.stride(x)
 	return w
+}
+
+// stride is that of the words of all the semaphores; the run fails where they differ.
+func (q *Queue) stride(x Signals) (words int) {
+	for _, sem := range [...]*Semaphore{x.PrePost, x.PreWait, x.PostPost, x.PostWait} {
+		switch {
+		case sem == nil || sem.set.blocks == 1:
+		case words != 0 && words != sem.set.stride():
+			q.Fail(fmt.Errorf("%s has words by blocks and other words between them than the semaphores beside it", sem))
+		default:
+			words = sem.set.stride()
+		}
+	}
+	return words
+}
+
+// ByBlocks says that the semaphores have words for each block of the kernel.
+func (x *Signals) ByBlocks() bool {
+	for _, sem := range [...]*Semaphore{x.PrePost, x.PreWait, x.PostPost, x.PostWait} {
+		if sem != nil && sem.set.blocks > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // around collects the words of one signal of a kernel, and adds the signal to the text of

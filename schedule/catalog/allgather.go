@@ -88,6 +88,15 @@ var AllGatherLinearFused = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.Pull{By: s.OneKernel, WithStep: true}}},
 }
 
+// AllGatherLinearOneShot reads all shards by one kernel and multiplies all rows at once, so
+// that the weights are read once and not for each shard. Nothing overlaps; choose it for
+// few rows, where the product is bound by reading the weights: below about 512 with two ranks.
+var AllGatherLinearOneShot = s.Schedule{
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
+}
+
 // AllGatherLinearBroadcast takes a root a step: in step i rank i pushes its shard to
 // all peers, and every rank multiplies the shards in the order of ranks. It is
 // nvFuser's pipeline without an index offset. All ranks multiply rows 0 first, so all

@@ -6,11 +6,21 @@ import s "ovgen/schedule"
 // into C, r+1 first, while the own rows are copied beside. NCCL's all-gather is its
 // counterpart.
 var AllGather = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
-		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
-	},
-	Ops: []s.Op{s.Copy("C", "A")},
+	Tensors: spread,
+	Ops:     []s.Op{s.Copy("C", "A")},
+}
+
+var spread = []s.Tensor{
+	{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+}
+
+// AllGatherOneShot is AllGather by one kernel, which reads from all peers at once. Choose it
+// below about a megabyte a rank, where the copy engine takes longer to start than to copy.
+var AllGatherOneShot = s.Schedule{
+	Tensors: spread,
+	Ops:     []s.Op{s.Copy("C", "A")},
+	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
 
 // ReduceScatter sums the ranks' A and leaves each its rows of the sum: peers' rows are

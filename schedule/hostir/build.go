@@ -74,6 +74,11 @@ func Reduce(s StreamRef, dst View, terms ...View) Step {
 	return Step{Stream: s, Do: Sum, Reads: terms, Writes: []View{dst}, By: ReduceKernel}
 }
 
+// Collect copies views one after another to dst, by a kernel that signals around that.
+func Collect(s StreamRef, dst View, shards ...View) Step {
+	return Step{Stream: s, Do: Gather, Reads: shards, Writes: []View{dst}}
+}
+
 // Multiply is the product of a and b by its indices, with a bias or none.
 func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}

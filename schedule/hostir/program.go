@@ -89,6 +89,19 @@ func (d Divide) Divisor(ranks int64) int64 {
 	return by * max(d.Times, 1)
 }
 
+// BlockSemaphores are those that steps signal by blocks: they have a word for each block.
+func (p *Program) BlockSemaphores() map[string]bool {
+	found := map[string]bool{}
+	Steps(p.Body, func(s Step) {
+		for _, w := range s.Words() {
+			if s.ByBlocks {
+				found[w.Semaphore] = true
+			}
+		}
+	})
+	return found
+}
+
 // SemaphoreNames are the names of the program's semaphores.
 func (p *Program) SemaphoreNames() []string {
 	var names []string

@@ -23,19 +23,24 @@ type Step struct {
 	Accumulate bool
 	Post       []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
-	// reduce, get, put or shot. Empty: the copy engine, the library of products, or a
+	// reduce, get, put, shot or gather. Empty: the copy engine, the library of products, or a
 	// stream memory operation.
 	By string
+	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
+	// and awaits words of its own, from the blocks of its number at the peers.
+	ByBlocks bool
 }
 
 // Work is what a step does between its words.
 type Work string
 
-// Kinds of work. A copy reads one view and writes one of its size; a sum adds up the views
-// that it reads in their order, in fp32, and rounds once; a product is a contraction.
+// Kinds of work. A copy reads one view and writes one of its size; a gather copies the views
+// that it reads, one after another, to one that they fill; a sum adds up the views that it reads
+// in their order, in fp32, and rounds once; a product is a contraction.
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
+	Gather  Work = "gather"
 	Sum     Work = "sum"
 	Product Work = "product"
 )
@@ -125,6 +130,10 @@ func (s Step) check() error {
 		if !one || len(s.Reads) != 1 {
 			return fmt.Errorf("a copy reads one view and writes one")
 		}
+	case Gather:
+		if !one || !s.Fused() {
+			return fmt.Errorf("a gather writes one view, and a kernel does it between its signals")
+		}
 	case Sum:
 		if !one || s.By == "" {
 			return fmt.Errorf("a sum writes one view, and a kernel does it")
@@ -145,9 +154,12 @@ func (s Step) check() error {
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")
 	}
+	if s.ByBlocks && !s.Fused() {
+		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")
+	}
 	for _, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum {
-			return fmt.Errorf("%s: only a sum reads a view for each value of an index", v.Buffer)
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather {
+			return fmt.Errorf("%s: only a sum and a gather read a view for each value of an index", v.Buffer)
 		}
 	}
 	return nil

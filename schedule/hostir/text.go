@@ -38,7 +38,15 @@ func (s Step) text() string {
 	case !s.Fused() && s.By == s.alone():
 		return list + " by kernel"
 	}
-	return s.By + "{" + list + "}"
+	return s.open() + list + "}"
+}
+
+// open begins what one kernel does, all of it or each of its blocks.
+func (s Step) open() string {
+	if s.ByBlocks {
+		return s.By + " by blocks{"
+	}
+	return s.By + "{"
 }
 
 // texts are words.
@@ -73,6 +81,8 @@ func (s Step) work() string {
 		operands = append(operands, v.String())
 	}
 	switch s.Do {
+	case Gather:
+		name = "Gather"
 	case Sum:
 		name = "Reduce"
 	case Product:

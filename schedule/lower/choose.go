@@ -17,7 +17,8 @@ type options struct {
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
 	carriage
-	leaving carriage // of the partial results of two layers, whose first has the other one
+	leaving  carriage // of the partial results of two layers, whose first has the other one
+	byBlocks bool     // blocks of kernels signal each for itself where they can
 
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
 }
@@ -38,7 +39,7 @@ type lowering struct {
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, puts, shots, sumRings, gets, paddings)
+	slotted, stagings, stored, puts, shots, sumRings, gets, gatherShots, paddings)
 
 // by is a lowering by a way.
 func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {

@@ -56,6 +56,9 @@ func nonsense(s schedule.Schedule, n int) schedule.Schedule {
 		return s
 	}
 	v := reflect.ValueOf(s.Moves[0].Way)
+	if v.NumField() == 0 {
+		return s
+	}
 	x := reflect.New(v.Type()).Elem()
 	x.Set(v)
 	switch f := x.Field(n % x.NumField()); f.Kind() {

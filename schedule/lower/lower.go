@@ -17,6 +17,7 @@ var passes = []pass{
 	handles,   // the exchange of IPC handles out of the program
 	kernels,   // posts, waits and copies by emitted kernels
 	fuse,      // steps around a copy or a sum as one launch
+	byBlocks,  // a word for each block where one launch signals another
 	origins,   // the field of the schedule that each step comes from
 	simplify,  // index expressions as a person would write them
 	renamed,   // roles -> the names of the tensors

@@ -95,7 +95,8 @@ static const struct {
 #define TYPED(name, type) {#name "_" #type, run<struct name, name##_##type>}
 #define SUM(name) TYPED(name, bf16), TYPED(name, fp16), TYPED(name, fp32)
     KERNEL(wait), KERNEL(post), KERNEL(copy), SUM(reduce), SUM(reduce2), KERNEL(get), KERNEL(get2), KERNEL(put),
-    SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4),
+    SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(shot5),
+    KERNEL(gather),
 };
 
 static void play(World &w, unsigned r, unsigned seed)

@@ -83,7 +83,7 @@ var machines = map[string]*Machine{
 		Link:      390e3, KernelLink: 325e3,
 		Get:      Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
 		Put:      Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
-		Blocks:   map[string]int{"copy": 16, "get": 16, "put": 16, "reduce": 264, "shot": 132},
+		Blocks:   map[string]int{"copy": 16, "get": 16, "put": 16, "reduce": 264, "shot": 132, "gather": 132},
 		Eager:    Latencies{Launch: 4, Next: 4, Copy: 5, Batch: 3, Write: 0.6, Poll: 0.5, Visible: 1, Event: 1.5},
 		Replayed: Latencies{Launch: 2.5, Next: 1.2, Copy: 4.5, Batch: 2.2, Write: 0.6, Poll: 0.5, Visible: 1, Event: 0},
 		Host:     HostTimes{Product: 3, Kernel: 2.5, Copy: 1.5, Batch: 1, Event: 0.4, Graph: 4},

@@ -177,7 +177,7 @@ func (m *machine) relate() {
 		seen := map[int32]bool{int32(i): true}
 		add := func(list []int32) {
 			for _, j := range list {
-				if !seen[j] && (m.steps[j].group != s.group || s.op == nil) {
+				if !seen[j] && (m.steps[j].group != s.group || m.steps[j].block != s.block || s.op == nil) {
 					seen[j] = true
 					s.conflicts = append(s.conflicts, j)
 				}

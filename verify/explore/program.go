@@ -104,6 +104,9 @@ func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System
 		}
 		s.Words[sem.Name] = 4 * int64(shape.Ranks) * members
 	}
+	for name := range p.BlockSemaphores() {
+		s.Words[name] *= blocks
+	}
 	for r := range shape.Ranks {
 		for _, b := range p.Buffers {
 			if err := s.buffer(p, shape, b, r); err != nil {

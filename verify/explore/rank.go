@@ -19,8 +19,9 @@ type rankBuilder struct {
 	streams   map[string][]int32 // last steps of each stream
 	events    map[int][]int32    // the steps that each event's last record marks
 	graph     bool
-	one       bool // all streams are one
-	waits     bool // the next step begins a launch that waits
+	one       bool  // all streams are one
+	waits     bool  // the next step begins a launch that waits
+	block     int64 // of the launch that is being added, where blocks signal each for itself
 }
 
 // whole adds a run, with the caller's writes before and reads after it.
@@ -89,7 +90,7 @@ func (b *rankBuilder) last(stream string) []int32 {
 
 // add puts a step on a stream.
 func (b *rankBuilder) add(stream string, s *step) int32 {
-	s.rank, s.run = b.rank, b.run
+	s.rank, s.run, s.block = b.rank, b.run, b.block
 	if s.op != nil && s.op.Kind != ops.After && s.op.Kind != ops.Done {
 		s.lives = append(s.lives, b.life[b.rank])
 	}
@@ -123,6 +124,10 @@ func (b *rankBuilder) launch(list []ops.Op) int {
 	b.group++
 	for i := range list[:n] {
 		b.waits = b.waits || slices.ContainsFunc(list[i].Words, func(w ops.Word) bool { return !w.Write })
+	}
+	if first.ByBlocks {
+		b.byBlocks(list[:n])
+		return n
 	}
 	for i := range list[:n] {
 		b.op(&list[i])

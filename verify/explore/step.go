@@ -37,6 +37,7 @@ type step struct {
 	result     int       // of check
 	conflicts  []int32
 	group      int32 // steps of one operation share it
+	block      int64 // of a launch whose blocks signal each for itself
 	serialWait bool  // the first of a launch's steps that signals, where the launch waits
 }
 

@@ -24,6 +24,10 @@ type Op struct {
 	// themselves. The kernel uses it from its start until its work is done, so all
 	// operations of the kernel up to then have it. It is unset where its Buffer is empty.
 	Count Loc
+	// ByBlocks: each block of the kernel does all of its launch's operations for its own part
+	// of each use, and has words of its own beside those named here, which the blocks of its
+	// number in other launches post and await. Two uses of the same bytes have the same parts.
+	ByBlocks bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
 	// follows: linear gelu.
 	Form string
@@ -130,6 +134,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Kernel != "" {
 		b = append(append(b, " by kernel "...), o.Kernel...)
+	}
+	if o.ByBlocks {
+		b = append(b, " by blocks"...)
 	}
 	if o.Count.Buffer != "" {
 		b = o.Count.append(append(b, " counting in "...))

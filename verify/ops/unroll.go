@@ -131,8 +131,8 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 // is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
-	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
-	if n.Fused() {
+	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
+	if n.Fused() && !n.ByBlocks {
 		at.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
 	}
 	for _, w := range n.Pre {
@@ -142,6 +142,8 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Nothing:
 	case hostir.Copy:
 		u.copy(at, n)
+	case hostir.Gather:
+		u.gather(at, n)
 	case hostir.Sum:
 		u.sum(at, n)
 	case hostir.Product:
@@ -190,6 +192,21 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 	op.Kind = Copy
 	op.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
 	u.add(op)
+}
+
+// gather adds a copy for each of its views.
+func (u *unroller) gather(op Op, n hostir.Step) {
+	op.Kind = Copy
+	to, _ := u.view(n.Writes[0])
+	for _, v := range n.Reads {
+		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {
+			from, bytes := u.view(v)
+			one := op
+			one.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: bytes})
+			u.add(one)
+			to.Offset += bytes
+		})
+	}
 }
 
 // sum adds a sum: its terms in order, then its result.

@@ -18,6 +18,7 @@ const (
 	Bounds      Property = "uses lie inside declared memory"
 	Abort       Property = "an abort drains every wait"
 	Signals     Property = "words are only posted, awaited and reset"
+	Blocks      Property = "blocks of kernels signal each for itself alike"
 	Rest        Property = "every word is back at rest after each run"
 	Remote      Property = "remote writes go only to plan-owned memory"
 	Allocations Property = "allocated memory is used, and kept from New to Close"

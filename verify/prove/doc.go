@@ -26,6 +26,8 @@
 //	                                                       where it accumulates
 //	fused kernel     stream order; what it waits for,      as its parts; the stream's count
 //	                 does and posts, in that order         word, until its work is done: written
+//	fused by blocks  the same for each block, blocks       its part of each use, words of
+//	                 in any order to each other            its own; no count word
 //	Done             stream order of main                  nothing
 //	caller, other    after the rank's Done, before         everything that is the rank's, its
 //	plans            its next After                        words left out: written
@@ -50,7 +52,7 @@
 //
 // # Properties
 //
-// Each has a file of its name: shapes, events, bounds, abort, signals, rest, remote,
+// Each has a file of its name: shapes, events, bounds, abort, signals, blocks, rest, remote,
 // allocations, bracket, matching, deadlock, reset, window, race, contents, serial; and
 // warn, which refuses nothing. Their order matters: each may rest on earlier ones.
 //
@@ -68,6 +70,11 @@
 // execution take the first operation, in the graph's order, that has not happened. All
 // operations before it have happened, so it may start; if it is a wait, its post has
 // happened and no reset since.
+//
+// Blocks. A kernel whose blocks signal each for itself stands in the list once, for one block.
+// Any path of the graph can be followed with the operations of any one block in their place,
+// and any circle over several blocks would be one over the list's own operations. By blocks,
+// only blocks of one number conflict with each other, and those have the list's order.
 //
 // Runs. Buffers have period 1: a run uses the same bytes as the one before. By bracket all
 // of a rank's operations in a run lie between After and Done. Two conflicting operations x

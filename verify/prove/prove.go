@@ -200,6 +200,7 @@ var checks = []func(*proof) *Counterexample{
 	(*proof).bounds,
 	(*proof).drains,
 	(*proof).signals,
+	(*proof).blocks,
 	(*proof).resets,
 	(*proof).remoteWrites,
 	(*proof).allocations,

@@ -16,6 +16,7 @@ type kind struct {
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
+	gathers  bool // it makes a copy for each tensor that it reads
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -27,6 +28,7 @@ var kinds = map[string]kind{
 	"get":    {waits: true},
 	"put":    {waits: true},
 	"shot":   {waits: true, sum: true},
+	"gather": {waits: true, gathers: true},
 }
 
 // launch is one launch of a kernel.
@@ -38,6 +40,78 @@ type launch struct {
 
 // threads are the most of a block.
 const threads = 1024
+
+// blocks are the operations of the launch, which all of its blocks do together, or each for its
+// part: then they are those of the first block for the parts of all.
+func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
+	if len(l.touches) == 0 || l.touches[0].Block == 0 {
+		return l.split(n, o, k)
+	}
+	o.ByBlocks = true
+	var whole []ops.Op
+	used := map[ops.Loc]bool{} // words
+	for block := range int(l.grid.X) {
+		one := *l
+		one.touches = slices.DeleteFunc(slices.Clone(l.touches),
+			func(t driver.Touch) bool { return t.Block != block+1 })
+		list, err := one.split(n, o, k)
+		if err == nil && block == 0 {
+			whole = list
+			for _, o := range list {
+				for _, w := range o.Words {
+					used[w.At] = true
+				}
+			}
+		} else if err == nil {
+			err = together(whole, list, used)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("block %d of %d: %w", block, l.grid.X, err)
+		}
+	}
+	if last := l.touches[len(l.touches)-1].Block; last != int(l.grid.X) {
+		return nil, fmt.Errorf("it has %d blocks, and its parameters say %d", l.grid.X, last)
+	}
+	return whole, nil
+}
+
+// together adds a block's operations to those of the blocks before it: as many of the same kinds,
+// with the next part of each use, and with words that no block before it has, all of them as far
+// from the first block's.
+func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
+	if len(list) != len(whole) {
+		return fmt.Errorf("it does %d operations, and the first block %d", len(list), len(whole))
+	}
+	apart := int64(0)
+	for i := range list {
+		to, from := &whole[i], &list[i]
+		words := slices.DeleteFunc(slices.Clone(to.Words), func(w ops.Word) bool { return isStep(w.At) })
+		if from.Kind != to.Kind || len(from.Words) != len(words) ||
+			len(from.Uses) != len(to.Uses) && len(from.Uses) > 0 {
+			return fmt.Errorf("it does\n\t%s\nand the first block\n\t%s", from, to)
+		}
+		for j, w := range from.Words {
+			first := words[j]
+			if apart == 0 {
+				apart = w.At.Offset - first.At.Offset
+			}
+			first.At.Offset += apart
+			if apart <= 0 || w != first || used[w.At] && w.At != from.Words[max(j-1, 0)].At {
+				return fmt.Errorf("its word %s is not one of its own where the first block has %s", w, words[j])
+			}
+			used[w.At] = true
+		}
+		for j, u := range from.Uses {
+			next := to.Uses[j]
+			next.At.Offset += next.Bytes
+			if u.At != next.At || u.Write != next.Write {
+				return fmt.Errorf("its part is %s, and those before it end at %s", u, next.At)
+			}
+			to.Uses[j].Bytes += u.Bytes
+		}
+	}
+	return nil
+}
 
 // check refuses a geometry of the launch with which the kernel is not correct.
 func (l *launch) check(k kind) error {
@@ -77,7 +151,7 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
 	}
 	o.Kernel = name
-	list, err := l.split(n, o, k)
+	list, err := l.blocks(n, o, k)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
@@ -177,12 +251,26 @@ func (p *phases) list(o ops.Op) (list []ops.Op, err error) {
 		p.opens.Words = append(p.opens.Words, before.Words...)
 		return []ops.Op{p.opens}, nil
 	}
-	for _, part := range []ops.Op{p.opens, before, p.work, p.posts, after} {
+	parts := []ops.Op{p.opens, before, p.work, p.posts, after}
+	if p.kind.gathers {
+		parts = slices.Concat(parts[:2], copies(p.work), parts[3:])
+	}
+	for _, part := range parts {
 		if part.Kind != ops.Signal || len(part.Words) > 0 {
 			list = append(list, part)
 		}
 	}
 	return list, nil
+}
+
+// copies are those of a gather: each reads a tensor, and then writes it.
+func copies(work ops.Op) (list []ops.Op) {
+	for i := 0; i < len(work.Uses); i += 2 {
+		one := work
+		one.Uses = work.Uses[i:min(i+2, len(work.Uses))]
+		list = append(list, one)
+	}
+	return list
 }
 
 // wait is one of a kernel's waits: the words that it awaits, their resets, and the notes

@@ -154,9 +154,10 @@ func (p *pools) newOp() *op {
 
 // giveOp takes back an operation that is done, with its slices.
 func (p *pools) giveOp(o *op) {
-	items, params, binds, touches := o.items[:0], o.params[:0], o.binds[:0], o.running.touches[:0]
+	items, params, binds := o.items[:0], o.params[:0], o.binds[:0]
+	kept := kernelRun{touches: o.running.touches[:0], counted: o.running.counted[:0]}
 	*o = op{}
-	o.items, o.params, o.binds, o.running.touches = items, params, binds, touches
+	o.items, o.params, o.binds, o.running = items, params, binds, kept
 	p.ops = append(p.ops, o)
 }
 

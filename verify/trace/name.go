@@ -34,6 +34,7 @@ var kinds = []struct {
 }{
 	{"Wait", timeline.Wait}, {"Post", timeline.Post}, {"_copy", timeline.Copy}, {"_get", timeline.Copy},
 	{"_put", timeline.Copy}, {"_reduce", timeline.Sum}, {"_shot", timeline.Sum},
+	{"_gather", timeline.Copy},
 }
 
 func kind(text string) timeline.Kind {

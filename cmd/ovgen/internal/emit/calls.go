@@ -165,16 +165,20 @@ func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	return before, []jen.Code{field().Op("...")}
 }
 
-// launch is one kernel that signals around a copy or a sum: it posts, waits, works, posts and
-// waits, each at most once. A sum signals every peer; a copy waits for one before it and posts to
+// launch is one kernel that signals around its work: it posts, waits, works, posts and waits,
+// each at most once. A sum and a gather signal every peer; a copy waits for one before it and posts to
 // one after it, or to every peer.
 func (b *body) launch(n hostir.Step) []jen.Code {
 	dst := n.Writes[0]
 	var before, work, terms []jen.Code
-	if n.Do == hostir.Sum {
+	switch n.Do {
+	case hostir.Sum:
 		before, terms = b.terms(n.Reads)
 		work = append([]jen.Code{b.address(dst), b.bytes(dst)}, terms...)
-	} else {
+	case hostir.Gather:
+		before, terms = b.terms(n.Reads)
+		work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
+	default:
 		work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
 	}
 	signals := b.signals(n)
@@ -194,7 +198,7 @@ func (b *body) signals(n hostir.Step) []jen.Code {
 		post, wait string
 	}{{n.Pre, "PrePost", "PreWait"}, {n.Post, "PostPost", "PostWait"}} {
 		for i, w := range at.words {
-			name, sums := at.post, n.Do == hostir.Sum
+			name, sums := at.post, n.Do != hostir.Copy
 			if w.Wait {
 				name = at.wait
 			}

@@ -68,6 +68,9 @@ func (u *unit) carriers() string {
 	if !u.device {
 		return text + ": there is no device code in this package."
 	}
+	if text == "" {
+		text = "Copies between ranks go by " + carried[schedule.Kernels]
+	}
 	text += ". "
 	if u.sums() {
 		text += "Sums are made by kernels. "
@@ -94,7 +97,11 @@ func describe(p *hostir.Program) string {
 		for _, o := range m.Options {
 			options = append(options, o.Field+" "+o.Value)
 		}
-		b.WriteString(hanging(fmt.Sprintf("%s by %s: ", m.Of, schedule.WayName(m.Way)), options))
+		by := m.Of + " by " + schedule.WayName(m.Way)
+		if len(options) > 0 {
+			by += ": "
+		}
+		b.WriteString(hanging(by, options))
 	}
 	return b.String()
 }

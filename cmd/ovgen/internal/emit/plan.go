@@ -271,10 +271,13 @@ func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 }
 
 func (u *unit) declareSemaphores(expr goExpr) (code []jen.Code) {
+	byBlocks := u.program.BlockSemaphores()
 	for _, s := range u.program.Semaphores {
 		value := builderCall("Semaphore", jen.Lit(s.Name))
 		if !s.Count.IsZero() {
 			value = builderCall("Semaphores", jen.Lit(s.Name), expr(s.Count))
+		} else if byBlocks[s.Name] {
+			value = builderCall("ByBlocks", value)
 		}
 		code = append(code, setField(s.Name, value))
 	}

@@ -83,12 +83,12 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 
 // signalsAlike says whether two kernels post and await as many words at the same places.
 func signalsAlike(a, b kernels.Kernel) bool {
-	return a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost && a.PostWait == b.PostWait
+	return a.ByBlocks == b.ByBlocks && a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost && a.PostWait == b.PostWait
 }
 
 // kernelOf is the kernel of a step. Posts and waits alone serve any number of peers.
 func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
-	k := kernels.Kernel{Kind: kernels.Kind(s.By)}
+	k := kernels.Kernel{Kind: kernels.Kind(s.By), ByBlocks: s.ByBlocks}
 	if w, ok := s.Signal(); ok {
 		if w.Wait {
 			k.PreWait = kernels.EachPeer
@@ -112,7 +112,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	}
 	words(s.Pre, &k.PrePost, &k.PreWait)
 	words(s.Post, &k.PostPost, &k.PostWait)
-	if s.Do == hostir.Sum {
+	if s.Do == hostir.Sum || s.Do == hostir.Gather {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 	}
 	return k
