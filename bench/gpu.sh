@@ -82,10 +82,11 @@ if [ "$PART" = join ]; then
 fi
 
 if [ "$PART" != bench ]; then
-  part driver "$BIN/cuda.test" -test.run 'Conform|NoAllocs|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
+  part driver "$BIN/cuda.test" -test.run 'Conform|NoAllocs|Peers|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
   for n in 2 4; do
     [ "$gpus" -ge $n ] || continue
     part "verify-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50}
+    part "oneprocess-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} -oneprocess
     part "disturbed-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} -delays -straggler -shapes "1024,512,768"
     part "scenarios-$n" "$BIN/scenario.test" -test.v -test.run TestProcesses -driver cuda -ranks $n
   done

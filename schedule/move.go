@@ -59,7 +59,7 @@ type Option struct {
 	Zero         bool // the value is the one that is taken where the schedule says none
 }
 
-// Options are the options of a way with their values; those left open have the default's.
+// Options are the options of a way with their values; options left open have the default's.
 func Options(w Way) (list []Option) {
 	if w == nil {
 		return nil

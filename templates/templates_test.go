@@ -63,7 +63,8 @@ func (c code) write(t *testing.T) string {
 	for name, text := range headers {
 		files[filepath.Join("device", name)] = text
 	}
-	for name, parts := range map[string][]Part{c.name + ".cu": c.parts, c.name + "_host.cc": {{"host.cc.tmpl", c.host}}} {
+	for name, parts := range map[string][]Part{
+		c.name + ".cu": c.parts, c.name + "_host.cc": {{"host.cc.tmpl", c.host}}} {
 		text, err := Render(parts...)
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +178,8 @@ func TestRenderErrors(t *testing.T) {
 	if _, err := Render(Part{"nothing.tmpl", nil}); err == nil {
 		t.Error("a template that does not exist is no error")
 	}
-	if _, err := Render(Part{"head.cu.tmpl", struct{ From string }{"x"}}); err == nil || !strings.Contains(err.Error(), "head.cu.tmpl, line 2") {
+	_, err := Render(Part{"head.cu.tmpl", struct{ From string }{"x"}})
+	if err == nil || !strings.Contains(err.Error(), "head.cu.tmpl, line 2") {
 		t.Errorf("got %v, want the template and the line of its text", err)
 	}
 }

@@ -138,10 +138,10 @@ func script(steps []step) string {
 	return b.String()
 }
 
-// fetching is what the go command says where the module cache lacks something.
+// fetching matches the go command's messages about modules that the cache lacks.
 var fetching = regexp.MustCompile(`(?m)^go: downloading .*\n`)
 
-// varies is what differs from run to run: times, rates and stamps.
+// varies matches the texts that differ from run to run: times, rates and stamps.
 var varies = regexp.MustCompile(`\b[0-9a-f]{16}\b|\b[0-9]+\.[0-9]+\b|\b[0-9]+ %`)
 
 // matches compares by lines, blanks in a row as one; a line of the page that is ...

@@ -76,8 +76,8 @@ func goVars(t *testing.T) []string {
 	return append(vars, "GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false")
 }
 
-// userModule makes a module that requires ovgen: module FOLDER PATH. Its other
-// requirements are those of ovgen, as go mod tidy would find them.
+// userModule makes a module that requires ovgen: module FOLDER PATH. Its other requirements
+// are ovgen's requirements, as go mod tidy would find them.
 func userModule(ts *testscript.TestScript, repo string, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: module FOLDER PATH")

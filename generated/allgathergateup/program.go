@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "e46403fe424a7095d3555d81a04525c3f7e2b1aff4017e87378e79347607e575",
-	Proof:   "proven for D = 1..8, stamp 84749177c0a2837f",
+	Hash:    "d3e2e24a681a4e0b8c22c689a654ea2597aa20224b95c715d9a65118fb87d510",
+	Proof:   "proven for D = 1..8, stamp 8fbbe36713dc7d67",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

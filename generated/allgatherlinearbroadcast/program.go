@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "98c529ed949011fbc3f7eedeac5b6dd546a8242856b737fd39b60dcadc359556",
-	Proof:   "proven for D = 1..8, stamp a31a4fdab3950fd1",
+	Hash:    "0a2d3981299bbfa1150d92a582ff4011b468706bf73f48e6ad51d15c1d74d5bf",
+	Proof:   "proven for D = 1..8, stamp c9f132b647ae2e28",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

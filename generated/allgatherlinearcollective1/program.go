@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "0fba856b100594ed6c1ba81de487868f422c91f114ff58ddaff46ea757250002",
-	Proof:   "proven for D = 1..8, stamp db2dae94aef3865f",
+	Hash:    "b8fd40202370861c6df3887d542a71ce928bfe30977e40cc10474e09598561ea",
+	Proof:   "proven for D = 1..8, stamp 2b7887819b1c134f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "5a7c9241ec711799339955aa851d4a39c6cbb52ade2576db6b86c76c06fcbb9e",
+	Source:  "c9c9bfeb2d5572422f2d8ff96da666d92a9e7f1d97bdfa3a6f9245c11983b7ee",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "b9e38a4e88afda9686afa23ae8cc60415abeeab4418214a3574faa8e21835385",
-	Proof:    "proven for D = 1..8, stamp 74717d0ecab32cb9",
+	Hash:     "fdfae06911c31b92930615accc7b9f18f74e46bf2ef8080742198ae7501862a8",
+	Proof:    "proven for D = 1..8, stamp 31be48d20691b2b3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "36a2e62e4a5915f00e86505156a174dcd91a1081a89828cd49394246b8fe8c92",
+	Source:  "b88a55c93e3cb59928b3a58db1ada6e3423119886148bb9e4cfee47210ee1835",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "713b0de8facc16aa84ce1413d3857f9fc396b09dfe0b039f68911cee3aef82ad",
+	Source:  "a4bfd6b51d61d5fcd748b44f657ef1837003e60ecbdc6ca953aa9a94e31c2254",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

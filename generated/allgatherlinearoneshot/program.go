@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearoneshot",
-	Hash:     "794f24c58cc8543847d4cc52fa2adb443a901a3dc3d97f465ce6dda6689778bf",
-	Proof:    "proven for D = 1..8, stamp 513f87b63df90392",
+	Hash:     "6dd435c618a7191eca696200291c55a2d7f09ce59b71359befc3aa1ac4d72533",
+	Proof:    "proven for D = 1..8, stamp d6b50ba49eb10c5b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

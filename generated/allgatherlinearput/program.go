@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "6a2b90f24d87c14fee36834fd205d47559872938e3beffef53463f50a1b3e48e",
-	Proof:   "proven for D = 1..8, stamp b8d89c88b874ca14",
+	Hash:    "02ad948b210b58e271dbc3ea872b1fe3d6efc486ef2c2f6dae1ffd5432bc7f28",
+	Proof:   "proven for D = 1..8, stamp 53db3bf5b16c1a6f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "e5cfaca53abb5d729f9da72d1c9ee0a400b5f53a314ee9cc48f82b912e4ecd74",
-	Proof:   "proven for D = 1..8, stamp a13665cb23d60be6",
+	Hash:    "530a5658cc2b2be6a57ecf4a11fc7323af7b217030c2a724a06f9e64122242de",
+	Proof:   "proven for D = 1..8, stamp f94988c66d28365e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

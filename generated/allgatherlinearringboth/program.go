@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringboth",
-	Hash:    "2d0e2fd6f5dbc3d1dcf1456757a434bf0a07f855751b64b4e6ff504c7c98baed",
-	Proof:   "proven for D = 1..8, stamp 5d49bf36d718536b",
+	Hash:    "211164b9ba8dc08f01af2b7a133037811c155c50c06e3352d774035956d45fd7",
+	Proof:   "proven for D = 1..8, stamp 87ca1f3244ac54a0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "aae4295fbd944d8e780beb464e4c810eefe1fc3f71274c49bd1ff1824a161f6b",
-	Proof:   "proven for D = 1..8, stamp c0c12a31461697ee",
+	Hash:    "a8035588a167e28f2f0eeac08e1fc1b8edc1e7786cfbd88e7d55f24e4eb72b4e",
+	Proof:   "proven for D = 1..8, stamp 48b9cbfb0dd99eaf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

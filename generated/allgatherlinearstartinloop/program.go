@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
-	Hash:    "68267b72064c41268456ce83d04c0018c94b5b5701ea33ae27132b1cacd69b2a",
-	Proof:   "proven for D = 1..8, stamp cdb78ba4714ade2e",
+	Hash:    "b288072b8fb4ba6c49241a8ee6cd84676ad4ef4758f8e4d04edab056fc3e039a",
+	Proof:   "proven for D = 1..8, stamp 48813d3f2f3b43ba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

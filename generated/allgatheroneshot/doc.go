@@ -21,5 +21,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatheroneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp e2efe3f74fbfeb28.
+// Proof: proven for D = 1..8, stamp 81da69995f22db06.
 package allgatheroneshot

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "4dec01e1b73d0575a91320acdfe1d63abe0fa16c74aed9d66e75e42912549616",
+	Source:  "e179e1c4cfffd48927cf0f520c0650fc6cf5c4bd12dfcd2b3940fde5404e2ffb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

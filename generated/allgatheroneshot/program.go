@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "85b4203f3e58cb4d2f338eef9dcbde329ed403cd4d179ed2e5d17f1647851e54",
-	Proof:    "proven for D = 1..8, stamp e2efe3f74fbfeb28",
+	Hash:     "222c5884d1182f3ed334f5904a969d6df4a9bb19587b3a30e0db3a3634868a5e",
+	Proof:    "proven for D = 1..8, stamp 81da69995f22db06",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "cecfbff15b202b5ccab48c40a338d0559427878101551d89c18334ab38db659e",
+	Source:  "cb20f5244bb272539e833da6663f6ddef7b33b790d773a100171ed6431a34b9e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "90a71a21e2ce28759b552872b4d23ae45a5961ae028feb23bbe97d8751b20a91",
+	Source:  "83e15fbba42473f30668e17b3787bb5dea65ea7bc3a848034bb1e1c0e788bf32",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

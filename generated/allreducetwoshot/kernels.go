@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "c97270cddaf7db1122a7d02b8169a863dc472b226179cfb6e090cf9cf9684721",
+	Source:  "0f8f5013d3edab9e1c3938fb7cb660876455ae897da0ad351aeba4266114d164",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

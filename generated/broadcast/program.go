@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
-	Hash:    "2bc0cafd26ea184c1a79dfb7842cf31c0f79cdfb7ecd35d813c32a96cac7a484",
-	Proof:   "proven for D = 1..8, stamp 879cd72015ac47a1",
+	Hash:    "8507a618a87c4a0521a4f19303a36368d96bcf5f35e98c7b61636d1a1bae924d",
+	Proof:   "proven for D = 1..8, stamp 40ec9b8e46e89923",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "264044a6b5b6f073b3116de3dd1406b5f411d315349d63a3120561f05c1f0240",
+	Source:  "7c043d8c88d76971f24f959b7220bc554dec2ae0359e4606f6e00530a11571e3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // Package linearallreduceoneshot is LinearAllReduce for small outputs: each rank multiplies, and one kernel waits for
 // the peers, reads all partial results over the link, adds them in the order of ranks, so that all ranks get equal
-// bits, and says that it is done. Every rank reads D-1 whole outputs: choose it up to about two megabytes of them
+// bits, and posts that it is done. Every rank reads D-1 whole outputs: choose it up to about two megabytes of them
 // (four H200s, 128 rows of 8192: 50 us, where LinearAllReduce takes 180). vLLM, SGLang and TensorRT-LLM decode with
 // it.
 //
@@ -28,5 +28,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp fbd391a04d30c681.
+// Proof: proven for D = 1..8, stamp 1682a6e9fc21f502.
 package linearallreduceoneshot

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "f464c4fcc1bc4926c7eca91b104c3ef7e53bcc2da0e617a0a43c327ae81e743c",
+	Source:  "6b8a666ce99a485bc5f4ee5b2b448ac21f66068672d8dce6efee817c81f7ca0e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

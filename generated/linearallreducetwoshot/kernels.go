@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "96a74e7a5045e7fa697fb04ac2a2a90a3cdcab337cf348ac0d014eaafca6e074",
+	Source:  "43e3fca6147640fc4d1ad22b66e69346b12bc4af8520f823d2464ed984dca514",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,11 +29,11 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "41bcd2494bc09e7973e77d6e7ae2bd06fb5e959f2e83897b438f742649be3d6e",
-	Proof:    "proven for D = 1..8, stamp 56f9f49538b667ab",
+	Hash:     "3b4f53a944c1ef9f53552704e82a9fc2324e3b2500bc1b26c474d052dc20298d",
+	Proof:    "proven for D = 1..8, stamp 08aa0596b4b659ab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
-	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
@@ -65,7 +65,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkC int64 // bytes of M/D*N elements
+	chunkC int64 // bytes of M*N/D elements
 
 	a, b, c, partial, reduced *plan.Buffer
 	ready, summed, read       *plan.Semaphore
@@ -93,13 +93,13 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkC = s.Type.Bytes(m / d * n)
+	p.chunkC = s.Type.Bytes(m * n / d)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
 	p.ready = b.ByBlocks(b.Semaphore("ready"))
 	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
@@ -115,7 +115,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
-	// Peers may read partial; own rows, in the order of ranks.
+	// Peers may read partial; own part, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "63a9b27c58469387ee60095e54aee3a2de99da7eb74748bc82d09995cb2e9903",
+	Source:  "f9522ffbbe125c231153db011c72e5b006b3e2b142e6cc04120dfa07124e1783",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

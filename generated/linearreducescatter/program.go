@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "b608324d29ccb15f183d6c74f41e80f7efa795b1543c03ca405a29b377b53087",
-	Proof:    "proven for D = 1..8, stamp 572ddbe3af087a41",
+	Hash:     "313fb9afd55461afd2da64ab36957516fa0a55b5383705a70d315c808ea05cd2",
+	Proof:    "proven for D = 1..8, stamp 8437c418b2abcf35",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

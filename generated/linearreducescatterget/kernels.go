@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "ecdea010ec9185fbf33c0769785f0d04c2314e8d9e202dddfbf83aa5096ed09f",
+	Source:  "cc593945f1efeff2b9948b49e254a851018ad8a6a6128b2311eeb2a642caa498",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

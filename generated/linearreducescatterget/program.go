@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "b20bdad3778e13ccfb4b71591fb8fa974bde36ce6e5ab19c822f587c662e9f09",
-	Proof:    "proven for D = 1..8, stamp d0db985c5746c0fe",
+	Hash:     "261adcc75a949c540dba4861fa2a2c5b1e4e4d669658cb725bbeaa2f67f3e69e",
+	Proof:    "proven for D = 1..8, stamp e797c1a4c770f034",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

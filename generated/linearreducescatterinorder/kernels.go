@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "6a139aadeb7c11992c9989fa49ce9c3e569ff6406016ceeba8e07d58e9a04c11",
+	Source:  "9214d8a67ae2468e5d38837b154de1c72b7fd222fad35d914ebf3f14293b3422",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

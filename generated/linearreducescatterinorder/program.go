@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "e671d037c3240961f28822b5c1e906e353abd8a0195a4041a7f22098abc210a1",
-	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
+	Hash:     "6f62f27b0256c3900803d239bc006066abd0e8cff68cc559a5fe60a6ba7256cf",
+	Proof:    "proven for D = 1..8, stamp d756c99632f4eabc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

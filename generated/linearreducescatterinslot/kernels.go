@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "9e6fbdcb1b707f9b22e7454ce496f61fac9c7de3d919852ef5729496ca0e0208",
+	Source:  "076cb8e71d4a74f56fc04564dbfe3fce879f45877bad0c88cae27fba951c9856",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "68517c2c0218af89852e677fba09fcd3d9b64ede747bd30d7b0c9943ed8d18a5",
-	Proof:    "proven for D = 1..8, stamp dbd5d8c38fc95395",
+	Hash:     "5b46a60e481576baa7738421c60af0ffea43d1b55f93d6dc4a78aa59e43880e5",
+	Proof:    "proven for D = 1..8, stamp 5fe33a88e8e19dad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "0ff39cfb9686813cd0335bbd892651e3b09cdc6b2efbaed70914ca6a0afe86bf",
+	Source:  "ac6c95c3f2c96b5d56cc54a6f0c98be58500fa2560f33411eb65855220b2b7b1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "3d2372f22d4a0b26e85626566b207ed92b801b61d573e0783bd68926e8be8fe2",
+	Source:  "910652445e5463702269dc6159b42ecd2e9d0bfd2d92ef5352e9b351c6646065",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

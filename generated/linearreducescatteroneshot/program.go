@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "5649fd68725fa65a3ef13076870f558129c0427f9ae3b99c76dcde7e26dc2b7a",
-	Proof:    "proven for D = 1..8, stamp fd7f29a37747df84",
+	Hash:     "95e22b03bf163291547d196848d5335efd1ff0cd9c24876051c2b0d6fab6c7c9",
+	Proof:    "proven for D = 1..8, stamp 3d3ff9d57492a94c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "d3f95dc582cba915877928ac560f160a659c0b6d255cb9673b479b555714a02b",
+	Source:  "f1064cda0a76833701c0e6a188e5b42ff10658b9f376a311db30b1befa1952fa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "c778bc1adb56efd682498ca10d33524195e85ccc599bdc47fb80dccba24ecdc3",
+	Source:  "7cb526a67f29fe473b1b5ea2018ccc12ee89890a3ede11b16ee94109ead45b8d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

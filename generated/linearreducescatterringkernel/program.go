@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterringkernel",
-	Hash:     "3626dab00a7bf9a00096fae959c10ff91b171e585af9a017c09f044888f816a2",
-	Proof:    "proven for D = 1..8, stamp 060394ef88299252",
+	Hash:     "af3a6147834497c117844de9a685951892fecc11f72178f7d228acbf8c783b75",
+	Proof:    "proven for D = 1..8, stamp f5ec202f190a2825",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "6ac74ad01b37a77a8a6c486e13ef9978018dbef3707f293f91003b18564aba8e",
+	Source:  "1f668e2f46e378158cb8dbde7d3d6e8c424d0d88775a655bda1f44ede969a75b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

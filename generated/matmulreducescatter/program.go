@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "354e7ab50ee830e18fbded1fbe28cc5426eeed1cbc69da2bda7acc73a4f927d8",
-	Proof:    "proven for D = 1..8, stamp 5f1c6a69f58424bb",
+	Hash:     "f8b1191bfdc8bb3fa9b4bde8e1f24ac9c25a6cd8fcd57d88fb80a4be63a0e46c",
+	Proof:    "proven for D = 1..8, stamp 6a78a1b520636a21",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "95c57d40457cc103b2b7494f38b6eb99beb7fb0bda33c0851a5f81ecf12b7352",
+	Source:  "d5667de557f3da62d11f6dd68d390e8299b3292dd31a304aea80dfd5307509a6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

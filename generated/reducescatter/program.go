@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "6ee8f7126a51ebf494ae717de2cf0a6b61b8a6d5fc1f4a7210a1ae8121fab5be",
-	Proof:    "proven for D = 1..8, stamp f3a96363404a7cf3",
+	Hash:     "fdad39926dd99e665255ea35b305512e14b594af2f1b2f9eb002d9f8f42e5f5f",
+	Proof:    "proven for D = 1..8, stamp b624bed1b94ba2b8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "277ac01f67c4d9774b247064f0fdd596a6e3970371bcbd0e34c0f48926a3eb23",
+	Source:  "59a8fc685febab763e0b7e138e18e28ce8ad218f4e3e01428571a9df0b15b846",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "e5d6c3c8714ca3d1ae2278c9d44dd3307137476bd8707af735467516279d8123",
-	Proof:    "proven for D = 1..8, stamp 7da94f167f1c9712",
+	Hash:     "8be6b9a0fabb8ae0cf37f67b3cd2476ddd537db7598e7a49920a3370817b0575",
+	Proof:    "proven for D = 1..8, stamp 8e6f4047cfa27255",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "dd0b7f9d6a752fed6ebdd669767923657a97467040cdda5f584df8dff3e6047d",
+	Source:  "f85ed2861f1ca4cfe1914bbf8eb51abfba80de162264928f5e58e3fc460bf859",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

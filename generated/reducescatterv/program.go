@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "31b2ff5f30265503ba000bde33b87cfffb738189840cbf41e35da9b79d36eb77",
-	Proof:    "proven for D = 1..8, stamp 3747a83d1001c3b8",
+	Hash:     "ea9131a5a5e969bfe007f6849e4eef9515e2367582f175b6f65b98f7c78cf8b7",
+	Proof:    "proven for D = 1..8, stamp eeab8265dfecba14",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

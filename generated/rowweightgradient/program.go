@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "0fb97153461556b685ac556db00a7ab424a4192b58a6c837b3364c3f65d3c298",
-	Proof:   "proven for D = 1..8, stamp 339f4e4e0f5079ab",
+	Hash:    "4f88bbd46570063388593676dc8733e6ba1b2cc53e6c6771d21e94c9fde0e87f",
+	Proof:   "proven for D = 1..8, stamp ab5b54f9707b4ca4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -2,7 +2,7 @@
 
 // The kernels of run.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f2af991892423175cee84bed07493d27365da39db4e331a2225a5faecb50e4ae
+// 6c845b91e26d288cd1583198608f6f5d432d7a4471fd99fb1567eece860feb2c
 
 namespace {
 

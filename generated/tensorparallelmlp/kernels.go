@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "6f69a174489b501530b181bcd95ab44d40d8f76a0db4ca8771aa91c4bc2c66cc",
+	Source:  "c98940b2678671a8a7e3967c8d2e8485dc181cd18e9773b039d2ddcd7897952b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

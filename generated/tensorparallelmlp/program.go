@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "d5f8adc577b4997a3bb3a95d606f4d3190d3e0b83749b6302a3c3482bf946e76",
-	Proof:    "proven for D = 1..8, stamp 583cf5a12438aa4e",
+	Hash:     "3812d95ff0984a140f9af445383f46c1f0d6156165b04d6c2b12964e4087f7b3",
+	Proof:    "proven for D = 1..8, stamp 9b4f7135fb6ebfef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

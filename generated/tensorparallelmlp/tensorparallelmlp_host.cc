@@ -2,7 +2,7 @@
 
 // The kernels of tensorparallelmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 680a2494892eda1474f3b25432cee206e37e7bbcfd7f2a8b9e8b092922a5c0c6
+// b48128849777fd38b2433a767517beda0f993f380532cfdc4990b7d14c1f323d
 
 namespace {
 

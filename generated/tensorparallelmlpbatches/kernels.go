@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "e4196ae458b3e9b6818601d5d03cae050b7d9c66c537812f20e5701069fe7172",
+	Source:  "4e8ea6663af241e41f21504d4e8dfabf0b72ae3cdf0a8c61dd4b3f48ae3eac54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

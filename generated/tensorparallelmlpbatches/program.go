@@ -37,8 +37,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "d81abceb3c909d3506ac78d86edcb840338dfbc319a5d89f65cd63ee24b2ab4d",
-	Proof:    "proven for D = 1..8, stamp a94eef4ac95faf1c",
+	Hash:     "ab8745cdf9c1a596760060614820b0d248440a0cea6e470039741a31333ce59f",
+	Proof:    "proven for D = 1..8, stamp 83ca2ffdd1029e60",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -13,8 +13,9 @@ var (
 	// ErrPeerInvisible says that a peer's device is hidden from this process.
 	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or " +
 		"list all ranks' devices)")
-	// ErrNotExportable says that CUDA IPC can't export a piece of memory.
-	ErrNotExportable = errors.New("memory can't be exported by CUDA IPC")
+	// ErrNotExportable says that peers can't reach a piece of memory: CUDA IPC can't export it, or peer
+	// access leaves it out.
+	ErrNotExportable = errors.New("peers can't reach the memory")
 )
 
 // Fold joins the errors of several calls, as errors.Join does, and says once that the

@@ -84,8 +84,8 @@ func (g *Group) perform() {
 	close(g.done)
 }
 
-// inFlight is the plan of the oldest run in flight. Of replays of the caller's the
-// host knows only that one may be, and which plans were captured.
+// inFlight is the plan of the oldest run in flight. The host knows of the caller's replays
+// only that one may be in flight, and which plans were captured.
 func (g *Group) inFlight() (plans []int, ok bool) {
 	if f, ok := g.runs.front(); ok {
 		return []int{f.plan}, true
@@ -120,18 +120,15 @@ func (g *Group) readSteps() ([]uint32, error) {
 	return words, nil
 }
 
-// await polls until every rank that may live has set a word of its section.
-func (g *Group) await(offset int, limit time.Duration) bool {
+// await polls until every rank that may live has set a word of its section, or the limit has passed.
+func (g *Group) await(offset int, limit time.Duration) {
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
 		missing := false
 		for r := range g.Size() {
 			missing = missing || g.page.word(section(r, offset)).Load() == 0 && !g.gone(r)
 		}
-		if !missing {
-			return true
-		}
-		if !time.Now().Before(end) {
-			return false
+		if !missing || !time.Now().Before(end) {
+			return
 		}
 	}
 }

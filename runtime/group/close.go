@@ -73,7 +73,7 @@ func (g *Group) closePlans(ctx context.Context, aborted bool) error {
 	return errors.Join(errs...)
 }
 
-// settle waits for a run that is being issued, and for those in flight.
+// settle waits for a run that is being issued, and for the runs in flight.
 func (g *Group) settle() error {
 	select {
 	case g.runs.issue <- struct{}{}:

@@ -17,6 +17,9 @@ type Config struct {
 	Rank, Size int
 	// Job names the group on this machine: all its ranks and no others use it.
 	Job string
+	// Local says that all ranks of the group are in this process, each on a device of its own and driven by
+	// its own goroutine. They reach each other's memory by peer access instead of CUDA IPC. JoinAll sets it.
+	Local bool
 	// Driver is an opened device, left open by Close; nil opens one of Backend.
 	Driver driver.Driver
 	// Decorate wraps the driver that Join opens, for tests that delay or fail

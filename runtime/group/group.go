@@ -32,7 +32,7 @@ type Group struct {
 	runs    runs
 	abort   abort
 	watch   watch
-	told    atomic.Bool // a caller has been told in full why the group was aborted
+	told    atomic.Bool // a caller has got the whole reason why the group was aborted
 
 	collective chan struct{} // one collective call at a time
 	done       chan struct{} // closed by the abort, else by Close
@@ -66,17 +66,16 @@ func (g *Group) Graphs() int { return g.config.Graphs }
 // Arena is this rank's device memory that every peer maps, and theirs.
 func (g *Group) Arena() *Arena { return g.arena }
 
-// Imports is the cache of what this rank's plans have exported to peers and
+// Imports is the cache of the memory that this rank's plans have exported to peers and
 // opened of theirs. Plans close their share before the group closes.
 func (g *Group) Imports() *ipc.Cache { return g.imports }
 
 // Done is closed when the group has been aborted, and when it is closed.
 func (g *Group) Done() <-chan struct{} { return g.done }
 
-// Err is nil while the group is whole and after a clean Close, else an
-// *AbortError. It reads the abort word itself: once the caller has synchronised
-// with what it enqueued, nil means that every result is right. Err tells the whole
-// story whenever it is asked.
+// Err is nil while the group is whole and after a clean Close, else an *AbortError. It
+// reads the abort word itself: once the caller has synchronised with what it enqueued, nil
+// means that every result is right. Err always gives the whole story.
 func (g *Group) Err() error {
 	err := g.failure()
 	if err != nil {
@@ -94,8 +93,8 @@ func (g *Group) failure() error {
 	return g.abort.failure()
 }
 
-// aborted is failure with the whole story for the first caller; for those after it
-// an error that only refers to it.
+// aborted is failure with the whole story for the first caller; for later ones an error
+// that only refers to it.
 func (g *Group) aborted() error {
 	err := g.failure()
 	if err != nil && g.told.Swap(true) {

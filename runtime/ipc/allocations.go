@@ -44,7 +44,7 @@ func (a *allocations) add(base driver.Ptr, bytes int64) {
 	if from > 0 && base < a.list[from-1].end() {
 		from--
 	}
-	a.list = slices.Replace(a.list, from, to, made) // what it replaces was freed behind the cache's back
+	a.list = slices.Replace(a.list, from, to, made) // memory freed without the cache's knowledge
 }
 
 func (a *allocations) remove(base driver.Ptr) {

@@ -32,7 +32,7 @@ type Kernel struct {
 // Words is how many words a kernel posts or awaits at one place.
 type Words int
 
-// Numbers of words; 0 is none.
+// Numbers of words; 0 means no word.
 const (
 	One      Words = 1
 	EachPeer Words = -1 // a word for each peer
@@ -54,7 +54,7 @@ const (
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
-// which parameters follow those of the words, and the memory that a launch touches.
+// which parameters follow the words, and the memory that a launch touches.
 type Work string
 
 // Kinds of work. A copy moves bytes, and a gather those of several tensors of one size, to one place
@@ -100,7 +100,7 @@ func Kinds() (list []Kind) {
 	return list
 }
 
-// row is that of the kind; an unknown kind has a row without work.
+// row finds the row of the kind; an unknown kind has a row without work.
 func (k Kind) row() row {
 	for _, r := range rows {
 		if r.kind == k {
@@ -139,7 +139,7 @@ func (k Kernel) Base() string {
 	return string(k.Kind)
 }
 
-// Name is that of the kernel in PTX; sums have one for each element type.
+// Name is the kernel's name in PTX; sums have one for each element type.
 func (k Kernel) Name(typ driver.Type) string {
 	if k.Sums() {
 		return k.Base() + "_" + typ.String()

@@ -53,10 +53,11 @@ type Shape interface {
 // stream that runs products has a workspace of 32 MiB besides, which it shares with the group's
 // other plans.
 //
-// Errors are those of Shape.Check, or wrap *DisagreementError, *RanksError, *group.ArenaError,
-// *group.WordsError, *RankError for what only another rank found, or *group.AbortError where a
-// rank did not come in time. All but the last leave the group whole.
-func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape, declare func(*Builder) P) (p P, err error) {
+// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError,
+// *group.ArenaError, *group.WordsError, *RankError for what only another rank found, or
+// *group.AbortError where a rank did not come in time. All but the last leave the group whole.
+func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
+	declare func(*Builder) P) (p P, err error) {
 	if err := s.Check(g.Size()); err != nil {
 		return p, refuse(ctx, g, prog, err)
 	}
@@ -197,7 +198,8 @@ func (p *Plan) identity() []part {
 		layout = append(layout, fmt.Sprintf("%s!%d", s, s.priority))
 	}
 	return []part{
-		{"program", p.program.Name + " " + p.program.Hash, "run the same binary on all ranks and make the same plans in the same order"},
+		{"program", p.program.Name + " " + p.program.Hash,
+			"run the same binary on all ranks and make the same plans in the same order"},
 		{"shape", p.shape, "call New with the same shape on all ranks"},
 		{"layout", strings.Join(layout, " "), "make and close the same plans in the same order on all ranks"},
 	}
@@ -210,7 +212,8 @@ func compare(all [][]byte) error {
 	parts := make([][]part, len(all))
 	for r, b := range all {
 		if err := json.Unmarshal(b, &parts[r]); err != nil || len(parts[r]) != len(parts[0]) {
-			return fmt.Errorf("compare plans: rank %d sent something else: %w (run the same binary on all ranks)", r, err)
+			return fmt.Errorf("compare plans: rank %d sent something else: %w (run the same binary on all ranks)",
+				r, err)
 		}
 	}
 	for i, first := range parts[0] {

@@ -32,7 +32,8 @@ func (p *Plan) Layout() []Region {
 		}
 	}
 	for _, s := range p.streams {
-		list = append(list, Region{"step[" + s.String() + "]", p.Rank(), s.step, 4}, Region{"count[" + s.String() + "]", p.Rank(), group.CountWord(s.step), 4})
+		list = append(list, Region{"step[" + s.String() + "]", p.Rank(), s.step, 4},
+			Region{"count[" + s.String() + "]", p.Rank(), group.CountWord(s.step), 4})
 		if s.workspace != 0 {
 			list = append(list, Region{"workspace[" + s.String() + "]", p.Rank(), s.workspace, driver.WorkspaceBytes})
 		}

@@ -106,8 +106,7 @@ func (s *Stream) String() string {
 	return fmt.Sprintf("%s[%d]", s.name, s.index)
 }
 
-// Product is a matrix product of a plan. One without rows is none: what a queue is
-// asked to do with it is not enqueued.
+// Product is a matrix product of a plan. A queue skips a product without rows.
 type Product struct {
 	desc   driver.MatmulDesc
 	handle driver.Product

@@ -79,10 +79,10 @@ type Alias struct {
 // Aliases lists them.
 func Aliases() []Alias {
 	return []Alias{
-		{"ColumnInputGradient", "MatmulReduceScatter", "the input's gradient of a column-parallel layer: the output's " +
-			"gradient A and the weight B [outputs, inputs] are cut along the outputs (K), and each rank keeps its rows of " +
-			"the sum"},
-		{"RowInputGradient", "AllGatherMatmul", "the input's gradient of a row-parallel layer: the output's gradient A, " +
-			"spread by rows, times the weight B [outputs, inputs] (K and N)"},
+		{"ColumnInputGradient", "MatmulReduceScatter", "the input's gradient of a column-parallel layer: the " +
+			"output's gradient A and the weight B [outputs, inputs] are cut along the outputs (K), and each rank " +
+			"keeps its rows of the sum"},
+		{"RowInputGradient", "AllGatherMatmul", "the input's gradient of a row-parallel layer: the output's gradient " +
+			"A, spread by rows, times the weight B [outputs, inputs] (K and N)"},
 	}
 }

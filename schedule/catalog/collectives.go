@@ -174,9 +174,9 @@ var ReduceScatterV = s.Schedule{
 	Moves: []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
-// AllToAllV is AllToAll of parts that differ in length: count [p, q] is what rank p has
-// for rank q. It is what the dispatch and the combine of a mixture of experts need,
-// where the router's counts are known to all.
+// AllToAllV is AllToAll of parts that differ in length: count [p, q] is what rank p has for
+// rank q. The dispatch and the combine of a mixture of experts need it, where the router's
+// counts are known to all.
 var AllToAllV = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, uneven), s.Dim(s.D), s.Dim(s.M)}},

@@ -31,7 +31,7 @@ func (v View) Over(index string, from, to Expr) View {
 	return v
 }
 
-// RankIndex is the index of what a sum takes in the order of ranks.
+// RankIndex is the index of a sum's terms in the order of ranks.
 const RankIndex = "q"
 
 // EachRank is the view for each rank of the mesh, in their order; its index is RankIndex.

@@ -202,7 +202,7 @@ func joined(a, b Node) bool {
 	return signals && (!second.Wait || first.Semaphore == second.Semaphore)
 }
 
-// unused says that a node names what no expression of a list mentions.
+// unused says that a node names a value that no expression of a list mentions.
 func unused(n Node, list []Node) bool {
 	let, ok := n.(Let)
 	if !ok {

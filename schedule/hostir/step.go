@@ -98,7 +98,7 @@ func (w Work) operand(i int) string {
 	return "source"
 }
 
-// Words are those before the work and those after it.
+// Words are the words before the work and after it.
 func (s Step) Words() []Word { return slices.Concat(s.Pre, s.Post) }
 
 // Fused says that a kernel signals around its work.
@@ -118,7 +118,7 @@ func (s Step) Signal() (Word, bool) {
 	return words[0], true
 }
 
-// check says what is wrong with a step.
+// check refuses a step that can't be done.
 func (s Step) check() error {
 	one := len(s.Writes) == 1
 	switch s.Do {
@@ -165,7 +165,7 @@ func (s Step) check() error {
 	return nil
 }
 
-// Check says what is wrong with the nodes of a program that lower has not made.
+// Check refuses nodes that can't be enqueued, in a program that lower has not made.
 func Check(nodes []Node) error {
 	for _, n := range nodes {
 		if n == nil {

@@ -10,8 +10,8 @@ import (
 	"ovgen/schedule"
 )
 
-// kind is what the operations of a schedule compute together, as the table of communications
-// names it.
+// kind is the computation of all operations of a schedule together, as the table of
+// communications names it.
 type kind string
 
 // Kinds.
@@ -127,7 +127,7 @@ func errorsOf(list ...error) error {
 	return nil
 }
 
-// plays gives a tensor its role. One tensor has one.
+// plays gives a tensor its role, of which it has one only.
 func (f form) plays(role, tensor, path string) error {
 	if other, ok := f.roles[tensor]; ok && other != role {
 		return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass lowers %s in two places", tensor),
@@ -189,7 +189,8 @@ func (f *form) product(o schedule.Op, path, suffix string) error {
 	for i, then := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
 		if then.Do != schedule.AddBias || i > 0 || f.kind != linear {
-			return &schedule.FieldError{Path: at, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind),
+			return &schedule.FieldError{Path: at,
+				Msg:  fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind),
 				Hint: "leave it out"}
 		}
 		if err := f.plays("Bias"+suffix, then.In[0], at+".In[0]"); err != nil {
@@ -221,7 +222,8 @@ func (f *form) layers(ops []schedule.Op) error {
 				return err
 			}
 		default:
-			return &schedule.FieldError{Path: at, Msg: "a product adds a bias, and then applies one function of each element",
+			return &schedule.FieldError{Path: at,
+				Msg:  "a product adds a bias, and then applies one function of each element",
 				Hint: "leave it out"}
 		}
 	}
@@ -230,7 +232,7 @@ func (f *form) layers(ops []schedule.Op) error {
 		f.plays("C", second.Out, "Ops[1].Out"))
 }
 
-// tensor is what the schedule calls the tensor of a role.
+// tensor is the schedule's name of the tensor of a role.
 func (f form) tensor(role string) string {
 	for name, r := range f.roles {
 		if r == role {
@@ -243,8 +245,8 @@ func (f form) tensor(role string) string {
 // word is a name in a text.
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 
-// said is a text with the names that the schedule has for tensors.
-func (f form) said(text string) string {
+// renamed is a text with the schedule's names of tensors.
+func (f form) renamed(text string) string {
 	return word.ReplaceAllStringFunc(text, func(w string) string {
 		if slices.Contains([]string{"A", "B", "B2", "Bias", "C"}, w) {
 			return f.tensor(w)

@@ -13,7 +13,7 @@ func fuse(d *draft) error {
 	return nil
 }
 
-// fused is a list with its launches, and those of its bodies.
+// fused is a list with its launches and the launches of its bodies.
 func fused(nodes []hostir.Node) []hostir.Node {
 	var out []hostir.Node
 	for len(nodes) > 0 {

@@ -35,8 +35,8 @@ type draft struct {
 	at       string  // the path of the way that is being lowered
 }
 
-// Lower returns the host program of a schedule. Its errors are those of Validate,
-// or *schedule.FieldError for what no pass lowers.
+// Lower returns the host program of a schedule. Its errors come from Validate, or
+// *schedule.FieldError for what no pass lowers.
 func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

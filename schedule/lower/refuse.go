@@ -32,7 +32,8 @@ func (r *rule) unread(d *draft) error {
 			Hint: "leave it out; a second product is a schedule of its own"}
 		switch t.Name {
 		case "Bias":
-			e.Msg, e.Hint = "no pass adds a bias to a sum of partial results", "leave it out, and add it to "+d.form.tensor("C")
+			e.Msg, e.Hint = "no pass adds a bias to a sum of partial results",
+				"leave it out, and add it to "+d.form.tensor("C")
 		case "Gathered":
 			e.Msg, e.Hint = fmt.Sprintf("the %s gathers no operand", r.moves), "leave it out"
 		}
@@ -62,10 +63,11 @@ func (r *rule) refuse(d *draft, wrong []int) error {
 	}
 	hint := known(d)
 	if len(wrong) == 1 && !spread(t) {
-		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name, withSteps(s, d.form.own(r.place(d.form, t), t)))
+		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name,
+			withSteps(s, d.form.own(r.place(d.form, t), t)))
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.said(problem),
-		Hint: d.form.said(hint)}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.renamed(problem),
+		Hint: d.form.renamed(hint)}
 }
 
 // written is a placement as it is in the schedule.
@@ -169,7 +171,8 @@ func columns(d *draft) error {
 			continue
 		}
 		errs = append(errs, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d]", i, j, k),
-			Msg:  fmt.Sprintf("%s is each rank's own here, and %s its columns", d.form.tensor(t.Name), t.Axes[j].Extent),
+			Msg: fmt.Sprintf("%s is each rank's own here, and %s its columns", d.form.tensor(t.Name),
+				t.Axes[j].Extent),
 			Hint: fmt.Sprintf("drop DIDx: %[1]s is then this rank's columns; pass %[1]s/D as %[1]s", t.Axes[j].Extent)})
 	}
 	return errors.Join(errs...)

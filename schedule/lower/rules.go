@@ -25,9 +25,6 @@ const (
 // further says that the communication serves several products of one operand.
 func (m moves) further() bool { return m == gather || m == gatherChunks }
 
-// reduces says that partial results of a product meet.
-func (m moves) reduces() bool { return m == reduce || m == reduceAll }
-
 // places is where a row wants tensors.
 type places = map[string]string
 
@@ -35,8 +32,10 @@ type places = map[string]string
 var gatherRules = []rule{
 	{communication{gather, "A"}, matmul, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
 	{communication{gather, "A"}, linear, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
-	{communication{gatherChunks, "A"}, matmul, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
-	{communication{gatherChunks, "A"}, linear, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+	{communication{gatherChunks, "A"}, matmul,
+		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+	{communication{gatherChunks, "A"}, linear,
+		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
 }
 
 // reduceRules: the contracted dimension is sharded, so each rank has a partial C.

@@ -1,4 +1,4 @@
-// What device code is written with, and what PTX has and C++ has no name for; a host brings its own of the latter.
+// The types of device code, and instructions of PTX that C++ has no name for; a host brings its own instructions.
 
 #define DEVICE static __device__ __forceinline__
 typedef unsigned long long u64;

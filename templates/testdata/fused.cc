@@ -74,7 +74,7 @@ struct Words {
   unsigned pre_post[2], pre_wait[2], post_post[2], post_wait[2], step, blocks;
 };
 
-// What a kernel signals: whether at each place, and how many words.
+// The signals of a kernel: whether at each place, and how many words.
 struct Signals {
   unsigned words;
   bool pre_post, post_post, post_wait;
@@ -82,7 +82,8 @@ struct Signals {
 
 // A kernel of several blocks that signals around its work: it posts once before it, and nothing
 // moves before every word is 1; then the work is done, words are back at 0, the step is noted and
-// the peers have it. What is awaited after it is reset as well, and the count is back at 0.
+// the peers have it. Words that are awaited after it are reset as well, and the count is back at
+// 0.
 template <typename Params, typename Place, typename Before, typename After>
 static void fused(const std::string &name, const Signals &s, Params p, Place place, Before before, After after)
 {

@@ -20,7 +20,7 @@ struct Step {
   std::function<void()> host;
 };
 
-// What one rank has in memory.
+// The memory of one rank.
 struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
@@ -142,7 +142,7 @@ static std::string of(const char *kernel, unsigned type)
   return std::string(kernel) + (type == 1 ? "_bf16" : type == 2 ? "_fp16" : "_fp32");
 }
 
-// Behind a kernel that counts its blocks: the count is back at 0.
+// After a kernel that counts its blocks: the count is back at 0.
 static void counted(World &w, unsigned r, unsigned round)
 {
   host(w, r, [&w, r, round] {
@@ -202,7 +202,7 @@ static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks)
 }
 
 // ----------------------------------------------------------------------------
-// What a rank does in one round, for each kind of kernel
+// The steps of a rank in one round, for each kind of kernel
 
 static void copy_round(World &w, unsigned r, unsigned round)
 {

@@ -55,8 +55,8 @@ func (p *Prediction) share(from, to float64) *float64 {
 	return kind
 }
 
-// traffic is the bytes that a rank's operations bring in and send out. What its peers
-// do to its memory is as much in the other direction, on a mesh that is symmetric.
+// traffic is the bytes that a rank's operations bring in and send out. Its peers' accesses
+// to its memory are as many bytes in the other direction, on a mesh that is symmetric.
 func traffic(list []ops.Op, rank int) (in, out float64) {
 	for _, o := range list {
 		for _, u := range o.Uses {

@@ -24,14 +24,14 @@ type Machine struct {
 	// Power is the cap on the FLOP of all multiprocessors, by the FLOP of a run's
 	// products of 2-byte elements.
 	Power Curve
-	// Memory is the bytes that a kernel reads and writes, LocalCopy those that a copy
+	// Memory is the bytes that a kernel reads and writes, LocalCopy the bytes that a copy
 	// within a GPU moves.
 	Memory, LocalCopy float64
-	// Link is the bytes that one direction of a GPU's links carries; Get and Put are
-	// the times of a copy-engine copy by its bytes; KernelLink is what kernels reach.
+	// Link is the bytes that one direction of a GPU's links carries; Get and Put are the
+	// times of a copy-engine copy by its bytes; KernelLink is the rate that kernels reach.
 	Link, KernelLink float64
 	Get, Put         Curve
-	// Blocks are those of an emitted kernel that has more than one, by its name.
+	// Blocks are the blocks of each emitted kernel that has more than one, by its name.
 	Blocks map[string]int
 	// Eager and Replayed are the latencies of operations as the host enqueues them
 	// and in a graph.

@@ -42,7 +42,7 @@ type stream struct {
 	next     int
 	busy     bool
 	warm     bool    // the operation before, records apart, was a kernel
-	running  *launch // what the last operation was a part of
+	running  *launch // the step of the last operation
 }
 
 // launch is a kernel that carries out operations.
@@ -51,7 +51,7 @@ type launch struct {
 	step   int
 	blocks int
 	held   int         // multiprocessors
-	share  func(n int) // starts the shares of blocks in what is being moved
+	share  func(n int) // starts the shares of blocks in running transfers
 }
 
 // rank is one GPU and its host's operations.
@@ -169,7 +169,7 @@ func (st *stream) start(i int) {
 	}
 }
 
-// work starts what moves bytes, multiplies or signals.
+// work starts an operation that moves bytes, multiplies or signals.
 func (st *stream) work(i int, o ops.Op) {
 	s := st.s
 	switch {

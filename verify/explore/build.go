@@ -152,7 +152,7 @@ func (m *machine) checkBounds() {
 	}
 }
 
-// relate lists for each step those that conflict with it.
+// relate lists for each step the steps that conflict with it.
 func (m *machine) relate() {
 	readers, writers := map[int32][]int32{}, map[int32][]int32{}
 	words := map[int32][]int32{}

@@ -21,15 +21,19 @@ type Shape struct {
 
 // ShapeOf is a small shape that fits a program on a mesh of a size. Its extents differ from
 // each other, so that no two dimensions can be mistaken for each other, and no step has one
-// row: its product would be the same with its operands swapped.
+// row: its product would be the same with its operands swapped. Where the ranks need not divide the rows, they
+// don't.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
-	d, rows := int64(ranks), int64(ranks)
+	d, rows, flat := int64(ranks), int64(ranks), int64(0)
 	for _, c := range p.Checks {
-		if c.Extent == schedule.M {
+		switch {
+		case c.Extent == schedule.M && c.With == "":
 			rows = max(rows, c.Divisor(d))
+		case c.Extent == schedule.M:
+			flat = 1
 		}
 	}
-	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d, M: 2 * rows,
+	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d, M: 2*rows + flat,
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
@@ -70,7 +74,7 @@ func (s Shape) env(p *hostir.Program, rank int) hostir.Env {
 	return env
 }
 
-// Unroll lists what all ranks enqueue.
+// Unroll lists the operations that all ranks enqueue.
 func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 	var lists [][]ops.Op
 	for r := range s.Ranks {

@@ -191,18 +191,19 @@ func (b *rankBuilder) signal(o *ops.Op) {
 	}
 }
 
-func (b *rankBuilder) item(o *ops.Op, w ops.Word) int32 {
+func (b *rankBuilder) item(o *ops.Op, w ops.Word) {
 	if isStep(w.At) {
 		if w.At.Rank != b.rank || w.At.Buffer != "step["+o.Stream+"]" || w.At.Offset != 0 {
 			b.report(WellFormed, "rank %d: %s notes no step of its stream: %s", b.rank, w, o)
 		}
-		return b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.own(w.At)})
+		b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.own(w.At)})
+		return
 	}
 	s := &step{kind: wait, op: o, name: "wait " + w.String(), word: b.word(w.At), value: w.Value}
 	if w.Write {
 		s.kind, s.name = write, "write "+w.String()
 	}
-	return b.add(o.Stream, s)
+	b.add(o.Stream, s)
 }
 
 // own is the atom of a stream's own word, a step word or a count word.

@@ -84,8 +84,8 @@ func (x *serial) from(d *device) {
 	}
 }
 
-// greedy takes the steps that end by themselves, and those that occupied devices can go on
-// with.
+// greedy takes the steps that end by themselves, and the steps with which occupied devices
+// can go on with.
 func (x *serial) greedy(d *device) bool {
 	any := false
 	for i, st := range x.steps {

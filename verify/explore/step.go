@@ -32,7 +32,7 @@ type step struct {
 	writes     []int32
 	operands   [][]int32 // the atoms of each use that is read
 	results    [][]int32 // and of each that is written
-	lives      []int32   // runs that have to be under way: the rank's own, and those of peers it accesses
+	lives      []int32   // runs that have to be under way: the rank's own, and the runs of peers it accesses
 	wrote      *Buffer   // of the caller's writes
 	result     int       // of check
 	conflicts  []int32

@@ -120,7 +120,7 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 		most.Staging = want.Staging // the counts of a Bind will say
 	}
 	if most != want {
-		return fmt.Errorf("New took %+v, and Shape.Memory said %+v", most, want)
+		return fmt.Errorf("New took %+v, and Shape.Memory is %+v", most, want)
 	}
 	return p.holdsBuffers(need, g, s)
 }

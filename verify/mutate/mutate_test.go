@@ -127,7 +127,7 @@ func TestSwappedOperands(t *testing.T) {
 	}
 }
 
-// What overlap libraries have shipped with, and what is merely slower.
+// Mistakes that overlap libraries have shipped with, and changes that are merely slower.
 func TestNamed(t *testing.T) {
 	p, err := lower.Lower("AllGatherLinear", catalog.AllGatherLinear)
 	if err != nil {

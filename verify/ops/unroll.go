@@ -19,7 +19,7 @@ type Case struct {
 	Counts  []int64
 }
 
-// Unroll lists what rank c.Rank enqueues for one run of p, in enqueue order.
+// Unroll lists the operations that rank c.Rank enqueues for one run of p, in enqueue order.
 func Unroll(p *hostir.Program, c Case) ([]Op, error) {
 	u := &unroller{program: p, c: c, env: hostir.Env{
 		"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}}
@@ -88,7 +88,7 @@ func (u *unroller) loop(l hostir.For) {
 	u.each(l.Index, l.From, l.To, func() { u.nodes(l.Body) })
 }
 
-// each calls f with the index bound to each value; once where there is none.
+// each calls f with the index bound to each value; once if there is no index.
 func (u *unroller) each(index string, first, end hostir.Expr, f func()) {
 	if index == "" {
 		f()
@@ -157,9 +157,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 	}
 }
 
-// signal is the words of a post, or those of a wait, each with its reset, and the stream's
-// step word. A single rank signals nobody; only a kernel that does nothing but signal is
-// still enqueued.
+// signal is the words of a post, or of a wait, each with its reset, and the stream's step
+// word. A single rank signals nobody; only a kernel that does nothing but signal is still
+// enqueued.
 func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
 	op.Kind = Signal
 	peers := u.peers(w.Peer)

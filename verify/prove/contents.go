@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// cell is a chunk: what it holds, and the node that wrote it.
+// cell is a chunk: its contents, and the node that wrote it.
 type cell struct {
 	expr
 	by int32

@@ -54,7 +54,7 @@
 //
 // Each has a file of its name: shapes, events, bounds, abort, signals, blocks, rest, remote,
 // allocations, bracket, matching, deadlock, reset, window, race, contents, serial; and
-// warn, which refuses nothing. Their order matters: each may rest on those before it.
+// warn, which refuses nothing. Their order matters: each may rest on earlier ones.
 //
 // # Lemmas
 //
@@ -93,7 +93,8 @@
 // Shapes. Indices, bounds, peers and branches mention no extents (checked), and every use
 // is whole chunks: so, in units of chunks, all shapes have the same operations and the same
 // overlaps. Where chunks are uneven that holds for all counts, as offsets are sums of the
-// counts before; some samples of counts are followed as well.
+// counts before; some samples of counts are followed as well. Where ranks cut a result by
+// elements and not by rows, only copies and sums see a part of it (flat).
 //
 // Contents. A chunk is used as one, so all its elements have one history: an expression
 // over chunks of the inputs. Outputs are compared with the sums of terms that the

@@ -145,7 +145,7 @@ func (b *builder) edge(from, to int32) {
 	b.from, b.to = append(b.from, from), append(b.to, to)
 }
 
-// rank adds one run of one rank after what its caller does, and returns its end.
+// rank adds one run of one rank after its caller's own work, and returns its end.
 func (b *builder) rank(r, run int, free int32) int32 {
 	b.tail, b.events = map[string]int32{}, map[int]int32{}
 	for i, o := range b.lists[r] {

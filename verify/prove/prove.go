@@ -52,8 +52,8 @@ func (r *Report) Replay() bool {
 	return true
 }
 
-// String is "AllGatherLinear: proven, D = 1..8, 1234 operations, 0.12 s", and what is
-// restricted.
+// String is "AllGatherLinear: proven, D = 1..8, 1234 operations, 0.12 s", and its
+// restrictions.
 func (r *Report) String() string {
 	var operations, warnings int
 	var spent time.Duration

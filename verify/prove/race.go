@@ -23,9 +23,9 @@ type memory struct {
 }
 
 // races: two uses of common bytes of which one writes are ordered. The caller and the
-// group's other plans write all of a rank's memory before and after each run; New
-// and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are
-// those of one rank in different runs.
+// group's other plans write all of a rank's memory before and after each run; New and
+// Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are operations
+// of one rank in different runs.
 func (p *proof) races() *Counterexample {
 	var pairs []pair
 	for _, m := range p.memories() {

@@ -15,11 +15,11 @@ const (
 	captured form = "captured" // a graph: only its edges order
 )
 
-// serial: the relation w -> w', the post that wait w needs is on the rank of wait w'
-// and need not have happened when w' holds the device, has no circle through different
-// ranks. Stuck devices would each be held by one wait, whose post is on a stuck device:
-// such a circle. One run is enough, since by bracket the posts of a run come after the
-// waits of those before.
+// serial: the relation w -> w', the post that wait w needs is on the rank of wait w' and
+// need not have happened when w' holds the device, has no circle through different ranks.
+// Stuck devices would each be held by one wait, whose post is on a stuck device: such a
+// circle. One run is enough, since by bracket the posts of a run come after the waits of
+// earlier runs.
 func (p *proof) serial(f form) *Counterexample {
 	waits, byRank := p.waits()
 	next := make([][]int32, len(waits)) // w -> w', by index in waits
@@ -92,7 +92,7 @@ func (p *proof) distinct(next [][]int32, waits []int32, known []int32) []int32 {
 	return nil
 }
 
-// waits are those of the first run, and their indices by rank.
+// waits are the waits of the first run, and their indices by rank.
 func (p *proof) waits() (waits []int32, byRank [][]int32) {
 	byRank = make([][]int32, len(p.lists))
 	for n, x := range p.nodes {

@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// version of the prover: raised when what "proven" means changes.
+// version of the prover: raised when the meaning of "proven" changes.
 const version = 3
 
 // properties in the order in which they are checked.

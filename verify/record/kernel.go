@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// kind is what the recorder knows of an emitted kernel beside its touches.
+// kind is the recorder's knowledge of an emitted kernel beside its touches.
 type kind struct {
 	sum      bool // its result is the sum of all it reads
 	oneBlock bool // it is correct with one block only
@@ -118,7 +118,7 @@ func (l *launch) check(k kind) error {
 	words := 0
 	for _, t := range l.touches {
 		if t.Kind == driver.TouchRead {
-			break // what comes after the work is done by one thread
+			break // one thread does everything after the work
 		}
 		if k.waits && t.Kind == driver.TouchWait || k.posts && t.Kind == driver.TouchPost {
 			words++
@@ -137,11 +137,11 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// operations are those of one kernel: posts and waits before its work, the work, posts and
-// waits after it, the waits with their resets. A kernel that does no work is one operation,
-// any other has one for each of the five that it does.
+// operations are the operations of one kernel: posts and waits before its work, the work,
+// posts and waits after it, the waits with their resets. A kernel that does no work is one
+// operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
-	name, _, _ := strings.Cut(l.kernel.Name, "_") // what follows is the element type of a sum
+	name, _, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type of a sum
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {
@@ -159,71 +159,101 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 }
 
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
-	opens, work, posts, worked := o, o, o, false
-	work.Kind = ops.Copy
+	p := phases{names: n, kind: k, opens: o, work: o, posts: o}
+	p.work.Kind = ops.Copy
 	if k.sum {
-		work.Kind = ops.Sum
+		p.work.Kind = ops.Sum
 	}
-	var opening, closing wait
 	for _, t := range l.touches {
-		post, waits := &opens, &opening
-		if worked {
-			post, waits = &posts, &closing
-		}
-		if t.Bytes == 0 { // part of the work on no bytes: its address may be 0
-			worked = true
-			continue
-		}
-		at, err := n.loc(t.At)
-		if err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(at.Buffer, "count[") { // held until the work is done
-			if was := opens.Count; was.Buffer != "" && was != at || t.Kind != driver.TouchWrite {
-				return nil, fmt.Errorf("it counts its blocks in %s and in %s", was, at)
-			}
-			opens.Count, work.Count = at, at
-			continue
-		}
-		switch {
-		case t.Kind == driver.TouchWait:
-			err = n.word(&waits.words, t.At, t.Value, false)
-		case t.Kind == driver.TouchPost:
-			err = n.word(post, t.At, t.Value, true)
-		case isStep(at) && len(closing.words.Words) > 0:
-			err = n.word(&closing.notes, t.At, t.Value, true)
-		case isStep(at):
-			err = n.word(&opening.notes, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && closing.awaits(at):
-			err = n.word(&closing.resets, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && opening.awaits(at):
-			err = n.word(&opening.resets, t.At, t.Value, true)
-		case k.sum && t.Type != n.Type:
-			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
-		default:
-			work.Uses, worked = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}),
-				true
-		}
-		if err != nil {
+		if err := p.take(t); err != nil {
 			return nil, err
 		}
 	}
+	return p.list(o)
+}
+
+// phases are the operations of one launch, filled in the order of its touches.
+type phases struct {
+	names              *Names
+	kind               kind
+	opens, work, posts ops.Op
+	opening, closing   wait // before the work and after it
+	worked             bool // the work has begun
+}
+
+// take adds one touch.
+func (p *phases) take(t driver.Touch) error {
+	if t.Bytes == 0 { // part of the work on no bytes: its address may be 0
+		p.worked = true
+		return nil
+	}
+	at, err := p.names.loc(t.At)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(at.Buffer, "count[") {
+		return p.count(t, at)
+	}
+	if to := p.words(t, at); to != nil {
+		return p.names.word(to, t.At, t.Value, t.Kind != driver.TouchWait)
+	}
+	if p.kind.sum && t.Type != p.names.Type {
+		return fmt.Errorf("a sum of %s in a plan of %s", t.Type, p.names.Type)
+	}
+	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+	p.worked = true
+	return nil
+}
+
+// count takes the word in which the kernel counts its blocks until the work is done.
+func (p *phases) count(t driver.Touch, at ops.Loc) error {
+	if was := p.opens.Count; was.Buffer != "" && was != at || t.Kind != driver.TouchWrite {
+		return fmt.Errorf("it counts its blocks in %s and in %s", was, at)
+	}
+	p.opens.Count, p.work.Count = at, at
+	return nil
+}
+
+// words is the operation whose words a touch belongs to; nil where it is part of the work.
+func (p *phases) words(t driver.Touch, at ops.Loc) *ops.Op {
+	post, waits := &p.opens, &p.opening
+	if p.worked {
+		post, waits = &p.posts, &p.closing
+	}
+	switch {
+	case t.Kind == driver.TouchWait:
+		return &waits.words
+	case t.Kind == driver.TouchPost:
+		return post
+	case isStep(at) && len(p.closing.words.Words) > 0:
+		return &p.closing.notes
+	case isStep(at):
+		return &p.opening.notes
+	case t.Kind == driver.TouchWrite && p.closing.awaits(at):
+		return &p.closing.resets
+	case t.Kind == driver.TouchWrite && p.opening.awaits(at):
+		return &p.opening.resets
+	}
+	return nil
+}
+
+// list is the phases that have anything to do, made of the plain operation o.
+func (p *phases) list(o ops.Op) (list []ops.Op, err error) {
 	before, after := o, o
 	var errs [2]error
-	before.Count = opens.Count
-	before.Words, errs[0] = opening.list()
-	after.Words, errs[1] = closing.list()
+	before.Count = p.opens.Count
+	before.Words, errs[0] = p.opening.list()
+	after.Words, errs[1] = p.closing.list()
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	if !worked {
-		opens.Words = append(opens.Words, before.Words...)
-		return []ops.Op{opens}, nil
+	if !p.worked {
+		p.opens.Words = append(p.opens.Words, before.Words...)
+		return []ops.Op{p.opens}, nil
 	}
-	var list []ops.Op
-	parts := []ops.Op{opens, before, work, posts, after}
-	if k.gathers {
-		parts = slices.Concat(parts[:2], copies(work), parts[3:])
+	parts := []ops.Op{p.opens, before, p.work, p.posts, after}
+	if p.kind.gathers {
+		parts = slices.Concat(parts[:2], copies(p.work), parts[3:])
 	}
 	for _, part := range parts {
 		if part.Kind != ops.Signal || len(part.Words) > 0 {

@@ -43,8 +43,8 @@ func (w *World) due(o *op) time.Duration {
 	return o.began + time.Duration(part*float64(o.length))
 }
 
-// begin is step 0: the operation's place in the order of things is fixed and
-// what it will touch is checked.
+// begin is step 0: the operation's place in the order is fixed and its accesses are
+// checked.
 func (w *World) begin(o *op) {
 	o.started, o.began, o.steps = true, w.now(), 2
 	w.follow(o)
@@ -68,8 +68,8 @@ func (w *World) begin(o *op) {
 	o.length = w.cost(o)
 }
 
-// follow orders the operation after what its stream, the host or its
-// predecessors in a graph have done.
+// follow orders the operation after the work that its stream, the host or its predecessors
+// in a graph have done.
 func (w *World) follow(o *op) {
 	if w.cfg.NoRaces {
 		return

@@ -15,7 +15,7 @@ type capture struct {
 	ended   bool
 }
 
-// node is a captured operation and those it comes after.
+// node is a captured operation and the operations it comes after.
 type node struct {
 	task
 	index int

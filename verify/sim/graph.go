@@ -2,8 +2,8 @@ package sim
 
 import "ovgen/runtime/driver"
 
-// exec is an instantiated graph. Its launches run one after the other, and in
-// a launch each node as soon as those before it are done.
+// exec is an instantiated graph. Its launches run one after the other, and in a launch each
+// node as soon as the nodes before it are done.
 type exec struct {
 	nodes  []*execNode
 	issued uint64 // launches enqueued

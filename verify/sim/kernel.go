@@ -39,8 +39,8 @@ type kernelRun struct {
 	want    uint32
 }
 
-// ModuleLoadData takes the kernels of a package from its table. It refuses PTX that is not
-// that of the package's source, though it does not run it.
+// ModuleLoadData takes the kernels of a package from its table. It refuses PTX of another
+// source than the package's, though it does not run it.
 func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	const call = "cuModuleLoadData"
 	if err := c.enterIdle(call); err != nil {
@@ -212,8 +212,8 @@ func (w *World) resumeKernel(o *op) bool {
 	return state == finished
 }
 
-// next is the first touch of a kind and address that has not been taken in, or how many
-// touches there are where it is none.
+// next is the first touch of a kind and address that has not been taken in, or the number
+// of touches if there is none.
 func (r *kernelRun) next(kind driver.TouchKind, at driver.Ptr) int {
 	for i, t := range r.touches {
 		if i >= r.counted[t.Block] && t.Kind == kind && t.At == at && at != 0 {

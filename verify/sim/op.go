@@ -59,14 +59,14 @@ type op struct {
 	node   int // of a graph, from 1
 	issue  uint64
 	weight int            // of a stream's depth
-	known  *clock         // what the host knew when it enqueued
+	known  *clock         // the host's knowledge when it enqueued
 	clock  *clock         // of the stream or the node
 	strand int            // that clock belongs to
 	rec    *eventRecord   // made or waited for
 	binds  []*eventRecord // of a graph's external events, for one launch
 	parent *op            // the launch, of a node
 	at     *execNode      // of a node
-	turn   uint64         // of a graph launch, among those of its exec
+	turn   uint64         // of a graph launch, among the launches of its exec
 
 	started bool
 	done    bool

@@ -14,7 +14,7 @@ import (
 // World is a node of simulated devices with one scheduler.
 type World struct {
 	cfg    Config
-	real   bool // process mode: words may change from outside
+	real   bool // process mode: words may change from outside, and the last context ends the world
 	bubble bool // time is virtual: Sleep returns when every rank is blocked
 	began  time.Time
 	random *rand.Rand
@@ -26,7 +26,7 @@ type World struct {
 	handles  uint64            // the last handle given out
 	blocks   map[uint64]*block // that may be imported
 	strands  int               // threads of execution that have a place in vector clocks
-	host     clock             // what the hosts know has completed
+	host     clock             // the work that the hosts know to be complete
 	known    *clock            // immutable copy of host, nil when out of date
 	races    []Race
 	words    uint64 // counts changes of words that a kernel may wait for
@@ -139,8 +139,8 @@ func (w *World) Close() {
 	}
 }
 
-// Waiting lists the operations that have begun or stand first in their stream,
-// with what they wait for: a picture of a deadlock.
+// Waiting lists the operations that have begun or stand first in their stream, with the
+// operations they wait for: a picture of a deadlock.
 func (w *World) Waiting() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

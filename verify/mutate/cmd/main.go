@@ -15,7 +15,7 @@ import (
 	"ovgen/verify/mutate"
 )
 
-// kind is what can be broken, with what judges its mutants.
+// kind is a kind of mutants, and the function that judges them.
 type kind struct {
 	name  string
 	judge func(score mutate.Score, all bool) error

@@ -148,7 +148,7 @@ func (r *rank) tensors() (list []tensor) {
 // place is where a tensor is.
 func (r *rank) place(t tensor) driver.Ptr { return r.own[t.buffer] + driver.Ptr(t.offset) }
 
-// part is what the rank holds of a tensor.
+// part is the rank's part of a tensor.
 func (r *rank) part(name string) reference.Part {
 	if r.number > 0 && r.problem.Tensor(name).Root {
 		return reference.Part{}

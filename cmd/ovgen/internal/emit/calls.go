@@ -130,8 +130,8 @@ func (b *body) sum(n hostir.Step) []jen.Code {
 	return append(code, b.kernel(exported(n.By), append(args, terms...)...))
 }
 
-// terms are the arguments of a sum; those over an index are collected by a loop ahead
-// of it, in a list that the plan keeps so that no run allocates.
+// terms are the arguments of a sum; a loop before the call collects the terms over an index
+// in a list that the plan keeps, so that no run allocates.
 func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	over := false
 	for _, t := range list {

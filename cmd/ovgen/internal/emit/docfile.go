@@ -106,7 +106,8 @@ func describe(p *hostir.Program) string {
 	return b.String()
 }
 
-// hanging is a list behind a head, in lines that begin below the first.
+// hanging is a head and a list after it, with further lines indented to the list's first
+// entry.
 func hanging(head string, list []string) string {
 	text, line := "", head
 	for i, x := range list {

@@ -64,7 +64,8 @@ func unable(t kernels.Table) (errs []error) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
 			if k.Copies() && typ.Size() < 2 {
-				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s (leave it out of Types, "+
+				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s (leave it "+
+					"out of Types, "+
 					"or let the copy engine copy)", k.Kind, typ))
 			}
 		}
@@ -167,7 +168,7 @@ func (u *unit) maxRanks() int {
 	return min(proven, most)
 }
 
-// elementTypes are those that the schedule takes, as drivers name them.
+// elementTypes are the schedule's element types as drivers number them.
 func (u *unit) elementTypes() (list []driver.Type) {
 	for _, t := range u.program.Schedule.Types {
 		if known, ok := driver.ParseType(string(t)); ok {
@@ -189,6 +190,7 @@ func (u *unit) limited() bool {
 func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
 	d := templates.Device{From: from, Table: u.kernels, About: append([]string{
-		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}, templates.Summary(u.kernels)...)}
+		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"},
+		templates.Summary(u.kernels)...)}
 	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host()}.render(d.Source())
 }

@@ -50,7 +50,7 @@ func (t *teller) clause(i *item, o ops.Op) string {
 	case ops.Done:
 		return "ends the run: the group's next one starts after this"
 	case ops.Signal:
-		return t.signal(i, o)
+		return t.signal(o)
 	case ops.Copy:
 		return t.copied(o)
 	case ops.Product:
@@ -62,7 +62,7 @@ func (t *teller) clause(i *item, o ops.Op) string {
 }
 
 // signal is a wait for posts, or a post.
-func (t *teller) signal(i *item, o ops.Op) string {
+func (t *teller) signal(o ops.Op) string {
 	var peers []peer
 	name, wait := "", false
 	for _, w := range o.Words {
@@ -80,9 +80,9 @@ func (t *teller) signal(i *item, o ops.Op) string {
 		}
 	}
 	if wait {
-		return fmt.Sprintf("waits for %q from %s", name, from(peers, "said"))
+		return fmt.Sprintf("waits for %q from %s", name, from(peers, "posted"))
 	}
-	return fmt.Sprintf("says %q to %s", name, from(peers, "awaited"))
+	return fmt.Sprintf("posts %q to %s", name, from(peers, "awaited"))
 }
 
 // member is the name of a word's semaphore, with its index where it is one of a set.

@@ -11,8 +11,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Of is what a plan of p needs for a case, on the rank that needs most of each. Which rank
-// c names does not matter.
+// Of is what a plan of p needs for a case, on the rank that needs most of each. The rank of
+// c does not matter.
 func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 	for c.Rank = range c.Ranks {
 		m, err := onRank(p, c)
