@@ -5,7 +5,7 @@ PyTorch's symmetric memory (torch 2.11) and ovgen's packages in the same rounds.
     torchrun --nproc-per-node 2 bench/small.py --library libovgen.so [--tables reduce,linear,gather] [--rounds 15]
 
 Each variant is captured in a CUDA graph of 20 calls, and in each round every variant's graph is launched
-once, when all ranks have met. A time is that of the slowest rank over 20, in us; the median over the rounds
+once, behind a meeting of all ranks on the device. A time is that of the slowest rank over 20, in us; the median over the rounds
 is given. Results of ovgen's packages are compared with NCCL's before they are timed.
 
     reduce   all-reduce of bf16, 16 KiB to 8 MiB
@@ -22,6 +22,7 @@ import statistics
 import sys
 
 CALLS = 20
+SLEEP = 400_000  # cycles, in which the host enqueues the graph
 TABLES = ("reduce", "linear", "gather")
 
 
@@ -80,8 +81,8 @@ class Point:
         for i in range(rounds + 2):
             for name, graph in self.graphs.items():
                 start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                torch.cuda._sleep(SLEEP)
                 self.job.meet()
-                torch.cuda.synchronize()
                 start.record()
                 graph.replay()
                 end.record()

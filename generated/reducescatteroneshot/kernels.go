@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "4be1358af34351efa34c1116e0e641aa8c4243c16bcb6f33ecbea5dbf8207603",
+	Source:  "87729b106e03b0f95fbfa14b36b4693cc2a25bc6acdec19f8343e6f2aed699d7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

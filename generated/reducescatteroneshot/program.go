@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "13be2f73eafc9fa66684295e736d06f819060214891e77b866392d771b35a16a",
-	Proof:    "proven for D = 1..8, stamp 06b065a8c4244fb1",
+	Hash:     "f8568b741f8cb56127a00e8295c5cc15a00f319ddab8050a31331d5f32c7e743",
+	Proof:    "proven for D = 1..8, stamp 2395dcbaec41faec",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
