@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "f8568b741f8cb56127a00e8295c5cc15a00f319ddab8050a31331d5f32c7e743",
-	Proof:    "proven for D = 1..8, stamp 2395dcbaec41faec",
+	Hash:     "8fa5f73048f142ea3f4b432a70975e9491102342629b67d5e746a340dabac78b",
+	Proof:    "proven for D = 1..8, stamp 6e0826bd3d9fecff",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

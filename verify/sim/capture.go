@@ -24,6 +24,9 @@ type node struct {
 	left  bool // out of what streams follow: it need not be joined
 }
 
+// work is what the node does.
+func (n *node) work() *task { return &n.task }
+
 // graph is captured work.
 type graph struct{ nodes []*node }
 
@@ -133,7 +136,9 @@ func (c *Context) StreamEndCapture(h driver.Stream) (driver.Graph, error) {
 	case !joined:
 		return 0, fail(call, captureUnjoined)
 	}
-	c.graphs[p.graph] = &graph{p.sorted()}
+	nodes := p.sorted()
+	c.graphs[p.graph] = &graph{nodes}
+	holdComms(nodes, (*node).work, 1)
 	return p.graph, nil
 }
 
