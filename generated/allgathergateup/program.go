@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "d3e2e24a681a4e0b8c22c689a654ea2597aa20224b95c715d9a65118fb87d510",
-	Proof:   "proven for D = 1..8, stamp 8fbbe36713dc7d67",
+	Hash:    "b8aab78fa4e595fba42928a68b3341ba3ab8a513ebba3cabbe055c70233d0a5f",
+	Proof:   "proven for D = 1..8, stamp b1f18cfdabf4117a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -38,5 +38,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp c9f132b647ae2e28.
+// Proof: proven for D = 1..8, stamp 95317e712f99b231.
 package allgatherlinearbroadcast

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "0a2d3981299bbfa1150d92a582ff4011b468706bf73f48e6ad51d15c1d74d5bf",
-	Proof:   "proven for D = 1..8, stamp c9f132b647ae2e28",
+	Hash:    "a9508e7c09bfff0b505d1baa46061fe21a6b48e31b933f8700550574d7298a4c",
+	Proof:   "proven for D = 1..8, stamp 95317e712f99b231",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

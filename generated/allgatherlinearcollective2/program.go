@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective2",
-	Hash:    "9697113ac428c0afc9a61bc055222a3bb19b68f8411d05fd8e817a6e2330ed40",
-	Proof:   "proven for D = 1..8, stamp e2f06ba40270e617",
+	Hash:    "49aa2e5549c883b3ef55277a1fec31e1e6d113cf6ce83365063e76c83e492db7",
+	Proof:   "proven for D = 1..8, stamp df4366e60bf2f606",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

@@ -35,5 +35,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 4c08a370c87f86ee.
+// Proof: proven for D = 1..8, stamp 12b20cec84b3198a.
 package allgatherlinearcollective8

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "fdfae06911c31b92930615accc7b9f18f74e46bf2ef8080742198ae7501862a8",
-	Proof:    "proven for D = 1..8, stamp 31be48d20691b2b3",
+	Hash:     "b41d126e9b91c7b447ba7050c5aec79bb6c0b6e057bef23870018e7d0f7588e9",
+	Proof:    "proven for D = 1..8, stamp 32d2fb0f5f802f7d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

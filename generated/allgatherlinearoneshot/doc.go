@@ -26,5 +26,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp d6b50ba49eb10c5b.
+// Proof: proven for D = 1..8, stamp 89ebc86328752560.
 package allgatherlinearoneshot

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearoneshot",
-	Hash:     "6dd435c618a7191eca696200291c55a2d7f09ce59b71359befc3aa1ac4d72533",
-	Proof:    "proven for D = 1..8, stamp d6b50ba49eb10c5b",
+	Hash:     "2ddabd9c724d498b87a6b44b4b5636620359862284fc6f36a16a419333bd14e4",
+	Proof:    "proven for D = 1..8, stamp 89ebc86328752560",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "02ad948b210b58e271dbc3ea872b1fe3d6efc486ef2c2f6dae1ffd5432bc7f28",
-	Proof:   "proven for D = 1..8, stamp 53db3bf5b16c1a6f",
+	Hash:    "63d3d9dcd5cfd6a7a34ed9a4054f804b54bd1d302b175658e366267b8a66adfa",
+	Proof:   "proven for D = 1..8, stamp 9935721e460bd227",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "530a5658cc2b2be6a57ecf4a11fc7323af7b217030c2a724a06f9e64122242de",
-	Proof:   "proven for D = 1..8, stamp f94988c66d28365e",
+	Hash:    "68e7dfca72fd57cea4a615552e1b451a2db801eff7a4272aac99bd074d78111e",
+	Proof:   "proven for D = 1..8, stamp f78ee9f331c2ac12",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

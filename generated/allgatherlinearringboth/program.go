@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringboth",
-	Hash:    "211164b9ba8dc08f01af2b7a133037811c155c50c06e3352d774035956d45fd7",
-	Proof:   "proven for D = 1..8, stamp 87ca1f3244ac54a0",
+	Hash:    "d20e3c0ffadc6d9c47f08c56b73b431cc4808940e11a20555bafaff52ccb221b",
+	Proof:   "proven for D = 1..8, stamp 577ca199380c2d35",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

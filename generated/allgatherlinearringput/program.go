@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "a8035588a167e28f2f0eeac08e1fc1b8edc1e7786cfbd88e7d55f24e4eb72b4e",
-	Proof:   "proven for D = 1..8, stamp 48b9cbfb0dd99eaf",
+	Hash:    "c25b153ef242bc982cd808c3e7295ae122f2821be4672363511eea0f04a18453",
+	Proof:   "proven for D = 1..8, stamp 14ddf62116fb7f3a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
-	Hash:    "b288072b8fb4ba6c49241a8ee6cd84676ad4ef4758f8e4d04edab056fc3e039a",
-	Proof:   "proven for D = 1..8, stamp 48813d3f2f3b43ba",
+	Hash:    "ab4a4bc33365be54b02d0f61d7a72733d8288744a13fdce46cc333f5e2c9cf4a",
+	Proof:   "proven for D = 1..8, stamp 2a8336fbee18d9d8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

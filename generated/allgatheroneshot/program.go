@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "222c5884d1182f3ed334f5904a969d6df4a9bb19587b3a30e0db3a3634868a5e",
-	Proof:    "proven for D = 1..8, stamp 81da69995f22db06",
+	Hash:     "36a0701e6c39cdc9ec9d1afe1d7250e5671219fa7f392e1d196524dbbff59e1e",
+	Proof:    "proven for D = 1..8, stamp c035cc07d95fe615",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

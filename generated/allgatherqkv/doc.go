@@ -39,5 +39,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp c1a2226a87fc264a.
+// Proof: proven for D = 1..8, stamp 9e39f9c113168831.
 package allgatherqkv

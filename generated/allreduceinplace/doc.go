@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreduceinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp e1c0ea0d3ec6e479.
+// Proof: proven for D = 1..8, stamp 52ef85651f271661.
 package allreduceinplace

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "9eca7c97c8bba5657852b8d8559474a506bec70d14d3c89da751fc2c4f9a2833",
-	Proof:    "proven for D = 1..8, stamp e1c0ea0d3ec6e479",
+	Hash:     "13d7a9ba1d9aeebba8f42be3acf2de50501f064be37aa504e2f98c68767bc929",
+	Proof:    "proven for D = 1..8, stamp 52ef85651f271661",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

@@ -23,5 +23,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // allreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp b7690b9a0c699b4d.
+// Proof: proven for D = 1..8, stamp 0723c72f67a70386.
 package allreduceoneshot

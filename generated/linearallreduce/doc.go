@@ -42,5 +42,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearallreduce.cu.
 //
-// Proof: proven for D = 1..8, stamp 5baee6b3e16ad366.
+// Proof: proven for D = 1..8, stamp 23ccae4b1c63603c.
 package linearallreduce

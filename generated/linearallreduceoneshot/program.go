@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "3380dba80e8d190fe026e87c249c4e8611ed7f7ecae5c9f72ad58a626b66da3a",
-	Proof:    "proven for D = 1..8, stamp 1682a6e9fc21f502",
+	Hash:     "dcb235cf81aea6c802af3765de039362fa495d6c5b6421237accadc0b6541c15",
+	Proof:    "proven for D = 1..8, stamp f1db3c24f6de4b78",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "3b4f53a944c1ef9f53552704e82a9fc2324e3b2500bc1b26c474d052dc20298d",
-	Proof:    "proven for D = 1..8, stamp 08aa0596b4b659ab",
+	Hash:     "2fff75a4b91c1f57e41a6ef2079409873f063214d6b292de086fc09babafe0f7",
+	Proof:    "proven for D = 1..8, stamp 3fb0503ebf660712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "313fb9afd55461afd2da64ab36957516fa0a55b5383705a70d315c808ea05cd2",
-	Proof:    "proven for D = 1..8, stamp 8437c418b2abcf35",
+	Hash:     "698b7cc4a78c0399600e610ce88562da0649eb705d7d01cea299cf66a3d8099b",
+	Proof:    "proven for D = 1..8, stamp 911a395eb67abe45",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "261adcc75a949c540dba4861fa2a2c5b1e4e4d669658cb725bbeaa2f67f3e69e",
-	Proof:    "proven for D = 1..8, stamp e797c1a4c770f034",
+	Hash:     "5e98ba8582ba3c7f1261a0a80c18ed77820b666c0fcd62006acb36d4a14402ad",
+	Proof:    "proven for D = 1..8, stamp d43eb39c53f65063",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

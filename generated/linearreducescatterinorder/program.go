@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "6f62f27b0256c3900803d239bc006066abd0e8cff68cc559a5fe60a6ba7256cf",
-	Proof:    "proven for D = 1..8, stamp d756c99632f4eabc",
+	Hash:     "e3cff408921970133420baa4e6f5d022f7742e76c4f0be5ff97e612dfc5f49f5",
+	Proof:    "proven for D = 1..8, stamp 76f57aa3e381f08d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "5b46a60e481576baa7738421c60af0ffea43d1b55f93d6dc4a78aa59e43880e5",
-	Proof:    "proven for D = 1..8, stamp 5fe33a88e8e19dad",
+	Hash:     "7eeb7ae212054c85a835005bb2607efa3cf5d460c25d0935aef53fd60add148e",
+	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "95e22b03bf163291547d196848d5335efd1ff0cd9c24876051c2b0d6fab6c7c9",
-	Proof:    "proven for D = 1..8, stamp 3d3ff9d57492a94c",
+	Hash:     "ad48bc159b32dee7c367565eda9b249909e667c7a8efdc28671878f01ab1c383",
+	Proof:    "proven for D = 1..8, stamp b1cc25a1411f30fc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -30,5 +30,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp 6a78a1b520636a21.
+// Proof: proven for D = 1..8, stamp 62a47d92d47b27fe.
 package matmulreducescatter

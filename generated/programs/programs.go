@@ -17,6 +17,8 @@ import (
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearhandlesinloop"
 	"ovgen/generated/allgatherlinearkernels"
+	"ovgen/generated/allgatherlinearnccl"
+	"ovgen/generated/allgatherlinearnccl4"
 	"ovgen/generated/allgatherlinearoneshot"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
@@ -26,18 +28,22 @@ import (
 	"ovgen/generated/allgatherlinearringput"
 	"ovgen/generated/allgatherlinearstartinloop"
 	"ovgen/generated/allgathermatmul"
+	"ovgen/generated/allgathernccl"
 	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
 	"ovgen/generated/allreduceinplace"
+	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
+	"ovgen/generated/alltoallnccl"
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/broadcast"
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/linearallreduce"
+	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
@@ -45,6 +51,7 @@ import (
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
 	"ovgen/generated/linearreducescatterkernels"
+	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
@@ -84,6 +91,10 @@ var All = []harness.Program{
 		allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind),
 	harness.Of(&allgatherlinearkernels.Program, allgatherlinearkernels.Schedule, allgatherlinearkernels.New,
 		(*allgatherlinearkernels.Plan).Bind),
+	harness.Of(&allgatherlinearnccl.Program, allgatherlinearnccl.Schedule, allgatherlinearnccl.New,
+		(*allgatherlinearnccl.Plan).Bind),
+	harness.Of(&allgatherlinearnccl4.Program, allgatherlinearnccl4.Schedule, allgatherlinearnccl4.New,
+		(*allgatherlinearnccl4.Plan).Bind),
 	harness.Of(&allgatherlinearoneshot.Program, allgatherlinearoneshot.Schedule, allgatherlinearoneshot.New,
 		(*allgatherlinearoneshot.Plan).Bind),
 	harness.Of(&allgatherlinearparts.Program, allgatherlinearparts.Schedule, allgatherlinearparts.New,
@@ -101,19 +112,24 @@ var All = []harness.Program{
 	harness.Of(&allgatherlinearstartinloop.Program, allgatherlinearstartinloop.Schedule, allgatherlinearstartinloop.New,
 		(*allgatherlinearstartinloop.Plan).Bind),
 	harness.Of(&allgathermatmul.Program, allgathermatmul.Schedule, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
+	harness.Of(&allgathernccl.Program, allgathernccl.Schedule, allgathernccl.New, (*allgathernccl.Plan).Bind),
 	harness.Of(&allgatheroneshot.Program, allgatheroneshot.Schedule, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind),
 	harness.Of(&allgatherqkv.Program, allgatherqkv.Schedule, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New, (*allgathervpadded.Plan).Bind),
 	harness.Of(&allreduceinplace.Program, allreduceinplace.Schedule, allreduceinplace.New, (*allreduceinplace.Plan).Bind),
+	harness.Of(&allreducenccl.Program, allreducenccl.Schedule, allreducenccl.New, (*allreducenccl.Plan).Bind),
 	harness.Of(&allreduceoneshot.Program, allreduceoneshot.Schedule, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
+	harness.Of(&alltoallnccl.Program, alltoallnccl.Schedule, alltoallnccl.New, (*alltoallnccl.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
 	harness.Of(&broadcast.Program, broadcast.Schedule, broadcast.New, (*broadcast.Plan).Bind),
 	harness.Of(&columnweightgradient.Program, columnweightgradient.Schedule, columnweightgradient.New,
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
+	harness.Of(&linearallreducenccl.Program, linearallreducenccl.Schedule, linearallreducenccl.New,
+		(*linearallreducenccl.Plan).Bind),
 	harness.Of(&linearallreduceoneshot.Program, linearallreduceoneshot.Schedule, linearallreduceoneshot.New,
 		(*linearallreduceoneshot.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, linearallreducetwoshot.Schedule, linearallreducetwoshot.New,
@@ -128,6 +144,8 @@ var All = []harness.Program{
 		(*linearreducescatterinslot.Plan).Bind),
 	harness.Of(&linearreducescatterkernels.Program, linearreducescatterkernels.Schedule, linearreducescatterkernels.New,
 		(*linearreducescatterkernels.Plan).Bind),
+	harness.Of(&linearreducescatternccl.Program, linearreducescatternccl.Schedule, linearreducescatternccl.New,
+		(*linearreducescatternccl.Plan).Bind),
 	harness.Of(&linearreducescatteroneshot.Program, linearreducescatteroneshot.Schedule, linearreducescatteroneshot.New,
 		(*linearreducescatteroneshot.Plan).Bind),
 	harness.Of(&linearreducescatterputkernels.Program, linearreducescatterputkernels.Schedule,

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "fdad39926dd99e665255ea35b305512e14b594af2f1b2f9eb002d9f8f42e5f5f",
-	Proof:    "proven for D = 1..8, stamp b624bed1b94ba2b8",
+	Hash:     "93b4a2ee4d0289d1b11c7a5f5abcb4ffc43f083e863d0a34653e4798212da3c6",
+	Proof:    "proven for D = 1..8, stamp d8862f9ac6abfeb0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

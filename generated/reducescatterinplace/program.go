@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "8be6b9a0fabb8ae0cf37f67b3cd2476ddd537db7598e7a49920a3370817b0575",
-	Proof:    "proven for D = 1..8, stamp 8e6f4047cfa27255",
+	Hash:     "89fdd085ba5c5ad8cf62660db0b6aed52b112b2e1bc8d2e19580b701d8022300",
+	Proof:    "proven for D = 1..8, stamp 3799a1271f9a54d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "ea9131a5a5e969bfe007f6849e4eef9515e2367582f175b6f65b98f7c78cf8b7",
-	Proof:    "proven for D = 1..8, stamp eeab8265dfecba14",
+	Hash:     "8dca9268e05b06f3024b340430c07270d2d96e1e6b8bac4a0f6f06f0d564846e",
+	Proof:    "proven for D = 1..8, stamp ebfbe68f866c275c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "4f88bbd46570063388593676dc8733e6ba1b2cc53e6c6771d21e94c9fde0e87f",
-	Proof:   "proven for D = 1..8, stamp ab5b54f9707b4ca4",
+	Hash:    "aa47b477cd2d1bad8bf194a36b3188c580a7e7df853b1859aeaa40cd022cda74",
+	Proof:   "proven for D = 1..8, stamp a6bd583d3d6ae925",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "3812d95ff0984a140f9af445383f46c1f0d6156165b04d6c2b12964e4087f7b3",
-	Proof:    "proven for D = 1..8, stamp 9b4f7135fb6ebfef",
+	Hash:     "992da9d2fb2531a73c73097f2bf9f68806aabc75b72fcf11f504b632ba2128bb",
+	Proof:    "proven for D = 1..8, stamp 28db5459047d49b4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -37,8 +37,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "ab8745cdf9c1a596760060614820b0d248440a0cea6e470039741a31333ce59f",
-	Proof:    "proven for D = 1..8, stamp 83ca2ffdd1029e60",
+	Hash:     "19ca79f9de9c729fc51fad781049857442728a23e0ce749160656baae6188626",
+	Proof:    "proven for D = 1..8, stamp 3e0bcbc6f69c3998",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

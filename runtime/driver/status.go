@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Errors that a caller may branch on.
@@ -43,7 +44,7 @@ func Faulted(err error) bool {
 // simulator answers with the same codes as CUDA.
 type Status struct {
 	Call string // "cuMemAlloc"
-	Code int    // CUresult, or the cuBLAS status for calls that start with cublas
+	Code int    // CUresult; for calls that start with cublas or nccl, the status of that library
 	Text string // "CUDA_ERROR_OUT_OF_MEMORY: out of memory"
 }
 
@@ -52,6 +53,9 @@ func (s *Status) Error() string { return fmt.Sprintf("%s: %s (%d)", s.Call, s.Te
 
 // Fault reports whether the context can't be used any more: every later call fails too.
 func (s *Status) Fault() bool {
+	if strings.HasPrefix(s.Call, "cublas") || strings.HasPrefix(s.Call, "nccl") {
+		return false
+	}
 	switch s.Code {
 	case 4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719:
 		return true // deinitialized, no context, and what a kernel can do wrong

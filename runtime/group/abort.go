@@ -164,6 +164,9 @@ func (g *Group) release() {
 			every *= 10
 		}
 		tick.Reset(every)
+		if n == 1 { // the words first: what waits for one holds NCCL up
+			g.communicator.disconnect(true)
+		}
 		// Never more than one round in flight: a full stream would block us.
 		if done, err := g.drv.StreamQuery(g.abort.stream); !done || err != nil {
 			continue
@@ -180,6 +183,9 @@ func (g *Group) releaseOnce() {
 	}
 	for i := range g.Size() {
 		r := (g.Rank() + i) % g.Size()
+		if g.arena.Base(r) == 0 {
+			continue // a rank that is apart has no word of this one's
+		}
 		_ = g.drv.MemsetD32Async(g.arena.Base(r)+semaphoreAt, 1, words, g.abort.stream)
 	}
 }

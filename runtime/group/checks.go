@@ -27,6 +27,7 @@ type identity struct {
 	UUID     driver.UUID
 	Device   string // "NVIDIA H200 (device 2)"
 	Arena    int64
+	Apart    bool
 }
 
 // process tells this process from all others.
@@ -98,6 +99,9 @@ func checkAlike(all []identity) error {
 			return &CheckError{"arena", pair,
 				fmt.Sprintf("rank 0 has an arena of %d bytes, rank %d of %d "+
 					"(set Config.Arena to the same on all ranks)", first.Arena, r, id.Arena)}
+		case id.Apart != first.Apart:
+			return &CheckError{"peer access", pair,
+				fmt.Sprintf("rank 0 has Config.Apart %t, rank %d %t (set it to the same on all ranks)", first.Apart, r, id.Apart)}
 		}
 		for other := range r {
 			if all[other].UUID == id.UUID {
@@ -167,7 +171,8 @@ func checkAccess(all [][]byte) error {
 			if text != "" {
 				return &CheckError{"peer access", []int{r, to},
 					fmt.Sprintf("rank %d can't map rank %d's memory: %s "+
-						"(choose devices joined by NVLink or PCIe peer access: nvidia-smi topo -p2p r)",
+						"(choose devices joined by NVLink or PCIe peer access, as nvidia-smi topo -p2p r shows, "+
+						"or set Config.Apart for plans by NCCL alone)",
 						r, to, text)}
 			}
 		}

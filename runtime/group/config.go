@@ -42,6 +42,9 @@ type Config struct {
 	// 65536 at least. ArenaBytes computes what plans need, and plan.Memory what each
 	// of them does.
 	Arena int64
+	// Apart lets ranks join whose devices have no access to each other's memory: the group then
+	// makes plans of schedules by NCCL only, and Group.Choice says so. It is the same on all ranks.
+	Apart bool
 	// Graphs is how many graphs of its own each plan keeps, for the bindings that Replay or Run used
 	// last; 0 means DefaultGraphs. The layers that share a plan need one each, unless the caller captures
 	// them in a graph of its own: CUDA takes device memory for every one.

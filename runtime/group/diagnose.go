@@ -108,6 +108,9 @@ func blocked(steps []Step, plan int, words map[string]uint32) (at Step, sure, ok
 				certain = false // the last wait of this run, or of the run before
 			}
 		}
+		if next.Unmarked && len(waits[name]) > 1 {
+			certain = false // the words do not say which of them it is
+		}
 		if !ok || certain && !sure || certain == sure && next.Number < at.Number {
 			at, sure, ok = next, certain, true
 		}

@@ -17,22 +17,24 @@ import (
 // from any goroutine, except that collective ones (Gather, Close and the calls
 // of plans that are collective) are made in the same order on all ranks.
 type Group struct {
-	config  Config
-	choice  string
-	drv     driver.Driver
-	owned   bool // Join opened the driver, so Close closes it
-	client  *store.Client
-	pids    []int // of the ranks' processes
-	links   []bool
-	arena   *Arena
-	imports *ipc.Cache
-	page    *page
-	pool    pool
-	plans   plans
-	runs    runs
-	abort   abort
-	watch   watch
-	told    atomic.Bool // a caller has got the whole reason why the group was aborted
+	config       Config
+	choice       string
+	drv          driver.Driver
+	owned        bool // Join opened the driver, so Close closes it
+	client       *store.Client
+	pids         []int // of the ranks' processes
+	links        []bool
+	apart        bool // ranks can't reach each other's memory
+	arena        *Arena
+	imports      *ipc.Cache
+	page         *page
+	pool         pool
+	plans        plans
+	runs         runs
+	abort        abort
+	watch        watch
+	communicator communicator
+	told         atomic.Bool // a caller has got the whole reason why the group was aborted
 
 	collective chan struct{} // one collective call at a time
 	done       chan struct{} // closed by the abort, else by Close
@@ -56,6 +58,9 @@ func (g *Group) Choice() string { return g.choice }
 
 // NVLink reports whether NVLink joins this rank's device to that of another rank.
 func (g *Group) NVLink(rank int) bool { return g.links[rank] }
+
+// Apart reports whether ranks can't reach each other's memory, as Config.Apart allows.
+func (g *Group) Apart() bool { return g.apart }
 
 // CallTimeout is Config.CallTimeout: the bound of collective calls.
 func (g *Group) CallTimeout() time.Duration { return g.config.CallTimeout }

@@ -97,7 +97,7 @@ func (g *Group) chooseDriver(ctx context.Context) error {
 			return err
 		}
 		if err == nil {
-			g.choice = g.config.choiceText(name, refused)
+			g.choice = g.config.choiceText(name, refused) + g.choice
 			return nil
 		}
 		if i == len(candidates)-1 {
@@ -126,7 +126,7 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	d, err := g.config.openDriver(name)
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
 	id := identity{Protocol: protocol, Pid: os.Getpid(), Process: process, Local: g.config.Local,
-		Arena: g.config.Arena, Driver: name}
+		Arena: g.config.Arena, Apart: g.config.Apart, Driver: name}
 	unavailable := errors.Is(err, driver.ErrUnavailable)
 	if unavailable {
 		id.Driver, id.Why, err = "", err.Error(), nil
@@ -161,7 +161,15 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	if blobs, err = g.agree(ctx, "check peer access", blob, nil); err != nil {
 		return "", err
 	}
-	if err := checkAccess(blobs); err != nil {
+	err = checkAccess(blobs)
+	var unreached *CheckError
+	switch {
+	case errors.As(err, &unreached) && g.config.Apart:
+		g.apart, g.links = true, make([]bool, g.Size())
+		g.choice = fmt.Sprintf("; plans by NCCL alone, since rank %d can't map rank %d's memory", unreached.Ranks[0],
+			unreached.Ranks[1])
+		return "", nil
+	case err != nil:
 		return err.Error(), errors.Join(err, g.closeDriver())
 	}
 	g.links, err = linked(d, g.Rank(), all)
@@ -208,7 +216,10 @@ func (g *Group) makeArena(ctx context.Context) error {
 	a := &Arena{bytes: g.config.Arena, rank: g.Rank(), bases: make([]driver.Ptr, g.Size())}
 	g.arena = a
 	export, err := g.exportArena()
-	if err != nil {
+	if err == nil && g.apart { // each rank keeps its own
+		err = export.Close()
+	}
+	if err != nil || g.apart {
 		_, err = g.agree(ctx, "exchange arenas", nil, err)
 		return err
 	}

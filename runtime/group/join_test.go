@@ -305,6 +305,8 @@ func TestJoinRefuses(t *testing.T) {
 		{"no peer access", sim.Config{PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }},
 			func([]group.Config) {}, []string{"check peer access", "rank 1 can't map rank 2's memory"},
 			new(*group.CheckError)},
+		{"one rank takes no peer access", sim.Config{}, func(cs []group.Config) { cs[1].Apart = true },
+			[]string{"check peer access", "rank 0 has Config.Apart false, rank 1 true"}, new(*group.CheckError)},
 		{"one hardware queue", sim.Config{Queues: 1}, func([]group.Config) {},
 			[]string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
 		{"one process for some", sim.Config{}, func(cs []group.Config) { cs[1].Local = !cs[1].Local },

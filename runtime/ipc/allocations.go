@@ -81,6 +81,9 @@ type guarded struct {
 // refused; the error wraps ErrInUse. Memory that it allocated must be freed by it.
 func (c *Cache) Driver() driver.Driver { return c.guarded }
 
+// Collectives are those of the cache's driver.
+func (g *guarded) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(g.Driver) }
+
 // MemAlloc allocates and remembers.
 func (g *guarded) MemAlloc(bytes int64) (driver.Ptr, error) {
 	p, err := g.Driver.MemAlloc(bytes)

@@ -39,6 +39,15 @@ func (e *LinkError) Error() string {
 		"(let kernels signal: By: schedule.KernelSignals; or let peers pull)", e.Program, e.Rank)
 }
 
+// ApartError says that a program uses peers' memory, in a group of ranks that can't reach it.
+type ApartError struct{ Program string }
+
+// Error says what to use instead.
+func (e *ApartError) Error() string {
+	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's (Group.Choice says which; "+
+		"use a schedule by schedule.NCCL)", e.Program)
+}
+
 // RanksError says that a program was not proven for the size of the group.
 type RanksError struct {
 	Program string

@@ -53,7 +53,7 @@ type Shape interface {
 // stream that runs products has a workspace of 32 MiB besides, which it shares with the group's
 // other plans.
 //
-// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError,
+// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError, *ApartError,
 // *group.ArenaError, *group.WordsError, *RankError for what only another rank found, or
 // *group.AbortError where a rank did not come in time. All but the last leave the group whole.
 func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
@@ -104,6 +104,9 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	if failed == nil {
 		failed = p.warmUp()
 	}
+	if len(p.collectives) > 0 {
+		failed = p.connect(ctx, failed)
+	}
 	_, err = p.agree(ctx, fmt.Sprintf("make plan %d ready", p.id), nil, failed)
 	return err
 }
@@ -118,12 +121,21 @@ func (p *Plan) supported() error {
 	case !slices.Contains(proven, p.Size()):
 		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
 	}
+	if p.group.Apart() && p.reaches() {
+		return &ApartError{Program: p.program.Name}
+	}
 	for _, r := range p.peers {
 		if p.program.Puts && !p.group.NVLink(r) {
 			return &LinkError{Program: p.program.Name, Rank: r}
 		}
 	}
 	return nil
+}
+
+// reaches says that a run uses peers' memory: it signals, or peers use what the caller binds.
+func (p *Plan) reaches() bool {
+	return slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.count > 0 }) ||
+		slices.ContainsFunc(p.bindable, func(f *Buffer) bool { return f.shared })
 }
 
 // layOut takes the plan's place in the arena and numbers its steps.

@@ -25,19 +25,21 @@ type Plan struct {
 	issue   func(*Queue)
 	peers   []int // r+1, r+2, ...
 
-	main       *Stream
-	bindable   []*Buffer // in the order of Bind's addresses
-	staged     []*Buffer
-	counts     int       // of uneven parts, how many Bind takes
-	chunks     *chunking // by the counts of the last Bind; nil without counts, and until one has succeeded
-	semaphores []*semaphores
-	streams    []*Stream
-	products   []*Product
-	kernels    []*Kernel
-	module     driver.Module
-	events     []driver.Event
-	steps      []group.Step
-	numbered   atomic.Pointer[[]group.Step] // steps, once all have their numbers
+	main        *Stream
+	bindable    []*Buffer // in the order of Bind's addresses
+	staged      []*Buffer
+	counts      int       // of uneven parts, how many Bind takes
+	chunks      *chunking // by the counts of the last Bind; nil without counts, and until one has succeeded
+	semaphores  []*semaphores
+	streams     []*Stream
+	products    []*Product
+	kernels     []*Kernel
+	summed      driver.Type             // of collectives that add up
+	collectives []driver.CollectiveDesc // of a run, each once
+	module      driver.Module
+	events      []driver.Event
+	steps       []group.Step
+	numbered    atomic.Pointer[[]group.Step] // steps, once all have their numbers
 
 	turn     chan struct{} // held by the goroutine that uses the plan
 	closed   bool          // the rest is guarded by turn

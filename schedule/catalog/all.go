@@ -65,6 +65,13 @@ func All() []Named {
 		{"RowWeightGradient", RowWeightGradient},
 		{"TensorParallelMLP", TensorParallelMLP},
 		{"TensorParallelMLPBatches", TensorParallelMLPBatches},
+		{"AllGatherLinearNCCL", AllGatherLinearNCCL},
+		{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},
+		{"LinearReduceScatterNCCL", LinearReduceScatterNCCL},
+		{"LinearAllReduceNCCL", LinearAllReduceNCCL},
+		{"AllReduceNCCL", AllReduceNCCL},
+		{"AllGatherNCCL", AllGatherNCCL},
+		{"AllToAllNCCL", AllToAllNCCL},
 	}
 }
 

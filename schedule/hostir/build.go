@@ -84,6 +84,11 @@ func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}
 }
 
+// Together is a collective of all ranks.
+func Together(s StreamRef, do Work, dst, src View) Step {
+	return Step{Stream: s, Do: do, Reads: []View{src}, Writes: []View{dst}, By: NCCL}
+}
+
 // After makes a stream wait for others.
 func After(s StreamRef, others ...StreamRef) Synchronize {
 	return Synchronize{Streams: []StreamRef{s}, On: others}

@@ -23,8 +23,8 @@ type Step struct {
 	Accumulate bool
 	Post       []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
-	// reduce, get, put, shot or gather. Empty: the copy engine, the library of products, or a
-	// stream memory operation.
+	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
+	// products, or a stream memory operation.
 	By string
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
 	// and awaits words of its own, from the blocks of its number at the peers.
@@ -44,6 +44,23 @@ const (
 	Sum     Work = "sum"
 	Product Work = "product"
 )
+
+// Collectives are work that all ranks do together: each brings what it reads, and gets what it
+// writes. The n-th that a rank enqueues meets the n-th of every other.
+const (
+	AllGather     Work = "all-gather"     // what all ranks read, in their order
+	ReduceScatter Work = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
+	AllReduce     Work = "all-reduce"     // the sum of what all ranks read
+	AllToAll      Work = "all-to-all"     // part r of what each rank reads, in the order of ranks
+)
+
+// NCCL carries collectives.
+const NCCL = "nccl"
+
+// Collective says that all ranks do the work together.
+func (w Work) Collective() bool {
+	return w == AllGather || w == ReduceScatter || w == AllReduce || w == AllToAll
+}
 
 // Kernels that do one thing.
 const (
@@ -138,6 +155,10 @@ func (s Step) check() error {
 		if !one || s.By == "" {
 			return fmt.Errorf("a sum writes one view, and a kernel does it")
 		}
+	case AllGather, ReduceScatter, AllReduce, AllToAll:
+		if err := s.checkCollective(); err != nil {
+			return err
+		}
 	case Product:
 		if _, err := ParseProduct(s.Index); err != nil {
 			return err
@@ -147,6 +168,9 @@ func (s Step) check() error {
 		}
 	default:
 		return fmt.Errorf("there is no work %q", s.Do)
+	}
+	if s.By == NCCL && !s.Do.Collective() {
+		return fmt.Errorf("NCCL does collectives only")
 	}
 	if s.Do != Product && (s.Index != "" || s.Func != "" || s.Accumulate) {
 		return fmt.Errorf("only products have indices, a function of each element and a result that they add to")
@@ -161,6 +185,17 @@ func (s Step) check() error {
 		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather {
 			return fmt.Errorf("%s: only a sum and a gather read a view for each value of an index", v.Buffer)
 		}
+	}
+	return nil
+}
+
+// checkCollective says what is wrong with a collective.
+func (s Step) checkCollective() error {
+	if len(s.Writes) != 1 || len(s.Reads) != 1 || !s.Writes[0].Peer.IsZero() || !s.Reads[0].Peer.IsZero() {
+		return fmt.Errorf("a collective reads one view and writes one, each of its own rank")
+	}
+	if s.By != NCCL || s.Fused() {
+		return fmt.Errorf("NCCL alone does a collective, and signals nothing")
 	}
 	return nil
 }

@@ -81,6 +81,8 @@ func (s Step) work() string {
 		operands = append(operands, v.String())
 	}
 	switch s.Do {
+	case AllGather, ReduceScatter, AllReduce, AllToAll:
+		name = s.Do.Title()
 	case Gather:
 		name = "Gather"
 	case Sum:
@@ -102,6 +104,15 @@ func (s Step) work() string {
 		results = append(results, v.String())
 	}
 	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")"
+}
+
+// Title is the work as one word: AllGather.
+func (w Work) Title() string {
+	var title string
+	for _, part := range strings.Split(string(w), "-") {
+		title += strings.ToUpper(part[:1]) + part[1:]
+	}
+	return title
 }
 
 // String is "Post ready -> every peer", "Wait ready[from]" or "Wait step[i] <- from".

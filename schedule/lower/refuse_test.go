@@ -114,9 +114,9 @@ var refusalCases = []refusalCase{
 		"parts are (leave it out)"}},
 	{"a way of sums for a gather", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Slots{}), []string{
 		"Moves[0].Way: no pass does the all-gather by Slots (use Pull, Push, Grouped, Ring, PushRing, Broadcast, " +
-			"Naive, GatherShot, or leave it out)"}},
+			"Naive, GatherShot, NCCL, or leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
-		"Moves[0].Way: no pass does the bare all-gather by Pull (use Get, GatherShot, Padded, or leave it out)"}},
+		"Moves[0].Way: no pass does the bare all-gather by Pull (use Get, GatherShot, Padded, NCCL, or leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
 		"Moves[0].Of: B does not travel (move A or C)"}},
 	{"one kernel for a ring's step", scheduletest.By(catalog.AllGatherLinear, "A",

@@ -210,14 +210,14 @@ func Symbols(p *hostir.Program) []string {
 // Run simulates the lists of all ranks. priority ranks the streams.
 func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int) (*Prediction, error) {
 	all := whole(lists[0], 0, c.ElementSize)
-	s := &simulation{m: m, l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
+	s := &simulation{m: m, ranks: len(lists), l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
 		words: map[ops.Loc]uint32{}, waiting: map[ops.Loc][]func(){}}
 	if c.Eager {
 		s.l = m.Eager
 	}
 	s.links = links{engine: &s.engine, rate: m.Link}
 	for r, list := range lists {
-		s.add(r, list, m.Host.enqueued(list, c), priority)
+		s.add(r, list, m.enqueued(list, c), priority)
 	}
 	if err := s.play(); err != nil {
 		return nil, err
@@ -236,7 +236,8 @@ func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int)
 }
 
 // enqueued is when the host has enqueued each operation.
-func (h HostTimes) enqueued(list []ops.Op, c Case) []float64 {
+func (m *Machine) enqueued(list []ops.Op, c Case) []float64 {
+	h := m.Host
 	times := make([]float64, len(list))
 	if c.Gated {
 		return times
@@ -244,7 +245,9 @@ func (h HostTimes) enqueued(list []ops.Op, c Case) []float64 {
 	var now float64
 	var last ops.Op
 	for i, o := range list {
-		if c.Eager {
+		if c.Eager && o.Kind == ops.Collective {
+			now += m.NCCL.Host
+		} else if c.Eager {
 			now += h.of(o, last)
 		} else {
 			now = h.Graph

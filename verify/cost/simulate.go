@@ -21,15 +21,17 @@ type Span struct {
 // simulation of one run of all ranks.
 type simulation struct {
 	engine
-	m       *Machine
-	l       Latencies
-	element int64
-	slow    float64
-	words   map[ops.Loc]uint32
-	waiting map[ops.Loc][]func()
-	links   links
-	streams []*stream
-	spans   []Span
+	m        *Machine
+	l        Latencies
+	element  int64
+	slow     float64
+	words    map[ops.Loc]uint32
+	waiting  map[ops.Loc][]func()
+	links    links
+	streams  []*stream
+	spans    []Span
+	ranks    int
+	meetings []*meeting // the collectives of a run, in the order of each rank's
 }
 
 // stream runs a rank's operations of one stream in order.
@@ -64,6 +66,7 @@ type rank struct {
 	waiting  map[int][]func()
 	pool     pool
 	end      float64
+	met      int // collectives so far
 }
 
 // add a rank and the streams that its operations name.
@@ -133,7 +136,7 @@ func (st *stream) finish(i int, began float64) {
 func carried(o ops.Op, rank int) (bytes int64) {
 	local := true
 	for _, u := range o.Uses {
-		if u.At.Rank != rank {
+		if u.At.Rank != rank || o.Kind == ops.Collective && u.Write {
 			bytes += u.Bytes
 			local = false
 		}
@@ -173,6 +176,8 @@ func (st *stream) start(i int) {
 func (st *stream) work(i int, o ops.Op) {
 	s := st.s
 	switch {
+	case o.Kind == ops.Collective:
+		st.together(i, o)
 	case o.Kind == ops.Product:
 		st.multiply(i, o)
 	case o.Kernel != "":

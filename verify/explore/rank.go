@@ -21,6 +21,7 @@ type rankBuilder struct {
 	graph     bool
 	one       bool  // all streams are one
 	waits     bool  // the next step begins a launch that waits
+	met       int   // collectives of the run so far
 	block     int64 // of the launch that is being added, where blocks signal each for itself
 }
 
@@ -143,6 +144,8 @@ func (b *rankBuilder) op(o *ops.Op) {
 		b.events[o.Event] = []int32{b.add(o.Stream, &step{op: o, name: o.String()})}
 	case ops.WaitEvent:
 		b.waitEvent(o)
+	case ops.Collective:
+		b.collective(o)
 	default:
 		if o.Kind == ops.Signal && o.Count.Buffer != "" {
 			b.add(o.Stream, &step{kind: access, op: o, name: "count in " + o.Count.String(), writes: b.count(o)})

@@ -106,7 +106,7 @@ func (x *serial) greedy(d *device) bool {
 
 // branches reports whether it matters when a step is begun.
 func (x *serial) branches(st *step) bool {
-	return st.signals()
+	return st.signals() || st.serialWait
 }
 
 // choices are the steps that the first free rank may begin; in the full search, all that

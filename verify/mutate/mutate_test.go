@@ -27,6 +27,8 @@ func TestSchedule(t *testing.T) {
 		{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
 		{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},
 		{"AllGatherLinearFused", catalog.AllGatherLinearFused, []string{"share a count word"}},
+		{"LinearReduceScatterNCCL", catalog.LinearReduceScatterNCCL, []string{"another collective", "drop", "swap",
+			"move", "other stream"}},
 	} {
 		list, err := mutate.Schedule(c.name, c.s, mutate.Prove)
 		if err != nil {

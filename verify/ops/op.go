@@ -29,7 +29,7 @@ type Op struct {
 	// number in other launches post and await. Two uses of the same bytes have the same parts.
 	ByBlocks bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
-	// follows: linear gelu.
+	// follows: linear gelu. Of a Collective: which one, as package hostir names it.
 	Form string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
@@ -52,12 +52,15 @@ const (
 	Copy
 	Product // a matrix product
 	Sum     // the sum of its operands, in their order
-	Done    // main's end of the run, for which the next run waits
+	// Collective is work of all ranks together, by one communicator: the n-th of a rank's list
+	// meets the n-th of every other. It reads and writes memory of its own rank.
+	Collective
+	Done // main's end of the run, for which the next run waits
 )
 
 // String is the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "done"}
+	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "collective", "done"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", k)
 	}

@@ -148,6 +148,8 @@ func (u *unroller) enqueue(n hostir.Step) {
 		u.sum(at, n)
 	case hostir.Product:
 		u.product(at, n)
+	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
+		u.collective(at, n)
 	default:
 		u.fail(fmt.Errorf("work %q has no operations", n.Do))
 	}
@@ -191,6 +193,15 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 	}
 	op.Kind = Copy
 	op.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
+	u.add(op)
+}
+
+// collective adds a collective: what this rank brings, and what it gets.
+func (u *unroller) collective(op Op, n hostir.Step) {
+	src, sent := u.view(n.Reads[0])
+	dst, got := u.view(n.Writes[0])
+	op.Kind, op.Form, op.Kernel = Collective, string(n.Do), ""
+	op.use(Use{At: src, Bytes: sent}, Use{Write: true, At: dst, Bytes: got})
 	u.add(op)
 }
 

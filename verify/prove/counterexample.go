@@ -23,6 +23,7 @@ const (
 	Remote      Property = "remote writes go only to plan-owned memory"
 	Allocations Property = "allocated memory is used, and kept from New to Close"
 	Bracket     Property = "operations lie between their run's start and end"
+	Agreement   Property = "all ranks enqueue the same collectives, in one order"
 	Matching    Property = "each wait is ended by exactly one post, and a word has one poster and one waiter"
 	Deadlock    Property = "no deadlock"
 	Reset       Property = "each post comes after the reset of the wait before it"

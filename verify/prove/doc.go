@@ -28,6 +28,8 @@
 //	                 does and posts, in that order         word, until its work is done: written
 //	fused by blocks  the same for each block, blocks       its part of each use, words of
 //	                 in any order to each other            its own; no count word
+//	Collective:      stream order                          own sources read, own destination
+//	begin, end       end: every rank's begin               written, from begin to end
 //	Done             stream order of main                  nothing
 //	caller, other    after the rank's Done, before         everything that is the rank's, its
 //	plans            its next After                        words left out: written
@@ -47,14 +49,17 @@
 //   - Emitted kernels wait with ld.acquire.sys and post with st.release.sys behind a
 //     system-wide fence (templates/device/blocks.h).
 //   - Aligned 32-bit words are written whole.
+//   - NCCL's collectives of one communicator need all of its ranks, each with the same call;
+//     one has ended on a rank when that rank has what it gets.
 //   - Loads, allocations, opens and instantiation may synchronise the device, and lie in
 //     New, Bind and Close only, where no run is in flight (package plan drains first).
 //
 // # Properties
 //
 // Each has a file of its name: shapes, events, bounds, abort, signals, blocks, rest, remote,
-// allocations, bracket, matching, deadlock, reset, window, race, contents, serial; and
-// warn, which refuses nothing. Their order matters: each may rest on earlier ones.
+// allocations, bracket, agreement (in collective.go), matching, deadlock, reset, window, race,
+// contents, serial; and warn, which refuses nothing. Their order matters: each may rest on
+// earlier ones.
 //
 // # Lemmas
 //

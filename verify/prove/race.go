@@ -53,6 +53,8 @@ func (g *graph) used(n int32) (list []ops.Use) {
 			list = append(slices.Clone(list), ops.Use{Write: true, At: o.Count, Bytes: 4})
 		}
 		return list
+	case enter, leave: // the memory is in use from the one to the other
+		return g.operation(n).Uses
 	case word:
 		if w, _ := g.item(n); ofStream(w.At.Buffer) {
 			return []ops.Use{{Write: true, At: w.At, Bytes: 4}}

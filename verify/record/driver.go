@@ -24,6 +24,8 @@ type Driver struct {
 	graphs   map[uintptr]*graph
 	on       bool
 	calls    []call // since Start
+	comm     driver.Comm
+	ranks    int // of the communicator
 }
 
 // graph has the calls captured from a stream.

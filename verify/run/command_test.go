@@ -249,6 +249,7 @@ var commandCases = []commandCase{
 		[]string{"no rows", "one part", "bit-exact: 12 runs"}},
 	{"list -json", 0, []string{`{"program":"allgather","proof":"proven for D = `,
 		`"tensors":[{"name":"A","placement":"[DIDx(D), M/D, N]"}`}},
+	{"list -devices -driver sim", 0, []string{"simulated device", "NVLink joins every pair: every program runs."}},
 	{"", 2, []string{"usage: run list"}},
 	{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2,
 		[]string{"allgatherlinear and allgathermatmul are not the same operation"}},

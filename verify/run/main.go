@@ -53,6 +53,12 @@ func Main(programs []harness.Program, code *driver.Code) int {
 		// The ranks of a launcher read the same line.
 		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0)
 		return exitTrouble
+	case o.devices:
+		if err := o.listDevices(os.Stdout); err != nil {
+			fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
+			return exitTrouble
+		}
+		return exitRight
 	case o.command == "list":
 		o.list(os.Stdout)
 		return exitRight

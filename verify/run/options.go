@@ -39,6 +39,7 @@ const usage = `usage: run list [flags]
   -json          one line of JSON for each row (verify, bench, tune, list)
 list: the programs, and the memory that a plan of one shape takes on a rank (-ranks, -m, -k,
       -n, -extents, -type)
+  -devices       in their place the devices of the driver (cuda), and what joins them
 verify:
   -iters N       runs of each shape, eager and again replayed (5; on GPUs 50)
   -delays        delay random operations on the device
@@ -79,6 +80,7 @@ type options struct {
 	rounds    int
 	nosteps   bool
 	long      bool
+	devices   bool
 	layers    int // of a model
 	buckets   int // of rows
 	out, svg  string
@@ -98,6 +100,7 @@ var commands = []string{"list", "verify", "bench", "tune", "trace", "layers"}
 // readBy names the commands that read a flag; a flag that is not here is read by all except
 // list.
 var readBy = map[string][]string{
+	"devices": {"list"}, "driver": commands,
 	"ranks": commands, "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
 	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
 	"straggler": {"verify"},
@@ -191,6 +194,7 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 	f.BoolVar(&o.delays, "delays", false, "")
 	f.BoolVar(&o.straggler, "straggler", false, "")
 	f.BoolVar(&o.nosteps, "nosteps", false, "")
+	f.BoolVar(&o.devices, "devices", false, "")
 	f.IntVar(&o.layers, "layers", 80, "")
 	f.IntVar(&o.buckets, "buckets", 20, "")
 	f.BoolVar(&o.oneProcess, "oneprocess", false, "")

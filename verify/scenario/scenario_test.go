@@ -48,6 +48,11 @@ var scenarios = []scenario{
 	{name: "failing calls", run: failing, solo: true, many: 100},
 	{name: "abort anywhere", run: anywhere, solo: true, many: 300},
 	{name: "abort anywhere in a kernel", run: shotAnywhere, solo: true, many: 300},
+	{name: "collectives", run: collectives, clean: true},
+	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
+	{name: "late for collectives", run: collectiveLate},
+	{name: "killed in collectives", run: collectivesKilled, parted: true, many: 2},
+	{name: "collectives in a graph through an abort", run: collectiveKept, solo: true},
 }
 
 var (
@@ -188,6 +193,9 @@ func TestSeeded(t *testing.T) {
 			seeds := max(s.many, 3)
 			if testing.Short() {
 				seeds = min(seeds, 20)
+			}
+			if os.Getenv("OVGEN_SOAK") != "" {
+				seeds *= 10
 			}
 			for seed := range uint64(seeds) {
 				size := 2 + int(seed)%3

@@ -33,9 +33,14 @@ type Context struct {
 	modules                  map[driver.Module]*module
 	functions                map[driver.Function]*function
 	products                 map[driver.Product]*driver.MatmulDesc
+	comms                    map[driver.Comm]*communicator
+	boards                   []*shared // that this rank made ids of
 }
 
-var _ driver.Driver = (*Context)(nil)
+var (
+	_ driver.Driver      = (*Context)(nil)
+	_ driver.Collectives = (*Context)(nil)
+)
 
 // enter locks the world for a call; with an error it is not locked.
 func (c *Context) enter(call string) error {
@@ -227,6 +232,12 @@ func (c *Context) Close() error {
 	}
 	for len(c.live) > 0 {
 		c.unmap(c.live[0])
+	}
+	for _, m := range c.comms {
+		m.close()
+	}
+	for _, b := range c.boards {
+		b.close()
 	}
 	c.space.release()
 	w.changed.Broadcast()

@@ -150,6 +150,8 @@ func (w *World) ready(o *op) bool {
 		return w.batchReady(o)
 	case launchKernel:
 		return !o.started || w.kernelReady(o)
+	case collective:
+		return w.collectiveReady(o)
 	case launchGraph:
 		return o.started || o.turn == o.exec.turn
 	}

@@ -23,11 +23,12 @@ type World struct {
 	changed  *sync.Cond // something completed that a host may wait for
 	closed   bool
 	contexts []*Context
-	handles  uint64            // the last handle given out
-	blocks   map[uint64]*block // that may be imported
-	strands  int               // threads of execution that have a place in vector clocks
-	host     clock             // the work that the hosts know to be complete
-	known    *clock            // immutable copy of host, nil when out of date
+	handles  uint64             // the last handle given out
+	blocks   map[uint64]*block  // that may be imported
+	clocks   map[uint64]*clocks // of communicators, by their boards
+	strands  int                // threads of execution that have a place in vector clocks
+	host     clock              // the work that the hosts know to be complete
+	known    *clock             // immutable copy of host, nil when out of date
 	races    []Race
 	words    uint64 // counts changes of words that a kernel may wait for
 	lists
@@ -45,7 +46,7 @@ func newWorld(cfg Config, real bool) *World {
 	w := &World{
 		cfg: cfg, real: real, bubble: !real && virtualTime(), began: time.Now(),
 		random: rand.New(rand.NewPCG(cfg.Seed, 0x6f7667656e)),
-		blocks: map[uint64]*block{}, strands: 1, handles: 0xfff,
+		blocks: map[uint64]*block{}, clocks: map[uint64]*clocks{}, strands: 1, handles: 0xfff,
 		kick: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	w.cfg.NoRaces = w.cfg.NoRaces || real
@@ -92,7 +93,7 @@ func (w *World) open(ordinal int) (*Context, error) {
 		streams: map[driver.Stream]*stream{}, events: map[driver.Event]*event{},
 		graphs: map[driver.Graph]*graph{}, execs: map[driver.GraphExec]*exec{},
 		modules: map[driver.Module]*module{}, functions: map[driver.Function]*function{},
-		products: map[driver.Product]*driver.MatmulDesc{},
+		products: map[driver.Product]*driver.MatmulDesc{}, comms: map[driver.Comm]*communicator{},
 	}
 	c.addStream(0)
 	w.contexts = append(w.contexts, c)

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	_ "ovgen/runtime/nccl"
 	"ovgen/verify/drivertest"
 )
 

@@ -30,6 +30,9 @@ type rank struct {
 	own      map[string]driver.Ptr         // buffers by name
 	at       map[int]map[string]driver.Ptr // of all ranks, as this one addresses them
 	fresh    []map[string]driver.Ptr       // of each run: inputs, and what results are kept in
+
+	collectives driver.Collectives
+	comm        driver.Comm
 }
 
 // extents are the bytes of each buffer that lists mention on a rank.

@@ -89,7 +89,7 @@ func Run(c mutate.Case, cfg Config) (out Outcome) {
 	for i, r := range ranks {
 		errs[i] = r.open(ranks)
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, connect(ranks))...); err != nil {
 		return Outcome{Err: err}
 	}
 	var all sync.WaitGroup

@@ -11,6 +11,9 @@ func (b *body) step(n hostir.Step) []jen.Code {
 	if n.Fused() {
 		return b.launch(n)
 	}
+	if n.Do.Collective() {
+		return []jen.Code{b.together(n)}
+	}
 	switch n.Do {
 	case hostir.Copy:
 		return []jen.Code{b.copy(n)}
@@ -121,6 +124,19 @@ func (b *body) product(n hostir.Step) jen.Code {
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
 	return jen.Id("q").Dot(f.Name).Call(args...)
+}
+
+// together is a collective: its call takes the bytes of one rank's part.
+func (b *body) together(n hostir.Step) jen.Code {
+	dst, src := n.Writes[0], n.Reads[0]
+	part := src
+	switch n.Do {
+	case hostir.ReduceScatter:
+		part = dst
+	case hostir.AllToAll:
+		part = hostir.Chunk(src.Buffer, hostir.Const(0))
+	}
+	return jen.Id("q").Dot(n.Do.Title()).Call(b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(part))
 }
 
 // sum is a sum by a kernel.

@@ -65,6 +65,9 @@ func (u *unit) carriers() string {
 			}
 		}
 	}
+	if u.nccl() {
+		text = "NCCL, which is loaded when a plan is made, does all that ranks do together"
+	}
 	if !u.device {
 		return text + ": there is no device code in this package."
 	}

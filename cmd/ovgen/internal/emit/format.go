@@ -18,6 +18,7 @@ import (
 var (
 	planPath     = module.Package("runtime/plan")
 	kernelsPath  = module.Package("runtime/kernels")
+	ncclPath     = module.Package("runtime/nccl")
 	groupPath    = module.Package("runtime/group")
 	devicePath   = module.Package("runtime/device")
 	driverPath   = module.Package("runtime/driver")

@@ -224,6 +224,9 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	}
 	code = slices.Concat(code, u.declareBuffers(expr), u.declareSemaphores(expr), u.declareStreams(expr),
 		u.declareProducts(expr))
+	if u.nccl() {
+		code = append(code, builderCall("Collectives", jen.Id("s").Dot("Type")))
+	}
 	if u.device {
 		code = append(code, setField("kernels",
 			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
@@ -326,6 +329,12 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 		code = append(code, setField(p.field, value))
 	}
 	return code
+}
+
+// nccl says that the program has collectives of NCCL.
+func (u *unit) nccl() (yes bool) {
+	hostir.Steps(u.program.Body, func(s hostir.Step) { yes = yes || s.By == hostir.NCCL })
+	return yes
 }
 
 // builder is the Builder's method that declares a buffer.

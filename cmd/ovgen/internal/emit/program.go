@@ -21,6 +21,9 @@ func (u *unit) programFile() ([]byte, error) {
 		return nil, err
 	}
 	f := u.file()
+	if u.nccl() {
+		f.Anon(ncclPath)
+	}
 	u.identity(f)
 	u.shape(f)
 	u.buffers(f)

@@ -34,7 +34,7 @@ func (u *unit) table() (kernels.Table, error) {
 		o.Terms = max(o.Terms, k.Terms)
 	}
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.By == "" {
+		if s.By == "" || s.By == hostir.NCCL {
 			return
 		}
 		if !does(kernels.Kind(s.By), s) {

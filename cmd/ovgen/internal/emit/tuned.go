@@ -20,9 +20,11 @@ const tunedName = "tuned"
 type family []*unit
 
 // families are the families of two schedules or more, without schedules that are slow on
-// purpose.
+// purpose, or by NCCL, which a machine may lack.
 func families(units []*unit) []family {
-	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return u.program.Schedule.SlowOnPurpose() })
+	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool {
+		return u.program.Schedule.SlowOnPurpose() || u.program.Schedule.UsesNCCL()
+	})
 	var several []family
 	for _, f := range schedule.Families(units, func(u *unit) schedule.Schedule { return u.program.Schedule }) {
 		if len(f) > 1 {

@@ -57,6 +57,8 @@ func (t *teller) clause(i *item, o ops.Op) string {
 		return t.product(o)
 	case ops.Sum:
 		return t.sum(o)
+	case ops.Collective:
+		return t.together(o)
 	}
 	return o.Kind.String()
 }
@@ -126,6 +128,13 @@ func from(peers []peer, how string) string {
 func (t *teller) copied(o ops.Op) string {
 	src, dst := o.Uses[0], o.Uses[1]
 	return fmt.Sprintf("copies %s of %s into %s%s", memory.Size(src.Bytes), t.place(src), t.place(dst), t.over(o))
+}
+
+// together is a collective: what this rank brings to it, and what it gets.
+func (t *teller) together(o ops.Op) string {
+	src, dst := o.Uses[0], o.Uses[1]
+	return fmt.Sprintf("%s with all ranks, by NCCL: brings %s of %s, gets %s into %s", o.Form,
+		memory.Size(src.Bytes), t.place(src), memory.Size(dst.Bytes), t.place(dst))
 }
 
 // over says that an operation's bytes cross a link.
