@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
 )
@@ -37,6 +39,35 @@ func TestCatalog(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestFewRows: what is cut by elements keeps every property at rows that the ranks don't divide, too.
+func TestFewRows(t *testing.T) {
+	tried := 0
+	for _, c := range catalog.All() {
+		p, err := lower.Lower(c.Name, c.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(p.Checks, func(d hostir.Divide) bool { return d.With != "" }) {
+			continue
+		}
+		tried++
+		for d := 2; d <= 4; d++ {
+			for _, rows := range []int64{1, int64(d) + 1} {
+				shape := explore.ShapeOf(p, d)
+				shape.M = rows
+				sys, err := explore.Of(p, shape, nil, explore.Eager, explore.Eager)
+				if err != nil {
+					t.Fatal(err)
+				}
+				safe(t, explore.Explore(sys))
+			}
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d programs", tried)
 	}
 }
 

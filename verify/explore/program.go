@@ -21,19 +21,15 @@ type Shape struct {
 
 // ShapeOf is a small shape that fits a program on a mesh of a size. Its extents differ from
 // each other, so that no two dimensions can be mistaken for each other, and no step has one
-// row: its product would be the same with its operands swapped. Where the ranks need not divide the rows, they
-// don't.
+// row: its product would be the same with its operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
-	d, rows, flat := int64(ranks), int64(ranks), int64(0)
+	d, rows := int64(ranks), int64(ranks)
 	for _, c := range p.Checks {
-		switch {
-		case c.Extent == schedule.M && c.With == "":
+		if c.Extent == schedule.M {
 			rows = max(rows, c.Divisor(d))
-		case c.Extent == schedule.M:
-			flat = 1
 		}
 	}
-	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d, M: 2*rows + flat,
+	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d, M: 2 * rows,
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {

@@ -54,6 +54,9 @@ func Each[T, R any](list []T, atATime int, f func(T) (R, error)) ([]R, error) {
 	return results, nil
 }
 
+// few reasons are enough to see why a mutant was not caught.
+const few = 3
+
 // Print writes a mutant a line, with its reasons below where it was not caught or
 // all is set, and adds it to the score.
 func (s Score) Print(w io.Writer, list []Judged, all bool) {
@@ -64,7 +67,11 @@ func (s Score) Print(w io.Writer, list []Judged, all bool) {
 			continue
 		}
 		fmt.Fprintf(w, "%-8s %s\n", j.Class, j.Name())
-		for _, why := range j.Why {
+		for i, why := range j.Why {
+			if i == few && !all {
+				fmt.Fprintf(w, "         and %d more (-v prints all)\n", len(j.Why)-few)
+				break
+			}
 			fmt.Fprintf(w, "         %s\n", why)
 		}
 	}
