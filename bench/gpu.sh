@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|join|bench|grid|all]
+#   bench/gpu.sh [test|join|bench|grid|small|all]
 # test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
-# schedules. grid: the models' layers beside NCCL and PyTorch. all: test and bench.
+# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. all: test
+# and bench.
 set -u
 BIN=${BIN:-.gpu}
 OUT=${OUT:-docs/results}
@@ -42,6 +43,13 @@ if [ "$PART" = grid ]; then
   rm -f "$OUT/grid.json"
   part grid "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/peers.py \
     --points "$POINTS" --rounds "$ROUNDS" --library "$BIN/libovgen.so" --out "$OUT/grid.json"
+  exit $failed
+fi
+
+# small: collectives of few bytes and products of few rows, beside NCCL and PyTorch.
+if [ "$PART" = small ]; then
+  part "small-$gpus" "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/small.py \
+    --library "$BIN/libovgen.so" --rounds "${ROUNDS:-15}"
   exit $failed
 fi
 
