@@ -31,6 +31,7 @@ func All() []Named {
 		{"AllGatherLinearCollective2", AllGatherLinearCollective2},
 		{"AllGatherLinearCollective8", AllGatherLinearCollective8},
 		{"AllGatherQKV", AllGatherQKV},
+		{"ColumnParallelQKV", ColumnParallelQKV},
 		{"AllGatherGateUp", AllGatherGateUp},
 		{"LinearReduceScatter", LinearReduceScatter},
 		{"MatmulReduceScatter", MatmulReduceScatter},

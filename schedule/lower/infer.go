@@ -37,6 +37,9 @@ var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 
 // infer finds the row whose placements are those of the schedule.
 func infer(d *draft) error {
+	if err := columns(d); err != nil {
+		return err
+	}
 	r, wrong := nearest(d)
 	switch {
 	case r == nil:
@@ -59,7 +62,7 @@ func nearest(d *draft) (best *rule, wrong []int) {
 		}
 		var misplaced []int
 		for j, t := range d.schedule.Tensors {
-			if r.reads(t.Name) && r.place(d.form, t) != placement(d.form, t) {
+			if r.reads(t.Name) && r.place(d.form, t) != placement(d.form, d.ownColumns(t)) {
 				misplaced = append(misplaced, j)
 			}
 		}

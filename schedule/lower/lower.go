@@ -29,6 +29,7 @@ type draft struct {
 	form     form
 	program  *hostir.Program
 	comm     communication
+	columns  map[string]bool // roles of tensors that are spread over the ranks by the columns of a result
 	chunks   int     // that the stream axis has, where they are a constant
 	with     options // of the ways
 	at       string  // the path of the way that is being lowered

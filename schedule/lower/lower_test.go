@@ -83,7 +83,7 @@ func TestRefused(t *testing.T) {
 		}), []string{"Tensors[0]"}},
 		{"B sharded", linear(func(s *schedule.Schedule) {
 			s.Tensors[1].Axes = dims(schedule.Dim(schedule.N, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
-		}), []string{"Tensors[1].Axes[0].Outer[0]"}},
+		}), []string{"Tensors[2].Axes[0]"}},
 		{"A sharded by columns", linear(func(s *schedule.Schedule) {
 			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K, schedule.DIDx(schedule.D)))
 		}), []string{"Tensors[0]"}},

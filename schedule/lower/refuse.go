@@ -3,7 +3,6 @@ package lower
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ovgen/schedule"
@@ -44,10 +43,8 @@ func (r *rule) unread(d *draft) error {
 // refuse says which placement has no communication, and what there is.
 func (r *rule) refuse(d *draft, wrong []int) error {
 	s := d.schedule
-	for _, special := range []func(*draft) error{columns, moved} {
-		if err := special(d); err != nil {
-			return err
-		}
+	if err := moved(d); err != nil {
+		return err
 	}
 	t := s.Tensors[wrong[0]]
 	a, _ := s.Tensor("A")
@@ -129,50 +126,12 @@ func idle(d *draft) bool {
 	a, _ := s.Tensor("A")
 	b, _ := s.Tensor("B")
 	c, _ := s.Tensor("C")
-	axis, _, byB := b.Sharded()
-	columns, _, byC := c.Sharded()
+	_, _, byB := b.Sharded()
+	_, _, byC := c.Sharded()
 	if k != linear && k != matmul || spread(a) {
 		return false
 	}
-	return !byB && !byC || byB && byC && columns == 1 && axis == weightColumns(k)
-}
-
-// weightColumns is the axis of B that has the columns of C.
-func weightColumns(k kind) int {
-	if k == matmul {
-		return 1
-	}
-	return 0
-}
-
-// columns refuses a weight that is spread over its columns after an all-gather of A: of
-// such a layer every rank has its own weight, whose columns are the symbol.
-func columns(d *draft) error {
-	s, kind := d.schedule, d.form.kind
-	a, _ := s.Tensor("A")
-	rows, _, ok := a.Sharded()
-	if kind != linear && kind != matmul || ok && rows != 0 {
-		return nil
-	}
-	weight := func(t schedule.Tensor) bool {
-		axis, _, spread := t.Sharded()
-		return spread && t.Name[0] == 'B' && t.Name[:min(len(t.Name), 4)] != "Bias" && axis == weightColumns(kind)
-	}
-	if !ok || !slices.ContainsFunc(s.Tensors, weight) {
-		return nil
-	}
-	var errs []error
-	for i, t := range s.Tensors {
-		j, k, spread := t.Sharded()
-		e := d.form.extents(t)
-		if !spread || t.Name == "A" || len(e) <= j || e[j] == schedule.M || e[j] == schedule.K {
-			continue
-		}
-		errs = append(errs, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d]", i, j, k),
-			Msg:  fmt.Sprintf("%s is each rank's own here, and %s its columns", d.form.tensor(t.Name), t.Axes[j].Extent),
-			Hint: fmt.Sprintf("drop DIDx: %[1]s is then this rank's columns; pass %[1]s/D as %[1]s", t.Axes[j].Extent)})
-	}
-	return errors.Join(errs...)
+	return !byB && !byC || d.columns["B"]
 }
 
 // moved refuses parts that are moved on by another number of ranks than one.

@@ -39,14 +39,10 @@ func TestWordsOfRefusals(t *testing.T) {
 		s    schedule.Schedule
 		want []string
 	}{
-		{"column-parallel, the weight over its columns", linear(tensor("A", mD, k), tensor("B", nD, k), tensor("Bias", nD),
+		{"column-parallel, and a whole bias", linear(tensor("A", mD, k), tensor("B", nD, k), tensor("Bias", n),
 			tensor("C", steps, nD)), []string{
-			"Tensors[1].Axes[0].Outer[0]: B is each rank's own here, and N its columns (drop DIDx: N is then this rank's " +
-				"columns; pass N/D as N)",
-			"Tensors[2].Axes[0].Outer[0]: Bias is each rank's own here, and N its columns (drop DIDx: N is then this rank's " +
-				"columns; pass N/D as N)",
-			"Tensors[3].Axes[1].Outer[0]: C is each rank's own here, and N its columns (drop DIDx: N is then this rank's " +
-				"columns; pass N/D as N)"}},
+			"Tensors[2].Axes[0]: Bias has all columns N, and B is spread over the ranks by them: no pass gathers columns " +
+				"(spread it as well, by schedule.DIDx(schedule.D), and gather C afterwards; or let each rank have a whole B)"}},
 		{"column-parallel, A whole", linear(tensor("A", m, k), tensor("B", nD, k), tensor("C", m, nD)), []string{
 			"Tensors[0]: nothing travels from A [M, K] to C [M, DIDx(D), N/D]: each rank makes its result of what it has " +
 				"(there is all-gather: "}},
@@ -70,9 +66,8 @@ func TestWordsOfRefusals(t *testing.T) {
 			"Tensors[2]: no communication leads from A [DIDx(D), M/D, K] to C [M, N] (nearest is the all-gather: place C " +
 				"[Stream(D), M/D, N])"}},
 		{"logits", linear(tensor("A", m, k), tensor("B", nD, k), tensor("C", m, n)), []string{
-			"Tensors[0]: no communication leads from A [M, K] to C [M, N] (there is all-gather: A [DIDx(D), M/D, K], B [N, " +
-				"K], C [Stream(D), M/D, N]; " +
-				"all-gather in chunks: A [4, DIDx(D), M/(4*D), K], B [N, K], C [Stream(4), D, M/(4*D), N]; reduce-scatter: "}},
+			"Tensors[2].Axes[1]: C has all columns N, and B is spread over the ranks by them: no pass gathers columns " +
+				"(spread it as well, "}},
 		{"a shift by two", scheduletest.Of("copy", tensor("A", mD, n), tensor("C", shifted(2), n)), []string{
 			"Tensors[1].Axes[0].Outer[0].Shift: a shift by 2 of C: the one that is lowered moves parts on by one rank (set " +
 				"Shift to 1 in C, and leave it out in A)"}},
