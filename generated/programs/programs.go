@@ -34,6 +34,7 @@ import (
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/broadcast"
+	"ovgen/generated/columnparallelqkv"
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreduceoneshot"
@@ -106,6 +107,8 @@ var All = []harness.Program{
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
 	harness.Of(&broadcast.Program, broadcast.Schedule, broadcast.New, (*broadcast.Plan).Bind),
+	harness.Of(&columnparallelqkv.Program, columnparallelqkv.Schedule, columnparallelqkv.New,
+		(*columnparallelqkv.Plan).Bind),
 	harness.Of(&columnweightgradient.Program, columnweightgradient.Schedule, columnweightgradient.New,
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
