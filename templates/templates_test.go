@@ -111,6 +111,7 @@ func transport() code {
 			{Kind: kernels.Copy},
 			{Kind: kernels.Reduce, Terms: 8, Varies: true},
 			{Kind: kernels.Reduce, Number: 2, Terms: 2},
+			{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Row: true},
 			{Kind: kernels.Get, PreWait: one, PostPost: one},
 			{Kind: kernels.Get, Number: 2, PreWait: one},
 			{Kind: kernels.Put, PreWait: one, PostPost: one},

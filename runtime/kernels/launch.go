@@ -12,6 +12,11 @@ import (
 type Set struct {
 	element driver.Type
 	kernels []*kernel
+	row     struct { // that the next sum adds to each row of its result
+		at    driver.Ptr
+		bytes int64
+		is    bool
+	}
 }
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
@@ -71,19 +76,25 @@ func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src drive
 
 // Reduce sets dst, of so many bytes, to the sum of the terms in their order.
 func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	s.find(q, Reduce, nil).sum(q, on, s.element, dst, bytes, terms)
+	s.sum(q, on, s.find(q, Reduce, nil), dst, bytes, terms)
 }
 
 // Shot is Reduce that posts to every peer and waits for all of them, before and after.
 func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	s.signal(q, on, Shot, x).sum(q, on, s.element, dst, bytes, terms)
+	s.sum(q, on, s.signal(q, on, Shot, x), dst, bytes, terms)
+}
+
+// Row has the next sum add a row of so many bytes to each row of its result, behind the terms.
+func (s *Set) Row(at driver.Ptr, bytes int64) *Set {
+	s.row.at, s.row.bytes, s.row.is = at, bytes, true
+	return s
 }
 
 // find is the kernel of a kind that signals so; the run fails where there is none.
 func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals) *kernel {
 	for _, k := range s.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) {
+		if k.Kind == kind && (x == nil || k.fits(x)) && k.Row == s.row.is {
 			return k
 		}
 	}
@@ -142,8 +153,10 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 	k.enqueue(q, on, k.grid(bytes), threads)
 }
 
-func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst driver.Ptr, bytes int64,
-	terms []driver.Ptr) {
+// sum launches the sum of terms, and of the row if there is one.
+func (s *Set) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
+	row := s.row
+	s.row.is = false
 	if k == nil {
 		return
 	}
@@ -151,12 +164,16 @@ func (k *kernel) sum(q *plan.Queue, on *plan.Stream, element driver.Type, dst dr
 		q.Fail(fmt.Errorf("kernel %s adds %d terms, and was made for %d", k.Base(), n, k.Terms))
 		return
 	}
-	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/element.Size())
+	size := s.element.Size()
+	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/size)
 	if k.Varies {
 		k.params[k.n] = uint64(len(terms))
 	}
 	for i, x := range terms {
 		k.params[k.terms+i] = uint64(x)
+	}
+	if k.Row {
+		k.params[k.row], k.params[k.row+1] = uint64(row.at), uint64(row.bytes/size)
 	}
 	k.enqueue(q, on, k.grid(bytes), threads)
 }

@@ -16,6 +16,7 @@ type layout struct {
 	bytes int     // of a copy; elements of a sum
 	n     int     // how many terms, where that varies
 	terms int     // the first one's address
+	row   int     // address, and how many elements it has
 	size  int     // of all
 }
 
@@ -69,6 +70,9 @@ func (t *Table) layout(k Kernel) layout {
 			l.n = next(1)
 		}
 		l.terms = next(k.Terms)
+		if k.Row {
+			l.row = next(2)
+		}
 	}
 	return l
 }

@@ -22,9 +22,11 @@ type Kernel struct {
 	PreWait  Words // awaited before the work, and taken back to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms of a sum: so many, or up to so many where Varies.
+	// Terms of a sum: so many, or up to so many where Varies. Behind them a Row is added to each
+	// row of the result.
 	Terms  int
 	Varies bool
+	Row    bool
 }
 
 // Words is how many words a kernel posts or awaits at one place.

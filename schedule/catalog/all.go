@@ -34,6 +34,7 @@ func All() []Named {
 		{"ColumnParallelQKV", ColumnParallelQKV},
 		{"AllGatherGateUp", AllGatherGateUp},
 		{"LinearReduceScatter", LinearReduceScatter},
+		{"RowParallelLinear", RowParallelLinear},
 		{"MatmulReduceScatter", MatmulReduceScatter},
 		{"LinearReduceScatterGet", LinearReduceScatterGet},
 		{"LinearReduceScatterInSlot", LinearReduceScatterInSlot},

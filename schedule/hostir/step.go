@@ -57,12 +57,14 @@ type Word struct {
 }
 
 // View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's. With
-// Each it is such a view for each value of an index.
+// Each it is such a view for each value of an index. A Row is the last view that a sum reads:
+// one row, which it adds to each row of what it writes.
 type View struct {
 	Buffer string
 	Index  Expr // absent: the whole buffer
 	Count  Expr // absent: one chunk
 	Padded bool // a chunk with all its room
+	Row    bool
 	Peer   Expr // absent: this rank's
 	Each   Range
 }
@@ -91,6 +93,15 @@ func (w Work) operand(i int) string {
 		return [...]string{"operand", "second operand", "bias"}[min(i, 2)]
 	}
 	return "source"
+}
+
+// Row is the row that a sum adds to each row of its result, and whether there is one.
+func (s Step) Row() (View, bool) {
+	if s.Do != Sum || len(s.Reads) == 0 {
+		return View{}, false
+	}
+	last := s.Reads[len(s.Reads)-1]
+	return last, last.Row
 }
 
 // Words are those before the work and those after it.
@@ -145,9 +156,12 @@ func (s Step) check() error {
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")
 	}
-	for _, v := range slices.Concat(s.Reads, s.Writes) {
+	for i, v := range slices.Concat(s.Reads, s.Writes) {
 		if v.Each.Index != "" && s.Do != Sum {
 			return fmt.Errorf("%s: only a sum reads a view for each value of an index", v.Buffer)
+		}
+		if v.Row && (s.Do != Sum || i == 0 || i != len(s.Reads)-1 || v.Each.Index != "") {
+			return fmt.Errorf("%s: only the last view that a sum reads is a row", v.Buffer)
 		}
 	}
 	return nil

@@ -150,6 +150,9 @@ func (v View) String() string {
 	if index != "" {
 		name += "[" + index + "]"
 	}
+	if v.Row {
+		name += " to each row"
+	}
 	return name + each
 }
 

@@ -72,7 +72,7 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		if err := x.write(d, way); err != nil {
+		if err := errors.Join(x.write(d, way), d.behind()); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ const (
 	summedUp kind = "sum"      // C = A, added up over its first axis
 )
 
-// form is a schedule with its tensors called by their roles: A, B, Bias and C, with a number
+// form is a schedule with its tensors called by their roles: A, B, Bias, Added and C, with a number
 // of further products, and Gathered for a copy of A beside products. Programs are written for
 // roles; renamed gives the buffers their own names.
 type form struct {
@@ -35,10 +35,10 @@ type form struct {
 
 // symbols are the axes of each role.
 var symbols = map[kind]map[string][]schedule.Extent{
-	matmul: {"A": {schedule.M, schedule.K}, "B": {schedule.K, schedule.N}, "C": {schedule.M, schedule.N},
-		"Gathered": {schedule.M, schedule.K}},
+	matmul: {"A": {schedule.M, schedule.K}, "B": {schedule.K, schedule.N}, "Bias": {schedule.N},
+		"Added": {schedule.M, schedule.N}, "C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
 	linear: {"A": {schedule.M, schedule.K}, "B": {schedule.N, schedule.K}, "Bias": {schedule.N},
-		"C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
+		"Added": {schedule.M, schedule.N}, "C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
 	gradient: {"A": {schedule.M, schedule.N}, "B": {schedule.M, schedule.K}, "C": {schedule.N, schedule.K}},
 	layers: {"A": {schedule.M, schedule.K}, "B": {schedule.F, schedule.K}, "Bias": {schedule.F},
 		"B2": {schedule.N, schedule.F}, "C": {schedule.M, schedule.N}},
@@ -188,15 +188,22 @@ func (f *form) product(o schedule.Op, path, suffix string) error {
 	}
 	for i, then := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if then.Do != schedule.AddBias || i > 0 || f.kind != linear {
-			return &schedule.FieldError{Path: at, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind),
-				Hint: "leave it out"}
+		role := map[schedule.FuncKind]string{schedule.AddBias: "Bias", schedule.AddTensor: "Added"}[then.Do]
+		again := slices.ContainsFunc(o.Then[:i], func(before schedule.Func) bool { return before.Do == then.Do })
+		if role == "" || again || f.kind == gradient {
+			return unapplied(at, then, f.kind)
 		}
-		if err := f.plays("Bias"+suffix, then.In[0], at+".In[0]"); err != nil {
+		if err := f.plays(role+suffix, then.In[0], at+".In[0]"); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unapplied is the refusal of a function that no program applies there.
+func unapplied(path string, f schedule.Func, k kind) error {
+	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", f.Do, k),
+		Hint: "leave it out"}
 }
 
 // layers gives roles to the tensors of two layers.

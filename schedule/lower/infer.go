@@ -41,9 +41,13 @@ func infer(d *draft) error {
 		return err
 	}
 	r, wrong := nearest(d)
-	switch {
-	case r == nil:
+	if r == nil {
 		return unknown("Ops")
+	}
+	if err := r.functions(d); err != nil {
+		return err
+	}
+	switch {
 	case len(wrong) > 0:
 		return r.refuse(d, wrong)
 	}
@@ -80,7 +84,7 @@ func (r *rule) place(f form, t schedule.Tensor) string {
 		return p
 	}
 	switch c, ok := r.places["C"]; {
-	case ok && strings.HasPrefix(t.Name, "C"):
+	case ok && (strings.HasPrefix(t.Name, "C") || t.Name == "Added"):
 		return c
 	case ok && t.Name == "Gathered":
 		return strings.Replace(c, "N]", "K]", 1)

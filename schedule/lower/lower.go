@@ -33,6 +33,7 @@ type draft struct {
 	chunks   int     // that the stream axis has, where they are a constant
 	with     options // of the ways
 	at       string  // the path of the way that is being lowered
+	summed   bool    // the functions behind a sum are applied
 }
 
 // Lower returns the host program of a schedule. Its errors are those of Validate,

@@ -43,12 +43,15 @@ func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 }
 
 // sumSlots is the sum at the owner once every peer's part has arrived.
-func sumSlots() []hostir.Node {
-	return []hostir.Node{
-		hostir.Wait(mainRef, arrived, every),
-		hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
-			Described("once, in the order of ranks"),
-	}
+func (d *draft) sumSlots() []hostir.Node {
+	return []hostir.Node{hostir.Wait(mainRef, arrived, every), d.sumOfSlots()}
+}
+
+// sumOfSlots is the sum of what has arrived.
+func (d *draft) sumOfSlots() hostir.Step {
+	c := hostir.Whole("C")
+	return d.sum(mainRef, c, c, hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
+		Described("once, in the order of ranks")
 }
 
 // puts are the streams of the copies to owners, one for each step: none of them is in a
@@ -80,7 +83,7 @@ func reducePut(d *draft) error {
 	}
 	d.add(d.forkedAround(said, set, copies)...)
 	d.add(steps(exchange...), d.ownRows(last, "last, "), join(copies, set))
-	d.add(sumSlots()...)
+	d.add(d.sumSlots()...)
 	return nil
 }
 
@@ -124,12 +127,12 @@ func reduceInSlot(d *draft) error {
 	if d.with.fused {
 		d.add(hostir.Wait(mainRef, free, every), fork, d.ownRows(last, ""), steps(peer, multiply), join(set))
 		d.add(hostir.Post(mainRef, arrived, every))
-		d.add(sumSlots()...)
+		d.add(d.sumSlots()...)
 		return nil
 	}
 	d.add(fork, d.ownRows(last, ""), steps(peer, hostir.Wait(work, free, to), multiply, hostir.Post(work, arrived, to)),
 		join(set))
-	d.add(sumSlots()...)
+	d.add(d.sumSlots()...)
 	return nil
 }
 
@@ -164,7 +167,6 @@ func reduceGet(d *draft) error {
 			hostir.Wait(work, read, to).Described("the buffer is free again")),
 		d.ownRows(mainRef, "last, "),
 		join(copySet, set),
-	}, hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
-		Described("once, in the order of ranks"))
+	}, d.sumOfSlots())
 	return nil
 }

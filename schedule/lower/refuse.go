@@ -15,6 +15,8 @@ func (r *rule) reads(tensor string) bool {
 		return true
 	case tensor == "A" || tensor == "B" || tensor == "C":
 		return true
+	case r.moves.reduces() && (tensor == "Bias" || tensor == "Added"):
+		return true
 	}
 	return r.moves.further()
 }
@@ -29,15 +31,28 @@ func (r *rule) unread(d *draft) error {
 		e := &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
 			Msg:  fmt.Sprintf("the %s of one product does not read %s", r.moves, d.form.tensor(t.Name)),
 			Hint: "leave it out; a second product is a schedule of its own"}
-		switch t.Name {
-		case "Bias":
-			e.Msg, e.Hint = "no pass adds a bias to a sum of partial results", "leave it out, and add it to "+d.form.tensor("C")
-		case "Gathered":
+		if t.Name == "Gathered" {
 			e.Msg, e.Hint = fmt.Sprintf("the %s gathers no operand", r.moves), "leave it out"
 		}
 		errs = append(errs, e)
 	}
 	return errors.Join(errs...)
+}
+
+// functions refuses what programs of the row don't apply: a tensor is added behind a sum only, and a
+// matmul by the library adds no bias.
+func (r *rule) functions(d *draft) error {
+	if r.kind != linear && r.kind != matmul || r.moves.reduces() {
+		return nil
+	}
+	for i, o := range d.schedule.Ops {
+		for j, f := range o.Then {
+			if f.Do == schedule.AddTensor || r.kind == matmul {
+				return unapplied(fmt.Sprintf("Ops[%d].Then[%d]", i, j), f, r.kind)
+			}
+		}
+	}
+	return nil
 }
 
 // refuse says which placement has no communication, and what there is.

@@ -160,15 +160,16 @@ func (x *search) compute(s *state, st *step) []Number {
 	return nil
 }
 
-// added is the sum of lists of equal size.
+// added is the sum of lists of equal size, the last of which may be one row of so many.
 func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
-	for _, list := range operands {
-		if len(list) != size {
+	for n, list := range operands {
+		row := n > 0 && n == len(operands)-1 && len(list) > 0 && size%len(list) == 0
+		if len(list) != size && !row {
 			return nil
 		}
-		for i, e := range list {
-			sum[i] = add(sum[i], e, x.Ordered)
+		for i := range sum {
+			sum[i] = add(sum[i], list[i%len(list)], x.Ordered)
 		}
 	}
 	return sum

@@ -149,6 +149,9 @@ func (m *meaning) element(run int, name string, index []int64) Number {
 		values[l] = index[i]
 	}
 	sum := m.total(run, s, s.summed(), values)
+	if m.partial(s) {
+		return m.behind(run, op, index, sum)
+	}
 	for _, f := range op.Then {
 		switch {
 		case f.Do == schedule.AddBias:
@@ -156,6 +159,36 @@ func (m *meaning) element(run int, name string, index []int64) Number {
 		case len(f.In) == 0:
 			sum = applied(string(f.Do), sum)
 		default: // a number that no program makes
+			sum = applied("unknown "+f.String(), sum)
+		}
+	}
+	return sum
+}
+
+// partial reports whether the ranks have partial results of an operation.
+func (m *meaning) partial(s spelling) bool {
+	return slices.ContainsFunc(s.summed(), func(l rune) bool {
+		_, _, spread := m.spread(s, l)
+		return spread
+	})
+}
+
+// behind is an element of a sum of partial results with what functions add to it: first the
+// elements of tensors, and then those of rows.
+func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Number {
+	for _, do := range []schedule.FuncKind{schedule.AddTensor, schedule.AddBias} {
+		for _, f := range op.Then {
+			at := index
+			if do == schedule.AddBias {
+				at = index[len(index)-1:]
+			}
+			if f.Do == do {
+				sum = add(sum, m.element(run, f.In[0], at), ordered(m.schedule))
+			}
+		}
+	}
+	for _, f := range op.Then {
+		if f.Do != schedule.AddTensor && f.Do != schedule.AddBias { // a number that no program makes
 			sum = applied("unknown "+f.String(), sum)
 		}
 	}

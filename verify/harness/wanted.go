@@ -78,10 +78,10 @@ func (w *Wanted) operands() (names []string) {
 	return append(names, w.Problem.Hidden()...)
 }
 
-// addedUp reports whether an operation sums a tensor.
+// addedUp reports whether an operation sums a tensor, or adds it to a result.
 func (w *Wanted) addedUp(name string) bool {
 	return slices.ContainsFunc(w.Problem.Steps(), func(s reference.Step) bool {
-		return s.A == name && s.Does == reference.AddsUp
+		return s.A == name && s.Does == reference.AddsUp || s.Added == name
 	})
 }
 
@@ -152,6 +152,10 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 		default:
 			err = w.Member.Driver().Matmul(w.products[i], w.full[step.C], w.full[step.A], w.full[step.B],
 				w.full[step.Bias], w.Member.Space, s)
+			if step.Added != "" {
+				err = errors.Join(err, k.add(w.full[step.C], w.Shape.Type, in[step.Added],
+					reference.Whole(w.Problem.Elements(step.Added)), s))
+			}
 		}
 		if err != nil {
 			return err

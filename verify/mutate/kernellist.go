@@ -111,9 +111,9 @@ var Kernels = []KernelMutant{
 		New: "i < p.peers && i < 1; i++) {\n      await_word(p.post_wait[i]);"},
 	{File: "sums.cu.tmpl", Text: "the work before the wait",
 		Old: "{{template \"before\" .}}  sum<E>(p.dst, p.terms, {{if .Varies}}p.n{{else}}{{.Terms}}{{end}}, " +
-			"p.count);\n",
+			"p.count{{if .Row}}, each_row<E>{p.row, p.columns}{{end}});\n",
 		New: "  sum<E>(p.dst, p.terms, {{if .Varies}}p.n{{else}}{{.Terms}}{{end}}, " +
-			"p.count);\n{{template \"before\" .}}"},
+			"p.count{{if .Row}}, each_row<E>{p.row, p.columns}{{end}});\n{{template \"before\" .}}"},
 	{File: "copies.cu.tmpl", Text: "the post before the work",
 		Old: "  copy_bytes(p.dst, p.src, p.bytes);\n{{template \"after\" .}}",
 		New: "{{template \"after\" .}}  copy_bytes(p.dst, p.src, p.bytes);\n"},
@@ -145,6 +145,11 @@ var Kernels = []KernelMutant{
 	{File: "device/sum.h", Text: "one unit too few", Old: "i < units; i += stride", New: "i + 1 < units; i += stride"},
 	{File: "sums.cu.tmpl", Text: "one term too few where their number is fixed",
 		Old: "{{else}}{{.Terms}}{{end}}, p.count", New: "{{else}}{{.Terms}} - 1{{end}}, p.count"},
+	{File: "device/sum.h", Text: "a row that begins at each unit anew", Old: "column = first % columns",
+		New: "column = 0 * first"},
+	{File: "device/sum.h", Text: "a row that goes on behind its end", Old: "column + 1 == columns ? 0 : column + 1",
+		New: "column + 1"},
+	{File: "device/sum.h", Text: "a row added to the units alone", Old: "    row.add(&x, at, 1);\n", New: ""},
 	{File: "device/fp16.h", Text: "fp16 rounded towards zero", Old: "cvt.rn.f16.f32", New: "cvt.rz.f16.f32"},
 	{File: "device/bf16.h", Text: "bf16 rounded towards zero", Old: "cvt.rn.bf16.f32", New: "cvt.rz.bf16.f32"},
 	{File: "device/sum.h", Text: "elements rounded at each term", Old: "x[i] += E::widen(bits);",

@@ -47,7 +47,7 @@ const (
 	Signal                // waits and writes of words, in order
 	Copy
 	Product // a matrix product
-	Sum     // the sum of its operands, in their order
+	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
 	Done    // main's end of the run, for which the next run waits
 )
 

@@ -29,6 +29,7 @@ type expectation struct {
 	boxes   map[string][][]box      // of each rank's chunks, empty ones left out as zero
 	exact   map[string]map[box]held // of tensors that are spread
 	found   map[request]held
+	same    map[int32]bool // buffers that the callers of all ranks fill alike
 }
 
 // held is chunks of a rank.
@@ -47,7 +48,7 @@ type request struct {
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
 		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
-		found: map[request]held{}}
+		found: map[request]held{}, same: map[int32]bool{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
 		x.tensors[t.Name] = p
@@ -59,7 +60,33 @@ func (s *symbols) expect() (*expectation, error) {
 			return nil, err
 		}
 	}
+	x.alike()
 	return x, nil
+}
+
+// given is a chunk of an input. Those that all ranks have alike are one.
+func (x *expectation) given(buffer, rank, run, chunk int32) expr {
+	if x.same[buffer] {
+		rank = 0
+	}
+	return x.input(buffer, rank, run, chunk)
+}
+
+// alike finds the inputs that must be the same on all ranks: what is whole and is added to sums that
+// every rank gets, since the rank that makes a sum adds its own.
+func (x *expectation) alike() {
+	for _, o := range x.Schedule.Ops {
+		if x.tensors[o.Out].sharded() || !x.Schedule.Partial(o) {
+			continue
+		}
+		for _, f := range o.Then {
+			for _, name := range f.In {
+				if p, ok := x.tensors[name]; ok && !p.sharded() {
+					x.same[x.buffer(name)] = true
+				}
+			}
+		}
+	}
 }
 
 // cut lists the boxes of the tensor that its chunks are: chunks of its own buffer, or of
@@ -141,26 +168,67 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	case len(summed) == 0:
 		return stale, fmt.Errorf("no rule for a product without a sum, as %q", op.Index)
 	}
-	parts, err := x.parts(op, in, summed[0], rank)
+	parts, partial, err := x.parts(op, in, summed[0], rank)
 	if err != nil {
 		return stale, err
 	}
 	var list []expr
 	for _, p := range parts {
 		bound[summed[0]] = p.interval
-		term, err := x.term(op, in, p.rank, bound, p.rank == rank, len(parts) == 1)
+		term, err := x.term(op, in, p.rank, bound, !partial)
 		if err != nil {
 			return stale, err
 		}
 		list = append(list, term)
 	}
+	if partial {
+		behind, err := x.behind(op, out, rank, bound)
+		if err != nil {
+			return stale, err
+		}
+		list = append(list, behind...)
+	}
 	return x.sum(list), nil
 }
 
-// term is the product of the operands for one part of the summed axis, or the one operand.
-// The functions apply to the whole sum, except a bias, which one rank adds.
-func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, own,
-	whole bool) (expr, error) {
+// behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
+func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
+	var rows []expr
+	for _, f := range op.Then {
+		if len(f.In) != 1 || f.Do != schedule.AddBias && f.Do != schedule.AddTensor {
+			return nil, fmt.Errorf("no rule for %s behind a sum", f)
+		}
+		axes := out
+		if f.Do == schedule.AddBias {
+			axes = out[len(out)-1:]
+		}
+		part, err := x.boxOf(axes, bound)
+		if err != nil {
+			return nil, err
+		}
+		if f.Do == schedule.AddTensor {
+			added, err := x.chunk(f.In[0], rank, part)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, added)
+			continue
+		}
+		added, err := x.operand(f.In[0], rank, part)
+		if err != nil {
+			return nil, err
+		}
+		if bound[out[0]].len() > 1 {
+			added = x.row(added)
+		}
+		rows = append(rows, added)
+	}
+	return append(list, rows...), nil
+}
+
+// term is the product of the operands for one part of the summed axis, or the one operand. The
+// functions apply to it where it is the whole sum.
+func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
 	if err != nil || len(op.In) == 1 {
 		return a, err
@@ -176,14 +244,13 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 	form, bias := forms[op.Index], stale
 	for _, f := range op.Then {
 		switch {
+		case !whole:
 		case f.Do == schedule.AddBias && form == "linear":
-			if own {
-				row := in[1][0] // of a linear, the columns of the result
-				if bias, err = x.operand(f.In[0], rank, box{bound[row]}); err != nil {
-					return stale, err
-				}
+			row := in[1][0] // of a linear, the columns of the result
+			if bias, err = x.operand(f.In[0], rank, box{bound[row]}); err != nil {
+				return stale, err
 			}
-		case len(f.In) == 0 && form == "linear" && whole: // of each element; no two are the same
+		case len(f.In) == 0 && form == "linear": // of each element; no two are the same
 			form += " " + string(f.Do)
 		default:
 			return stale, fmt.Errorf("no rule for %s", op)
@@ -251,8 +318,10 @@ type contracted struct {
 }
 
 // parts are the parts of a summed letter: one a rank where an operand is spread along it,
-// else all of it, for the rank of the output.
-func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) ([]contracted, error) {
+// else all of it, for the rank of the output. The products of the parts are partial results in
+// the first case.
+func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) (list []contracted, partial bool,
+	err error) {
 	along, axis, spread, all := placement{}, -1, false, true
 	for i, letters := range in {
 		p, declared := x.tensors[op.In[i]]
@@ -268,20 +337,16 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 		spread, all = spread || here, all && here
 	}
 	if axis < 0 {
-		return nil, fmt.Errorf("no tensor says how much %q sums over", op.Index)
+		return nil, false, fmt.Errorf("no tensor says how much %q sums over", op.Index)
 	}
 	if !spread {
 		n, err := along.extent(along.Axes[axis].Extent)
-		return []contracted{{interval{0, n}, rank}}, err
+		return []contracted{{interval{0, n}, rank}}, false, err
 	}
-	if !all && op.Bias() != "" {
-		return nil, fmt.Errorf("no rule says who adds the bias of %s", op)
-	}
-	var list []contracted
 	for r := range x.ranks {
 		a, err := along.axis(axis, r)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		of := rank
 		if all {
@@ -289,7 +354,7 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 		}
 		list = append(list, contracted{interval{a.global(0), a.global(a.local-1) + 1}, of})
 	}
-	return list, nil
+	return list, true, nil
 }
 
 // chunk is the one chunk of an input that is a box.
@@ -302,7 +367,7 @@ func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 	if err != nil {
 		return stale, err
 	}
-	return x.input(x.buffer(tensor), int32(h.rank), x.run, h.chunks[0]), nil
+	return x.given(x.buffer(tensor), int32(h.rank), x.run, h.chunks[0]), nil
 }
 
 // buffer is the number of the buffer that a tensor is in.
@@ -319,7 +384,7 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	}
 	var list []expr
 	for _, c := range h.chunks {
-		list = append(list, x.input(x.buffer(tensor), int32(h.rank), x.run, c))
+		list = append(list, x.given(x.buffer(tensor), int32(h.rank), x.run, c))
 	}
 	return x.tuple(list), nil
 }

@@ -21,6 +21,7 @@ const (
 	tupleOf                       // several chunks as one operand
 	sumOf                         // of its arguments, in their order
 	addedTo                       // the second added to the first
+	rowOf                         // a row, once for each row
 )
 
 // term is an expression taken apart.
@@ -74,6 +75,9 @@ func (e *expressions) product(form string, a, b, bias expr) expr {
 	return e.make(productOf, form, int32(a), int32(b), int32(bias))
 }
 
+// row is a row that is added to each row of a chunk.
+func (e *expressions) row(x expr) expr { return e.make(rowOf, "", int32(x)) }
+
 // tuple is several chunks in a row, or the one.
 func (e *expressions) tuple(list []expr) expr { return e.several(tupleOf, list) }
 
@@ -114,7 +118,7 @@ func (e *expressions) flatten(x expr) []expr {
 		case !pure || bias != stale:
 			list = append(list, e.all[e.product(t.form, e.value(a), e.value(b), stale)].sum...)
 			if bias != stale {
-				list = append(list, e.all[bias].sum...)
+				list = append(list, e.row(bias))
 			}
 			slices.Sort(list)
 			return list
@@ -207,6 +211,8 @@ func (e *expressions) text(x expr) string {
 		if len(t.args) > 2 {
 			return fmt.Sprintf("%s, ..., %s", e.text(expr(t.args[0])), e.text(expr(t.args[len(t.args)-1])))
 		}
+	case rowOf:
+		return e.text(expr(t.args[0])) + " to each row"
 	case sumOf, addedTo:
 		for _, a := range t.args {
 			args = append(args, e.text(expr(a)))

@@ -28,6 +28,7 @@ type Step struct {
 	Product
 	Does          Does
 	A, B, Bias, C string // Bias is empty where there is none
+	Added         string // to the result; empty where there is none
 }
 
 // Does is the kind of a step.
@@ -165,7 +166,7 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Product: Product{Type: p.Type, Func: o.Applied()}}
+	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Added: o.Added(), Product: Product{Type: p.Type, Func: o.Applied()}}
 	if _, known := functions[s.Func]; s.Func != "" && !known {
 		return s, fmt.Errorf("no reference for %s of each element", s.Func)
 	}
@@ -310,6 +311,9 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 		default:
 			s.Real = bounded
 			v[s.C] = s.Of(v[s.A], v[s.B], v[s.Bias])
+			if s.Added != "" {
+				v[s.C] = v[s.C].plus(v[s.Added], p.Type)
+			}
 		}
 		if p.Has(s.C) {
 			out[s.C] = v[s.C]

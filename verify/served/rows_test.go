@@ -4,12 +4,9 @@ import s "ovgen/schedule"
 
 // rows are row-parallel layers.
 var rows = []declared{
-	{"R01", "residual", of("A[M K/D] B[N K/D] C[M/D N] Residual[M/D N]", s.Linear("C", "A", "B", add("Residual"))),
-		owed("Ops[0].Then[0].Do", "unknown function \"add\"")},
-	{"R02", "bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]"),
-		owed("Tensors[2]", "no pass adds a bias to a sum of partial results")},
-	{"R03", "all reduce bias", linear("A[M K/D] B[N K/D] Bias[N] C[M N]"),
-		owed("Tensors[2]", "no pass adds a bias to a sum of partial results")},
+	{"R01", "residual", of("A[M K/D] B[N K/D] C[M/D N] Residual[M/D N]", s.Linear("C", "A", "B", s.Add("Residual"))), served},
+	{"R02", "bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]"), served},
+	{"R03", "all reduce bias", linear("A[M K/D] B[N K/D] Bias[N] C[M N]"), served},
 	{"R04", "parts4", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}), unsaid("Parts")},
 	{"R05", "get parts2", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Staged{}), unsaid("Parts")},
 	{"R06", "ring both", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.RingAccumulate{}), unsaid("Direction")},
@@ -50,8 +47,7 @@ var rows = []declared{
 	{"R31", "BF16", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}).types("bf16"), unsaid("Parts")},
 	{"R32", "RS get ring", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.RingAccumulate{}), served},
 	{"R33", "RS put kernel fused", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{By: s.OneKernel}), served},
-	{"R34", "RS one shot bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]").by("C", s.Shot{Signals: s.OneKernel}),
-		owed("Tensors[2]", "no pass adds a bias to a sum of partial results")},
+	{"R34", "RS one shot bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]").by("C", s.Shot{Signals: s.OneKernel}), served},
 	{"R35", "grouped", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}), unsaid("Grouped")},
 	{"R36", "constant KN", linear("A[M 8192/D] B[8192 8192/D] C[M/D 8192]"), served},
 }

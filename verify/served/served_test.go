@@ -48,7 +48,6 @@ func function(do schedule.FuncKind, in ...string) []schedule.Func {
 }
 
 func swiglu(up string) schedule.Func  { return schedule.Func{Do: "swiglu", In: []string{up}} }
-func add(tensor string) schedule.Func { return schedule.Func{Do: "add", In: []string{tensor}} }
 
 // by is the form with a way of a tensor, and types with element types.
 func (f form) by(of string, w schedule.Way) form {

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/schedule/hostir"
@@ -127,12 +129,22 @@ func (b *body) product(n hostir.Step) jen.Code {
 func (b *body) sum(n hostir.Step) []jen.Code {
 	code, terms := b.terms(n.Reads)
 	args := []jen.Code{b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
-	return append(code, b.kernel(exported(n.By), append(args, terms...)...))
+	return append(code, b.summing(n, append(args, terms...)...))
+}
+
+// summing launches the kernel of a sum, with its row if it has one.
+func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
+	set := jen.Id("p").Dot("kernels")
+	if row, ok := n.Row(); ok {
+		set = set.Dot("Row").Call(b.address(row), b.bytes(row))
+	}
+	return set.Dot(exported(n.By)).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 
 // terms are the arguments of a sum; those over an index are collected by a loop ahead
 // of it, in a list that the plan keeps so that no run allocates.
 func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
+	list = slices.DeleteFunc(slices.Clone(list), func(v hostir.View) bool { return v.Row })
 	over := false
 	for _, t := range list {
 		over = over || t.Each.Index != ""
@@ -182,7 +194,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		return nil
 	}
 	args := append([]jen.Code{b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
-	return append(before, b.kernel(exported(n.By), args...))
+	return append(before, b.summing(n, args...))
 }
 
 // signals are the fields of a launch's plan.Signals.

@@ -33,6 +33,7 @@ var constructors = map[string]constructor{
 	"Sum":      {value: schedule.Sum("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
 	"Copy":     {value: schedule.Copy("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
 	"Bias":     {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},
+	"Add":      {value: schedule.Add(""), lists: []sublist{{"In", 0, 1}}},
 	"GELU":     {value: schedule.GELU()},
 	"ReLU":     {value: schedule.ReLU()},
 }
