@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "19d5370f640d9ae2f85bb51fb7f61ebed6b552af151807394fa6d15f07c87d69",
+	Source:  "56abf089799cf6f150c8e1841e492a6d0ea1edc8166d732a0af66a616ef84ff8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "fd092e276fbeb73af5fa3061dd9ff26dd136686a3ddf81e9a159d427a8fb9a07",
+	Hash:     "6282f7db7b8d974497ca5c831da2de4b2abe29784a8ebbfe1cd15c29159b5840",
 	Proof:    "proven for D = 1..8, stamp 3027cfedaed126f3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "7d25047c234e03a9c10eb5cd22cb59508291919e215bb3a0792d53aa17549e54",
+	Source:  "58e8ca2962e9d2cf440e86b25575ae3d6f5543bebfcb7d77eaca91ebce034b68",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "1a951c10b52be166273e32f713511c1078400493f404092948caf2a1c855aa98",
+	Source:  "6d219c03e5fd0ab931564445a0310dace36c75f4446a03ee1be5e14583c82a6e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -33,10 +33,32 @@ DEVICE uint4 rounded(const float *x)
   return v;
 }
 
-// sum is the launch's part in a sum of n terms by all of its threads: by units of 16 bytes where
-// dst and all terms are aligned alike, and what lies before the first and after the last one by one.
+// no_row and each_row add to n elements from one on what is added behind the terms: nothing, or the
+// elements of a row that lies under each row.
+struct no_row {
+  __device__ __forceinline__ void add(float *, u64, unsigned) const {}
+};
+
 template <typename E>
-DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count)
+struct each_row {
+  const char *row;
+  u64 columns;
+
+  __device__ __forceinline__ void add(float *x, u64 first, unsigned n) const
+  {
+    u64 column = first % columns;
+    for (unsigned i = 0; i < n; i++) {
+      x[i] += E::widen(((const typename E::bits *)row)[column]);
+      column = column + 1 == columns ? 0 : column + 1;
+    }
+  }
+};
+
+// sum is the launch's part in a sum of n terms, and of a row, by all of its threads: by units of 16
+// bytes where dst and all terms are aligned alike, and what lies before the first and after the last
+// one by one.
+template <typename E, typename Row = no_row>
+DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count, Row row = Row())
 {
   typedef typename E::bits bits;
   const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
@@ -69,6 +91,7 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count)
         }
       }
     }
+    row.add(x, head + i * (16 / sizeof(bits)), 16 / sizeof(bits));
     *(uint4 *)(dst + at) = rounded<E>(x);
   }
   const u64 middle = units * 16 / sizeof(bits);
@@ -78,6 +101,7 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count)
     for (unsigned t = 1; t < n; t++) {
       x += E::widen(((const bits *)terms[t])[at]);
     }
+    row.add(&x, at, 1);
     ((bits *)dst)[at] = (bits)E::narrow(x);
   }
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "3fd1489c3986eca13e6a64f417df2e67bd421b2aa6a1bc1f5d2606eb1a96f23e",
+	Source:  "3af32f6928f4d5437c8ced2e8f66e049115fe911138628ba33fe7a4f2c091a91",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

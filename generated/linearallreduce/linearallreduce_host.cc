@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduce.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f7376e950c49259b1b6635db36f3790ab851c4d1224d525b864983dbb1e0fdc3
+// 70d50223c8e1177eced0aeae120a40d7166965f90c03e244a4eb8bad2472232c
 
 namespace {
 

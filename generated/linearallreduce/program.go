@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "3a8fa29297c90c7cc5385db2d678af45cfd2f25b4e86b2746a12f41604c6e73f",
+	Hash:     "066c60e8bfc30feb5e9ad21c19effa3e1d1d29da9b1bfe5a3a73773b299a6b04",
 	Proof:    "proven for D = 1..8, stamp 8786faaceca3c714",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

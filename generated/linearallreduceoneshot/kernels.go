@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "271f859b7674bdc37ff817cb859c452c664d8c5e27990243e1ee656d3b2b5470",
+	Source:  "eedcd038ddd632b77d1b75a7cabcdc9ca118ec7c51217645de46b7a79df833b9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

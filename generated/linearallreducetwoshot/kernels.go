@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "1d506935f241e1772ba80ef481739bcd211058454df8e66099005ca243319086",
+	Source:  "dd2550c04eecd49971a81ebf90573b4b66ad5ca1ca635267507fc28f906d4996",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "bf14c5819198345df1b495e9d3e57be3d5ea261aa18bcbc19b615b895f60e010",
+	Source:  "310b3e5ee87d72f0784e79509c2900cb34ee0cb49cad83f6940ce94b9da7c1bb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "fde0779740aa1003596271af1879765a70bc0b5769a9414a48e685332d735760",
+	Source:  "59084a47e358a9acab7e1c6c6dddcc235b44b20c12e5d4889565f621d08fb67c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

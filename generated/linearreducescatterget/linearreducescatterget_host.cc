@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterget.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 07cd729f6735229a4e419c6accea085af2cbcae14558c993da3f2b809de49854
+// 190c20cb973e96583401ef24b6fce767be356a340bb9d2163065d045bc6558ac
 
 namespace {
 

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "fb78f6295849f161cd2915b4eb5cf90da54a33c93af1c26a913bbfcab70cb65a",
+	Source:  "53424a786004f7304fe58f9326fcac7804628d8f799066c734a5d525a7b07a53",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "aaeeb32512384358cab66879dce8c6797dd5be34ebdad1ecaef5beef6ce88e4d",
+	Source:  "d677e83e6e7be9d165c6c24d9b38ba18179bf2a66cb882786304f182419eceea",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

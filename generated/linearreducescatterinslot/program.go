@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "96d9da194bd2bbe13d7841cb67aeaf096377d3efe04546e33ffa178279f92b92",
+	Hash:     "687fbaf8a5b341efb164cfb06a8d6ddfc71ede5fe8da53ec17c0dad8d12788f8",
 	Proof:    "proven for D = 1..8, stamp dbd5d8c38fc95395",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "648f99a734dcf5a382ffa68e097eabcd262094e30e8cdf5b0312525c8d832042",
+	Source:  "b3082c911e6729d2cd6de18c387c938463270e3ac21e9fcfdb6acd3cadae59db",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

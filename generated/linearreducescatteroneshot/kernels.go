@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "170da72143d7229e6c633c5018e8a7d3fd692b87c1aa760c63fc0b799cea1fd3",
+	Source:  "7c53696afa8967aaf57bf8a08b6eb74088c08cecd95bec6a2f8ea775d317b940",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

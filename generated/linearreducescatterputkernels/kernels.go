@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "9116aaef423ca09489abfc0f46f5020dc695201343f949e4adf8846ef87a25ec",
+	Source:  "253db38768daf2813d4a4784d86f54ff9ae1e6422fc18ec07dda9277e6a11a8b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "cd33fad97209375d4a14e60abe25a5d5a3e00c81babcc7bc997fc99eed8205dc",
+	Source:  "29c7e3e3fea3924d167b3f6cbf986c1d478a1520178c47fe673e03a7eb0d50e3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

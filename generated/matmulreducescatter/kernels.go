@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "f2bebfc207eb649c1615f8b5a63839ee02336e33f8e75431249da649cc15a6b1",
+	Source:  "22693de5486847b65b4f2b030e69d3dd70792e2e5ef9d3d3004016ddfc7ee934",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

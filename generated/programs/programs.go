@@ -53,6 +53,7 @@ import (
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatterv"
+	"ovgen/generated/rowparallellinear"
 	"ovgen/generated/rowweightgradient"
 	"ovgen/generated/tensorparallelmlp"
 	"ovgen/generated/tensorparallelmlpbatches"
@@ -141,6 +142,8 @@ var All = []harness.Program{
 	harness.Of(&reducescatterinplace.Program, reducescatterinplace.Schedule, reducescatterinplace.New,
 		(*reducescatterinplace.Plan).Bind),
 	harness.Of(&reducescatterv.Program, reducescatterv.Schedule, reducescatterv.New, (*reducescatterv.Plan).Bind),
+	harness.Of(&rowparallellinear.Program, rowparallellinear.Schedule, rowparallellinear.New,
+		(*rowparallellinear.Plan).Bind),
 	harness.Of(&rowweightgradient.Program, rowweightgradient.Schedule, rowweightgradient.New,
 		(*rowweightgradient.Plan).Bind),
 	harness.Of(&tensorparallelmlp.Program, tensorparallelmlp.Schedule, tensorparallelmlp.New,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "121630b4ed8c381f95497027195246f53d3e30689f11a9d47e97b685d62016e5",
+	Source:  "720aa912856ee8c79a7c40b311f810acc6580010579de39758879a26e3dfa30e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

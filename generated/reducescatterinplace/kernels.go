@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "ecda2a936449816625a7998dca613e28014813fbe35b16244f1828c06480a483",
+	Source:  "22ff3d610f8e0e88807314df128c2f34ab55e2d137c976810abc58aa1cfba469",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

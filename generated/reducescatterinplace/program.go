@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "791f37d70d4a45a34fd70441aaea5b4b244a1d5054bf6fad27d49165d25e04e1",
+	Hash:     "b96a27202f8672e947f7f94b02d6025be261a5edef04bd7d4d3225df4de0fb69",
 	Proof:    "proven for D = 1..8, stamp 7da94f167f1c9712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

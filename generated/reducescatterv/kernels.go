@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "bdf3238a896d6bfe9139f5676a63f09c291b47f085d938dde1bc156321fc0f68",
+	Source:  "2327a7f415d445941f729868a156e3130a5b4714df9d55ac57e51a176088a004",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "fc456341d9a76afb495e77fc2c4f0a4fbefa9c2a2ba4c272d15a6363d4c14ba2",
+	Source:  "384fd1a0848cff9d72b602b7f9eb88846c6389fb364277bc39d9bb7f1c5662ec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "ca2ad99a743d831da7b81ae4eff2836f695c1c00971b9e785bb7f1d444b2266a",
+	Hash:     "649455925fec2a48e36aa011635902a7a2256d42ad2066637391d3762dd67048",
 	Proof:    "proven for D = 1..8, stamp 583cf5a12438aa4e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "01c5bd3868e794e1e3fc87e80d84bf5ad519977e4bb8c1d82a5bd71ddbe09058",
+	Source:  "f0248ba1a02909070191ec7c9417f9388e92cc34c54359aa8a3f414759b8e835",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

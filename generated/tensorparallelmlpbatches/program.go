@@ -37,7 +37,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "fb1f96ab3dc82dfa43557d0357267b312ab72fd82801a82f8b16405a14f9aa08",
+	Hash:     "a918926d42091d2244a4e011eba463ea54a32db923da3a365893baed57006f90",
 	Proof:    "proven for D = 1..8, stamp a94eef4ac95faf1c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
