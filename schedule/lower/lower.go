@@ -30,10 +30,10 @@ type draft struct {
 	program  *hostir.Program
 	comm     communication
 	columns  map[string]bool // roles of tensors that are spread over the ranks by the columns of a result
-	chunks   int     // that the stream axis has, where they are a constant
-	with     options // of the ways
-	at       string  // the path of the way that is being lowered
-	summed   bool    // the functions behind a sum are applied
+	chunks   int             // that the stream axis has, where they are a constant
+	with     options         // of the ways
+	at       string          // the path of the way that is being lowered
+	summed   bool            // the functions behind a sum are applied
 }
 
 // Lower returns the host program of a schedule. Its errors are those of Validate,

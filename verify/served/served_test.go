@@ -47,7 +47,7 @@ func function(do schedule.FuncKind, in ...string) []schedule.Func {
 	return []schedule.Func{{Do: do, In: in}}
 }
 
-func swiglu(up string) schedule.Func  { return schedule.Func{Do: "swiglu", In: []string{up}} }
+func swiglu(up string) schedule.Func { return schedule.Func{Do: "swiglu", In: []string{up}} }
 
 // by is the form with a way of a tensor, and types with element types.
 func (f form) by(of string, w schedule.Way) form {
