@@ -19,7 +19,7 @@ const (
 	linear   kind = "linear"   // C = A * Bᵀ, and further products of the same A
 	matmul   kind = "matmul"   // C = A * B, and further products of the same A
 	gradient kind = "gradient" // C = Aᵀ * B
-	layers   kind = "layers"   // C = (A * Bᵀ) * B2ᵀ, with functions between the two
+	chains   kind = "chain"    // products of which later ones read what earlier ones made
 	copied   kind = "copy"     // C = A
 	summedUp kind = "sum"      // C = A, added up over its first axis
 )
@@ -30,7 +30,6 @@ const (
 type form struct {
 	kind
 	roles map[string]string // of tensors
-	then  schedule.FuncKind // of each element between two layers
 }
 
 // symbols are the axes of each role.
@@ -40,8 +39,6 @@ var symbols = map[kind]map[string][]schedule.Extent{
 	linear: {"A": {schedule.M, schedule.K}, "B": {schedule.N, schedule.K}, "Bias": {schedule.N},
 		"Added": {schedule.M, schedule.N}, "C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
 	gradient: {"A": {schedule.M, schedule.N}, "B": {schedule.M, schedule.K}, "C": {schedule.N, schedule.K}},
-	layers: {"A": {schedule.M, schedule.K}, "B": {schedule.F, schedule.K}, "Bias": {schedule.F},
-		"B2": {schedule.N, schedule.F}, "C": {schedule.M, schedule.N}},
 	summedUp: {"A": {schedule.D, schedule.M, schedule.N}, "C": {schedule.M, schedule.N}},
 }
 
@@ -78,9 +75,11 @@ func recognise(d *draft) error {
 	case len(ops) == 1 && (first.Name() == string(copied) || first.Name() == string(summedUp)) && len(first.Then) == 0:
 		f.kind = kind(first.Name())
 		err = errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("C", first.Out, "Ops[0].Out"))
-	case len(ops) == 2 && len(products) == 2 && products[1].In[0] == products[0].Out:
-		f.kind = layers
-		err = f.layers(ops)
+	case slices.ContainsFunc(products, func(o schedule.Op) bool { return d.schedule.Made(o.In[0]) }):
+		f.kind = chains
+		for _, t := range d.schedule.Tensors {
+			f.roles[t.Name] = t.Name
+		}
 	case len(products) > 0:
 		f.kind = kind(products[0].Name())
 		err = f.products(d.schedule)
@@ -114,7 +113,7 @@ func contractions() string {
 func unknown(path string) error {
 	return &schedule.FieldError{Path: path, Msg: "no pass lowers these operations together",
 		Hint: "use Copy or Sum; Linear or Matmul of one operand, with a Copy of it where it is wanted too; " +
-			"Gradient; or Linear of a Linear"}
+			"Gradient; or a chain of Linears"}
 }
 
 // errorsOf is the first error.
@@ -204,37 +203,6 @@ func (f *form) product(o schedule.Op, path, suffix string) error {
 func unapplied(path string, f schedule.Func, k kind) error {
 	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", f.Do, k),
 		Hint: "leave it out"}
-}
-
-// layers gives roles to the tensors of two layers.
-func (f *form) layers(ops []schedule.Op) error {
-	first, second := ops[0], ops[1]
-	for i, o := range ops {
-		if kind(o.Name()) != linear {
-			return unknown(fmt.Sprintf("Ops[%d]", i))
-		}
-	}
-	if len(second.Then) > 0 {
-		return &schedule.FieldError{Path: "Ops[1].Then[0]", Hint: "leave it out, and apply it to " + second.Out,
-			Msg: fmt.Sprintf("no pass applies %s to a sum of partial results", second.Then[0].Do)}
-	}
-	for i, then := range first.Then {
-		at := fmt.Sprintf("Ops[0].Then[%d]", i)
-		switch {
-		case then.Elementwise() && f.then == "":
-			f.then = then.Do
-		case then.Do == schedule.AddBias && i == 0:
-			if err := f.plays("Bias", then.In[0], at+".In[0]"); err != nil {
-				return err
-			}
-		default:
-			return &schedule.FieldError{Path: at, Msg: "a product adds a bias, and then applies one function of each element",
-				Hint: "leave it out"}
-		}
-	}
-	return errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("B", first.In[1], "Ops[0].In[1]"),
-		f.plays(hidden, first.Out, "Ops[0].Out"), f.plays("B2", second.In[1], "Ops[1].In[1]"),
-		f.plays("C", second.Out, "Ops[1].Out"))
 }
 
 // tensor is what the schedule calls the tensor of a role.

@@ -37,6 +37,9 @@ var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 
 // infer finds the row whose placements are those of the schedule.
 func infer(d *draft) error {
+	if d.form.kind == chains {
+		return chained(d)
+	}
 	if err := columns(d); err != nil {
 		return err
 	}

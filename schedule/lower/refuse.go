@@ -124,7 +124,7 @@ func known(d *draft) string {
 		var tensors []string
 		for _, name := range []string{"A", "B", "B2", "C"} {
 			t := schedule.Tensor{Name: name}
-			if len(d.form.extents(t)) > 0 && (name != "B2" || d.form.kind == layers) &&
+			if len(d.form.extents(t)) > 0 && name != "B2" &&
 				(name[0] != 'B' || d.form.kind != copied) {
 				tensors = append(tensors, name+" "+withSteps(d.schedule, r.place(d.form, t)))
 			}

@@ -73,10 +73,11 @@ func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 }
 
 // alike finds the inputs that must be the same on all ranks: what is whole and is added to sums that
-// every rank gets, since the rank that makes a sum adds its own.
+// every rank gets or that go on to other ranks, since the rank that makes a sum adds its own.
 func (x *expectation) alike() {
 	for _, o := range x.Schedule.Ops {
-		if x.tensors[o.Out].sharded() || !x.Schedule.Partial(o) {
+		goesOn := slices.ContainsFunc(x.Schedule.Ops, func(p schedule.Op) bool { return slices.Contains(p.In, o.Out) })
+		if x.tensors[o.Out].sharded() && !goesOn || !x.Schedule.Partial(o) {
 			continue
 		}
 		for _, f := range o.Then {
@@ -265,15 +266,11 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 // forms are the known products, by the axes they contract.
 var forms = map[string]string{"mk,nk->mn": "linear", "mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
 
-// operandOf is the chunk of operand i at the bound letters, or the result of the operation
-// that makes it.
+// operandOf is the chunk of operand i at the bound letters.
 func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound map[rune]interval) (expr, error) {
 	part, err := x.boxOf(in[i], bound)
 	if err != nil {
 		return stale, err
-	}
-	if _, declared := x.tensors[op.In[i]]; !declared {
-		return x.output(op.In[i], rank, part)
 	}
 	return x.chunk(op.In[i], rank, part)
 }
@@ -357,8 +354,11 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 	return list, true, nil
 }
 
-// chunk is the one chunk of an input that is a box.
+// chunk is the one chunk of an input that is a box, or what an operation makes there.
 func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
+	if x.Schedule.Made(tensor) {
+		return x.output(tensor, at, part)
+	}
 	h, err := x.find(tensor, at, part)
 	if err == nil && len(h.chunks) != 1 {
 		err = fmt.Errorf("%s of %s is %d chunks, but operations move or multiply one at a time", part,

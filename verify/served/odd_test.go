@@ -14,7 +14,7 @@ var odd = []declared{
 		at("Tensors[3]", "the all-reduce of one product does not read B2")},
 	{"O05", "MLP gathered", of("A[M/D K] B[F/D K] B2[N F/D] C[M/D N] Gathered[M:D K]", s.Linear("H", "A", "B"),
 		s.Linear("C", "H", "B2"), s.Copy("Gathered", "A")),
-		at("Ops[1]", "no pass lowers these operations together")},
+		at("Ops[2]", "no pass lowers these operations together")},
 	{"O06", "grad bias", gradient("A[M N] B[M/D K] C[N K] Bias[N]"),
 		at("Tensors[3].Name", "no operation reads or makes Bias")},
 	{"O07", "sum bias", sum("A[D/D M N] C[M N] Bias[N]").by("C", s.Shot{}),
