@@ -85,6 +85,11 @@ func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Pt
 	s.sum(q, on, s.signal(q, on, Shot, x), dst, bytes, terms)
 }
 
+// Apply sets dst, of so many bytes, to a function of its operands; rows that a function takes are given by Row.
+func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64, operands ...driver.Ptr) {
+	s.sum(q, on, s.find(q, function, nil), dst, bytes, operands)
+}
+
 // Row has the next sum add a row of so many bytes to each row of its result, behind the terms.
 func (s *Set) Row(at driver.Ptr, bytes int64) *Set {
 	s.row.at, s.row.bytes, s.row.is = at, bytes, true

@@ -13,7 +13,7 @@ type layout struct {
 	block int     // address of the word in which blocks count themselves
 	dst   int     // address
 	src   int     // address, of a copy
-	bytes int     // of a copy; elements of a sum
+	bytes int     // of a copy; elements of a sum or a function
 	n     int     // how many terms, where that varies
 	terms int     // the first one's address
 	row   int     // address, and how many elements it has
@@ -64,7 +64,7 @@ func (t *Table) layout(k Kernel) layout {
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
 	}
-	if k.Sums() {
+	if k.Computes() {
 		l.dst, l.bytes = next(1), next(1)
 		if k.Varies {
 			l.n = next(1)

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"strings"
 
 	"ovgen/runtime/driver"
 )
@@ -23,7 +24,7 @@ type Kernel struct {
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
 	// Terms of a sum: so many, or up to so many where Varies. Behind them a Row is added to each
-	// row of the result.
+	// row of the result. A function has its operands as terms, and a row for all rows.
 	Terms  int
 	Varies bool
 	Row    bool
@@ -50,17 +51,24 @@ const (
 	Get    Kind = "get"
 	Put    Kind = "put"
 	Shot   Kind = "shot"
+
+	// Functions, by the names that schedules have for them.
+	SiLU    Kind = "silu"
+	SwiGLU  Kind = "swiglu"
+	RMSNorm Kind = "rmsnorm"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
 // which parameters follow those of the words, and the memory that a launch touches.
 type Work string
 
-// Kinds of work. A copy moves bytes; a sum adds up tensors, and is compiled for each element type.
+// Kinds of work. A copy moves bytes; a sum adds up tensors, and a function is applied to a tensor with
+// further ones. The latter two are compiled for each element type.
 const (
 	Nothing Work = ""
 	Copies  Work = "copy"
 	Sums    Work = "sum"
+	Applies Work = "apply"
 )
 
 // row describes the kernels of one kind.
@@ -83,6 +91,9 @@ var rows = []row{
 	{Get, Copies, "copies from it", 16},
 	{Put, Copies, "copies to it", 16},
 	{Shot, Sums, "adds up tensors in order and in fp32", 132},
+	{SiLU, Applies, "is x σ(x) of each element", 264},
+	{SwiGLU, Applies, "is x σ(x) of each element, times that of another tensor", 264},
+	{RMSNorm, Applies, "norms rows, a block each", 264},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -106,6 +117,19 @@ func (k Kind) row() row {
 	return row{kind: k}
 }
 
+// Ident is the name of the kind's constant.
+func (k Kind) Ident() string {
+	switch k {
+	case SiLU:
+		return "SiLU"
+	case SwiGLU:
+		return "SwiGLU"
+	case RMSNorm:
+		return "RMSNorm"
+	}
+	return strings.ToUpper(string(k[:1])) + string(k[1:])
+}
+
 // Work is the work of kernels of the kind.
 func (k Kind) Work() Work { return k.row().work }
 
@@ -115,8 +139,11 @@ func (k Kind) Does() string { return k.row().does }
 // Blocks are the most that the kind is launched with where there is enough to do.
 func (k Kind) Blocks() int64 { return k.row().blocks }
 
-// Sums reports whether the kernel adds up; it is then compiled for each element type.
+// Sums reports whether the kernel adds up.
 func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
+
+// Computes reports whether the kernel makes numbers of others; it is then compiled for each element type.
+func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies }
 
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
@@ -132,9 +159,9 @@ func (k Kernel) Base() string {
 	return string(k.Kind)
 }
 
-// Name is that of the kernel in PTX; sums have one for each element type.
+// Name is that of the kernel in PTX; those that compute have one for each element type.
 func (k Kernel) Name(typ driver.Type) string {
-	if k.Sums() {
+	if k.Computes() {
 		return k.Base() + "_" + typ.String()
 	}
 	return k.Base()
@@ -145,7 +172,7 @@ func (t *Table) Code() []driver.Kernel {
 	var list []driver.Kernel
 	for _, k := range t.Kernels {
 		l, types := t.layout(k), []driver.Type{0}
-		if k.Sums() {
+		if k.Computes() {
 			types = t.Types
 		}
 		for _, typ := range types {

@@ -65,6 +65,8 @@ func All() []Named {
 		{"RowWeightGradient", RowWeightGradient},
 		{"TensorParallelMLP", TensorParallelMLP},
 		{"TensorParallelMLPBatches", TensorParallelMLPBatches},
+		{"GatedMLP", GatedMLP},
+		{"BlockBehindAttention", BlockBehindAttention},
 	}
 }
 

@@ -77,6 +77,12 @@ func Reduce(s StreamRef, dst View, terms ...View) Step {
 	return Step{Stream: s, Do: Sum, Reads: terms, Writes: []View{dst}, By: ReduceKernel}
 }
 
+// ApplyTo is a function of a view and of its further operands, by the kernel of its name.
+func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
+	return Step{Stream: s, Do: Apply, Func: function, Reads: append([]View{x}, operands...), Writes: []View{dst},
+		By: function}
+}
+
 // Multiply is the product of a and b by its indices, with a bias or none.
 func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}

@@ -17,7 +17,8 @@ type Step struct {
 	Reads, Writes []View
 	// Of a product: which indices its operands and its result have, as in Linear, which
 	// function of each element follows, as schedules name it, and whether it adds to its
-	// result. A third operand is a bias, added to each row before the function.
+	// result. A third operand is a bias, added to each row before the function. Of a step that
+	// applies a function: which.
 	Index      string
 	Func       string
 	Accumulate bool
@@ -32,12 +33,14 @@ type Step struct {
 type Work string
 
 // Kinds of work. A copy reads one view and writes one of its size; a sum adds up the views
-// that it reads in their order, in fp32, and rounds once; a product is a contraction.
+// that it reads in their order, in fp32, and rounds once; a product is a contraction. A function is
+// applied to the first view, with those behind it for its further operands.
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
 	Sum     Work = "sum"
 	Product Work = "product"
+	Apply   Work = "apply"
 )
 
 // Kernels that do one thing.
@@ -95,9 +98,10 @@ func (w Work) operand(i int) string {
 	return "source"
 }
 
-// Row is the row that a sum adds to each row of its result, and whether there is one.
+// Row is the row that a sum adds to each row of its result, or that a function takes for each, and
+// whether there is one.
 func (s Step) Row() (View, bool) {
-	if s.Do != Sum || len(s.Reads) == 0 {
+	if s.Do != Sum && s.Do != Apply || len(s.Reads) == 0 {
 		return View{}, false
 	}
 	last := s.Reads[len(s.Reads)-1]
@@ -140,6 +144,10 @@ func (s Step) check() error {
 		if !one || s.By == "" {
 			return fmt.Errorf("a sum writes one view, and a kernel does it")
 		}
+	case Apply:
+		if !one || len(s.Reads) == 0 || s.Func == "" || s.By == "" {
+			return fmt.Errorf("a function is applied to a view by a kernel, which writes one")
+		}
 	case Product:
 		if _, err := ParseProduct(s.Index); err != nil {
 			return err
@@ -150,7 +158,7 @@ func (s Step) check() error {
 	default:
 		return fmt.Errorf("there is no work %q", s.Do)
 	}
-	if s.Do != Product && (s.Index != "" || s.Func != "" || s.Accumulate) {
+	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply || s.Accumulate) {
 		return fmt.Errorf("only products have indices, a function of each element and a result that they add to")
 	}
 	if s.Fused() && s.By == "" {
@@ -160,8 +168,8 @@ func (s Step) check() error {
 		if v.Each.Index != "" && s.Do != Sum {
 			return fmt.Errorf("%s: only a sum reads a view for each value of an index", v.Buffer)
 		}
-		if v.Row && (s.Do != Sum || i == 0 || i != len(s.Reads)-1 || v.Each.Index != "") {
-			return fmt.Errorf("%s: only the last view that a sum reads is a row", v.Buffer)
+		if v.Row && (s.Do != Sum && s.Do != Apply || i == 0 || i != len(s.Reads)-1 || v.Each.Index != "") {
+			return fmt.Errorf("%s: only the last view that a sum or a function reads is a row", v.Buffer)
 		}
 	}
 	return nil

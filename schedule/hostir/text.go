@@ -55,6 +55,8 @@ func (s Step) alone() string {
 	switch {
 	case s.Do == Sum:
 		return ReduceKernel
+	case s.Do == Apply:
+		return s.Func
 	case s.Do == Copy:
 		return CopyKernel
 	case signals && w.Wait:
@@ -73,6 +75,8 @@ func (s Step) work() string {
 		operands = append(operands, v.String())
 	}
 	switch s.Do {
+	case Apply:
+		name = "Apply " + s.Func
 	case Sum:
 		name = "Reduce"
 	case Product:

@@ -58,12 +58,14 @@ func chained(d *draft) error {
 // step adds an operation to the last stage, or begins another.
 func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	path := fmt.Sprintf("Ops[%d]", i)
-	if kind(o.Name()) != linear {
-		return unknown(path)
-	}
 	x, err := c.operand(d, o.In[0])
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case kind(o.Name()) == copied && len(o.Then) > 0:
+		return c.follow(d, path, o, x, x, x.own)
+	case kind(o.Name()) != linear:
+		return unknown(path)
 	}
 	w, _ := d.schedule.Tensor(o.In[1])
 	byColumns, summed := overRanks(w, 0), overRanks(w, 1)
@@ -84,23 +86,37 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 			"place it "+schedule.Tensor{Axes: []schedule.Axis{{Extent: w.Axes[0].Extent},
 				schedule.Dim(w.Axes[1].Extent, schedule.DIDx(schedule.D))}}.String())
 	}
-	all := byColumns || summed
-	s := c.stage(o.In[0], x.own && all, x.own && !all)
+	own := x.own && !byColumns && !summed && !c.wanted(d, o.Out)
+	out := flow{own: own, columns: byColumns}
+	if summed {
+		out.own = c.ownSum(d, o)
+	}
+	return c.follow(d, path, o, x, out, own)
+}
+
+// wanted says that the caller wants all rows of a result.
+func (c *chain) wanted(d *draft, result string) bool {
+	t, declared := d.schedule.Tensor(result)
+	return declared && !spread(t)
+}
+
+// follow adds an operation that leads from one place of rows and columns to another; own says that it
+// is about each rank's own rows alone.
+func (c *chain) follow(d *draft, path string, o schedule.Op, x, out flow, own bool) error {
+	s := c.stage(o.In[0], x.own && !own, own)
 	if s == nil {
 		return &schedule.FieldError{Path: path + ".In[0]", Hint: "put the operation behind the one that makes it",
 			Msg: fmt.Sprintf("no pass keeps %s beside what follows it", o.In[0])}
 	}
 	s.ops = append(s.ops, o)
-	out := flow{own: s.own, columns: byColumns}
-	if summed {
-		out.own = c.ownSum(d, o)
+	if x.columns && kind(o.Name()) == linear {
 		s.sums, s.toAll = o.Out, !out.own
 	}
 	c.at[o.Out] = out
 	if err := c.functions(d, path, o, s); err != nil {
 		return err
 	}
-	return c.placed(d, o.Out, out, s.gathers)
+	return c.placed(d, o.Out, out, s.gathers && s.sums != o.Out)
 }
 
 // operand is where the rows and columns of what an operation reads are.
@@ -150,44 +166,6 @@ func (c *chain) ownSum(d *draft, o schedule.Op) bool {
 	return true
 }
 
-// functions refuses those that no program applies behind an operation: products add a bias and apply
-// one function of each element, and sums add a tensor and a bias.
-func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
-	applied := false
-	for i, f := range o.Then {
-		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		sum := s.sums == o.Out
-		switch again := o.Then[:i]; {
-		case slices.ContainsFunc(again, func(x schedule.Func) bool { return x.Do == f.Do }):
-			return &schedule.FieldError{Path: at, Msg: fmt.Sprintf("%s is there already", f.Do), Hint: "leave it out"}
-		case f.Do == schedule.AddBias && (sum || i == 0):
-		case f.Do == schedule.AddTensor && sum:
-		case f.Elementwise() && !sum && !applied:
-			applied = true
-		case sum:
-			return &schedule.FieldError{Path: at, Hint: "leave it out, and apply it to " + o.Out,
-				Msg: fmt.Sprintf("no pass applies %s to a sum of partial results", f.Do)}
-		default:
-			return &schedule.FieldError{Path: at, Hint: "leave it out",
-				Msg: "a product adds a bias, and then applies one function of each element"}
-		}
-		for _, name := range f.In {
-			out := c.at[o.Out]
-			if f.Do == schedule.AddBias {
-				out.own = out.columns
-			}
-			if x, made := c.at[name]; made && f.Do == schedule.AddTensor && x != out {
-				return &schedule.FieldError{Path: at, Hint: "add a tensor that is where " + o.Out + " is",
-					Msg: fmt.Sprintf("the rows of %s are elsewhere than those of %s", name, o.Out)}
-			}
-			if err := c.placed(d, name, out, false); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // placed holds the placement of a declared tensor against where its rows and columns are. In steps are
 // results that are made a rank's rows at a time. A tensor of one axis has columns alone.
 func (c *chain) placed(d *draft, name string, f flow, steps bool) error {
@@ -206,7 +184,7 @@ func (c *chain) placed(d *draft, name string, f flow, steps bool) error {
 	split(last, f.columns)
 	if last > 0 {
 		split(0, f.own)
-		if steps && !f.own && f.columns {
+		if steps && !f.own {
 			split(0, false, schedule.Stream(schedule.D))
 		}
 		if f.own && inBatchesOf(t) > 0 {

@@ -200,7 +200,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	switch {
 	case i > 0 && s.gathers:
 		nodes = append(nodes, w.by(s.input, hostir.Post(mainRef, w.named(ready, s), every).
-			Described("peers may read "+s.input)))
+			Described("peers may read "+s.input)), hostir.After(copyRef, mainRef))
 	case i > 0:
 		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"},
 			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
@@ -246,7 +246,12 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		}
 		return append(nodes, done)
 	}
-	last := w.product(mainRef, s, s.ops[len(s.ops)-1], hostir.Rank, w.own(s)).
+	sum := s.ops[len(s.ops)-1]
+	x := w.own(s)
+	if sum.In[0] != s.input {
+		x = w.rowsAt(sum.In[0], hostir.Rank)
+	}
+	last := w.product(mainRef, s, sum, hostir.Rank, x).
 		Described("own rows last, straight into their slot")
 	last.Writes[0].Buffer = w.named(slots, s)
 	return append(nodes, slices.Concat([]hostir.Node{done, last}, w.leave(s, peerIs, peer))...)
@@ -344,27 +349,35 @@ func (w *writer) atOnce(s *stage) []hostir.Node {
 func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, rank hostir.Expr,
 	here hostir.View) (nodes []hostir.Node) {
 	for _, o := range ops {
-		nodes = append(nodes, w.product(on, s, o, rank, here))
+		x := here
+		if o.In[0] != s.input {
+			x = w.rowsAt(o.In[0], rank)
+		}
+		if kind(o.Name()) == linear {
+			nodes = append(nodes, w.product(on, s, o, rank, x))
+			x = w.rowsAt(o.Out, rank)
+		}
+		nodes = append(nodes, w.apply(on, o, rank, x)...)
 	}
 	return nodes
 }
 
 // product is the product of an operation. What a bias and functions do to a sum of partial results is
 // done to the sum.
-func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank hostir.Expr, here hostir.View) hostir.Step {
-	x, out := here, o.Out
-	if o.In[0] != s.input {
-		x = w.rowsAt(o.In[0], rank)
-	}
-	if out == s.sums {
+func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank hostir.Expr, x hostir.View) hostir.Step {
+	if o.Out == s.sums {
 		return hostir.Multiply(on, hostir.Linear, w.rowsAt(w.named(partial, s), rank), x, hostir.Whole(o.In[1]))
 	}
 	var bias []hostir.View
 	if o.Bias() != "" {
 		bias = []hostir.View{hostir.Whole(o.Bias())}
 	}
-	n := hostir.Multiply(on, hostir.Linear, w.rowsAt(out, rank), x, hostir.Whole(o.In[1]), bias...)
-	n.Func = string(o.Applied())
+	n := hostir.Multiply(on, hostir.Linear, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
+	for _, f := range o.Then {
+		if slices.Contains(ofProducts[1:], f.Do) {
+			n.Func = string(f.Do)
+		}
+	}
 	return n
 }
 

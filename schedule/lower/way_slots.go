@@ -2,6 +2,8 @@ package lower
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"ovgen/schedule"
 )
@@ -44,7 +46,17 @@ func (d *draft) prioritize(streams int, equal bool) error {
 	before := d.with
 	d.with.compute, d.with.falling = streams, !equal && streams == 0 && (d.chain == nil || d.chunks == 0)
 	if d.slotted && (before.compute != streams || before.falling != d.with.falling) {
-		return d.refusal("Streams", "write the same in each", "all stages of a chain have the same streams")
+		if d.original.Way(d.of) == nil { // another one was written
+			d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool {
+				_, slots := m.Way.(schedule.LayerSlots)
+				return slots
+			}))
+		}
+		field := "Streams"
+		if before.compute == streams {
+			field = "Equal"
+		}
+		return d.refusal(field, "write the same for each of its sums", "all stages of a chain have the same streams")
 	}
 	d.slotted = true
 	return nil

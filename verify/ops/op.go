@@ -25,7 +25,7 @@ type Op struct {
 	// operations of the kernel up to then have it. It is unset where its Buffer is empty.
 	Count Loc
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
-	// follows: linear gelu.
+	// follows: linear gelu. Of an Apply: the function.
 	Form string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
@@ -39,6 +39,9 @@ type Op struct {
 // Kind of an operation.
 type Kind uint8
 
+// Works says that operations of the kind read and write memory.
+func (k Kind) Works() bool { return k == Copy || k == Product || k == Sum || k == Apply }
+
 // Kinds of operations.
 const (
 	After     Kind = iota // main waits for the group's last run
@@ -48,12 +51,13 @@ const (
 	Copy
 	Product // a matrix product
 	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
+	Apply   // a function of the first operand, of its elements or rows, with the others
 	Done    // main's end of the run, for which the next run waits
 )
 
 // String is the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "done"}
+	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "done"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", k)
 	}

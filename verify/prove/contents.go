@@ -85,7 +85,7 @@ func (s *symbols) overwrite(n int32) {
 // operate carries out an operation on expressions.
 func (s *symbols) operate(n int32) *Counterexample {
 	o := s.operation(n)
-	if o.Kind != ops.Copy && o.Kind != ops.Sum && o.Kind != ops.Product {
+	if !o.Kind.Works() {
 		return nil
 	}
 	if len(o.Uses) == 0 && o.Kind != ops.Product { // a kernel's work on a part of no bytes
@@ -115,6 +115,8 @@ func (s *symbols) operate(n int32) *Counterexample {
 	switch o.Kind {
 	case ops.Product:
 		made, c = s.multiply(n, o, reads, to)
+	case ops.Apply:
+		made, c = s.apply(n, o, reads, to)
 	default:
 		made, c = s.sumUp(n, o, reads, to)
 	}
@@ -194,7 +196,34 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 	return made, nil
 }
 
-// rowToAll is a row that a sum adds to each row of its result, of which each chunk must be whole rows.
+// apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
+func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	made := make([]expr, len(to.list))
+	for i := range to.list {
+		var args []expr
+		for _, a := range reads {
+			row := a != reads[0] && a.Bytes < to.Bytes
+			if !row && !slices.Equal(a.sizes, to.sizes) {
+				return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v", a.sizes, to.sizes))
+			}
+			x := stale
+			if row {
+				var c *Counterexample
+				if x, c = s.rowToAll(n, a, to); c != nil {
+					return nil, c
+				}
+			} else if x = a.list[i].expr; x == stale {
+				return nil, s.misread(n, a, i)
+			}
+			args = append(args, x)
+		}
+		made[i] = s.applied(o.Form, args)
+	}
+	return made, nil
+}
+
+// rowToAll is a row that a sum adds to each row of its result, or a function takes for each, of which
+// each chunk must be whole rows.
 func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
 	for i, c := range a.list {
 		if c.expr == stale {

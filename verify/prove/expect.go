@@ -72,12 +72,12 @@ func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 	return x.input(buffer, rank, run, chunk)
 }
 
-// alike finds the inputs that must be the same on all ranks: what is whole and is added to sums that
-// every rank gets or that go on to other ranks, since the rank that makes a sum adds its own.
+// alike finds the inputs that must be the same on all ranks: what is whole and is an operand of functions of what
+// other ranks read, or of sums that every rank gets, since the rank that makes an element takes its own.
 func (x *expectation) alike() {
 	for _, o := range x.Schedule.Ops {
 		goesOn := slices.ContainsFunc(x.Schedule.Ops, func(p schedule.Op) bool { return slices.Contains(p.In, o.Out) })
-		if x.tensors[o.Out].sharded() && !goesOn || !x.Schedule.Partial(o) {
+		if !goesOn && (x.tensors[o.Out].sharded() || !x.Schedule.Partial(o)) {
 			continue
 		}
 		for _, f := range o.Then {
@@ -162,10 +162,14 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	switch {
 	case len(summed) > 1:
 		return stale, fmt.Errorf("no rule for a sum over %d axes", len(summed))
-	case len(op.In) == 1 && len(op.Then) > 0 || len(op.In) > 2:
+	case len(op.In) == 1 && len(summed) > 0 && len(op.Then) > 0 || len(op.In) > 2:
 		return stale, fmt.Errorf("no rule for %s", op)
 	case len(summed) == 0 && len(op.In) == 1:
-		return x.operandOf(op, in, 0, rank, bound)
+		copied, err := x.operandOf(op, in, 0, rank, bound)
+		if err != nil {
+			return stale, err
+		}
+		return x.functions(op, op.Then, copied, out, rank, bound)
 	case len(summed) == 0:
 		return stale, fmt.Errorf("no rule for a product without a sum, as %q", op.Index)
 	}
@@ -187,9 +191,56 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		if err != nil {
 			return stale, err
 		}
-		list = append(list, behind...)
+		return x.sum(append(list, behind...)), nil
 	}
-	return x.sum(list), nil
+	return x.functions(op, op.Then[ofProduct(op):], x.sum(list), out, rank, bound)
+}
+
+// ofProduct is how many of the functions belong to the product: a bias, and then one that the library of products
+// applies to each element.
+func ofProduct(op schedule.Op) int {
+	n := 0
+	if n < len(op.Then) && op.Then[n].Do == schedule.AddBias {
+		n++
+	}
+	if n < len(op.Then) && (op.Then[n].Do == schedule.ApplyGELU || op.Then[n].Do == schedule.ApplyReLU) {
+		n++
+	}
+	return n
+}
+
+// functions are functions of a chunk, one after the other: of its elements and those of tensors, or of its rows.
+func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
+	bound map[rune]interval) (expr, error) {
+	for _, f := range list {
+		args := []expr{made}
+		switch f.Do {
+		case schedule.ApplySiLU:
+		case schedule.ApplySwiGLU:
+			part, err := x.boxOf(out, bound)
+			if err != nil {
+				return stale, err
+			}
+			up, err := x.chunk(f.In[0], rank, part)
+			if err != nil {
+				return stale, err
+			}
+			args = append(args, up)
+		case schedule.ApplyRMSNorm:
+			weight, err := x.operand(f.In[0], rank, box{bound[out[len(out)-1]]})
+			if err != nil {
+				return stale, err
+			}
+			if bound[out[0]].len() > 1 {
+				weight = x.row(weight)
+			}
+			args = append(args, weight)
+		default:
+			return stale, fmt.Errorf("no rule for %s of %s", f, op)
+		}
+		made = x.applied(string(f.Do), args)
+	}
+	return made, nil
 }
 
 // behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
@@ -243,9 +294,12 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 		return stale, err
 	}
 	form, bias := forms[op.Index], stale
-	for _, f := range op.Then {
+	then := op.Then[:ofProduct(op)]
+	if !whole {
+		then = nil
+	}
+	for _, f := range then {
 		switch {
-		case !whole:
 		case f.Do == schedule.AddBias && form == "linear":
 			row := in[1][0] // of a linear, the columns of the result
 			if bias, err = x.operand(f.In[0], rank, box{bound[row]}); err != nil {
@@ -299,13 +353,29 @@ func (x *expectation) axes(op schedule.Op) (in [][]rune, out []rune, err error) 
 		named := strings.TrimSuffix(text, "...")
 		if named != text {
 			rest = ""
-			for n := len(named); n < len(x.tensors[op.In[i]].Axes); n++ {
+			for n := len(named); n < x.axesOf(op.In[i]); n++ {
 				rest += string(rune('0' + n - len(named)))
 			}
 		}
 		in = append(in, []rune(strings.Replace(text, "...", rest, 1)))
 	}
 	return in, []rune(strings.Replace(result, "...", rest, 1)), nil
+}
+
+// axesOf is how many axes a tensor has: as it is declared, or as the operation that makes it leaves it.
+func (x *expectation) axesOf(tensor string) int {
+	if p, declared := x.tensors[tensor]; declared {
+		return len(p.Axes)
+	}
+	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == tensor })
+	if i < 0 {
+		return 0
+	}
+	_, out, err := x.axes(x.Schedule.Ops[i])
+	if err != nil {
+		return 0
+	}
+	return len(out)
 }
 
 // contracted is a part of a summed axis, and the rank that multiplies it.

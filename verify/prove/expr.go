@@ -22,6 +22,7 @@ const (
 	sumOf                         // of its arguments, in their order
 	addedTo                       // the second added to the first
 	rowOf                         // a row, once for each row
+	appliedTo                     // a function of the first argument, with the others
 )
 
 // term is an expression taken apart.
@@ -78,6 +79,15 @@ func (e *expressions) product(form string, a, b, bias expr) expr {
 // row is a row that is added to each row of a chunk.
 func (e *expressions) row(x expr) expr { return e.make(rowOf, "", int32(x)) }
 
+// applied is an uninterpreted function of the first argument, with the others.
+func (e *expressions) applied(function string, args []expr) expr {
+	list := make([]int32, len(args))
+	for i, x := range args {
+		list[i] = int32(x)
+	}
+	return e.make(appliedTo, function, list...)
+}
+
 // tuple is several chunks in a row, or the one.
 func (e *expressions) tuple(list []expr) expr { return e.several(tupleOf, list) }
 
@@ -123,14 +133,17 @@ func (e *expressions) flatten(x expr) []expr {
 			slices.Sort(list)
 			return list
 		}
-	case tupleOf:
+	case tupleOf, appliedTo:
 		same := true
 		for _, a := range t.args {
 			list = append(list, e.value(expr(a)))
 			same = same && int32(list[len(list)-1]) == a
 		}
-		if !same {
+		if !same && t.kind == tupleOf {
 			return e.all[e.tuple(list)].sum
+		}
+		if !same {
+			return e.all[e.applied(t.form, list)].sum
 		}
 	}
 	return []expr{x}

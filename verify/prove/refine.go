@@ -45,7 +45,7 @@ func (f finer) operation(o ops.Op) bool {
 		return f.tie(uses[0], uses[1])
 	case o.Kind == ops.Product:
 		return f.tie(uses[0], uses[len(uses)-1])
-	case o.Kind == ops.Copy, o.Kind == ops.Sum:
+	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply:
 		changed := false
 		for _, u := range uses[1:] {
 			if u.Bytes == uses[0].Bytes {

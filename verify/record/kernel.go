@@ -13,6 +13,7 @@ import (
 // kind is what the recorder knows of an emitted kernel beside its touches.
 type kind struct {
 	sum      bool // its result is the sum of all it reads
+	function bool // its result is that function of all it reads
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
@@ -27,6 +28,10 @@ var kinds = map[string]kind{
 	"get":    {waits: true},
 	"put":    {waits: true},
 	"shot":   {waits: true, sum: true},
+
+	"silu":    {function: true},
+	"swiglu":  {function: true},
+	"rmsnorm": {function: true},
 }
 
 // launch is one launch of a kernel.
@@ -90,6 +95,10 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.sum {
 		work.Kind = ops.Sum
 	}
+	made := "a sum"
+	if k.function {
+		work.Kind, work.Form, made = ops.Apply, work.Kernel, "a function"
+	}
 	var opening, closing wait
 	for _, t := range l.touches {
 		post, waits := &opens, &opening
@@ -124,8 +133,8 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 			err = n.word(&closing.resets, t.At, t.Value, true)
 		case t.Kind == driver.TouchWrite && opening.awaits(at):
 			err = n.word(&opening.resets, t.At, t.Value, true)
-		case k.sum && t.Type != n.Type:
-			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
+		case (k.sum || k.function) && t.Type != n.Type:
+			err = fmt.Errorf("%s of %s in a plan of %s", made, t.Type, n.Type)
 		default:
 			work.Uses, worked = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}),
 				true

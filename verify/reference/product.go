@@ -97,8 +97,12 @@ func (v Values) plus(added Values, t driver.Type) Values {
 	most := 0.0
 	for i, x := range added.Want {
 		sum.Want[i], most = v.Want[i]+x, max(most, math.Abs(x))
-		if v.Bound != nil {
-			sum.Bound[i] = v.Bound[i] + (unit(t)+single)*(math.Abs(v.Want[i])+2*math.Abs(x))
+		if v.Bound == nil {
+			continue
+		}
+		sum.Bound[i] = v.Bound[i] + (unit(t)+single)*(math.Abs(v.Want[i])+2*math.Abs(x))
+		if added.Bound != nil {
+			sum.Bound[i] += added.Bound[i] * (1 + 2*unit(t))
 		}
 	}
 	sum.Largest = v.Largest + most

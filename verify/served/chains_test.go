@@ -21,6 +21,18 @@ var chains = []declared{
 	{"a sum that the caller gets", "and the next layer's gather of it", of(
 		"O[M K/D] Wo[N K/D] R[M/D N] X[M/D N] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo", s.Add("R")),
 		s.Linear("Q", "X", "Wq")), served},
+	{"a block of Llama", "a residual, a norm, a gather, gate and up, and another sum", of(
+		"O[M K/D] Wo[N K/D] R[M/D N] Norm[N] Wg[F/D N] Wu[F/D N] Wd[N F/D] X[M/D N] C[M/D N]",
+		s.Linear("X", "O", "Wo", s.Add("R")), s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("U", "Y", "Wu"),
+		s.Linear("G", "Y", "Wg", s.SwiGLU("U")), s.Linear("C", "G", "Wd", s.Add("X"))), served},
+	{"a block of Llama, at decoding", "all rows on every rank", of(
+		"O[M K/D] Wo[N K/D] R[M N] Norm[N] Wg[F/D N] Wu[F/D N] Wd[N F/D] X[M N] C[M N]",
+		s.Linear("X", "O", "Wo", s.Add("R")), s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("U", "Y", "Wu"),
+		s.Linear("G", "Y", "Wg", s.SwiGLU("U")), s.Linear("C", "G", "Wd", s.Add("X"))).
+		by("X", s.Shot{}).by("C", s.Shot{}), served},
+	{"a norm of columns", "a rank has some of each row", of(
+		"A[M K/D] Norm[K] B[N K/D] C[M/D N]", s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("C", "X", "B")),
+		at("Ops[0].Then[0]", "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole")},
 	{"what is added lies elsewhere", "its rows are whole", of(
 		"O[M K/D] Wo[N K/D] R[M N] W1[F/D N] W2[N F/D] C[M/D N]", s.Linear("X", "O", "Wo", s.Add("R")),
 		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2", s.Add("X"))),
@@ -30,11 +42,15 @@ var chains = []declared{
 		at("Tensors", "W2 is spread along what is summed over, and H is whole there")},
 }
 
-// TestChains holds each chain against its verdict.
+// TestChains holds each chain against its verdict. Those that are served can be replayed as graphs.
 func TestChains(t *testing.T) {
-	for _, d := range chains {
+	for i := range chains {
+		d := &chains[i]
 		if err := d.holds(t); err != nil {
 			t.Errorf("%s: %v", d.id, err)
+		}
+		if r := d.report; r != nil && !r.Replay() {
+			t.Errorf("%s: %s", d.id, r)
 		}
 	}
 }

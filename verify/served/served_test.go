@@ -47,8 +47,6 @@ func function(do schedule.FuncKind, in ...string) []schedule.Func {
 	return []schedule.Func{{Do: do, In: in}}
 }
 
-func swiglu(up string) schedule.Func { return schedule.Func{Do: "swiglu", In: []string{up}} }
-
 // by is the form with a way of a tensor, and types with element types.
 func (f form) by(of string, w schedule.Way) form {
 	f.Moves = append(f.Moves, schedule.Move{Of: of, Way: w})
@@ -65,6 +63,7 @@ type verdict struct {
 	outcome
 	path, why string // of a refusal: the field, and a part of what is said
 	lacks     string // of a schedule without words: the option that no way has
+	report    *prove.Report
 }
 
 // outcome counts verdicts of a kind.
@@ -96,7 +95,8 @@ var all = slices.Concat(columns, rows, pipelines, layers, alone, odd)
 // TestDeclared holds each schedule against its verdict and prints how many there are of each.
 func TestDeclared(t *testing.T) {
 	count := map[outcome]int{}
-	for _, d := range all {
+	for i := range all {
+		d := &all[i]
 		if err := d.holds(t); err != nil {
 			t.Errorf("%s %s: %v", d.id, d.what, err)
 		}
@@ -110,7 +110,7 @@ func TestDeclared(t *testing.T) {
 }
 
 // holds says what differs from the verdict.
-func (d declared) holds(t *testing.T) error {
+func (d *declared) holds(t *testing.T) error {
 	err := d.become(t)
 	switch {
 	case d.lacks != "" && hasOption(d.Moves[0].Way, d.lacks):
@@ -129,7 +129,7 @@ func (d declared) holds(t *testing.T) error {
 }
 
 // become lowers a schedule and proves it.
-func (d declared) become(t *testing.T) error {
+func (d *declared) become(t *testing.T) error {
 	p, err := lower.Lower("X", d.Schedule)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (d declared) become(t *testing.T) error {
 	if os.Getenv("OVGEN_SOAK") != "" {
 		ranks = []int{1, 2, 4, 8}
 	}
-	_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks})
+	d.report, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 )
 
@@ -20,6 +21,8 @@ func (b *body) step(n hostir.Step) []jen.Code {
 		return b.sum(n)
 	case hostir.Product:
 		return []jen.Code{b.product(n)}
+	case hostir.Apply:
+		return b.apply(n)
 	}
 	w, ok := n.Signal()
 	if !ok {
@@ -132,13 +135,25 @@ func (b *body) sum(n hostir.Step) []jen.Code {
 	return append(code, b.summing(n, append(args, terms...)...))
 }
 
+// apply is a function by its kernel.
+func (b *body) apply(n hostir.Step) []jen.Code {
+	_, operands := b.terms(n.Reads)
+	function := jen.Qual(kernelsPath, kernels.Kind(n.By).Ident())
+	args := []jen.Code{b.stream(n.Stream), function, b.address(n.Writes[0]), b.bytes(n.Writes[0])}
+	return []jen.Code{b.summing(n, append(args, operands...)...)}
+}
+
 // summing launches the kernel of a sum, with its row if it has one.
 func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 	set := jen.Id("p").Dot("kernels")
 	if row, ok := n.Row(); ok {
 		set = set.Dot("Row").Call(b.address(row), b.bytes(row))
 	}
-	return set.Dot(exported(n.By)).Call(append([]jen.Code{jen.Id("q")}, args...)...)
+	name := exported(n.By)
+	if n.Do == hostir.Apply {
+		name = "Apply"
+	}
+	return set.Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 
 // terms are the arguments of a sum; those over an index are collected by a loop ahead

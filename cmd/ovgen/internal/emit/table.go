@@ -60,7 +60,7 @@ func (u *unit) table() (kernels.Table, error) {
 func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
 		for _, typ := range t.Types {
-			if k.Sums() && !templates.Adds(typ) {
+			if k.Computes() && !templates.Adds(typ) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
 			if k.Copies() && typ.Size() < 2 {
@@ -111,7 +111,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	}
 	words(s.Pre, &k.PrePost, &k.PreWait)
 	words(s.Post, &k.PostPost, &k.PostWait)
-	if s.Do == hostir.Sum {
+	if s.Do == hostir.Sum || s.Do == hostir.Apply {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 		_, k.Row = s.Row()
 	}
