@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "90a354e492e2029a6f526e87f2470ac9fad972e749e0b8262e6d932399920566",
+	Source:  "085bb51d261af7b91d4d399b7b18beac7bde6b07df1117a07aae39331c055b5d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

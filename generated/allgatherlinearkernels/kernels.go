@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "fbe1af147a6e17a5f9f45eab955264704eeb30bfcea7af4c0f2572c29b8d3726",
+	Source:  "9c0fd8b28272332fee9ff7b4ecb91584aa8dcce2d737faa4bb8b901957d7efcb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

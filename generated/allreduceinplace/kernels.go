@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "56abf089799cf6f150c8e1841e492a6d0ea1edc8166d732a0af66a616ef84ff8",
+	Source:  "312091f76501793b641f2699e9ebdebfbafd2fa965425308641adde9b5084e72",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "58e8ca2962e9d2cf440e86b25575ae3d6f5543bebfcb7d77eaca91ebce034b68",
+	Source:  "7be98331faf7861eb50069f73d95e6067903ad34cecb491e23d7c41c87192277",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "6d219c03e5fd0ab931564445a0310dace36c75f4446a03ee1be5e14583c82a6e",
+	Source:  "257e7b91d0b49a262296b765b4feb12bead877835b7c53faf4d9a33a2e84b8a0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "43e018681f86e8c3d11b3a4ae58f5e22079f0f0aaf631efb64f786a520bdceb1",
+	Hash:     "cf5db2ecbcf2a9f7f4e37f94dd8263d194214d7d525795121122c962a3c1c621",
 	Proof:    "proven for D = 1..8, stamp 1290407647d4bf41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "3af32f6928f4d5437c8ced2e8f66e049115fe911138628ba33fe7a4f2c091a91",
+	Source:  "c949c2d51577c6e28745b0c5e519fda90cd2dafbec43f981e2f527c315f668cc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

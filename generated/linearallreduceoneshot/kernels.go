@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "eedcd038ddd632b77d1b75a7cabcdc9ca118ec7c51217645de46b7a79df833b9",
+	Source:  "07a4c7a0fb19373ed84eac57e47f7c11a2706ae6c2b07c04c1a2df83e119d2de",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "dd2550c04eecd49971a81ebf90573b4b66ad5ca1ca635267507fc28f906d4996",
+	Source:  "ca25cdceba47538779b6c32cc0a458a26b8876c3e0f9e93ca0ce449893523c9b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

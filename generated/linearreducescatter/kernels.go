@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "310b3e5ee87d72f0784e79509c2900cb34ee0cb49cad83f6940ce94b9da7c1bb",
+	Source:  "d337199575c7803220f0715645456dd451aa6fe900187cc03420167b8eb6d2f8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

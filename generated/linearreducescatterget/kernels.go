@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "59084a47e358a9acab7e1c6c6dddcc235b44b20c12e5d4889565f621d08fb67c",
+	Source:  "dcc4244cbbd8110004aeb9238b40cc8a3c7d9de1bc8bd220ec351f8c7ec3b1ab",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "27805df4a58ea6faa14549e6c98133e38de7cfd963a4976933f1768bc372e006",
+	Hash:     "b43751c56371b6bf5901a9b0e1fd33648add86e5305282d35e047015d84f45a4",
 	Proof:    "proven for D = 1..8, stamp d0db985c5746c0fe",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "53424a786004f7304fe58f9326fcac7804628d8f799066c734a5d525a7b07a53",
+	Source:  "fd08a703dd8d4863b1bae6eb0bc73784c9976e12db2a847607a53e8d97f0c670",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "d850dc3890c80a1b7fa9a58c75874fa24035156a721fc0a74e28c851650175f6",
+	Hash:     "a01c3823fe3c71fd79f021dc9bada3ef8ae67097df8f31783fdd3edc8050c1cc",
 	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

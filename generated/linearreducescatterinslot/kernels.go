@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "d677e83e6e7be9d165c6c24d9b38ba18179bf2a66cb882786304f182419eceea",
+	Source:  "5133d6f78ab9786c6a60424c7e3de92a1289a59c7bb182bdf5dfb85a5b939549",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "687fbaf8a5b341efb164cfb06a8d6ddfc71ede5fe8da53ec17c0dad8d12788f8",
+	Hash:     "3ea168f58a9515830d6aeb32f253f52c1357c6f7c35341edcd1f8e950e881e19",
 	Proof:    "proven for D = 1..8, stamp dbd5d8c38fc95395",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "b3082c911e6729d2cd6de18c387c938463270e3ac21e9fcfdb6acd3cadae59db",
+	Source:  "464b12a166d5c2796c52e4d2bec2dfd948dab546fa89b4095e5bba3eba09e0e7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

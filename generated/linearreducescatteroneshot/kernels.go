@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "7c53696afa8967aaf57bf8a08b6eb74088c08cecd95bec6a2f8ea775d317b940",
+	Source:  "e21fdecc04729db55ed88eeb45404be721469ca07b0b7df6ae2e515b3af76e01",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

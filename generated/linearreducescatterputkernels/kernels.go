@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "253db38768daf2813d4a4784d86f54ff9ae1e6422fc18ec07dda9277e6a11a8b",
+	Source:  "2574b9d327d9e75d4db2089ec107595b76bfda1d40c0f56983c5366a9954124d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "29c7e3e3fea3924d167b3f6cbf986c1d478a1520178c47fe673e03a7eb0d50e3",
+	Source:  "84fd7cd958ae1edb41e0025bf1dbe76006b73420215dbbe7a8f1be674891e82b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

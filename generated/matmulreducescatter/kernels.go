@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "22693de5486847b65b4f2b030e69d3dd70792e2e5ef9d3d3004016ddfc7ee934",
+	Source:  "39385be3a9515079f4b100f804af7a2a0b0d02cfbbf3b8107d49d50978f0930b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

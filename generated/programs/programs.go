@@ -33,9 +33,11 @@ import (
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallv"
+	"ovgen/generated/blockbehindattention"
 	"ovgen/generated/broadcast"
 	"ovgen/generated/columnparallelqkv"
 	"ovgen/generated/columnweightgradient"
+	"ovgen/generated/gatedmlp"
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
@@ -107,11 +109,14 @@ var All = []harness.Program{
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
+	harness.Of(&blockbehindattention.Program, blockbehindattention.Schedule, blockbehindattention.New,
+		(*blockbehindattention.Plan).Bind),
 	harness.Of(&broadcast.Program, broadcast.Schedule, broadcast.New, (*broadcast.Plan).Bind),
 	harness.Of(&columnparallelqkv.Program, columnparallelqkv.Schedule, columnparallelqkv.New,
 		(*columnparallelqkv.Plan).Bind),
 	harness.Of(&columnweightgradient.Program, columnweightgradient.Schedule, columnweightgradient.New,
 		(*columnweightgradient.Plan).Bind),
+	harness.Of(&gatedmlp.Program, gatedmlp.Schedule, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
 	harness.Of(&linearallreduceoneshot.Program, linearallreduceoneshot.Schedule, linearallreduceoneshot.New,
 		(*linearallreduceoneshot.Plan).Bind),

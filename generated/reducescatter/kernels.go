@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "720aa912856ee8c79a7c40b311f810acc6580010579de39758879a26e3dfa30e",
+	Source:  "65e29b8273601071168dd6aefef39640d3b077e60c5447523ab11825c08e6d0c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "78bc1c73480b6ff1fd23c66c6693330bf80531ecae98c6d7d381a7900cdd6534",
+	Hash:     "bfaa9bdbba6c124325cfb2ae19573d7cc95f477ac78e2bf240e7554d2590a531",
 	Proof:    "proven for D = 1..8, stamp f3a96363404a7cf3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "22ff3d610f8e0e88807314df128c2f34ab55e2d137c976810abc58aa1cfba469",
+	Source:  "853b983723ccbeb81663f7247ec0b8f4c8dea2797adac503e1706713177f157e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

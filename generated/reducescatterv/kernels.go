@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "2327a7f415d445941f729868a156e3130a5b4714df9d55ac57e51a176088a004",
+	Source:  "cd8b0a043a40fc62bd4e6402a64e61203caec4fcfb58cefad0c34971990922d0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "7596a6959536e408fc8c29b71b68bc496982ae72b285955d431f362d05039c44",
+	Hash:     "a6f7b68fe0391d922a60124763baef23fae718394b374dbbf72dd2ce7e433196",
 	Proof:    "proven for D = 1..8, stamp 3747a83d1001c3b8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

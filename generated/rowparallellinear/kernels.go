@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "a93c58cb10cefa744566f3578efbe4c8f0f2c5354801328f7a1634b17c774891",
+	Source:  "af89ebd8de8e52291c2bdfbed0b41eac8ec2baad5c4c838b689316aa1f8b0dc5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "99a6033a17729b288e88449f0aa7b12594b2e67cf28c689497fa3d18398f22c4",
+	Hash:     "21fb06921de1f22ed2d66e3f6bd9c7405948b4a9f061673ac19f3fa59f2cb396",
 	Proof:    "proven for D = 1..8, stamp a9190f51020ba8ad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

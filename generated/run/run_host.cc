@@ -2,7 +2,7 @@
 
 // The kernels of run.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f2af991892423175cee84bed07493d27365da39db4e331a2225a5faecb50e4ae
+// f48fa02062bc25156ced5e59d55216883aacaaf893c539bde3a4722402beac86
 
 namespace {
 

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "384fd1a0848cff9d72b602b7f9eb88846c6389fb364277bc39d9bb7f1c5662ec",
+	Source:  "2e6ae7e8f4d058299c16d69dda3b65d40c6de1a74218e00c881f332f8bdb4364",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "649455925fec2a48e36aa011635902a7a2256d42ad2066637391d3762dd67048",
+	Hash:     "cc1b9f4ad4c00f2020c7dedd8c562b29e0084c9ee73423af9f10047a4775fbfd",
 	Proof:    "proven for D = 1..8, stamp 583cf5a12438aa4e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "f0248ba1a02909070191ec7c9417f9388e92cc34c54359aa8a3f414759b8e835",
+	Source:  "983605cc682b82c2a8a9f1f5d7730548020f9dab89c25de597257a90e099a3c8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
