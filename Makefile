@@ -13,7 +13,10 @@ PYTHON ?= python3
 GO     ?= go
 RANKS  ?= 4
 
-export GOFLAGS ?= -buildvcs=false
+# Debugging data for which nothing here asks costs a fifth of compiling and half of linking, frequent collections of
+# garbage a tenth of all: the cold `make test` is bound by both.
+export GOFLAGS ?= -buildvcs=false -ldflags=-w -gcflags=all=-dwarf=false
+export GOGC    ?= 400
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln gpu-build gpu-test
@@ -31,7 +34,7 @@ test: check renamed ## make check, make renamed and all tests
 check: tools ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
 	@GO="$(GO)" bash .ci/check
 
-# In each: everything, with its tests, also where nothing of it can run.
+# On each system all packages and their tests must compile, even where none can run.
 CROSS := GOOS=linux,GOARCH=amd64 GOOS=linux,GOARCH=arm64 GOOS=darwin,GOARCH=arm64
 
 cross: ## build and vet everything without cgo, for Linux, Linux on arm64 and macOS
@@ -57,7 +60,7 @@ $(STAMP):
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --target $(TOOLCHAIN) $(NVRTC) $(HEADERS) $(PTXAS)
 	touch '$@'
 
-# What can be had of the toolchain: without it stamps are compared instead of bytes.
+# Fetches the toolchain if it can: without one, checks compare stamps instead of bytes.
 tools:
 	@$(MAKE) --no-print-directory toolchain || echo "no toolchain: PTX is checked by its stamps, not compiled again"
 
@@ -71,20 +74,21 @@ soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in th
 	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/...
 	OVGEN_SOAK=1 $(GO) test -count=1 -run TestScripts/bytes ./cmd/ovgen
 
-# What is read of others: PACKAGE:TARGET. Their corpora run with the tests.
+# Fuzz targets of the code that reads input of others, as PACKAGE:TARGET. Their corpora run
+# with the tests.
 FUZZED := runtime/group/store:FuzzReadRequest runtime/group/store:FuzzReadAnswer runtime/group/store:FuzzServer \
   runtime/group/store:FuzzClient runtime/ipc:FuzzDecode runtime/plan:FuzzParseTuning \
   cmd/ovgen/internal/load:FuzzDecode schedule/lower:FuzzLower
 FUZZTIME ?= 30s
 
-fuzz: ## feed nonsense to whatever reads what others wrote, FUZZTIME each (30s)
+fuzz: ## feed nonsense to the code that reads input of others, FUZZTIME each (30s)
 	@for f in $(FUZZED); do \
 	  echo "fuzz $$f"; \
 	  $(GO) test -run '^$$' -fuzz "^$${f#*:}\$$" -fuzztime $(FUZZTIME) ./$${f%:*} || exit 1; \
 	done
 
 # Not part of make test, since it asks VULNDB over the network what is known today.
-vuln: ## look for known vulnerabilities in what is used of other modules and of Go
+vuln: ## look for known vulnerabilities in the parts of Go and of other modules that are used
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) -db $(VULNDB) ./...
 
 gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu

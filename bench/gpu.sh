@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|join|bench|grid|all]
+#   bench/gpu.sh [test|join|bench|grid|small|all]
 # test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
-# schedules. grid: the models' layers beside NCCL and PyTorch. all: test and bench.
+# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. all: test
+# and bench.
 set -u
 BIN=${BIN:-.gpu}
 OUT=${OUT:-docs/results}
@@ -45,6 +46,13 @@ if [ "$PART" = grid ]; then
   exit $failed
 fi
 
+# small: collectives of few bytes and products of few rows, beside NCCL and PyTorch.
+if [ "$PART" = small ]; then
+  part "small-$gpus" "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/small.py \
+    --library "$BIN/libovgen.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
 # checked NAME...: programs under compute-sanitizer, one process a rank: it looks at
 # programs that start no others.
 checked() {
@@ -74,10 +82,11 @@ if [ "$PART" = join ]; then
 fi
 
 if [ "$PART" != bench ]; then
-  part driver "$BIN/cuda.test" -test.run 'Conform|NoAllocs|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
+  part driver "$BIN/cuda.test" -test.run 'Conform|NoAllocs|Peers|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
   for n in 2 4; do
     [ "$gpus" -ge $n ] || continue
     part "verify-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50}
+    part "oneprocess-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} -oneprocess
     part "disturbed-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} -delays -straggler -shapes "1024,512,768"
     part "scenarios-$n" "$BIN/scenario.test" -test.v -test.run TestProcesses -driver cuda -ranks $n
   done

@@ -44,7 +44,7 @@ func (s Schedule) canonical(i int) string {
 }
 
 // pattern is an Index with its letters numbered in the order in which they come; it is empty
-// where the operands are not as many as the Index says.
+// where the number of operands differs from the Index's.
 func (s Schedule) pattern(o Op) string {
 	c, err := s.Contraction(o)
 	if err != nil {

@@ -1,7 +1,7 @@
 package schedule
 
-// Carrier is what copies between ranks and what signals, in steps of their own. Left open, it
-// is the fastest known one of the way.
+// Carrier says what copies between ranks and what signals, each in a step of its own. Left
+// open, it is the fastest known one of the way.
 type Carrier string
 
 // StepCarrier is a Carrier of a way of which one kernel can do a whole step: it may also be OneKernel.
@@ -28,8 +28,8 @@ func (Carrier) values() []string { return []string{CopyEngine, KernelCopies, Ker
 
 func (StepCarrier) values() []string { return append(Carrier("").values(), OneKernel) }
 
-// Signaller is what signals where ranks copy nothing. Left open, it is the fastest known one
-// of the way.
+// Signaller says what signals in ways without copies between ranks. Left open, it is the
+// fastest known one of the way.
 type Signaller string
 
 // StepSignaller is a Signaller of a way of which one kernel can do a whole step: it may also

@@ -9,7 +9,7 @@ import (
 // Constants are the values of symbols in whose place the schedule has a constant: a schedule
 // whose weight is [3584, K] has 3584 for N. An extent that no tensor has a symbol for is
 // called by its letter in the operation that names it first, or F where it lies between two
-// operations; N2 and N3 are those of a further product.
+// operations; N2 and N3 belong to further products.
 func (s Schedule) Constants() map[Extent]int64 {
 	values := map[Extent]int64{}
 	for _, t := range s.Tensors {
@@ -80,7 +80,7 @@ func (s Schedule) called(d *dimension, taken []Extent) Extent {
 	return ""
 }
 
-// extent is what a tensor's axis says; empty of a tensor that is not declared.
+// extent is the extent of a tensor's axis; empty for a tensor that is not declared.
 func (s Schedule) extent(at axisAt) Extent {
 	t, ok := s.Tensor(at.tensor)
 	if !ok || at.i >= len(t.Axes) {

@@ -18,7 +18,8 @@ func TestConstants(t *testing.T) {
 	}{
 		"none": {scheduletest.Of("linear", tensor("A", s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)),
 			tensor("B", s.Dim(s.N), s.Dim(s.K))), nil},
-		"a layer": {scheduletest.Of("linear", tensor("A", s.Dim(s.M), s.Dim("8192")), tensor("B", s.Dim("3584"), s.Dim(s.K)),
+		"a layer": {scheduletest.Of("linear", tensor("A", s.Dim(s.M), s.Dim("8192")),
+			tensor("B", s.Dim("3584"), s.Dim(s.K)),
 			tensor("B2", s.Dim("16"), s.Dim(s.K))), map[s.Extent]int64{s.K: 8192, s.N: 3584, s.N2: 16}},
 		"a weight the other way round": {scheduletest.Of("matmul", tensor("B", s.Dim("8"), s.Dim("4"))),
 			map[s.Extent]int64{s.K: 8, s.N: 4}},

@@ -33,7 +33,8 @@ func (c Contraction) Summed() string {
 func (s Schedule) Contraction(o Op) (Contraction, error) {
 	left, out, ok := strings.Cut(o.Index, "->")
 	if !ok {
-		return Contraction{}, noIndex(fmt.Sprintf("write the axes of each operand, and behind -> those of the result: %q",
+		return Contraction{}, noIndex(fmt.Sprintf(
+			"write the axes of each operand, and after -> those of the result: %q",
 			Linear("", "", "").Index),
 			"%q is no index", o.Index)
 	}
@@ -66,7 +67,7 @@ func (s Schedule) Contraction(o Op) (Contraction, error) {
 
 const ellipsis = "..."
 
-// noIndex is what is wrong with an Index.
+// noIndex is the error of a wrong Index.
 func noIndex(hint, format string, args ...any) error {
 	return &FieldError{Path: "Index", Msg: fmt.Sprintf(format, args...), Hint: hint}
 }
@@ -100,7 +101,7 @@ func spelt(text string, more int) (string, error) {
 	letters, dots := strings.CutSuffix(text, ellipsis)
 	for i, l := range letters {
 		if l < 'a' || l > 'z' {
-			return "", noIndex("use lower-case letters, and ... behind them", "%q names an axis %q", text, l)
+			return "", noIndex("use lower-case letters, and ... after them", "%q names an axis %q", text, l)
 		}
 		if strings.ContainsRune(letters[:i], l) {
 			return "", noIndex("use two letters", "%q has the axis %c twice", text, l)

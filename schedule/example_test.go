@@ -53,7 +53,7 @@ func ExampleSchedule_Validate() {
 		fmt.Println(e)
 	}
 	// Output:
-	// Tensors[0].Axes[0].Outer[0].Count: an axis is sharded over the whole mesh D, not "4" (use schedule.DIDx(schedule.D))
+	// Tensors[0].Axes[0].Outer[0].Count: an axis is sharded over the mesh D, not "4" (use schedule.DIDx(schedule.D))
 	// Tensors[1].Axes[0].Extent: extent "N" where A has "K" (write the same in both)
 	// Tensors[2].Axes[1].Extent: extent "N" where B has "K" (write the same in both)
 	// Moves[0].Way.Parts: Parts is 65 (use 1 to 64, or leave it out)

@@ -8,7 +8,7 @@ type MeshAxis struct {
 	Link Link      // what joins the ranks along it
 }
 
-// Link is what joins ranks.
+// Link is the kind of link that joins ranks.
 type Link string
 
 // Links.
@@ -17,14 +17,16 @@ const (
 	Network Link = "network" // ranks of different hosts
 )
 
-// checkMesh refuses what is no mesh, and the axis of hosts, which nothing lowers yet.
+// checkMesh refuses a list of axes that is no mesh, and the axis of hosts, which nothing
+// lowers yet.
 func (s Schedule) checkMesh(v *validation) {
 	for i, a := range s.Mesh {
 		path := fmt.Sprintf("Mesh[%d]", i)
 		oneOf(v, path+".Link", a.Link, NVLink, Network)
 		switch {
 		case a.Name == DeviceY:
-			v.add(path+".Name", "leave it out: the mesh is DIDx, the ranks of one host", "no pass lowers an axis of hosts")
+			v.add(path+".Name", "leave it out: the mesh is DIDx, the ranks of one host",
+				"no pass lowers an axis of hosts")
 		case a.Name != DeviceX:
 			v.add(path+".Name", "use schedule.DeviceX", "unknown axis %q of the mesh", a.Name)
 		case i > 0:

@@ -28,9 +28,9 @@ func Sums(w Way) bool {
 }
 
 // ways are the zero values of all ways.
-var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, Naive{},
+var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Naive{},
 	Slots{}, SlotsToAll{}, LayerSlots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, RingSum{}, RingAccumulate{},
-	Get{}, Put{}, Padded{}}
+	Get{}, Put{}, Padded{}, NCCL{}}
 
 // Ways lists the zero values of all ways.
 func Ways() []Way { return append([]Way{}, ways...) }
@@ -59,7 +59,7 @@ type Option struct {
 	Zero         bool // the value is the one that is taken where the schedule says none
 }
 
-// Options are the options of a way with their values; those left open have the default's.
+// Options are the options of a way with their values; options left open have the default's.
 func Options(w Way) (list []Option) {
 	if w == nil {
 		return nil
@@ -206,11 +206,11 @@ func (s Schedule) Way(of string) Way {
 }
 
 // Ordered says that partial results are added in the order of ranks, whoever comes first. A
-// ring adds on the way.
+// ring adds on the way, and NCCL in an order of its own.
 func (s Schedule) Ordered() bool {
 	for _, m := range s.Moves {
 		switch m.Way.(type) {
-		case RingSum, RingAccumulate:
+		case RingSum, RingAccumulate, NCCL:
 			return false
 		}
 	}

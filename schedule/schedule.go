@@ -8,7 +8,7 @@ type Schedule struct {
 	Tensors []Tensor
 	// Ops are the operations, in order: a later one may read what an earlier one made.
 	Ops []Op
-	// Moves are how the communications that the placements need are done; those left out are
+	// Moves are the ways of the communications that the placements need; ways left out are
 	// done in the fastest known way.
 	Moves []Move
 	// Types the package accepts; empty means BF16, FP16 and FP32.
@@ -24,15 +24,15 @@ type Tensor struct {
 	// Root says that only rank 0 has the tensor.
 	Root bool
 	// Within names the tensor whose memory holds this one as well, so that the operation
-	// works in place: of an operand and a result, the one that is smaller, or either. Where
-	// in that memory follows from the placements: all of it, or this rank's part.
+	// works in place: of an operand and a result, the one that is smaller, or either. The
+	// placements say where in that memory: all of it, or this rank's part.
 	Within string
 }
 
 // Axis is one dimension of a tensor, cut from the outside.
 type Axis struct {
 	Extent Extent  // of the whole dimension
-	Outer  []Split // outermost first; what is left is the inner extent
+	Outer  []Split // outermost first; the rest is the inner extent
 }
 
 // Extent is a symbol bound at run time (M, K, N, F, P, N2, N3, and D for the mesh), or

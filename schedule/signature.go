@@ -2,10 +2,10 @@ package schedule
 
 import "strings"
 
-// Signature is what a caller of the schedule sees: the operation, and which part of
-// which tensor each rank brings or gets. Schedules of one signature compute the same
-// from the same buffers, so that one can stand for another: a tuned choice is one
-// among them.
+// Signature is the part of the schedule that a caller sees: the operation, and which part
+// of which tensor each rank brings or gets. Schedules of one signature compute the same
+// from the same buffers, so that one can stand for another: a tuned choice is one among
+// them.
 func (s Schedule) Signature() string {
 	var b strings.Builder
 	for i, o := range s.Ops {

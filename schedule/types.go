@@ -42,8 +42,8 @@ func (s Schedule) WithDefaults() Schedule {
 	return s
 }
 
-// checkTypes refuses element types that there are not, and those of single tensors, which
-// nothing lowers yet.
+// checkTypes refuses unknown element types, and types of single tensors, which nothing
+// lowers yet.
 func (s Schedule) checkTypes(v *validation) {
 	all := ElementTypes()
 	for i, t := range s.Types {

@@ -88,7 +88,8 @@ func (s Schedule) checkPlaces(v *validation) {
 				"there is no other tensor %q", t.Within)
 		case s.Made(t.Name) == s.Made(outer.Name):
 			v.add(path, "leave it out",
-				"an operand lies within a result, or a result within an operand: %s and %s are neither", t.Name, outer.Name)
+				"an operand lies within a result, or a result within an operand: %s and %s are neither",
+				t.Name, outer.Name)
 		case outer.Within != "" || held[outer.Name]:
 			v.add(path, "leave one out", "one tensor lies within another, and in %s there are more", outer.Name)
 		case !placed:
@@ -113,7 +114,8 @@ func (t Tensor) check(v *validation, path string) {
 			case DeviceX:
 				shards++
 				if s.Count != D {
-					v.add(in+".Count", "use schedule.DIDx(schedule.D)", "an axis is sharded over the whole mesh D, not %q", s.Count)
+					v.add(in+".Count", "use schedule.DIDx(schedule.D)",
+						"an axis is sharded over the mesh D, not %q", s.Count)
 				}
 			case DeviceY:
 				v.add(in+".Kind", "use schedule.DIDx", "no pass lowers an axis that is spread over hosts")
@@ -121,7 +123,8 @@ func (t Tensor) check(v *validation, path string) {
 				streams++
 			case Plain:
 			default:
-				v.add(in+".Kind", "use schedule.DIDx, schedule.Stream or a plain split", "unknown kind of split %q", s.Kind)
+				v.add(in+".Kind", "use schedule.DIDx, schedule.Stream or a plain split",
+					"unknown kind of split %q", s.Kind)
 			}
 			if s.Kind != DeviceX && s.Shift != 0 {
 				v.add(in+".Shift", "leave it out", "only parts that ranks hold can be shifted")

@@ -25,7 +25,8 @@ func (s Schedule) checkOps(v *validation) {
 		for j, in := range o.In {
 			at := slices.IndexFunc(s.Ops, func(x Op) bool { return x.Out == in })
 			if at >= i {
-				v.add(fmt.Sprintf("%s.In[%d]", path, j), "put it behind the operation that makes it", "%s is not made yet", in)
+				v.add(fmt.Sprintf("%s.In[%d]", path, j), "put it after the operation that makes it",
+					"%s is not made yet", in)
 			}
 		}
 		_, err := s.Contraction(o)
@@ -59,12 +60,14 @@ func (o Op) operands() []string {
 	return list
 }
 
-// named is what a tensor may be called: packages have fields of these names.
+// named are the names that a tensor may have: packages have fields of these names.
 var named = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
 // checkName refuses names that no package can have, and tensors that nothing uses.
 func (s Schedule) checkName(v *validation, path string, t Tensor) {
-	used := s.Made(t.Name) || slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), t.Name) })
+	used := s.Made(t.Name) || slices.ContainsFunc(s.Ops, func(o Op) bool {
+		return slices.Contains(o.operands(), t.Name)
+	})
 	switch {
 	case !named.MatchString(t.Name):
 		v.add(path+".Name", "use a capital, then letters and digits", "%q is no name of a tensor", t.Name)
@@ -100,7 +103,8 @@ func (s Schedule) checkExtents(v *validation) {
 		for j, o := range s.Ops {
 			if n, ok := s.wantedAxes(o, t.Name); ok && n != len(t.Axes) {
 				short[t.Name] = true
-				v.add(fmt.Sprintf("Tensors[%d].Axes", i), fmt.Sprintf("Ops[%d] is %q", j, o.Index), "%d axes where %d are needed",
+				v.add(fmt.Sprintf("Tensors[%d].Axes", i), fmt.Sprintf("Ops[%d] is %q", j, o.Index),
+					"%d axes where %d are needed",
 					len(t.Axes), n)
 				break
 			}

@@ -1,7 +1,7 @@
 package schedule
 
-// Grouped is Pull with three products: of the own shard, of those of the ranks after it, and
-// of those before it.
+// Grouped is Pull with three products: of the own shard, of the shards of later ranks, and
+// of the shards of earlier ranks.
 type Grouped struct {
 	By Carrier `zero:"copy engine"`
 }

@@ -25,7 +25,7 @@ type Kernel struct {
 	Types []driver.Type
 }
 
-// Host is what the file that compiles kernels for the host is rendered with.
+// Host is the data of the file that compiles kernels for the host.
 type Host struct {
 	Package, From string
 	Source        string // Digest of the .cu and of all that is included
@@ -35,7 +35,7 @@ type Host struct {
 // HostKernel is a kernel by its name in PTX, with its struct.
 type HostKernel struct{ Name, Params string }
 
-// Kernels are those of the table.
+// Kernels are the kernels of the table.
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
 		list = append(list, Kernel{k, k.Base(), d.Table.Peers, d.Table.Types})
@@ -48,8 +48,8 @@ func (d Device) any(is func(kernels.Kernel) bool) bool {
 	return slices.ContainsFunc(d.Table.Kernels, is)
 }
 
-// Headers are those that the kernels have a use for, in the order in which the .cu includes them. What a package does
-// not use of one leaves nothing in its PTX.
+// Headers are the headers that the kernels use, in the order in which the .cu includes them. Unused functions of a
+// header leave nothing in the PTX.
 func (d Device) Headers() (names []string) {
 	add := func(uses bool, list ...string) {
 		if uses {
@@ -58,8 +58,9 @@ func (d Device) Headers() (names []string) {
 	}
 	add(len(d.Table.Kernels) > 0, "ptx.h")
 	add(d.any(kernels.Kernel.Waits), "words.h")
-	add(d.any(kernels.Kernel.Signals), "blocks.h")
-	add(d.any(kernels.Kernel.Copies), "bytes.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && !k.ByBlocks }), "blocks.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() }), "bytes.h")
 	for _, t := range d.Table.Types {
 		add(d.any(kernels.Kernel.Computes), t.String()+".h")
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// filled is what fill makes, computed apart: n integers from an index on, then n reals.
+// filled is the result of fill, computed apart: n integers from an index on, then n reals.
 func filled(seed uint32, first uint64, n int, limit uint32) string {
 	var integers, reals strings.Builder
 	for i := range uint64(n) {
@@ -20,7 +20,7 @@ func filled(seed uint32, first uint64, n int, limit uint32) string {
 	return integers.String() + reals.String()
 }
 
-// strided is what fill makes of n elements, run of every stride, added to themselves in
+// strided is the result of fill for n elements, run of every stride, added to themselves in
 // that unit.
 func strided(seed uint32, first uint64, n, run, stride int, limit uint32, unit int) string {
 	var text strings.Builder

@@ -8,14 +8,14 @@ import (
 	"github.com/Masterminds/sprig/v3"
 )
 
-// allowed are the functions of sprig that depend on nothing but their arguments and
-// don't turn mistakes into values: its arithmetic makes 0 of what is no number.
+// allowed are the functions of sprig that depend on nothing but their arguments and don't
+// turn mistakes into values: its arithmetic makes 0 of a text that is no number.
 var allowed = []string{
 	"contains", "default", "fail", "hasPrefix", "hasSuffix", "indent", "join", "list", "lower", "nindent",
 	"quote", "repeat", "replace", "splitList", "ternary", "trimPrefix", "trimSuffix", "upper",
 }
 
-// functions are all that templates may call beside those of text/template.
+// functions are all functions that templates may call beside text/template's own.
 func functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	m := template.FuncMap{"ceilDiv": ceilDiv, "align": align, "log2": log2}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What the other tests here run is what packages have: the headers, and after the head comment what the .cu of every
-// package that is checked in consists of is included and rendered there too.
+// The other tests here run the text of packages: each package that is checked in has the same headers, and every
+// part of its .cu after the head comment is rendered there too.
 func TestGeneratedText(t *testing.T) {
 	headers, err := Headers()
 	if err != nil {
@@ -57,7 +57,7 @@ func TestGeneratedText(t *testing.T) {
 	}
 }
 
-// What is no section, stands twice or in another order is told.
+// A part that is no section, stands twice or stands in another order is reported.
 func TestUnlike(t *testing.T) {
 	known := []section{{"a", "void a() {}\n"}, {"b", "void b() {}\n"}}
 	const head = "// About.\n" + preamble

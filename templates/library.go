@@ -1,6 +1,6 @@
 package templates
 
-// Library is what the header of a C library is rendered with.
+// Library is the data of a C library's header.
 type Library struct {
 	From      string
 	Schedules []Schedule

@@ -11,7 +11,7 @@ import (
 )
 
 // TestTurns runs ranks with every kernel in the simulator's engine, in many orders: the
-// threads of other blocks start while the first one waits, and other ranks go on behind
+// threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
 	if out := build(t, transport(), "interleave"); out != "" {
@@ -65,7 +65,8 @@ func needSanitizer(t *testing.T, dir string) {
 		out, err = exec.Command(program).CombinedOutput()
 	}
 	if err != nil {
-		t.Skipf("NOT TESTED: the order that the kernels' instructions make, since g++ -fsanitize=thread does not work here (install libtsan): %v\n%s", err, out)
+		t.Skipf("NOT TESTED: the order that the kernels' instructions make, since g++ -fsanitize=thread does not "+
+			"work here (install libtsan): %v\n%s", err, out)
 	}
 }
 
@@ -110,11 +111,13 @@ func TestHostCalls(t *testing.T) {
 	for _, c := range []struct{ source, want, wrong string }{
 		{load, "ptx_ld_acquire_sys_u32(value, word);", ""},
 		{`asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"((float)x));`, "ptx_cvt_rn_f16_f32(bits, (float)x);", ""},
-		{`asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");`, "ptx_st_release_sys_u32(word, value);", ""},
+		{`asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");`,
+			"ptx_st_release_sys_u32(word, value);", ""},
 		{strings.Replace(load, " volatile", "", 1), "", "may move"},
 		{strings.Replace(load, ` : "memory"`, "", 1), "", "may move"},
 		{strings.Replace(load, "%1", "%0", 1), "", "not used"},
-		{`asm volatile("membar.sys; ld.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");`, "", "not one instruction"},
+		{`asm volatile("membar.sys; ld.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");`, "",
+			"not one instruction"},
 	} {
 		got, err := hostCalls(c.source)
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {

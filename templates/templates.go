@@ -14,7 +14,7 @@ var files embed.FS
 const HostHeader = "host.h"
 
 // Headers are the device code that does not depend on the schedule, by name: "words.h". They lie in one folder beside
-// those of the packages, whose .cu include what Device.Headers names.
+// the headers of the packages, whose .cu include the ones that Device.Headers names.
 func Headers() (map[string][]byte, error) {
 	list, err := files.ReadDir("device")
 	if err != nil {
@@ -68,11 +68,13 @@ func Render(parts ...Part) (Text, error) {
 		if err != nil {
 			return Text{}, fmt.Errorf("open template %s: %w", p.Template, err)
 		}
-		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")), Template: p.Template})
+		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")),
+			Template: p.Template})
 		out, err := execute(p.Template, string(source), p.Data)
 		text.Bytes = append(text.Bytes, out...)
 		if err != nil {
-			return Text{}, fmt.Errorf("template %s, line %d of its text: %w", p.Template, 1+bytes.Count(out, []byte("\n")), err)
+			return Text{}, fmt.Errorf("template %s, line %d of its text: %w", p.Template,
+				1+bytes.Count(out, []byte("\n")), err)
 		}
 	}
 	return text, nil

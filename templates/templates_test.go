@@ -63,7 +63,8 @@ func (c code) write(t *testing.T) string {
 	for name, text := range headers {
 		files[filepath.Join("device", name)] = text
 	}
-	for name, parts := range map[string][]Part{c.name + ".cu": c.parts, c.name + "_host.cc": {{"host.cc.tmpl", c.host}}} {
+	for name, parts := range map[string][]Part{
+		c.name + ".cu": c.parts, c.name + "_host.cc": {{"host.cc.tmpl", c.host}}} {
 		text, err := Render(parts...)
 		if err != nil {
 			t.Fatal(err)
@@ -114,12 +115,17 @@ func transport() code {
 			{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Row: true},
 			{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
 			{Kind: kernels.Get, PreWait: one, PostPost: one},
-			{Kind: kernels.Get, Number: 2, PreWait: one},
+			{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
 			{Kind: kernels.Put, PreWait: one, PostPost: one},
 			{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
 			{Kind: kernels.Shot, Number: 2, PrePost: each, PreWait: each, Terms: 8, Varies: true},
-			{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true},
+			{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true,
+				ByBlocks: true},
 			{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
+			{Kind: kernels.Shot, Number: 5, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8,
+				Varies: true, ByBlocks: true},
+			{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
+				ByBlocks: true},
 			{Kind: kernels.SwiGLU, Terms: 2},
 			{Kind: kernels.RMSNorm, Terms: 1, Row: true},
 		}}}
@@ -191,7 +197,8 @@ func TestRenderErrors(t *testing.T) {
 	if _, err := Render(Part{"nothing.tmpl", nil}); err == nil {
 		t.Error("a template that does not exist is no error")
 	}
-	if _, err := Render(Part{"head.cu.tmpl", struct{ From string }{"x"}}); err == nil || !strings.Contains(err.Error(), "head.cu.tmpl, line 2") {
+	_, err := Render(Part{"head.cu.tmpl", struct{ From string }{"x"}})
+	if err == nil || !strings.Contains(err.Error(), "head.cu.tmpl, line 2") {
 		t.Errorf("got %v, want the template and the line of its text", err)
 	}
 }

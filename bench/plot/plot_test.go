@@ -110,7 +110,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// What a row says of itself counts for more than its shape, then its program's name.
+// A row's own label wins over its shape, and its shape over its program's name.
 func TestPlaceByName(t *testing.T) {
 	for _, test := range []struct {
 		r    row

@@ -114,7 +114,7 @@ func placeOf(r row) (place, bool) {
 	return place{ddlb, "fc1", r.M}, true
 }
 
-// collect sorts rows by place. Of lines of the same program, variant and place the
+// collect sorts rows by place. Among lines of the same program, variant and place the
 // fastest counts.
 func collect(rows []row, typ string, gated bool) []*point {
 	type key struct {

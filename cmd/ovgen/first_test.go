@@ -59,7 +59,8 @@ func TestFirstSchedule(t *testing.T) {
 // has fetched.
 func firstVars(t *testing.T, repo string) []string {
 	t.Helper()
-	vars := []string{"OVGEN=" + repo, "GOSUMDB=off", "GOFLAGS=-buildvcs=false", "GOWORK=off", "OVGEN_NVRTC="}
+	vars := []string{"OVGEN=" + repo, "GOSUMDB=off", "GOFLAGS=" + os.Getenv("GOFLAGS") + " -buildvcs=false",
+		"GOWORK=off", "OVGEN_NVRTC="}
 	out, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -137,10 +138,10 @@ func script(steps []step) string {
 	return b.String()
 }
 
-// fetching is what the go command says where the module cache lacks something.
+// fetching matches the go command's messages about modules that the cache lacks.
 var fetching = regexp.MustCompile(`(?m)^go: downloading .*\n`)
 
-// varies is what differs from run to run: times, rates and stamps.
+// varies matches the texts that differ from run to run: times, rates and stamps.
 var varies = regexp.MustCompile(`\b[0-9a-f]{16}\b|\b[0-9]+\.[0-9]+\b|\b[0-9]+ %`)
 
 // matches compares by lines, blanks in a row as one; a line of the page that is ...

@@ -28,8 +28,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, vars...)
-			e.Vars = append(e.Vars, "REPO="+repo, "GOPROXY=off", "GOFLAGS=-buildvcs=false",
-				"OVGEN_NVRTC=", "OVGEN_DRIVER=sim")
+			e.Vars = append(e.Vars, "REPO="+repo, "GOPROXY=off", "OVGEN_NVRTC=", "OVGEN_DRIVER=sim")
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
@@ -62,7 +61,8 @@ func readSources(t *testing.T, repo string) {
 	}
 }
 
-// goVars are the caches of the test's own go command: the scripts have another HOME.
+// goVars are the caches and the flags of the test's own go command: the scripts have another HOME, and with other
+// flags they would compile everything once more.
 func goVars(t *testing.T) []string {
 	t.Helper()
 	var vars []string
@@ -73,11 +73,11 @@ func goVars(t *testing.T) []string {
 		}
 		vars = append(vars, name+"="+strings.TrimSpace(string(out)))
 	}
-	return vars
+	return append(vars, "GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false")
 }
 
-// userModule makes a module that requires ovgen: module FOLDER PATH. Its other
-// requirements are those of ovgen, as go mod tidy would find them.
+// userModule makes a module that requires ovgen: module FOLDER PATH. Its other requirements
+// are ovgen's requirements, as go mod tidy would find them.
 func userModule(ts *testscript.TestScript, repo string, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: module FOLDER PATH")

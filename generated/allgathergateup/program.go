@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "e46403fe424a7095d3555d81a04525c3f7e2b1aff4017e87378e79347607e575",
-	Proof:   "proven for D = 1..8, stamp 84749177c0a2837f",
+	Hash:    "b8aab78fa4e595fba42928a68b3341ba3ab8a513ebba3cabbe055c70233d0a5f",
+	Proof:   "proven for D = 1..8, stamp b1f18cfdabf4117a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

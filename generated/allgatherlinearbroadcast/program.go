@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "98c529ed949011fbc3f7eedeac5b6dd546a8242856b737fd39b60dcadc359556",
-	Proof:   "proven for D = 1..8, stamp a31a4fdab3950fd1",
+	Hash:    "a9508e7c09bfff0b505d1baa46061fe21a6b48e31b933f8700550574d7298a4c",
+	Proof:   "proven for D = 1..8, stamp 95317e712f99b231",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

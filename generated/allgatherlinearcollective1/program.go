@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "0fba856b100594ed6c1ba81de487868f422c91f114ff58ddaff46ea757250002",
-	Proof:   "proven for D = 1..8, stamp db2dae94aef3865f",
+	Hash:    "b846c5d87b63602b8a64475ed00ccdc5a588733d714e653a36ecd6456d89d704",
+	Proof:   "proven for D = 1..8, stamp a18a47e9bb3bdf67",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "085bb51d261af7b91d4d399b7b18beac7bde6b07df1117a07aae39331c055b5d",
+	Source:  "12e38933fcf38d3f423c38e98a25e12092f5bc25a2e87869ee8cc550a2e42bf8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

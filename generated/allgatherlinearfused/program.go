@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "f7b0e3be0ec25bd7024e823049084bf7bc54386810bbe6e3bd37dbfe3a8998fa",
-	Proof:    "proven for D = 1..8, stamp 74717d0ecab32cb9",
+	Hash:     "883fb8b03c79c1006d62e57cedec006b160c819e5901e15fa9d1f625fbe6c63b",
+	Proof:    "proven for D = 1..8, stamp 32d2fb0f5f802f7d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "9c0fd8b28272332fee9ff7b4ecb91584aa8dcce2d737faa4bb8b901957d7efcb",
+	Source:  "cd7c3c5d5023d2c47b14f139706e3a12d01e7d892b34f21d55297cab1bacde82",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "6a2b90f24d87c14fee36834fd205d47559872938e3beffef53463f50a1b3e48e",
-	Proof:   "proven for D = 1..8, stamp b8d89c88b874ca14",
+	Hash:    "63d3d9dcd5cfd6a7a34ed9a4054f804b54bd1d302b175658e366267b8a66adfa",
+	Proof:   "proven for D = 1..8, stamp 9935721e460bd227",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "e5cfaca53abb5d729f9da72d1c9ee0a400b5f53a314ee9cc48f82b912e4ecd74",
-	Proof:   "proven for D = 1..8, stamp a13665cb23d60be6",
+	Hash:    "68e7dfca72fd57cea4a615552e1b451a2db801eff7a4272aac99bd074d78111e",
+	Proof:   "proven for D = 1..8, stamp f78ee9f331c2ac12",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

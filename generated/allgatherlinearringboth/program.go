@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringboth",
-	Hash:    "2d0e2fd6f5dbc3d1dcf1456757a434bf0a07f855751b64b4e6ff504c7c98baed",
-	Proof:   "proven for D = 1..8, stamp 5d49bf36d718536b",
+	Hash:    "d20e3c0ffadc6d9c47f08c56b73b431cc4808940e11a20555bafaff52ccb221b",
+	Proof:   "proven for D = 1..8, stamp 577ca199380c2d35",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

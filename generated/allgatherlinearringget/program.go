@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "9b2a7097ae5ffe4f8ffc8f9956c69895c4bce812d3e8f13cc2a773e00b365a8a",
-	Proof:   "proven for D = 1..8, stamp 25bcbf6f174c9259",
+	Hash:    "9ce97605b65bfc3af5e59b7a31c509a6ddaeabf2f584ee25333bf65db90172be",
+	Proof:   "proven for D = 1..8, stamp 3d6263ce4d82e29b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "aae4295fbd944d8e780beb464e4c810eefe1fc3f71274c49bd1ff1824a161f6b",
-	Proof:   "proven for D = 1..8, stamp c0c12a31461697ee",
+	Hash:    "c25b153ef242bc982cd808c3e7295ae122f2821be4672363511eea0f04a18453",
+	Proof:   "proven for D = 1..8, stamp 14ddf62116fb7f3a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

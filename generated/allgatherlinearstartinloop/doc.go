@@ -33,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp cdb78ba4714ade2e.
+// Proof: proven for D = 1..8, stamp 2a8336fbee18d9d8.
 package allgatherlinearstartinloop

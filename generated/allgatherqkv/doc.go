@@ -39,5 +39,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 30f274df1d1bf521.
+// Proof: proven for D = 1..8, stamp 9e39f9c113168831.
 package allgatherqkv

@@ -11,7 +11,7 @@
 
 #include "../device/ptx.h"
 #include "../device/words.h"
-#include "../device/blocks.h"
+#include "../device/byblock.h"
 #include "../device/bytes.h"
 #include "../device/bf16.h"
 #include "../device/fp16.h"
@@ -66,13 +66,14 @@ __global__ void post(const __grid_constant__ struct post p)
 
 // ----------------------------------------------------------------------------
 // get awaits a peer and copies from it.
-// Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
+// Launch: as many blocks as its parameters say; blocks of one dimension, a thread for each word.
 
 struct get {
   unsigned *pre_wait;  // own, awaited before the work
   unsigned *step;  // step word of the stream
   u64 value;  // what that gets
-  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
+  u64 stride;  // words from those of a block to the next one's
+  u64 blocks;  // of the launch; 0: the kernel does nothing
   char *dst;
   const char *src;
   u64 bytes;
@@ -84,17 +85,15 @@ __global__ void get(const __grid_constant__ struct get p)
   if (p.blocks == 0) {
     return;
   }
-  block_await(&p.pre_wait, 1);
-  copy_bytes(p.dst, p.src, p.bytes);
-  if (last_block(p.blocks, 1)) {
-    reset_words(&p.pre_wait, 1, p.step, p.value);
-  }
+  block_take(&p.pre_wait, 1, p.stride, p.step, p.value);
+  const struct Part part = part_of_block(p.bytes, p.blocks);
+  copy_bytes(p.dst + part.from, p.src + part.from, part.bytes, threads_of_block());
 }
 }
 
 // ----------------------------------------------------------------------------
 // shot posts to every peer, awaits all, adds up tensors in order and in fp32, and posts to every peer.
-// Launch: any grid of one dimension; blocks of one dimension, a thread for each word.
+// Launch: as many blocks as its parameters say; blocks of one dimension, a thread for each word.
 
 struct shot {
   unsigned *pre_post[7];  // at peers, posted before the work
@@ -103,7 +102,8 @@ struct shot {
   u64 peers;  // words of each
   unsigned *step;  // step word of the stream
   u64 value;  // what that gets
-  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
+  u64 stride;  // words from those of a block to the next one's
+  u64 blocks;  // of the launch; 0: the kernel does nothing
   char *dst;  // may be one of the terms
   u64 count;  // elements
   u64 n;  // terms
@@ -116,15 +116,13 @@ DEVICE void shot_of(const struct shot &p)
   if (p.blocks == 0) {
     return;
   }
-  if (first_block(p.blocks)) {
-    post_words(p.pre_post, p.peers);
-  }
-  block_await(p.pre_wait, p.peers);
-  sum<E>(p.dst, p.terms, p.n, p.count);
-  if (last_block(p.blocks, 2)) {
-    reset_words(p.pre_wait, p.peers, p.step, p.value);
-    post_words(p.post_post, p.peers);
-  }
+  block_post(p.pre_post, p.peers, p.stride);
+  block_take(p.pre_wait, p.peers, p.stride, p.step, p.value);
+  const unsigned n = (unsigned)p.n;
+  const u64 size = sizeof(typename E::bits);
+  const struct Part part = part_of_block(p.count * size, p.blocks);
+  sum<E>(p.dst, p.terms, n, part.from, part.bytes / size, threads_of_block());
+  block_post(p.post_post, p.peers, p.stride);
 }
 
 extern "C" {

@@ -13,19 +13,19 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: C [M, N] with A [DIDx(D), M, N] in it by M/D*N
-//	plan:   reduced [DIDx(D), M/D, N]
+//	caller: C [M, N] with A [DIDx(D), M, N] in it by M*N/D
+//	plan:   reduced [DIDx(D), M*N/D]
 //	New:    ShareMemHandles(C, arena)                                          # once
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
-//	             Reduce(reduced, C@0..D-1[r])
-//	             Post summed -> every peer}  # peers may read A; own rows, in the order of ranks
+//	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
+//	                       Reduce(reduced, C@0..D-1[r])
+//	                       Post summed -> every peer}  # peers may read A; own part, in the order of ranks
 //	main:   Set(C[r], reduced)
 //	for i in 1..D-1:  from = (r + i) % D
-//	  main:   get{Wait summed[from];  Set(C[from], reduced@from)}
+//	  main:   get by blocks{Wait summed[from];  Set(C[from], reduced@from)}
 //	main:   Post read -> every peer by kernel;  Wait read[every peer] by kernel
 //
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreduceinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp 3027cfedaed126f3.
+// Proof: proven for D = 1..8, stamp 52ef85651f271661.
 package allreduceinplace

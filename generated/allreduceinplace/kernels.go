@@ -16,9 +16,9 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
-		{Kind: kernels.Get, PreWait: 1},
+		{Kind: kernels.Get, PreWait: 1, ByBlocks: true},
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
-			Varies: true},
+			Varies: true, ByBlocks: true},
 	},
 }
 
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "312091f76501793b641f2699e9ebdebfbafd2fa965425308641adde9b5084e72",
+	Source:  "7f47f5644446051f57f7e69818db420534015aa306b9e08e3c85eba0c99af571",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

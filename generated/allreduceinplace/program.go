@@ -28,11 +28,11 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "152afac9d6d322077199b4836f050e4791cfbccdf6c7460883b6d948e5f42e72",
-	Proof:    "proven for D = 1..8, stamp 3027cfedaed126f3",
+	Hash:     "4df12e07f2d976487b3bed1286f297e39a99dff524786e7ee0539e3f8e6be5c1",
+	Proof:    "proven for D = 1..8, stamp 52ef85651f271661",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
-	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
+	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
@@ -63,7 +63,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkC int64 // bytes of M/D*N elements
+	chunkC int64 // bytes of M*N/D elements
 
 	c, reduced          *plan.Buffer
 	ready, summed, read *plan.Semaphore
@@ -90,12 +90,12 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkC = s.Type.Bytes(m / d * n)
+	p.chunkC = s.Type.Bytes(m * n / d)
 
 	p.c = b.Written(b.Shared("C", s.Type.Bytes(m*n)))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -106,7 +106,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A; own rows, in the order of ranks.
+	// Peers may read A; own part, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.c.Peer(j, int64(r)*p.chunkC))

@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
 
@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "7be98331faf7861eb50069f73d95e6067903ad34cecb491e23d7c41c87192277",
+	Source:  "88ab5cfc4d880e27cb2b73649b20ae0ce49080d04e3b4545b661f82d8947067f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

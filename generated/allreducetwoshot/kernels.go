@@ -16,9 +16,9 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
-		{Kind: kernels.Get, PreWait: 1},
+		{Kind: kernels.Get, PreWait: 1, ByBlocks: true},
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
-			Varies: true},
+			Varies: true, ByBlocks: true},
 	},
 }
 
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "257e7b91d0b49a262296b765b4feb12bead877835b7c53faf4d9a33a2e84b8a0",
+	Source:  "6249768024cd1e22990a350a2cd6a69f27b1bc8eb3351fb7db2566d110615e11",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

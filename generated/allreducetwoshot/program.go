@@ -27,11 +27,11 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "cf5db2ecbcf2a9f7f4e37f94dd8263d194214d7d525795121122c962a3c1c621",
-	Proof:    "proven for D = 1..8, stamp 1290407647d4bf41",
+	Hash:     "7fea0e8dd87b1a8396ff666ec729c8545f4e6482ac3f4e8287703ce273cfb022",
+	Proof:    "proven for D = 1..8, stamp 318107c9418b3a40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
-	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
+	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
@@ -62,7 +62,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/D*N elements
+	chunkA int64 // bytes of M*N/D elements
 
 	a, c, reduced       *plan.Buffer
 	ready, summed, read *plan.Semaphore
@@ -89,13 +89,13 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / d * n)
+	p.chunkA = s.Type.Bytes(m * n / d)
 
 	p.a = b.Shared("A", s.Type.Bytes(m*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -106,7 +106,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A; own rows, in the order of ranks.
+	// Peers may read A; own part, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.a.Peer(j, int64(r)*p.chunkA))

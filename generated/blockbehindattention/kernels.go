@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "c6f9dcda6b5923dc52f644ae85e62e9f20581db55e9efb67cb18eeabc9cfe188",
+	Source:  "cd2e84b8ffa72aefb707452c46ea0b60e264f228dfe27c372515940d0ac1c1ae",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

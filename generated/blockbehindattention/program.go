@@ -38,8 +38,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "00e3b32d634a42105ce53434d5befe1e1a3e3d79ea80ae3d424858d2354afff6",
-	Proof:    "proven for D = 1..8, stamp 56e18df682ef77c1",
+	Hash:     "2902136f76348fd1e7d41526e0fe69952b467950bed661b21019903766bc963d",
+	Proof:    "proven for D = 1..8, stamp 257c70893c03c246",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

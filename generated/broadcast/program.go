@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
-	Hash:    "2bc0cafd26ea184c1a79dfb7842cf31c0f79cdfb7ecd35d813c32a96cac7a484",
-	Proof:   "proven for D = 1..8, stamp 879cd72015ac47a1",
+	Hash:    "366eb66c08b6528e379ef8cb63666f91ac296e00950e961e7ec1fff8a673750d",
+	Proof:   "proven for D = 1..8, stamp 888f189258e0beb6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

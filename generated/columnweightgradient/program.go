@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "cbe677267df986c0e8d026d1e9a786406f35078ee22a93c85dc6a22eea971213",
-	Proof:   "proven for D = 1..8, stamp c2530b889626912e",
+	Hash:    "5377f1fb6d48d9d5bf85cbba1e177de3066de6b7732a96773e46a80449a7b868",
+	Proof:   "proven for D = 1..8, stamp 71797212a66562a0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -6,9 +6,9 @@
 // copy_as moves units of T, for which dst and src must be aligned alike, and the bytes before the
 // first unit and after the last one by one.
 template <typename T>
-DEVICE void copy_as(char *dst, const char *src, u64 bytes)
+DEVICE void copy_as(char *dst, const char *src, u64 bytes, struct Threads t)
 {
-  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
+  const u64 stride = t.stride;
   u64 head = (0 - (u64)dst) % sizeof(T);
   if (head > bytes) {
     head = bytes;
@@ -16,36 +16,35 @@ DEVICE void copy_as(char *dst, const char *src, u64 bytes)
   const u64 units = (bytes - head) / sizeof(T);
   T *to = (T *)(dst + head);
   const T *from = (const T *)(src + head);
-  u64 i = first;
-  for (; i + 3 * stride < units; i += 4 * stride) {
-    const T a = from[i];
-    const T b = from[i + stride];
-    const T c = from[i + 2 * stride];
-    const T d = from[i + 3 * stride];
-    to[i] = a;
-    to[i + stride] = b;
-    to[i + 2 * stride] = c;
-    to[i + 3 * stride] = d;
-  }
-  for (; i < units; i += stride) {
-    to[i] = from[i];
+  for (u64 i = t.first; i < units; i += 4 * stride) {
+    T v[4] = {};
+    for (unsigned u = 0; u < 4; u++) {
+      if (i + u * stride < units) {
+        v[u] = from[i + u * stride];
+      }
+    }
+    for (unsigned u = 0; u < 4; u++) {
+      if (i + u * stride < units) {
+        to[i + u * stride] = v[u];
+      }
+    }
   }
   const u64 middle = units * sizeof(T);
-  for (i = first; i < bytes - middle; i += stride) {
+  for (u64 i = t.first; i < bytes - middle; i += stride) {
     const u64 at = i < head ? i : i + middle;
     dst[at] = src[at];
   }
 }
 
-// copy_bytes is the launch's part in a copy by all of its threads. Elements have two bytes or more.
-DEVICE void copy_bytes(char *dst, const char *src, u64 bytes)
+// copy_bytes is a thread's part in a copy. Elements have two bytes or more.
+DEVICE void copy_bytes(char *dst, const char *src, u64 bytes, struct Threads t)
 {
   const u64 apart = (u64)dst ^ (u64)src;  // where both are aligned alike, low bits are 0
   if (apart % 16 == 0) {
-    copy_as<uint4>(dst, src, bytes);
+    copy_as<uint4>(dst, src, bytes, t);
   } else if (apart % 4 == 0) {
-    copy_as<unsigned>(dst, src, bytes);
+    copy_as<unsigned>(dst, src, bytes, t);
   } else {
-    copy_as<unsigned short>(dst, src, bytes);
+    copy_as<unsigned short>(dst, src, bytes, t);
   }
 }

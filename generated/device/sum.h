@@ -4,8 +4,9 @@
 // rounded once to nearest, ties to even. So every rank gets the same bits. Who reads an element of
 // a term that is dst as well writes it later, and no one else does either.
 
-// A thread loads so many terms before it adds them: a load of a peer's memory takes a microsecond.
-enum { in_flight = 4 };
+// A thread loads so many units of so many terms before it adds them: a load of a peer's memory takes
+// a microsecond.
+enum { in_flight = 2, at_once = 4 };
 
 // add adds the elements of 16 bytes, rounded makes 16 bytes of them.
 template <typename E>
@@ -54,49 +55,59 @@ struct each_row {
   }
 };
 
-// sum is the launch's part in a sum of n terms, and of a row, by all of its threads: by units of 16
-// bytes where dst and all terms are aligned alike, and what lies before the first and after the last
-// one by one.
+// sum is a thread's part in a sum of n terms and of a row, from a number of bytes into dst and each of
+// the terms on: by units of 16 bytes where dst and all terms are aligned alike, and what lies before
+// the first and after the last one by one.
 template <typename E, typename Row = no_row>
-DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 count, Row row = Row())
+DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 count, struct Threads thread, Row row = Row())
 {
   typedef typename E::bits bits;
-  const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x, stride = (u64)gridDim.x * blockDim.x;
+  const u64 stride = thread.stride;
   u64 apart = 0;
   for (unsigned t = 0; t < n; t++) {
     apart |= (u64)terms[t] ^ (u64)dst;
   }
   u64 head = count, units = 0;  // elements, 16 bytes
   if (apart % 16 == 0) {
-    head = (0 - (u64)dst) % 16 / sizeof(bits);
+    head = (0 - (u64)dst - from) % 16 / sizeof(bits);
     head = head < count ? head : count;
     units = (count - head) * sizeof(bits) / 16;
   }
-  for (u64 i = first; i < units; i += stride) {
-    const u64 at = head * sizeof(bits) + i * 16;
-    float x[16 / sizeof(bits)];
-    for (unsigned k = 0; k < 16 / sizeof(bits); k++) {
-      x[k] = -0.0f;  // whatever is added to -0 stays as it is
+  const u64 start = from + head * sizeof(bits);
+  for (u64 i = thread.first; i < units; i += at_once * stride) {
+    float x[at_once][16 / sizeof(bits)];
+    for (unsigned u = 0; u < at_once; u++) {
+      for (unsigned k = 0; k < 16 / sizeof(bits); k++) {
+        x[u][k] = -0.0f;  // whatever is added to -0 stays as it is
+      }
     }
     for (unsigned t = 0; t < n; t += in_flight) {
-      uint4 v[in_flight] = {};
+      uint4 v[in_flight][at_once] = {};
       for (unsigned j = 0; j < in_flight; j++) {
-        if (t + j < n) {
-          v[j] = *(const uint4 *)(terms[t + j] + at);
+        for (unsigned u = 0; u < at_once; u++) {
+          if (t + j < n && i + u * stride < units) {
+            v[j][u] = *(const uint4 *)(terms[t + j] + start + (i + u * stride) * 16);
+          }
         }
       }
       for (unsigned j = 0; j < in_flight; j++) {
-        if (t + j < n) {
-          add<E>(x, v[j]);
+        for (unsigned u = 0; u < at_once; u++) {
+          if (t + j < n) {
+            add<E>(x[u], v[j][u]);
+          }
         }
       }
     }
-    row.add(x, head + i * (16 / sizeof(bits)), 16 / sizeof(bits));
-    *(uint4 *)(dst + at) = rounded<E>(x);
+    for (unsigned u = 0; u < at_once; u++) {
+      if (i + u * stride < units) {
+        row.add(x[u], (start + (i + u * stride) * 16) / sizeof(bits), 16 / sizeof(bits));
+        *(uint4 *)(dst + start + (i + u * stride) * 16) = rounded<E>(x[u]);
+      }
+    }
   }
   const u64 middle = units * 16 / sizeof(bits);
-  for (u64 i = first; i < count - middle; i += stride) {
-    const u64 at = i < head ? i : i + middle;
+  for (u64 i = thread.first; i < count - middle; i += stride) {
+    const u64 at = from / sizeof(bits) + (i < head ? i : i + middle);
     float x = E::widen(((const bits *)terms[0])[at]);
     for (unsigned t = 1; t < n; t++) {
       x += E::widen(((const bits *)terms[t])[at]);

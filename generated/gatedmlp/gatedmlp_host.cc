@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2a48073aafb5026b064eb4924396694a1317086878acc62d9150afdaea6485ce
+// cf95ad2d5e1274c9d0431cadb9dadd8015ad0ed271fae81b50b90c27a7a3adcc
 
 namespace {
 

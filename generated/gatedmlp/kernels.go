@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "0a959b57443b12084e956260893d55ef731278b2dd4394a7b837d08b0c595448",
+	Source:  "f36bcad112d6a5c0e28139b1783a5aa4d346ceba16c709f0bbf3dad68ebbd189",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

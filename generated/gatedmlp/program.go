@@ -34,8 +34,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "f21be476ea81d181bad9b1f67f1e853ff4a0ae41b2494785035e301937582630",
-	Proof:    "proven for D = 1..8, stamp 04352f9102dc14e8",
+	Hash:     "a48cf2c8f8a2c9efc1c860d58c03c1ccb80f568a3990f1cfc0ebb9b65df91faa",
+	Proof:    "proven for D = 1..8, stamp 71fee5a06b576e9f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "c949c2d51577c6e28745b0c5e519fda90cd2dafbec43f981e2f527c315f668cc",
+	Source:  "b0aec52054cd53b72d4be58c92b1c2ba910751d0e34fa0c0c114632a542b9fe0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

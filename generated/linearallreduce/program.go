@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "51eb02c65510b885edb52e8aa337c468986b24380af452b17f95963ffebaa4ff",
-	Proof:    "proven for D = 1..8, stamp 8786faaceca3c714",
+	Hash:     "6264285513d30702008e838c8e19f818c45b0fce2443a5bb4dec365bcc59bd43",
+	Proof:    "proven for D = 1..8, stamp 23ccae4b1c63603c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

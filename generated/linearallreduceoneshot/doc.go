@@ -2,7 +2,7 @@
 
 // Package linearallreduceoneshot is LinearAllReduce for small outputs: each rank multiplies, and one kernel waits for
 // the peers, reads all partial results over the link, adds them in the order of ranks, so that all ranks get equal
-// bits, and says that it is done. Every rank reads D-1 whole outputs: choose it up to about two megabytes of them
+// bits, and posts that it is done. Every rank reads D-1 whole outputs: choose it up to about two megabytes of them
 // (four H200s, 128 rows of 8192: 50 us, where LinearAllReduce takes 180). vLLM, SGLang and TensorRT-LLM decode with
 // it.
 //
@@ -20,12 +20,13 @@
 //	plan:   partial [M, N]
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
-//	             Reduce(C, partial@0..D-1)
-//	             Post read -> every peer;  Wait read[every peer]}  # peers may read partial; the same order on every rank
+//	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
+//	                       Reduce(C, partial@0..D-1)
+//	                       Post read -> every peer;  Wait read[every peer]}
+//	                         # peers may read partial; the same order on every rank
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 8da2cb4f6ee78cb2.
+// Proof: proven for D = 1..8, stamp f1db3c24f6de4b78.
 package linearallreduceoneshot

@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
 
@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "07a4c7a0fb19373ed84eac57e47f7c11a2706ae6c2b07c04c1a2df83e119d2de",
+	Source:  "256a8f20d334ea60404c185d7facdc5b54da4cbd67f59faa741aaab25fca1a50",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -14,20 +14,20 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, DIDx(D), K/D];  B [N, DIDx(D), K/D];  C [M, N] by M/D*N
-//	plan:   partial [M, N] by M/D*N;  reduced [DIDx(D), M/D, N]
+//	caller: A [M, DIDx(D), K/D];  B [N, DIDx(D), K/D];  C [M, N] by M*N/D
+//	plan:   partial [M, N] by M*N/D;  reduced [DIDx(D), M*N/D]
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
-//	             Reduce(reduced, partial@0..D-1[r])
-//	             Post summed -> every peer}  # peers may read partial; own rows, in the order of ranks
+//	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
+//	                       Reduce(reduced, partial@0..D-1[r])
+//	                       Post summed -> every peer}  # peers may read partial; own part, in the order of ranks
 //	main:   Set(C[r], reduced)
 //	for i in 1..D-1:  from = (r + i) % D
-//	  main:   get{Wait summed[from];  Set(C[from], reduced@from)}
+//	  main:   get by blocks{Wait summed[from];  Set(C[from], reduced@from)}
 //	main:   Post read -> every peer by kernel;  Wait read[every peer] by kernel
 //
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // linearallreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 2d922af4b5dbaebc.
+// Proof: proven for D = 1..8, stamp 3fb0503ebf660712.
 package linearallreducetwoshot

@@ -16,9 +16,9 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Wait, PreWait: kernels.EachPeer},
 		{Kind: kernels.Post, PostPost: kernels.EachPeer},
-		{Kind: kernels.Get, PreWait: 1},
+		{Kind: kernels.Get, PreWait: 1, ByBlocks: true},
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer, Terms: 8,
-			Varies: true},
+			Varies: true, ByBlocks: true},
 	},
 }
 
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "ca25cdceba47538779b6c32cc0a458a26b8876c3e0f9e93ca0ce449893523c9b",
+	Source:  "340cec2fbf44f1a1b3548388b265d34c9f40033de88016e332dfe076a1e161c7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

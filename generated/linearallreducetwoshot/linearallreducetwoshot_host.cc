@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducetwoshot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e7291017520c824862185ca3acab5d8352788588575504134c90683ca167365e
+// fc7b0cdddee37a7d214ac068b22dea07f685ce788794c89a8e996164fb340e3c
 
 namespace {
 

@@ -29,11 +29,11 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "1ffc5b7161112e350b1f97f5614e76495d5df072e181f285e32ef63efd1131e6",
-	Proof:    "proven for D = 1..8, stamp 2d922af4b5dbaebc",
+	Hash:     "0cdda6b49437142a689846e4d60662031e01b08d38361d159ca1c32ac8cb165e",
+	Proof:    "proven for D = 1..8, stamp 3fb0503ebf660712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
-	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
+	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
@@ -65,7 +65,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkC int64 // bytes of M/D*N elements
+	chunkC int64 // bytes of M*N/D elements
 
 	a, b, c, partial, reduced *plan.Buffer
 	ready, summed, read       *plan.Semaphore
@@ -93,15 +93,15 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkC = s.Type.Bytes(m / d * n)
+	p.chunkC = s.Type.Bytes(m * n / d)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
-	p.ready = b.Semaphore("ready")
-	p.summed = b.Semaphore("summed")
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*n/d))
+	p.ready = b.ByBlocks(b.Semaphore("ready"))
+	p.summed = b.ByBlocks(b.Semaphore("summed"))
 	p.read = b.Semaphore("read")
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -115,7 +115,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
-	// Peers may read partial; own rows, in the order of ranks.
+	// Peers may read partial; own part, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.partial.Peer(j, int64(r)*p.chunkC))

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "d337199575c7803220f0715645456dd451aa6fe900187cc03420167b8eb6d2f8",
+	Source:  "ad59e69a7706bb8c05dbdff3c6df5392e45a5ba9142f1fe538ba37ac7bb4033f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

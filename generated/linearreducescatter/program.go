@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "441dea2f0ab3dfe88e0e610f8eed92a5a159e68968023ec94c9930163753b871",
-	Proof:    "proven for D = 1..8, stamp 572ddbe3af087a41",
+	Hash:     "3f742fdf7937c6ecb47074f6662dc151dfa32dcbe3dc60bf2972bf1ee8f734ac",
+	Proof:    "proven for D = 1..8, stamp 911a395eb67abe45",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "dcc4244cbbd8110004aeb9238b40cc8a3c7d9de1bc8bd220ec351f8c7ec3b1ab",
+	Source:  "8de51c2d5793d028ff60f4b00613f0675c5c6b240022cd88da2c4181ae378c57",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "b43751c56371b6bf5901a9b0e1fd33648add86e5305282d35e047015d84f45a4",
-	Proof:    "proven for D = 1..8, stamp d0db985c5746c0fe",
+	Hash:     "167ec65e737ead22f4f786a70c0ee7aacf8d3b0e675a042cc45eed54cb7d7906",
+	Proof:    "proven for D = 1..8, stamp d43eb39c53f65063",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "fd08a703dd8d4863b1bae6eb0bc73784c9976e12db2a847607a53e8d97f0c670",
+	Source:  "32d4d21ac290047cff4d2792bba3e86974503c6a7b82b7f3bd6ee89299e28dec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

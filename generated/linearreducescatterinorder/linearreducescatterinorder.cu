@@ -26,7 +26,8 @@ struct reduce {
 template <typename E>
 DEVICE void reduce_of(const struct reduce &p)
 {
-  sum<E>(p.dst, p.terms, p.n, p.count);
+  const unsigned n = (unsigned)p.n;
+  sum<E>(p.dst, p.terms, n, 0, p.count, all_threads());
 }
 
 extern "C" {

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "a01c3823fe3c71fd79f021dc9bada3ef8ae67097df8f31783fdd3edc8050c1cc",
-	Proof:    "proven for D = 1..8, stamp e869057b1153720d",
+	Hash:     "ec4d135b29c7758baa551090691512c7734c30b4aadad9b1b9b6d3689e455ab8",
+	Proof:    "proven for D = 1..8, stamp 76f57aa3e381f08d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

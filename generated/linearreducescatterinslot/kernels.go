@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "5133d6f78ab9786c6a60424c7e3de92a1289a59c7bb182bdf5dfb85a5b939549",
+	Source:  "39f48ae04ea216e8514da8b0431a293079b4fff335c3956947590ba1e08bd183",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "3ea168f58a9515830d6aeb32f253f52c1357c6f7c35341edcd1f8e950e881e19",
-	Proof:    "proven for D = 1..8, stamp dbd5d8c38fc95395",
+	Hash:     "bb3111b2cb9523b3c78f125a8273347dc649b4c241e5d981ec139da93e4d75cd",
+	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "464b12a166d5c2796c52e4d2bec2dfd948dab546fa89b4095e5bba3eba09e0e7",
+	Source:  "d121fe6fab3e441ba38560c191f754f6d6da1519020eaf45ad405fd7d707220a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -89,7 +89,8 @@ DEVICE void shot_of(const struct shot &p)
     post_words(p.pre_post, p.peers);
   }
   block_await(p.pre_wait, p.peers);
-  sum<E>(p.dst, p.terms, p.n, p.count);
+  const unsigned n = (unsigned)p.n;
+  sum<E>(p.dst, p.terms, n, 0, p.count, all_threads());
   if (last_block(p.blocks, 2)) {
     reset_words(p.pre_wait, p.peers, p.step, p.value);
   }

@@ -20,13 +20,13 @@
 //	plan:   partial [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
-//	main:   shot{Post ready -> every peer;  Wait ready[every peer]
-//	             Reduce(C, partial@0..D-1[r])
-//	             Post read -> every peer;  Wait read[every peer]}
-//	               # peers may read partial; own rows, in the order of ranks
+//	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
+//	                       Reduce(C, partial@0..D-1[r])
+//	                       Post read -> every peer;  Wait read[every peer]}
+//	                         # peers may read partial; own rows, in the order of ranks
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearreducescatteroneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp c5105d32748b3578.
+// Proof: proven for D = 1..8, stamp b1cc25a1411f30fc.
 package linearreducescatteroneshot

@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 8, Varies: true},
+			PostWait: kernels.EachPeer, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
 
@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "e21fdecc04729db55ed88eeb45404be721469ca07b0b7df6ae2e515b3af76e01",
+	Source:  "36ee7c191440a6e4666b1371019a791de151085889813e802be289723f7af1ac",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

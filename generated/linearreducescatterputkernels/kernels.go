@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "2574b9d327d9e75d4db2089ec107595b76bfda1d40c0f56983c5366a9954124d",
+	Source:  "ce8907f8d8eb4e67e43bc0f7e853e7e2c88990564031459e0bca5a252248e529",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -59,7 +59,7 @@ __global__ void put(const __grid_constant__ struct put p)
     return;
   }
   block_await(&p.pre_wait, 1);
-  copy_bytes(p.dst, p.src, p.bytes);
+  copy_bytes(p.dst, p.src, p.bytes, all_threads());
   if (last_block(p.blocks, 1)) {
     reset_words(&p.pre_wait, 1, p.step, p.value);
     post_words(&p.post_post, 1);
@@ -90,7 +90,8 @@ DEVICE void shot_of(const struct shot &p)
     return;
   }
   block_await(p.pre_wait, p.peers);
-  sum<E>(p.dst, p.terms, p.n, p.count);
+  const unsigned n = (unsigned)p.n;
+  sum<E>(p.dst, p.terms, n, 0, p.count, all_threads());
   if (last_block(p.blocks, 1)) {
     reset_words(p.pre_wait, p.peers, p.step, p.value);
   }

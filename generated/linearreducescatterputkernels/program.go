@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "9de5f18ab24efd53d61ed99b7f7794b44d4496e482dbf0914f5dedbd8efb4114",
-	Proof:    "proven for D = 1..8, stamp 57bf5cfd8723f005",
+	Hash:     "ea998804d3300b670967b067dadc1a4a23c58b1cfb5a2571b0c986a21eb7b1e4",
+	Proof:    "proven for D = 1..8, stamp 5f683c569e67e152",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "63ff6ab95f7e7916bee139bf62c544d81fb890d9046967377c6da8f0ce97517e",
-	Proof:   "proven for D = 1..8, stamp c2104544a76a99a2",
+	Hash:    "5106ebfbe07c17bb7feee134fe76b0c56cd614d73a35609e27be013033bbd503",
+	Proof:   "proven for D = 1..8, stamp 705269cf6b7eb2a7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "84fd7cd958ae1edb41e0025bf1dbe76006b73420215dbbe7a8f1be674891e82b",
+	Source:  "9be8b60a1f03c18a2bb59e9645795030306ee1aa923abec612148529a6ba4f31",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterringkernel",
-	Hash:     "5b2972620f9dc2c8f72c77906980c657ac03e581c336e2081f8cb90398e9ba12",
-	Proof:    "proven for D = 1..8, stamp 060394ef88299252",
+	Hash:     "f8bf9f388edd81e75f16b39daaedb080e8d16998c752c11e920e369b15674ba9",
+	Proof:    "proven for D = 1..8, stamp bcd6691f9800d97a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -30,5 +30,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp 5f1c6a69f58424bb.
+// Proof: proven for D = 1..8, stamp 62a47d92d47b27fe.
 package matmulreducescatter

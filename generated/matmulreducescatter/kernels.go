@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "39385be3a9515079f4b100f804af7a2a0b0d02cfbbf3b8107d49d50978f0930b",
+	Source:  "0c376ace8515a4e4f22e40bec3a801fd70a7caaa29ca6e854f3877ea44b0207f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

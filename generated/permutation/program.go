@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "permutation",
-	Hash:    "958da537d99b5128aea43b83f72a39aaa368ba37c2d0663eda8d77eaeff8e645",
-	Proof:   "proven for D = 1..8, stamp 718334af3d3bc581",
+	Hash:    "4f288be404caa511050abccad2e542806a4c25e7e3118f857cf86ae03db4af72",
+	Proof:   "proven for D = 1..8, stamp 21080948f4cf9c32",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

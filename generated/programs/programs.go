@@ -17,6 +17,9 @@ import (
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearhandlesinloop"
 	"ovgen/generated/allgatherlinearkernels"
+	"ovgen/generated/allgatherlinearnccl"
+	"ovgen/generated/allgatherlinearnccl4"
+	"ovgen/generated/allgatherlinearoneshot"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
 	"ovgen/generated/allgatherlinearringbackward"
@@ -25,13 +28,17 @@ import (
 	"ovgen/generated/allgatherlinearringput"
 	"ovgen/generated/allgatherlinearstartinloop"
 	"ovgen/generated/allgathermatmul"
+	"ovgen/generated/allgathernccl"
+	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
 	"ovgen/generated/allreduceinplace"
+	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
+	"ovgen/generated/alltoallnccl"
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/blockbehindattention"
 	"ovgen/generated/broadcast"
@@ -39,6 +46,7 @@ import (
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/gatedmlp"
 	"ovgen/generated/linearallreduce"
+	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
@@ -46,6 +54,7 @@ import (
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
 	"ovgen/generated/linearreducescatterkernels"
+	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
@@ -54,6 +63,7 @@ import (
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
+	"ovgen/generated/reducescatteroneshot"
 	"ovgen/generated/reducescatterv"
 	"ovgen/generated/rowparallellinear"
 	"ovgen/generated/rowweightgradient"
@@ -86,6 +96,12 @@ var All = []harness.Program{
 		allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind),
 	harness.Of(&allgatherlinearkernels.Program, allgatherlinearkernels.Schedule, allgatherlinearkernels.New,
 		(*allgatherlinearkernels.Plan).Bind),
+	harness.Of(&allgatherlinearnccl.Program, allgatherlinearnccl.Schedule, allgatherlinearnccl.New,
+		(*allgatherlinearnccl.Plan).Bind),
+	harness.Of(&allgatherlinearnccl4.Program, allgatherlinearnccl4.Schedule, allgatherlinearnccl4.New,
+		(*allgatherlinearnccl4.Plan).Bind),
+	harness.Of(&allgatherlinearoneshot.Program, allgatherlinearoneshot.Schedule, allgatherlinearoneshot.New,
+		(*allgatherlinearoneshot.Plan).Bind),
 	harness.Of(&allgatherlinearparts.Program, allgatherlinearparts.Schedule, allgatherlinearparts.New,
 		(*allgatherlinearparts.Plan).Bind),
 	harness.Of(&allgatherlinearput.Program, allgatherlinearput.Schedule, allgatherlinearput.New,
@@ -101,13 +117,17 @@ var All = []harness.Program{
 	harness.Of(&allgatherlinearstartinloop.Program, allgatherlinearstartinloop.Schedule, allgatherlinearstartinloop.New,
 		(*allgatherlinearstartinloop.Plan).Bind),
 	harness.Of(&allgathermatmul.Program, allgathermatmul.Schedule, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
+	harness.Of(&allgathernccl.Program, allgathernccl.Schedule, allgathernccl.New, (*allgathernccl.Plan).Bind),
+	harness.Of(&allgatheroneshot.Program, allgatheroneshot.Schedule, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind),
 	harness.Of(&allgatherqkv.Program, allgatherqkv.Schedule, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New, (*allgathervpadded.Plan).Bind),
 	harness.Of(&allreduceinplace.Program, allreduceinplace.Schedule, allreduceinplace.New, (*allreduceinplace.Plan).Bind),
+	harness.Of(&allreducenccl.Program, allreducenccl.Schedule, allreducenccl.New, (*allreducenccl.Plan).Bind),
 	harness.Of(&allreduceoneshot.Program, allreduceoneshot.Schedule, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
+	harness.Of(&alltoallnccl.Program, alltoallnccl.Schedule, alltoallnccl.New, (*alltoallnccl.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
 	harness.Of(&blockbehindattention.Program, blockbehindattention.Schedule, blockbehindattention.New,
 		(*blockbehindattention.Plan).Bind),
@@ -118,6 +138,8 @@ var All = []harness.Program{
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&gatedmlp.Program, gatedmlp.Schedule, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
+	harness.Of(&linearallreducenccl.Program, linearallreducenccl.Schedule, linearallreducenccl.New,
+		(*linearallreducenccl.Plan).Bind),
 	harness.Of(&linearallreduceoneshot.Program, linearallreduceoneshot.Schedule, linearallreduceoneshot.New,
 		(*linearallreduceoneshot.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, linearallreducetwoshot.Schedule, linearallreducetwoshot.New,
@@ -132,6 +154,8 @@ var All = []harness.Program{
 		(*linearreducescatterinslot.Plan).Bind),
 	harness.Of(&linearreducescatterkernels.Program, linearreducescatterkernels.Schedule, linearreducescatterkernels.New,
 		(*linearreducescatterkernels.Plan).Bind),
+	harness.Of(&linearreducescatternccl.Program, linearreducescatternccl.Schedule, linearreducescatternccl.New,
+		(*linearreducescatternccl.Plan).Bind),
 	harness.Of(&linearreducescatteroneshot.Program, linearreducescatteroneshot.Schedule, linearreducescatteroneshot.New,
 		(*linearreducescatteroneshot.Plan).Bind),
 	harness.Of(&linearreducescatterputkernels.Program, linearreducescatterputkernels.Schedule,
@@ -146,6 +170,8 @@ var All = []harness.Program{
 	harness.Of(&reducescatter.Program, reducescatter.Schedule, reducescatter.New, (*reducescatter.Plan).Bind),
 	harness.Of(&reducescatterinplace.Program, reducescatterinplace.Schedule, reducescatterinplace.New,
 		(*reducescatterinplace.Plan).Bind),
+	harness.Of(&reducescatteroneshot.Program, reducescatteroneshot.Schedule, reducescatteroneshot.New,
+		(*reducescatteroneshot.Plan).Bind),
 	harness.Of(&reducescatterv.Program, reducescatterv.Schedule, reducescatterv.New, (*reducescatterv.Plan).Bind),
 	harness.Of(&rowparallellinear.Program, rowparallellinear.Schedule, rowparallellinear.New,
 		(*rowparallellinear.Plan).Bind),

@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in reducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp f3a96363404a7cf3.
+// Proof: proven for D = 1..8, stamp d8862f9ac6abfeb0.
 package reducescatter

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "65e29b8273601071168dd6aefef39640d3b077e60c5447523ab11825c08e6d0c",
+	Source:  "b1817edf4f4b1a3390eab2ffe623d30c6c8d2cec798d09b7444271d9d891e550",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

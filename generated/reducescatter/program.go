@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "bfaa9bdbba6c124325cfb2ae19573d7cc95f477ac78e2bf240e7554d2590a531",
-	Proof:    "proven for D = 1..8, stamp f3a96363404a7cf3",
+	Hash:     "da14854417af9f984d5edc03bc6dabd52d0771436b21f020df9e78333bdbd681",
+	Proof:    "proven for D = 1..8, stamp d8862f9ac6abfeb0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

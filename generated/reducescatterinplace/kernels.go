@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "853b983723ccbeb81663f7247ec0b8f4c8dea2797adac503e1706713177f157e",
+	Source:  "33365816c95dc78e89bcd6529dd228792b155269d66071060fae3f3f44dbb4a0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

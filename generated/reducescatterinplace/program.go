@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "1d18b7e4ecc845d330434ced08b8ba825b3c1feed95c450c446a2f8d899337e4",
-	Proof:    "proven for D = 1..8, stamp 7da94f167f1c9712",
+	Hash:     "9ef13f8f58d562c1d5191e4879528b2da233590bb673c5dd1915790f76355287",
+	Proof:    "proven for D = 1..8, stamp 3799a1271f9a54d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "cd8b0a043a40fc62bd4e6402a64e61203caec4fcfb58cefad0c34971990922d0",
+	Source:  "1eb00a3321e160ca9c1b0d570a847742ed8a22d399d25e130fdcfcfbd75fab81",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

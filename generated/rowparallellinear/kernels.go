@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "af89ebd8de8e52291c2bdfbed0b41eac8ec2baad5c4c838b689316aa1f8b0dc5",
+	Source:  "89d529d42bb6e3ad16d247f2978633adda732bbf0c7e77f533b04f105f069d35",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "21fb06921de1f22ed2d66e3f6bd9c7405948b4a9f061673ac19f3fa59f2cb396",
-	Proof:    "proven for D = 1..8, stamp a9190f51020ba8ad",
+	Hash:     "11f61528700ef0d04904ebe4e03faa1b38fd2d2b588ae6bca55be4eedc9b0d1e",
+	Proof:    "proven for D = 1..8, stamp de83c0aa7130b18d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

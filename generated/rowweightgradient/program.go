@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "0fb97153461556b685ac556db00a7ab424a4192b58a6c837b3364c3f65d3c298",
-	Proof:   "proven for D = 1..8, stamp 339f4e4e0f5079ab",
+	Hash:    "aa47b477cd2d1bad8bf194a36b3188c580a7e7df853b1859aeaa40cd022cda74",
+	Proof:   "proven for D = 1..8, stamp a6bd583d3d6ae925",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

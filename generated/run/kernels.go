@@ -15,7 +15,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "1b22fc34da89c6d1697b8e0eabac69bac8159ac1312795e2f468d662805a2f00",
+	Source:  "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

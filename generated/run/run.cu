@@ -47,7 +47,7 @@ struct run_compare {
   unsigned unused;
 };
 
-// What a thread of compare found.
+// The findings of one thread of compare.
 struct run_verdict {
   long long first;  // its first element that differs, -1 for none
   unsigned differ;  // how many of its elements differ

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "2e6ae7e8f4d058299c16d69dda3b65d40c6de1a74218e00c881f332f8bdb4364",
+	Source:  "5fe44e32b2af238096035a5061df9c924f1811c2e121e81786cc6721dba13831",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

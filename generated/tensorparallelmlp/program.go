@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "cc1b9f4ad4c00f2020c7dedd8c562b29e0084c9ee73423af9f10047a4775fbfd",
-	Proof:    "proven for D = 1..8, stamp 583cf5a12438aa4e",
+	Hash:     "d1d643e7b472b4c920a9c7e1a3f0496ef5afc3261378e13b514e7421c8ffff5a",
+	Proof:    "proven for D = 1..8, stamp 28db5459047d49b4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

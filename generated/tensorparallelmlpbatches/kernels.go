@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "983605cc682b82c2a8a9f1f5d7730548020f9dab89c25de597257a90e099a3c8",
+	Source:  "3ace93948129048761017c8e56b363f0fcf141b307a8605f7d75e2d34a19fc54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

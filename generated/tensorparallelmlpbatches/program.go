@@ -37,8 +37,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "e1d0d12fde843e1c245d67d3416553bb4147ec12cdfc9089ae2417bd854f84ee",
-	Proof:    "proven for D = 1..8, stamp a94eef4ac95faf1c",
+	Hash:     "0f88df908935d1099c65f706e78379333f169b3e624a39e466dac8d628a1fe8e",
+	Proof:    "proven for D = 1..8, stamp 3e0bcbc6f69c3998",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -12,6 +12,7 @@ import (
 	"ovgen/generated/allgatherlinearfused"
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearkernels"
+	"ovgen/generated/allgatherlinearoneshot"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
 	"ovgen/generated/allgatherlinearringbackward"
@@ -64,6 +65,11 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 		func(s allgatherlinear.Shape) allgatherlinearkernels.Shape { return allgatherlinearkernels.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearkernels.Buffers {
 			return allgatherlinearkernels.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearoneshot.Program, allgatherlinearoneshot.New, (*allgatherlinearoneshot.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearoneshot.Shape { return allgatherlinearoneshot.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearoneshot.Buffers {
+			return allgatherlinearoneshot.Buffers(x)
 		}),
 	plan.Other(&allgatherlinearparts.Program, allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearparts.Shape { return allgatherlinearparts.Shape(s) },

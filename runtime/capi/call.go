@@ -24,7 +24,7 @@ const (
 // ErrNull is a pointer that a call needs and did not get.
 var ErrNull = errors.New("an argument is NULL (see the header for those that may be)")
 
-// HandleError says that what was passed as a handle is none, or not any more.
+// HandleError reports a value that is not a handle, or is one no longer.
 type HandleError struct {
 	Handle uintptr
 	Want   string // "group", "plan", "plan of allgather"
@@ -54,7 +54,7 @@ func Do(call func() error) (status Status, text string) {
 	return status, err.Error()
 }
 
-// find is the value behind a handle.
+// find returns the value of a handle.
 func find[T any](handle uintptr, want string) (value T, err error) {
 	defer func() {
 		if recover() != nil { // the handle was never made, or has been deleted

@@ -165,7 +165,8 @@ func TestGroup(t *testing.T) {
 type none struct{ *made }
 
 func TestArguments(t *testing.T) {
-	for element, want := range map[int]driver.Type{-1: 0, 0: 0, 1: driver.BF16, 3: driver.FP32, len(driver.Types()) + 1: 0, 257: 0} {
+	for element, want := range map[int]driver.Type{
+		-1: 0, 0: 0, 1: driver.BF16, 3: driver.FP32, len(driver.Types()) + 1: 0, 257: 0} {
 		if got := Type(element); got != want {
 			t.Errorf("element %d is %v, want %v", element, got, want)
 		}

@@ -110,7 +110,7 @@ func ClosePlan(handle uintptr, ms int64) error {
 	return err
 }
 
-// Type is an element type of the header; a number that is none stays none.
+// Type is an element type of the header; an unknown number becomes an unknown type.
 func Type(element int) driver.Type {
 	if t := driver.Type(element); element >= 0 && element < 256 && t.Valid() {
 		return t

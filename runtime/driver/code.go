@@ -14,7 +14,7 @@ import (
 type Code struct {
 	Name string // the generated package
 	// Source is the Digest of the package's .cu and of the headers that it includes, which PTX must have been
-	// compiled from; empty for code that was not generated, which nothing is held against.
+	// compiled from; empty for code that was not generated, whose source is not checked.
 	Source  string
 	PTX     []byte // after its head; null-terminated is not needed
 	Kernels []Kernel
@@ -66,7 +66,7 @@ const (
 type Head struct {
 	Source string // Digest of the .cu and of the headers that it includes
 	PTX    string // Digest of the body
-	Body   []byte // what follows the head's first empty comment; nothing where there is none
+	Body   []byte // the text after the head's first empty comment; empty if there is none
 }
 
 // ReadHead parses a PTX file. Missing parts are empty.

@@ -46,6 +46,11 @@ type Driver interface {
 	DeviceCanAccessPeer(peer UUID) (bool, error)
 	// DeviceGetP2PAttribute is an attribute of the link to the device with that UUID.
 	DeviceGetP2PAttribute(a P2PAttribute, peer UUID) (int, error)
+	// Context is the device's context (CUcontext), which other drivers of this process name it by.
+	Context() uintptr
+	// CtxEnablePeerAccess lets this device use the memory of another context of this process, at the
+	// addresses that it has there. It is no error that it could before.
+	CtxEnablePeerAccess(peer uintptr) error
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
 	// Close releases the context. Everything made by the driver must have been
@@ -203,6 +208,7 @@ type Properties struct {
 // PointerAttributes are CUDA's attributes of an address.
 type PointerAttributes struct {
 	Device   bool   // device memory (CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+	Ordinal  int    // of the device, as Properties numbers it
 	BufferID uint64 // unique to the allocation, also when an address is used again
 	// LegacyIpcCapable says that IpcGetMemHandle can export it: not so for
 	// stream-ordered pools and mapped virtual memory.
@@ -220,7 +226,8 @@ type Kernel struct {
 	// runs by it. A kernel that signals around its work lists the word in which its
 	// blocks count themselves, its posts and waits before the work, reads, writes, the
 	// count word again, resets of the words awaited, the step word, its posts after
-	// the work, its waits after these, their resets and the step word.
+	// the work, its waits after these, their resets and the step word. One whose blocks signal
+	// each for itself lists all of that block by block, without the count word.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
 
@@ -231,6 +238,8 @@ type Touch struct {
 	Bytes int64
 	Value uint32 // for TouchWait and TouchPost
 	Type  Type   // of the elements of a kernel that computes with them
+	// Block that does this, from 1, of a kernel whose blocks signal each for itself; 0: any.
+	Block int
 }
 
 // TouchKind is how a kernel uses a range.

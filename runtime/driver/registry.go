@@ -29,8 +29,8 @@ func Register(name string, b Backend) {
 	backends.byName[name] = b
 }
 
-// Lookup returns the backend of that name; the error lists those that this
-// binary holds.
+// Lookup returns the backend of that name; the error lists the backends that this binary
+// holds.
 func Lookup(name string) (Backend, error) {
 	backends.Lock()
 	defer backends.Unlock()

@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Errors that a caller may branch on.
@@ -13,8 +14,9 @@ var (
 	// ErrPeerInvisible says that a peer's device is hidden from this process.
 	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or " +
 		"list all ranks' devices)")
-	// ErrNotExportable says that CUDA IPC can't export a piece of memory.
-	ErrNotExportable = errors.New("memory can't be exported by CUDA IPC")
+	// ErrNotExportable says that peers can't reach a piece of memory: CUDA IPC can't export it, or peer
+	// access leaves it out.
+	ErrNotExportable = errors.New("peers can't reach the memory")
 )
 
 // Fold joins the errors of several calls, as errors.Join does, and says once that the
@@ -42,7 +44,7 @@ func Faulted(err error) bool {
 // simulator answers with the same codes as CUDA.
 type Status struct {
 	Call string // "cuMemAlloc"
-	Code int    // CUresult, or the cuBLAS status for calls that start with cublas
+	Code int    // CUresult; for calls that start with cublas or nccl, the status of that library
 	Text string // "CUDA_ERROR_OUT_OF_MEMORY: out of memory"
 }
 
@@ -51,6 +53,9 @@ func (s *Status) Error() string { return fmt.Sprintf("%s: %s (%d)", s.Call, s.Te
 
 // Fault reports whether the context can't be used any more: every later call fails too.
 func (s *Status) Fault() bool {
+	if strings.HasPrefix(s.Call, "cublas") || strings.HasPrefix(s.Call, "nccl") {
+		return false
+	}
 	switch s.Code {
 	case 4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719:
 		return true // deinitialized, no context, and what a kernel can do wrong

@@ -53,8 +53,8 @@ func (t Type) Valid() bool {
 	return ok
 }
 
-// described is the type's row. What is no type has none: it panics, so that no memory is
-// measured by a guess. New of a generated package and MatmulCreate refuse such a type.
+// described is the type's row. It panics for an unknown type, so that no memory is measured
+// by a guess. New of a generated package and MatmulCreate refuse such a type.
 func (t Type) described() element {
 	e, ok := elements[t]
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Every element type has a row of the table, and a number that is none is refused.
+// Every element type has a row of the table, and every other number is refused.
 func TestTypes(t *testing.T) {
 	for n := range 256 {
 		typ := driver.Type(n)

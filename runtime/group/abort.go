@@ -84,8 +84,8 @@ func (g *Group) perform() {
 	close(g.done)
 }
 
-// inFlight is the plan of the oldest run in flight. Of replays of the caller's the
-// host knows only that one may be, and which plans were captured.
+// inFlight is the plan of the oldest run in flight. The host knows of the caller's replays
+// only that one may be in flight, and which plans were captured.
 func (g *Group) inFlight() (plans []int, ok bool) {
 	if f, ok := g.runs.front(); ok {
 		return []int{f.plan}, true
@@ -120,18 +120,15 @@ func (g *Group) readSteps() ([]uint32, error) {
 	return words, nil
 }
 
-// await polls until every rank that may live has set a word of its section.
-func (g *Group) await(offset int, limit time.Duration) bool {
+// await polls until every rank that may live has set a word of its section, or the limit has passed.
+func (g *Group) await(offset int, limit time.Duration) {
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
 		missing := false
 		for r := range g.Size() {
 			missing = missing || g.page.word(section(r, offset)).Load() == 0 && !g.gone(r)
 		}
-		if !missing {
-			return true
-		}
-		if !time.Now().Before(end) {
-			return false
+		if !missing || !time.Now().Before(end) {
+			return
 		}
 	}
 }
@@ -167,6 +164,9 @@ func (g *Group) release() {
 			every *= 10
 		}
 		tick.Reset(every)
+		if n == 1 { // the words first: what waits for one holds NCCL up
+			g.communicator.disconnect(true)
+		}
 		// Never more than one round in flight: a full stream would block us.
 		if done, err := g.drv.StreamQuery(g.abort.stream); !done || err != nil {
 			continue
@@ -183,6 +183,9 @@ func (g *Group) releaseOnce() {
 	}
 	for i := range g.Size() {
 		r := (g.Rank() + i) % g.Size()
+		if g.arena.Base(r) == 0 {
+			continue // a rank that is apart has no word of this one's
+		}
 		_ = g.drv.MemsetD32Async(g.arena.Base(r)+semaphoreAt, 1, words, g.abort.stream)
 	}
 }

@@ -23,8 +23,8 @@ const (
 	leastArena   = semaphoreAt + leastWords*4
 )
 
-// StepBytes is the part of an arena, from its base, that holds the step words of the
-// pooled streams: what an abort reads of a rank.
+// StepBytes is the part of an arena, from its base, that holds the step words of the pooled
+// streams, which an abort reads.
 const StepBytes = stepWords * 4
 
 // wordsOf is how many semaphore words an arena of that many bytes has.
@@ -52,10 +52,10 @@ func ArenaBytes(staging, words int64) int64 {
 	return n
 }
 
-// Arena is one allocation of device memory on each rank, mapped by all of them
-// and laid out equally: what lies at an offset on one rank lies there on every
-// other. Its methods allocate without talking to the peers, so ranks that make
-// the same calls in the same order get the same offsets; plans compare them.
+// Arena is one allocation of device memory on each rank, mapped by all of them and laid out
+// equally: an offset means the same on every rank. Its methods allocate without talking to
+// the peers, so ranks that make the same calls in the same order get the same offsets;
+// plans compare them.
 type Arena struct {
 	bytes int64 // Config.Arena
 	rank  int

@@ -36,79 +36,87 @@ func captured(t *testing.T, g *group.Group, plans ...*toy) (driver.GraphExec, dr
 	return exec, s
 }
 
+type watchCase struct {
+	name  string
+	comes bool // the last rank launches too
+	ctx   func(context.Context) (context.Context, context.CancelFunc)
+	after time.Duration // until Watch returns, at most a second later
+	is    error
+	want  string // in the error; every rank's ends with the same diagnosis
+}
+
+var errWatch = errors.New("the caller's reason")
+
+var watchCases = []watchCase{
+	{"all come", true, context.WithCancel, 0, nil, ""},
+	{"without a deadline", false, context.WithCancel, 3 * time.Second, context.DeadlineExceeded,
+		"it did not drain within 3s (Config.RunTimeout)"},
+	{"deadline", false, func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(ctx, 5*time.Second)
+	}, 5 * time.Second, context.DeadlineExceeded, "watch stream "},
+	{"cancelled", false, func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		time.AfterFunc(time.Second, func() { cancel(errWatch) })
+		return ctx, func() { cancel(nil) }
+	}, time.Second, context.Canceled, "the caller's reason"},
+}
+
 // TestWatch launches a graph of the caller's, whose replays the group does not see, on
 // all ranks or on all but the last, and watches it.
 func TestWatch(t *testing.T) {
-	errCause := errors.New("the caller's reason")
-	for _, x := range []struct {
-		name  string
-		comes bool // the last rank launches too
-		ctx   func(context.Context) (context.Context, context.CancelFunc)
-		after time.Duration // until Watch returns, at most a second later
-		is    error
-		want  string // in the error; every rank's ends with the same diagnosis
-	}{
-		{"all come", true, context.WithCancel, 0, nil, ""},
-		{"without a deadline", false, context.WithCancel, 3 * time.Second, context.DeadlineExceeded,
-			"it did not drain within 3s (Config.RunTimeout)"},
-		{"deadline", false, func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, 5*time.Second)
-		}, 5 * time.Second, context.DeadlineExceeded, "watch stream "},
-		{"cancelled", false, func(ctx context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancelCause(ctx)
-			time.AfterFunc(time.Second, func() { cancel(errCause) })
-			return ctx, func() { cancel(nil) }
-		}, time.Second, context.Canceled, "the caller's reason"},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			inWorld(t, sim.Config{Devices: 3, Seed: 2}, func(w *world) {
-				groups := w.groups(0, 3)
-				each(3, func(r int) {
-					g := groups[r]
-					p, q := newToy(g), newToy(g)
-					exec, s := captured(t, g, p, q)
-					defer func() {
-						if err := errors.Join(g.Driver().GraphExecDestroy(exec),
-							g.Driver().StreamDestroy(s)); err != nil {
-							t.Error(err)
-						}
-						p.close()
-						q.close()
-					}()
-					if r == 2 && !x.comes {
-						<-g.Done()
-						return
-					}
-					if err := g.Driver().GraphLaunch(exec, s); err != nil {
-						t.Error(err)
-					}
-					ctx, cancel := x.ctx(w.Context())
-					defer cancel()
-					start := time.Now()
-					err := g.Watch(ctx, s)
-					if took := time.Since(start); took < x.after || took > x.after+time.Second {
-						t.Errorf("rank %d: Watch returned after %v, want %v", r, took, x.after)
-					}
-					var a *group.AbortError
-					if x.is == nil {
-						if err != nil {
-							t.Errorf("rank %d: %v", r, err)
-						}
-						return
-					}
-					if !errors.As(err, &a) || !errors.Is(err, x.is) ||
-						!strings.Contains(err.Error(), x.want) {
-						t.Fatalf("rank %d: %v, want %v with %q", r, err, x.is, x.want)
-					}
-					if !strings.Contains(err.Error(),
-						"waited for rank 2 at plan 1 (toy), step 2 on copy: Wait ready[2]") {
-						t.Errorf("rank %d does not say who waited for whom: %v", r, err)
-					}
-				})
-				w.leave(groups)
-			})
-		})
+
+	for _, x := range watchCases {
+		t.Run(x.name, x.run)
 	}
+}
+
+func (x watchCase) run(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 3, Seed: 2}, func(w *world) {
+		groups := w.groups(0, 3)
+		each(3, func(r int) {
+			g := groups[r]
+			p, q := newToy(g), newToy(g)
+			exec, s := captured(t, g, p, q)
+			defer func() {
+				if err := errors.Join(g.Driver().GraphExecDestroy(exec),
+					g.Driver().StreamDestroy(s)); err != nil {
+					t.Error(err)
+				}
+				p.close()
+				q.close()
+			}()
+			if r == 2 && !x.comes {
+				<-g.Done()
+				return
+			}
+			if err := g.Driver().GraphLaunch(exec, s); err != nil {
+				t.Error(err)
+			}
+			ctx, cancel := x.ctx(w.Context())
+			defer cancel()
+			start := time.Now()
+			err := g.Watch(ctx, s)
+			if took := time.Since(start); took < x.after || took > x.after+time.Second {
+				t.Errorf("rank %d: Watch returned after %v, want %v", r, took, x.after)
+			}
+			var a *group.AbortError
+			if x.is == nil {
+				if err != nil {
+					t.Errorf("rank %d: %v", r, err)
+				}
+				return
+			}
+			if !errors.As(err, &a) || !errors.Is(err, x.is) ||
+				!strings.Contains(err.Error(), x.want) {
+				t.Fatalf("rank %d: %v, want %v with %q", r, err, x.is, x.want)
+			}
+			if !strings.Contains(err.Error(),
+				"waited for rank 2 at plan 1 (toy), step 2 on copy: Wait ready[2]") {
+				t.Errorf("rank %d does not say who waited for whom: %v", r, err)
+			}
+		})
+		w.leave(groups)
+	})
 }
 
 // TestWatchAnyStream watches streams without a graph.
@@ -267,7 +275,7 @@ func TestTimeouts(t *testing.T) {
 }
 
 // TestDecline has ranks whose Config is wrong by itself: they fail before the rendezvous,
-// and those that come are told at once.
+// and the ranks that come get the error at once.
 func TestDecline(t *testing.T) {
 	for _, x := range []struct {
 		name string

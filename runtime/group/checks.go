@@ -1,6 +1,7 @@
 package group
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,8 +11,7 @@ import (
 	"ovgen/runtime/launch"
 )
 
-// protocol is the version of what the ranks tell each other and of the layouts
-// of page and arena.
+// protocol is the version of the ranks' messages and of the layouts of page and arena.
 const protocol = 1
 
 // identity is a rank's message to the others before anything is shared.
@@ -19,16 +19,23 @@ type identity struct {
 	Protocol int
 	Host     string // boot id and host name
 	Pid      int
-	Driver   string // "cuda", or empty where it is not available
-	Why      string // it is not
+	Process  string // no other process has it
+	Local    bool
+	Context  uintptr // of the device, for ranks of one process
+	Driver   string  // "cuda", or empty where it is not available
+	Why      string  // it is not
 	UUID     driver.UUID
 	Device   string // "NVIDIA H200 (device 2)"
 	Arena    int64
+	Apart    bool
 }
+
+// process tells this process from all others.
+var process = rand.Text()
 
 // CheckError reports that the ranks don't fit together. Every rank gets the same.
 type CheckError struct {
-	Check string // "host", "protocol", "driver", "device", "peer access", "arena"
+	Check string // "host", "protocol", "process", "driver", "device", "peer access", "arena"
 	Ranks []int  // that don't fit
 	Text  string // the mistake, and what to do
 }
@@ -76,6 +83,14 @@ func checkAlike(all []identity) error {
 				fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
 					"(start all ranks of a group on one machine, in one container)", first.Host, r,
 					id.Host)}
+		case id.Local != first.Local:
+			return &CheckError{"process", pair,
+				fmt.Sprintf("Config.Local is %v on rank 0 and %v on rank %d (set it to the same on all ranks)",
+					first.Local, id.Local, r)}
+		case id.Local && id.Process != first.Process:
+			return &CheckError{"process", pair,
+				fmt.Sprintf("rank 0 is in process %d, rank %d in another, %d, and Config.Local is for ranks of one "+
+					"(leave it false)", first.Pid, r, id.Pid)}
 		case id.Driver != first.Driver:
 			return &CheckError{"driver", pair,
 				fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)",
@@ -84,6 +99,9 @@ func checkAlike(all []identity) error {
 			return &CheckError{"arena", pair,
 				fmt.Sprintf("rank 0 has an arena of %d bytes, rank %d of %d "+
 					"(set Config.Arena to the same on all ranks)", first.Arena, r, id.Arena)}
+		case id.Apart != first.Apart:
+			return &CheckError{"peer access", pair,
+				fmt.Sprintf("rank 0 has Config.Apart %t, rank %d %t (set it to the same on all ranks)", first.Apart, r, id.Apart)}
 		}
 		for other := range r {
 			if all[other].UUID == id.UUID {
@@ -129,6 +147,19 @@ func linked(d driver.Driver, rank int, all []identity) ([]bool, error) {
 	return links, nil
 }
 
+// enableAccess lets this rank's device use the memory of the others, whose contexts are in this process.
+func enableAccess(d driver.Driver, rank int, all []identity) error {
+	for r, id := range all {
+		if r == rank {
+			continue
+		}
+		if err := d.CtxEnablePeerAccess(id.Context); err != nil {
+			return fmt.Errorf("reach the memory of rank %d: %w", r, err)
+		}
+	}
+	return nil
+}
+
 // checkAccess reads every rank's answers.
 func checkAccess(all [][]byte) error {
 	for r, blob := range all {
@@ -140,7 +171,8 @@ func checkAccess(all [][]byte) error {
 			if text != "" {
 				return &CheckError{"peer access", []int{r, to},
 					fmt.Sprintf("rank %d can't map rank %d's memory: %s "+
-						"(choose devices joined by NVLink or PCIe peer access: nvidia-smi topo -p2p r)",
+						"(choose devices joined by NVLink or PCIe peer access, as nvidia-smi topo -p2p r shows, "+
+						"or set Config.Apart for plans by NCCL alone)",
 						r, to, text)}
 			}
 		}

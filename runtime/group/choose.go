@@ -139,7 +139,7 @@ func (c Config) openDriver(name string) (driver.Driver, error) {
 	return d, nil
 }
 
-// choice describes the chosen driver, and why those before it were not.
+// choice describes the chosen driver, and why each driver before it was not chosen.
 func (c Config) choiceText(name string, refused []string) string {
 	switch {
 	case c.Driver != nil:

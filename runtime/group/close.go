@@ -29,6 +29,9 @@ func (g *Group) Close(ctx context.Context) error {
 
 func (g *Group) leave(ctx context.Context) error {
 	aborted := g.failure() != nil
+	if aborted {
+		g.communicator.disconnect(true)
+	}
 	left := g.closePlans(ctx, aborted)
 	aborted = g.failure() != nil
 	g.closing.Store(true)
@@ -42,6 +45,7 @@ func (g *Group) leave(ctx context.Context) error {
 			stop() // peers that leave are no news any more
 		}
 	}
+	g.communicator.disconnect(aborted)
 	err := g.settle()
 	stop()
 	select {
@@ -54,7 +58,7 @@ func (g *Group) leave(ctx context.Context) error {
 			fmt.Errorf("close the group: its streams did not drain, "+
 				"its device memory stays until the process ends: %w", err), g.client.Close())
 	}
-	return errors.Join(left, refused, g.teardown())
+	return errors.Join(left, refused, g.freed(leaveTimeout), g.teardown())
 }
 
 // closePlans closes the plans that are still open. After an abort each would only say
@@ -73,7 +77,7 @@ func (g *Group) closePlans(ctx context.Context, aborted bool) error {
 	return errors.Join(errs...)
 }
 
-// settle waits for a run that is being issued, and for those in flight.
+// settle waits for a run that is being issued, and for the runs in flight.
 func (g *Group) settle() error {
 	select {
 	case g.runs.issue <- struct{}{}:

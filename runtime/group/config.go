@@ -17,6 +17,9 @@ type Config struct {
 	Rank, Size int
 	// Job names the group on this machine: all its ranks and no others use it.
 	Job string
+	// Local says that all ranks of the group are in this process, each on a device of its own and driven by
+	// its own goroutine. They reach each other's memory by peer access instead of CUDA IPC. JoinAll sets it.
+	Local bool
 	// Driver is an opened device, left open by Close; nil opens one of Backend.
 	Driver driver.Driver
 	// Decorate wraps the driver that Join opens, for tests that delay or fail
@@ -39,6 +42,9 @@ type Config struct {
 	// 65536 at least. ArenaBytes computes what plans need, and plan.Memory what each
 	// of them does.
 	Arena int64
+	// Apart lets ranks join whose devices have no access to each other's memory: the group then
+	// makes plans of schedules by NCCL only, and Group.Choice says so. It is the same on all ranks.
+	Apart bool
 	// Graphs is how many graphs of its own each plan keeps, for the bindings that Replay or Run used
 	// last; 0 means DefaultGraphs. The layers that share a plan need one each, unless the caller captures
 	// them in a graph of its own: CUDA takes device memory for every one.

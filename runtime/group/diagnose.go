@@ -10,9 +10,9 @@ import (
 )
 
 // diagnose finds where this rank's run of a plan waits: on each stream, at the first wait
-// after the one its step word names. Of several plans that a replay may be at, it is the
-// one that the words show in its midst, else probably the one that was captured after the
-// last that has begun.
+// after the one its step word names. Where a replay may be at several plans, it is the plan
+// that the words show unfinished, else probably the one captured after the last plan that
+// has begun.
 func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error) (Wait, bool) {
 	var step Step
 	var plan int
@@ -69,8 +69,8 @@ func amidst(steps []Step, plan int, words map[string]uint32) bool {
 	return false
 }
 
-// stepWords is the values of the streams' step words, by stream. Of streams that differ by
-// priority alone, that of the plan counts.
+// stepWords is the values of the streams' step words, by stream. Among streams that differ
+// by priority alone, the plan's counts.
 func (p *pool) stepWords(plan int, words []uint32) map[string]uint32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,6 +107,9 @@ func blocked(steps []Step, plan int, words map[string]uint32) (at Step, sure, ok
 			} else {
 				certain = false // the last wait of this run, or of the run before
 			}
+		}
+		if next.Unmarked && len(waits[name]) > 1 {
+			certain = false // the words do not say which of them it is
 		}
 		if !ok || certain && !sure || certain == sure && next.Number < at.Number {
 			at, sure, ok = next, certain, true
@@ -205,7 +208,7 @@ func (p *page) tell(w Wait) {
 	p.writeText(sectionText, textBytes, w.Text)
 }
 
-// waits is the waits that all ranks have told.
+// waits is the waits that all ranks have reported.
 func (p *page) waits() []Wait {
 	var all []Wait
 	for r := range p.size {

@@ -13,8 +13,8 @@ import (
 	"ovgen/verify/simtest"
 )
 
-// onRanks runs f as each rank of a simulated node, in one process. Ranks on GPUs are
-// processes, and call Join with what their launcher gave them: group.Config{}.
+// onRanks runs f as each rank of a simulated node, in one process. Ranks on GPUs that are
+// processes call Join with what their launcher gave them: group.Config{}.
 func onRanks(n int, f func(ctx context.Context, g *group.Group) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -37,6 +37,23 @@ func ExampleJoin() {
 	// rank 0 of 2
 	// rank 1 of 2
 	// error: <nil>
+}
+
+// A server that holds all GPUs of a host is one process: it has a rank for each of them.
+func ExampleJoinAll() {
+	ctx := context.Background()
+	ranks, err := group.JoinAll(ctx, group.Config{Backend: "sim", Devices: []int{0, 1}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = ranks.Each(func(g *group.Group) error { // as a process would: New, Bind, Run, ...
+		_, err := g.Gather(ctx, "greet", nil)
+		return err
+	})
+	fmt.Println(len(ranks), "ranks:", errors.Join(err, ranks.Close(ctx)))
+	// Output:
+	// 2 ranks: <nil>
 }
 
 // A rank that gives up ends the runs of all: each of them learns who and why.

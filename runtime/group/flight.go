@@ -38,7 +38,7 @@ type runs struct {
 	ring     [flights]flight // in order of seq
 	head     int
 	n        int
-	tail     flight // the youngest of those for which the ring had no place
+	tail     flight // the youngest of the flights for which the ring had no place
 	hasTail  bool   // tail is in flight
 }
 

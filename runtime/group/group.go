@@ -17,22 +17,24 @@ import (
 // from any goroutine, except that collective ones (Gather, Close and the calls
 // of plans that are collective) are made in the same order on all ranks.
 type Group struct {
-	config  Config
-	choice  string
-	drv     driver.Driver
-	owned   bool // Join opened the driver, so Close closes it
-	client  *store.Client
-	pids    []int // of the ranks' processes
-	links   []bool
-	arena   *Arena
-	imports *ipc.Cache
-	page    *page
-	pool    pool
-	plans   plans
-	runs    runs
-	abort   abort
-	watch   watch
-	told    atomic.Bool // a caller has been told in full why the group was aborted
+	config       Config
+	choice       string
+	drv          driver.Driver
+	owned        bool // Join opened the driver, so Close closes it
+	client       *store.Client
+	pids         []int // of the ranks' processes
+	links        []bool
+	apart        bool // ranks can't reach each other's memory
+	arena        *Arena
+	imports      *ipc.Cache
+	page         *page
+	pool         pool
+	plans        plans
+	runs         runs
+	abort        abort
+	watch        watch
+	communicator communicator
+	told         atomic.Bool // a caller has got the whole reason why the group was aborted
 
 	collective chan struct{} // one collective call at a time
 	done       chan struct{} // closed by the abort, else by Close
@@ -57,6 +59,9 @@ func (g *Group) Choice() string { return g.choice }
 // NVLink reports whether NVLink joins this rank's device to that of another rank.
 func (g *Group) NVLink(rank int) bool { return g.links[rank] }
 
+// Apart reports whether ranks can't reach each other's memory, as Config.Apart allows.
+func (g *Group) Apart() bool { return g.apart }
+
 // CallTimeout is Config.CallTimeout: the bound of collective calls.
 func (g *Group) CallTimeout() time.Duration { return g.config.CallTimeout }
 
@@ -66,17 +71,16 @@ func (g *Group) Graphs() int { return g.config.Graphs }
 // Arena is this rank's device memory that every peer maps, and theirs.
 func (g *Group) Arena() *Arena { return g.arena }
 
-// Imports is the cache of what this rank's plans have exported to peers and
+// Imports is the cache of the memory that this rank's plans have exported to peers and
 // opened of theirs. Plans close their share before the group closes.
 func (g *Group) Imports() *ipc.Cache { return g.imports }
 
 // Done is closed when the group has been aborted, and when it is closed.
 func (g *Group) Done() <-chan struct{} { return g.done }
 
-// Err is nil while the group is whole and after a clean Close, else an
-// *AbortError. It reads the abort word itself: once the caller has synchronised
-// with what it enqueued, nil means that every result is right. Err tells the whole
-// story whenever it is asked.
+// Err is nil while the group is whole and after a clean Close, else an *AbortError. It
+// reads the abort word itself: once the caller has synchronised with what it enqueued, nil
+// means that every result is right. Err always gives the whole story.
 func (g *Group) Err() error {
 	err := g.failure()
 	if err != nil {
@@ -94,8 +98,8 @@ func (g *Group) failure() error {
 	return g.abort.failure()
 }
 
-// aborted is failure with the whole story for the first caller; for those after it
-// an error that only refers to it.
+// aborted is failure with the whole story for the first caller; for later ones an error
+// that only refers to it.
 func (g *Group) aborted() error {
 	err := g.failure()
 	if err != nil && g.told.Swap(true) {

@@ -13,13 +13,13 @@ import (
 	"ovgen/runtime/launch"
 )
 
-// Join makes this process a rank of the job that c names. It is collective: it
-// returns when all ranks have come, checked each other and mapped each other's
-// arena, or gives every rank an error and leaves nothing open. Errors wrap
-// *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
-// *ProbeError, and driver.ErrUnavailable where this machine or build has no driver
-// that serves, or is not for Linux. A Config that is wrong by itself is refused before
-// the rendezvous, and the peers that come within a second are told.
+// Join makes its caller a rank of the job that c names: this process or, with Config.Local,
+// a goroutine of it. It is collective: it returns when all ranks have come, checked each
+// other and mapped each other's arena, or gives every rank an error and leaves nothing
+// open. Errors wrap *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
+// *ProbeError, and driver.ErrUnavailable where this machine or build has no driver that
+// serves, or is not for Linux. A Config that is wrong by itself is refused before the
+// rendezvous, and the peers that come within a second get an error.
 func Join(ctx context.Context, c Config) (*Group, error) {
 	if err := launch.Supported(); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
@@ -97,7 +97,7 @@ func (g *Group) chooseDriver(ctx context.Context) error {
 			return err
 		}
 		if err == nil {
-			g.choice = g.config.choiceText(name, refused)
+			g.choice = g.config.choiceText(name, refused) + g.choice
 			return nil
 		}
 		if i == len(candidates)-1 {
@@ -125,13 +125,15 @@ func simulated(name string, err error) string {
 func (g *Group) tryDriver(ctx context.Context, name string) (why string, err error) {
 	d, err := g.config.openDriver(name)
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
-	id := identity{Protocol: protocol, Pid: os.Getpid(), Arena: g.config.Arena, Driver: name}
+	id := identity{Protocol: protocol, Pid: os.Getpid(), Process: process, Local: g.config.Local,
+		Arena: g.config.Arena, Apart: g.config.Apart, Driver: name}
 	unavailable := errors.Is(err, driver.ErrUnavailable)
 	if unavailable {
 		id.Driver, id.Why, err = "", err.Error(), nil
 	} else if err == nil {
 		p := d.Properties()
-		id.UUID, id.Device = p.UUID, fmt.Sprintf("%s (device %d)", p.Name, p.Ordinal)
+		id.UUID, id.Context = p.UUID, d.Context()
+		id.Device = fmt.Sprintf("%s (device %d)", p.Name, p.Ordinal)
 		id.Host, err = hostIdentity()
 	}
 	blob, _ := json.Marshal(id)
@@ -159,10 +161,21 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	if blobs, err = g.agree(ctx, "check peer access", blob, nil); err != nil {
 		return "", err
 	}
-	if err := checkAccess(blobs); err != nil {
+	err = checkAccess(blobs)
+	var unreached *CheckError
+	switch {
+	case errors.As(err, &unreached) && g.config.Apart:
+		g.apart, g.links = true, make([]bool, g.Size())
+		g.choice = fmt.Sprintf("; plans by NCCL alone, since rank %d can't map rank %d's memory", unreached.Ranks[0],
+			unreached.Ranks[1])
+		return "", nil
+	case err != nil:
 		return err.Error(), errors.Join(err, g.closeDriver())
 	}
 	g.links, err = linked(d, g.Rank(), all)
+	if err == nil && g.config.Local {
+		err = enableAccess(d, g.Rank(), all)
+	}
 	_, err = g.agree(ctx, "look at the links", nil, err)
 	return "", err
 }
@@ -197,11 +210,16 @@ func (g *Group) makePage(ctx context.Context) error {
 
 // makeArena allocates this rank's arena, zeroes its words, and maps the peers'.
 func (g *Group) makeArena(ctx context.Context) error {
-	g.imports = ipc.New(g.drv, g.Rank())
+	if g.imports = ipc.New(g.drv, g.Rank()); g.config.Local {
+		g.imports = ipc.NewLocal(g.drv, g.Rank())
+	}
 	a := &Arena{bytes: g.config.Arena, rank: g.Rank(), bases: make([]driver.Ptr, g.Size())}
 	g.arena = a
 	export, err := g.exportArena()
-	if err != nil {
+	if err == nil && g.apart { // each rank keeps its own
+		err = export.Close()
+	}
+	if err != nil || g.apart {
 		_, err = g.agree(ctx, "exchange arenas", nil, err)
 		return err
 	}

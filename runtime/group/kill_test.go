@@ -154,7 +154,7 @@ func TestChoice(t *testing.T) {
 		t.Setenv(launch.EnvDriver, "")
 		each(2, func(r int) {
 			g, err := group.Join(t.Context(),
-				group.Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"),
+				group.Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"), Local: true,
 					Backend: x.backend, Timeout: 5 * time.Second})
 			text := ""
 			if err != nil {

@@ -21,7 +21,7 @@ const (
 
 	sectionBytes  = 2048
 	sectionRuns   = 0    // uint64: runs begun by this rank's host
-	sectionTold   = 8    // 1: since the abort it has read its step words and told what it waited for
+	sectionTold   = 8    // 1: since the abort it has read its step words and written its waits
 	sectionClosed = 12   // 1: it has closed its imports
 	sectionProbe  = 20   // word that Join blocks a stream on
 	sectionKind   = 24   // of its reason to abort

@@ -21,8 +21,10 @@ type Step struct {
 	Number int    // from 1, as written into step words
 	Stream string // the pooled stream's String
 	Wait   bool   // the step waits for the peers
-	Peers  []int
-	Text   string // "Wait ready[2]"
+	// Unmarked: the step writes no step word, as collectives do not.
+	Unmarked bool
+	Peers    []int
+	Text     string // "Wait ready[2]"
 }
 
 // Closer is a Tracer that the group closes when the group is closed first.

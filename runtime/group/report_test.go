@@ -14,12 +14,13 @@ func TestReports(t *testing.T) {
 		err  error
 		want [3]bool
 	}{
-		"nothing":       {nil, [3]bool{}},
-		"an own error":  {errors.New("no such file"), [3]bool{true, true, true}},
-		"an abort":      {wrap(&AbortError{By: 1, Cause: errors.New("x")}), [3]bool{false, true, false}},
-		"a failed peer": {wrap(&PeerError{Rank: 2}), [3]bool{false, false, true}},
-		"a dead rank":   {wrap(&store.GoneError{Rank: 2}), [3]bool{true, false, false}},
-		"rank 0 dead":   {wrap(&store.GoneError{Rank: 0}), [3]bool{false, true, false}},
+		"nothing":              {nil, [3]bool{}},
+		"an own error":         {errors.New("no such file"), [3]bool{true, true, true}},
+		"an abort":             {wrap(&AbortError{By: 1, Cause: errors.New("x")}), [3]bool{false, true, false}},
+		"a failed peer":        {wrap(&PeerError{Rank: 2}), [3]bool{false, false, true}},
+		"ranks that don't fit": {wrap(&CheckError{Ranks: []int{1, 2}}), [3]bool{false, true, false}},
+		"a dead rank":          {wrap(&store.GoneError{Rank: 2}), [3]bool{true, false, false}},
+		"rank 0 dead":          {wrap(&store.GoneError{Rank: 0}), [3]bool{false, true, false}},
 		"an abort for it": {wrap(&AbortError{By: 1, Cause: &store.GoneError{Rank: 2}}),
 			[3]bool{false, true, false}},
 	} {

@@ -22,15 +22,23 @@ import (
 type world struct {
 	*testing.T
 	*simtest.Node
+	local bool // the ranks are in one process, else each in its own
 	wrap  func(rank int, d driver.Driver) driver.Driver
 	tally []*tally // of all drivers that were given out
 }
 
-// inWorld runs f in a bubble of virtual time.
+// inWorld runs f with ranks that are processes, and again with ranks of one process.
 func inWorld(t *testing.T, c sim.Config, f func(w *world)) {
 	t.Helper()
+	t.Run("processes", func(t *testing.T) { inBubble(t, c, false, f) })
+	t.Run("one process", func(t *testing.T) { inBubble(t, c, true, f) })
+}
+
+// inBubble runs f in a bubble of virtual time.
+func inBubble(t *testing.T, c sim.Config, local bool, f func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, Node: simtest.NewNode(c)}
+		w := &world{T: t, Node: simtest.NewNode(c), local: local}
 		defer w.Close()
 		f(w)
 		for i, d := range w.tally {
@@ -54,14 +62,14 @@ func (w *world) counted(device int, d driver.Driver) driver.Driver {
 	return count
 }
 
-// configs are those of n ranks of a new job, on devices first and up.
+// configs are the Configs of n ranks of a new job, on devices first and up.
 func (w *world) configs(first, n int) []group.Config {
 	cs, err := w.Configs(first, n)
 	if err != nil {
 		panic(err)
 	}
 	for r := range cs {
-		cs[r].Driver, cs[r].Timeout = w.counted(first+r, cs[r].Driver), 3*time.Second
+		cs[r].Driver, cs[r].Timeout, cs[r].Local = w.counted(first+r, cs[r].Driver), 3*time.Second, w.local
 	}
 	return cs
 }

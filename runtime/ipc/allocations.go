@@ -44,7 +44,7 @@ func (a *allocations) add(base driver.Ptr, bytes int64) {
 	if from > 0 && base < a.list[from-1].end() {
 		from--
 	}
-	a.list = slices.Replace(a.list, from, to, made) // what it replaces was freed behind the cache's back
+	a.list = slices.Replace(a.list, from, to, made) // memory freed without the cache's knowledge
 }
 
 func (a *allocations) remove(base driver.Ptr) {
@@ -80,6 +80,9 @@ type guarded struct {
 // Driver is the cache's driver, except that MemFree of an allocation that peers may have open is
 // refused; the error wraps ErrInUse. Memory that it allocated must be freed by it.
 func (c *Cache) Driver() driver.Driver { return c.guarded }
+
+// Collectives are those of the cache's driver.
+func (g *guarded) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(g.Driver) }
 
 // MemAlloc allocates and remembers.
 func (g *guarded) MemAlloc(bytes int64) (driver.Ptr, error) {

@@ -42,7 +42,7 @@ func TestAllocations(t *testing.T) {
 	}
 	a.remove(0x2080) // no base
 	wants(0x2080, 0x2000, 0x1000)
-	a.add(0x2800, 0x900) // over memory that was freed behind its back
+	a.add(0x2800, 0x900) // over memory that was freed without its knowledge
 	wants(0x2000, 0, 0)
 	wants(0x3050, 0x2800, 0x900)
 	wants(0x1000, 0x1000, 0x80)

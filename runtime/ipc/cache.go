@@ -42,9 +42,15 @@ type key struct {
 	identity
 }
 
-// New makes the cache of one rank.
-func New(d driver.Driver, rank int) *Cache {
-	c := &Cache{driver: d, rank: rank, exports: map[identity]*exported{}, imports: map[key]*imported{}}
+// New makes the cache of one rank, which reaches its peers' memory by CUDA IPC.
+func New(d driver.Driver, rank int) *Cache { return newCache(d, d, rank) }
+
+// NewLocal makes the cache of one rank whose peers are in its process. Its device must have access to
+// theirs (CtxEnablePeerAccess).
+func NewLocal(d driver.Driver, rank int) *Cache { return newCache(d, addresses{d}, rank) }
+
+func newCache(d, handles driver.Driver, rank int) *Cache {
+	c := &Cache{driver: handles, rank: rank, exports: map[identity]*exported{}, imports: map[key]*imported{}}
 	c.guarded = &guarded{Driver: d, cache: c}
 	return c
 }

@@ -20,21 +20,37 @@ type pair struct {
 	caches  [2]*Cache
 }
 
+// inPair runs f with two processes, and again with two ranks of one process.
 func inPair(t *testing.T, f func(p *pair)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w := sim.NewWorld(sim.Config{Devices: 2})
-		defer w.Close()
-		p := &pair{T: t}
-		for r := range p.caches {
-			d, err := w.Open(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.drivers[r], p.caches[r] = d, New(d, r)
+	for name, local := range map[string]bool{"processes": false, "one process": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := sim.NewWorld(sim.Config{Devices: 2})
+				defer w.Close()
+				f(newPair(t, w, local))
+			})
+		})
+	}
+}
+
+func newPair(t *testing.T, w *sim.World, local bool) *pair {
+	p := &pair{T: t}
+	make := New
+	if local {
+		make = NewLocal
+	}
+	for r := range p.caches {
+		d, err := w.Open(r)
+		p.must(err)
+		p.drivers[r], p.caches[r] = d, make(d, r)
+	}
+	for r, d := range p.drivers {
+		if local {
+			p.must(d.CtxEnablePeerAccess(p.drivers[1-r].Context()))
 		}
-		f(p)
-	})
+	}
+	return p
 }
 
 func (p *pair) must(err error) {
@@ -155,7 +171,11 @@ func TestExportRefuses(t *testing.T) {
 		p.must(err)
 		mapped, err := c.MemMapped(64)
 		p.must(err)
-		plain := p.alloc(0, 64)
+		plain, theirs := p.alloc(0, 64), p.alloc(1, 64)
+		foreign := "export" // another process's address is none here
+		if a, err := c.PointerGetAttributes(theirs); err == nil && a.Ordinal == 1 {
+			foreign = "it is memory of device 1, and the rank runs on device 0"
+		}
 		for _, x := range []struct {
 			at    driver.Ptr
 			bytes int64
@@ -168,6 +188,7 @@ func TestExportRefuses(t *testing.T) {
 			{plain + 16, 64, "64 bytes wanted, and its allocation holds 48", nil},
 			{plain, 0, "0 bytes wanted", nil},
 			{16, 64, "export 0x10", nil},
+			{theirs, 64, foreign, nil},
 		} {
 			_, err := p.caches[0].Export(x.at, x.bytes)
 			if err == nil || !strings.Contains(err.Error(), x.want) || x.is != nil && !errors.Is(err, x.is) {

@@ -33,14 +33,14 @@ type Export struct {
 	closed bool
 }
 
-// Export readies device memory for an exchange. Memory that CUDA IPC can't
-// export is refused with the reason; the error wraps driver.ErrNotExportable.
+// Export readies device memory for an exchange. Memory that peers can't reach is refused with
+// the reason; the error wraps driver.ErrNotExportable.
 func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 	attributes, err := c.driver.PointerGetAttributes(p)
 	if err != nil {
 		return nil, fmt.Errorf("export %#x: %w", p, err)
 	}
-	if why := refusal(attributes); why != "" {
+	if why := refusal(attributes, c.driver.Properties().Ordinal); why != "" {
 		return nil, fmt.Errorf("export %#x: it is %s: %w", p, why, driver.ErrNotExportable)
 	}
 	base, size, err := c.driver.MemGetAddressRange(p)
@@ -68,11 +68,14 @@ func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 	return &Export{cache: c, of: e, offset: offset, bytes: bytes}, nil
 }
 
-// refusal says why CUDA IPC can't export memory with these attributes.
-func refusal(a driver.PointerAttributes) string {
+// refusal says why neither CUDA IPC nor peer access lets peers reach memory with these attributes, or that
+// it is another device's than the rank's.
+func refusal(a driver.PointerAttributes, device int) string {
 	switch {
 	case !a.Device:
 		return "not device memory (allocate it with cuMemAlloc)"
+	case a.Ordinal != device:
+		return fmt.Sprintf("memory of device %d, and the rank runs on device %d (allocate it there)", a.Ordinal, device)
 	case a.Pooled:
 		return "from a stream-ordered pool, cuMemAllocAsync (allocate it with cuMemAlloc; in PyTorch use " +
 			"the native allocator)"

@@ -16,7 +16,10 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: Reduce, Terms: 2},
 	{Kind: Get, PreWait: One, PostPost: One},
 	{Kind: Get, Number: 2, PreWait: One},
+	{Kind: Get, Number: 3, PreWait: One, PostPost: One, ByBlocks: true},
 	{Kind: Shot, PrePost: EachPeer, PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 3, Varies: true},
+	{Kind: Shot, Number: 2, PrePost: EachPeer, PreWait: EachPeer, Terms: 2, ByBlocks: true},
+	{Kind: Gather, PreWait: EachPeer, Terms: 3, Varies: true, ByBlocks: true},
 }}
 
 // TestCode: sums have a kernel for each element type, and parameters are of 8 bytes each.
@@ -29,7 +32,9 @@ func TestCode(t *testing.T) {
 		{"wait", 2 + 1 + 2}, {"post", 2 + 1}, {"copy", 3},
 		{"reduce_bf16", 2 + 2}, {"reduce_fp32", 2 + 2},
 		{"get", 2 + 2 + 1 + 3}, {"get2", 1 + 2 + 1 + 3},
-		{"shot_bf16", 8 + 1 + 2 + 1 + 3 + 3}, {"shot_fp32", 8 + 1 + 2 + 1 + 3 + 3},
+		{"get3", 2 + 2 + 2 + 3}, {"shot_bf16", 8 + 1 + 2 + 1 + 3 + 3}, {"shot_fp32", 8 + 1 + 2 + 1 + 3 + 3},
+		{"shot2_bf16", 4 + 1 + 2 + 2 + 2 + 2}, {"shot2_fp32", 4 + 1 + 2 + 2 + 2 + 2},
+		{"gather", 2 + 1 + 2 + 2 + 3 + 3},
 	}
 	var got []kernel
 	for _, k := range all.Code() {
@@ -47,6 +52,12 @@ func TestTouches(t *testing.T) {
 	}
 	data := func(kind driver.TouchKind, at driver.Ptr, bytes int64, typ driver.Type) driver.Touch {
 		return driver.Touch{Kind: kind, At: at, Bytes: bytes, Type: typ}
+	}
+	of := func(block int, list ...driver.Touch) []driver.Touch {
+		for i := range list {
+			list[i].Block = block
+		}
+		return list
 	}
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
 	for _, c := range []struct {
@@ -69,6 +80,23 @@ func TestTouches(t *testing.T) {
 			data(read, 400, 8, driver.FP32), data(read, 500, 8, driver.FP32), data(write, 300, 8, driver.FP32),
 			word(write, 204, 0), word(write, 110, 0), word(write, 200, 7), word(post, 120, 1),
 			word(wait, 130, 1), word(write, 130, 0), word(write, 200, 7)}},
+		// By blocks, here two: words 12 bytes apart, parts of whole lines, the step noted by the first.
+		{"get3", []uint64{100, 104, 200, 7, 3, 2, 300, 1000, 200}, slices.Concat(
+			of(1, word(wait, 100, 1), data(read, 1000, 128, 0), data(write, 300, 128, 0), word(write, 100, 0),
+				word(write, 200, 7), word(post, 104, 1)),
+			of(2, word(wait, 112, 1), data(read, 1128, 72, 0), data(write, 428, 72, 0), word(write, 112, 0),
+				word(post, 116, 1)))},
+		{"gather", []uint64{100, 0, 1, 200, 7, 3, 2, 300, 200, 2, 1000, 2000, 0}, slices.Concat(
+			of(1, word(wait, 100, 1), data(read, 1000, 128, 0), data(write, 300, 128, 0), data(read, 2000, 128, 0),
+				data(write, 500, 128, 0), word(write, 100, 0), word(write, 200, 7)),
+			of(2, word(wait, 112, 1), data(read, 1128, 72, 0), data(write, 428, 72, 0), data(read, 2128, 72, 0),
+				data(write, 628, 72, 0), word(write, 112, 0)))},
+		{"shot2_fp32", []uint64{100, 0, 110, 0, 1, 200, 7, 3, 2, 300, 40, 1000, 2000}, slices.Concat(
+			of(1, word(post, 100, 1), word(wait, 110, 1), data(read, 1000, 128, driver.FP32),
+				data(read, 2000, 128, driver.FP32), data(write, 300, 128, driver.FP32), word(write, 110, 0), word(write, 200, 7)),
+			of(2, word(post, 112, 1), word(wait, 122, 1),
+				data(read, 1128, 32, driver.FP32),
+				data(read, 2128, 32, driver.FP32), data(write, 428, 32, driver.FP32), word(write, 122, 0)))},
 	} {
 		list := all.Code()
 		k := list[slices.IndexFunc(list, func(k driver.Kernel) bool { return k.Name == c.name })]

@@ -85,8 +85,10 @@ func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Pt
 	s.sum(q, on, s.signal(q, on, Shot, x), dst, bytes, terms)
 }
 
-// Apply sets dst, of so many bytes, to a function of its operands; rows that a function takes are given by Row.
-func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64, operands ...driver.Ptr) {
+// Apply sets dst, of so many bytes, to a function of its operands; rows that a function takes are
+// given by Row.
+func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
+	operands ...driver.Ptr) {
 	s.sum(q, on, s.find(q, function, nil), dst, bytes, operands)
 }
 
@@ -94,6 +96,13 @@ func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Pt
 func (s *Set) Row(at driver.Ptr, bytes int64) *Set {
 	s.row.at, s.row.bytes, s.row.is = at, bytes, true
 	return s
+}
+
+// Gather copies tensors of so many bytes each, one after another from dst on, between a post to
+// every peer and a wait for all of them, before and after.
+func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, tensors ...driver.Ptr) {
+	x.From, x.To = plan.EveryPeer, plan.EveryPeer
+	s.signal(q, on, Gather, x).terms(q, on, 1, dst, bytes, tensors)
 }
 
 // find is the kernel of a kind that signals so; the run fails where there is none.
@@ -118,7 +127,7 @@ func (k *kernel) fits(x *plan.Signals) bool {
 		}
 		return One
 	}
-	return k.words() == [4]Words{words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
+	return k.ByBlocks == x.ByBlocks() && k.words() == [4]Words{words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
 		words(x.PostPost, x.To), words(x.PostWait, plan.EveryPeer)}
 }
 
@@ -136,7 +145,11 @@ func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals) 
 	if k.Waits() {
 		k.params[k.step], k.params[k.value] = uint64(w.Step), uint64(w.Value)
 	}
-	k.params[k.block] = uint64(q.CountWord(on))
+	if k.ByBlocks {
+		k.params[k.away] = uint64(w.Stride)
+	} else {
+		k.params[k.block] = uint64(q.CountWord(on))
+	}
 	return k
 }
 
@@ -155,36 +168,51 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 		return
 	}
 	k.params[k.dst], k.params[k.src], k.params[k.bytes] = uint64(dst), uint64(src), uint64(bytes)
-	k.enqueue(q, on, k.grid(bytes), threads)
+	k.work(q, on, bytes)
 }
 
-// sum launches the sum of terms, and of the row if there is one.
+// sum launches the sum of terms, and of the row if there is one, or a function of them.
 func (s *Set) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
-	row := s.row
+	size := s.element.Size()
+	if k != nil && k.Row {
+		k.params[k.row], k.params[k.row+1] = uint64(s.row.at), uint64(s.row.bytes/size)
+	}
 	s.row.is = false
+	k.terms(q, on, size, dst, bytes, terms)
+}
+
+// terms launches a sum, a function or a gather, which counts in units of so many bytes.
+func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	if k == nil {
 		return
 	}
 	if n := len(terms); n > k.Terms || n < k.Terms && !k.Varies {
-		q.Fail(fmt.Errorf("kernel %s adds %d terms, and was made for %d", k.Base(), n, k.Terms))
+		q.Fail(fmt.Errorf("kernel %s takes %d terms, and was made for %d", k.Base(), n, k.Terms))
 		return
 	}
-	size := s.element.Size()
-	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/size)
+	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/unit)
 	if k.Varies {
 		k.params[k.n] = uint64(len(terms))
 	}
 	for i, x := range terms {
-		k.params[k.terms+i] = uint64(x)
+		k.params[k.layout.terms+i] = uint64(x)
 	}
-	if k.Row {
-		k.params[k.row], k.params[k.row+1] = uint64(row.at), uint64(row.bytes/size)
-	}
-	k.enqueue(q, on, k.grid(bytes), threads)
+	k.work(q, on, bytes)
 }
 
-// grid is how many blocks so many bytes take, 16 bytes a thread.
-func (k *kernel) grid(bytes int64) int { return int(min(bytes/(16*threads)+1, k.Kind.Blocks())) }
+// work launches as many blocks as that many bytes take, 16 bytes a thread. By blocks, it is as
+// many on every rank: the kernels at both sides of a semaphore work at equal parts.
+func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
+	most := k.Kind.Blocks()
+	if k.ByBlocks {
+		most = plan.MostBlocks
+	}
+	blocks := int(min(bytes/(16*threads)+1, most))
+	if k.ByBlocks {
+		k.params[k.block] = uint64(blocks)
+	}
+	k.enqueue(q, on, blocks, threads)
+}
 
 // enqueue launches the kernel, in one dimension.
 func (k *kernel) enqueue(q *plan.Queue, on *plan.Stream, grid, block int) {

@@ -10,11 +10,12 @@ type layout struct {
 	count int     // how many words each list that may vary has
 	step  int     // address of the stream's step word
 	value int     // what that gets
-	block int     // address of the word in which blocks count themselves
+	away  int     // words from a block's to the next one's, by blocks
+	block int     // address of the word in which blocks count themselves; by blocks their number
 	dst   int     // address
 	src   int     // address, of a copy
-	bytes int     // of a copy; elements of a sum or a function
-	n     int     // how many terms, where that varies
+	bytes int     // of a copy, and of each tensor of a gather; elements of a sum or a function
+	n     int     // how many terms, or tensors, where that varies
 	terms int     // the first one's address
 	row   int     // address, and how many elements it has
 	size  int     // of all
@@ -58,13 +59,16 @@ func (t *Table) layout(k Kernel) layout {
 	if k.Waits() {
 		l.step, l.value = next(1), next(1)
 	}
+	if k.ByBlocks {
+		l.away = next(1)
+	}
 	if k.Signals() {
 		l.block = next(1)
 	}
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
 	}
-	if k.Computes() {
+	if k.Computes() || k.Gathers() {
 		l.dst, l.bytes = next(1), next(1)
 		if k.Varies {
 			l.n = next(1)

@@ -23,17 +23,20 @@ type Kernel struct {
 	PreWait  Words // awaited before the work, and taken back to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms of a sum: so many, or up to so many where Varies. Behind them a Row is added to each
-	// row of the result. A function has its operands as terms, and a row for all rows.
+	// Terms of a sum or tensors of a gather: so many, or up to so many where Varies. Behind the terms
+	// a Row is added to each row of the result. A function has its operands as terms, and a row for
+	// all rows.
 	Terms  int
 	Varies bool
 	Row    bool
+	// ByBlocks: each block does all of this for its part of the work, by words of its own.
+	ByBlocks bool
 }
 
 // Words is how many words a kernel posts or awaits at one place.
 type Words int
 
-// Numbers of words; 0 is none.
+// Numbers of words; 0 means no word.
 const (
 	One      Words = 1
 	EachPeer Words = -1 // a word for each peer
@@ -51,6 +54,7 @@ const (
 	Get    Kind = "get"
 	Put    Kind = "put"
 	Shot   Kind = "shot"
+	Gather Kind = "gather"
 
 	// Functions, by the names that schedules have for them.
 	SiLU    Kind = "silu"
@@ -59,14 +63,16 @@ const (
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
-// which parameters follow those of the words, and the memory that a launch touches.
+// which parameters follow the words, and the memory that a launch touches.
 type Work string
 
-// Kinds of work. A copy moves bytes; a sum adds up tensors, and a function is applied to a tensor with
-// further ones. The latter two are compiled for each element type.
+// Kinds of work. A copy moves bytes, and a gather those of several tensors of one size, to one place
+// after another; a sum adds up tensors, and a function is applied to a tensor with further ones. The
+// latter two are compiled for each element type.
 const (
 	Nothing Work = ""
 	Copies  Work = "copy"
+	Gathers Work = "gather"
 	Sums    Work = "sum"
 	Applies Work = "apply"
 )
@@ -91,6 +97,7 @@ var rows = []row{
 	{Get, Copies, "copies from it", 16},
 	{Put, Copies, "copies to it", 16},
 	{Shot, Sums, "adds up tensors in order and in fp32", 132},
+	{Gather, Gathers, "copies tensors one after another", 132},
 	{SiLU, Applies, "is x σ(x) of each element", 264},
 	{SwiGLU, Applies, "is x σ(x) of each element, times that of another tensor", 264},
 	{RMSNorm, Applies, "norms rows, a block each", 264},
@@ -107,7 +114,7 @@ func Kinds() (list []Kind) {
 	return list
 }
 
-// row is that of the kind; an unknown kind has a row without work.
+// row finds the row of the kind; an unknown kind has a row without work.
 func (k Kind) row() row {
 	for _, r := range rows {
 		if r.kind == k {
@@ -148,8 +155,11 @@ func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies }
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 
+// Gathers reports whether the kernel copies several tensors.
+func (k Kernel) Gathers() bool { return k.Kind.Work() == Gathers }
+
 // Signals reports whether the kernel posts or awaits around work of its own.
-func (k Kernel) Signals() bool { return (k.Sums() || k.Copies()) && k.words() != [4]Words{} }
+func (k Kernel) Signals() bool { return k.Kind.Work() != Nothing && k.words() != [4]Words{} }
 
 // Base is the kernel's name but for the element type: "shot", or "shot2".
 func (k Kernel) Base() string {

@@ -144,7 +144,7 @@ func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
 
 // warden ends the ranks.
 type warden struct {
-	pids  map[int]int // of those that live, by rank
+	pids  map[int]int // of the processes that live, by rank
 	grace time.Duration
 }
 

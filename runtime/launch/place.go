@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Environment variables that a Command sets and group.Join reads. They win over those of
-// other launchers.
+// Environment variables that a Command sets and group.Join reads. They win over the
+// variables of other launchers.
 const (
 	EnvRank   = "OVGEN_RANK"
 	EnvSize   = "OVGEN_SIZE"
@@ -51,8 +51,8 @@ var launchers = []launcher{
 }
 
 // IsRank reports whether this process was started as a rank, by a Command or by another
-// launcher. The only process of another launcher is none yet: srun -n 1 gives a program
-// its place and its GPUs, and the program may start ranks of its own.
+// launcher. The only process of another launcher is not a rank yet: srun -n 1 gives a
+// program its place and its GPUs, and the program may start ranks of its own.
 func IsRank() bool {
 	l, ok := launchedBy()
 	return ok && (l.rank == EnvRank || os.Getenv(l.size) != "1")

@@ -53,7 +53,7 @@ func TestAlone(t *testing.T) {
 	}
 	setPlace(t, alone, map[string]string{EnvRank: "0", EnvSize: "1", EnvJob: "mine"})
 	if !IsRank() {
-		t.Error("a rank of our own that is alone is none")
+		t.Error("a rank of our own that is alone is not taken for a rank")
 	}
 }
 

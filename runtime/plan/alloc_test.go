@@ -13,7 +13,7 @@ import (
 	"ovgen/verify/simtest"
 )
 
-// null is a device that enqueues nothing once it is told to, so that only the
+// null is a device that enqueues nothing once it is switched off, so that only the
 // runtime's own work is measured.
 type null struct {
 	driver.Driver
@@ -104,7 +104,8 @@ func steady(t testing.TB, f func(t *toy)) {
 	f(toys[0])
 	nulls[0].off = false
 	if err := simtest.Each(2, func(r int) error {
-		return errors.Join(toys[r].close(context.Background()), toys[r].other.B.Close(), toys[r].other.C.Close(), groups[r].Close(context.Background()))
+		return errors.Join(toys[r].close(context.Background()), toys[r].other.B.Close(), toys[r].other.C.Close(),
+			groups[r].Close(context.Background()))
 	}); err != nil {
 		t.Error(err)
 	}

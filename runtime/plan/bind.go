@@ -13,7 +13,7 @@ import (
 // alignment of a caller's buffer, which the kernels' vector loads need.
 const alignment = 16
 
-// binding is an address with the identity of the memory behind it.
+// binding is an address with the identity of its memory.
 type binding struct {
 	at driver.Ptr
 	id uint64
@@ -35,7 +35,7 @@ type target struct {
 // nothing, waits for nothing and changes what this rank enqueues next. Runs in flight, and graphs that a
 // caller has captured, go on with the memory that they were enqueued with, which the caller keeps for
 // them. It asks CUDA nothing about memory of the group's Driver, and makes no allocation. The first
-// Replay or Run with addresses that the plan has no graph for captures one, behind the runs in flight;
+// Replay or Run with addresses that the plan has no graph for captures one, after the runs in flight;
 // the plan keeps the graphs of the bindings used last, Config.Graphs of them.
 //
 // Memory that peers use is new for all ranks or for none: where only some of them bind it anew, the
@@ -154,8 +154,8 @@ func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	return errors.Join(errs...)
 }
 
-// examine returns what tells the memory at an address from other memory there. Of memory that the
-// group's driver allocated it knows without a call; of other memory it asks CUDA.
+// examine returns what tells the memory at an address from other memory there. It knows memory
+// that the group's driver allocated without a call, and asks CUDA about other memory.
 func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (id uint64, err error) {
 	if at == 0 {
 		return 0, errors.New("no address (the program uses this buffer)")
@@ -183,7 +183,7 @@ func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (id uint64, err er
 	return a.BufferID, room(at, base, size, bytes)
 }
 
-// room refuses an address behind which its allocation has less than the bytes wanted.
+// room refuses an address whose allocation ends before the bytes wanted.
 func room(at, base driver.Ptr, size, bytes int64) error {
 	if have := size - int64(at-base); have < bytes {
 		return fmt.Errorf("%d bytes wanted, and the allocation of %#x has %d from there", bytes, at, have)

@@ -30,7 +30,8 @@ func TestBindAgain(t *testing.T) {
 	}{
 		{"the same pointers", func(t *toy) error { return nil }, ipc.Counters{}},
 		{"other local memory", func(t *toy) error { return replace(&t.C, t.driver) }, ipc.Counters{}},
-		{"other shared memory", func(t *toy) error { return replace(&t.A, t.driver) }, ipc.Counters{Messages: 1, Handles: 1, Opens: 2, Closes: 2}},
+		{"other shared memory", func(t *toy) error { return replace(&t.A, t.driver) },
+			ipc.Counters{Messages: 1, Handles: 1, Opens: 2, Closes: 2}},
 		{"all on one rank, a on the others", func(t *toy) error {
 			if t.rank == 0 {
 				return errors.Join(replace(&t.A, t.driver), replace(&t.B, t.driver), replace(&t.C, t.driver))
@@ -75,8 +76,8 @@ func replace(at **device.Buffer, d driver.Driver) (err error) {
 	return err
 }
 
-// TestAddressUsedAgain frees a behind the group's back and gets its address
-// again: other memory, which the buffer id tells.
+// TestAddressUsedAgain frees a without the group's knowledge and gets its address again:
+// the buffer id shows that the memory is another.
 func TestAddressUsedAgain(t *testing.T) {
 	inWorld(t, 2, sim.Config{Seed: 2}, nil, func(w *world) {
 		toys := w.toys()
@@ -168,73 +169,89 @@ func onRank(t *toy, rank int, at **device.Buffer) error {
 	return replace(at, t.driver)
 }
 
+type bindCase struct {
+	name string
+	addr func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr
+	want string
+	is   error
+}
+
+const badRank = 1
+
+func pooled(w *world) driver.Ptr { return w.special((*sim.Context).MemAllocPooled) }
+
+var bindCases = []bindCase{
+	{"pooled", at(0, pooled), "a: export", driver.ErrNotExportable},
+	{"pooled, the reason", at(0, pooled), "stream-ordered pool", nil},
+	{"mapped", at(0, func(w *world) driver.Ptr { return w.special((*sim.Context).MemMapped) }),
+		"mapped virtual memory", driver.ErrNotExportable},
+	{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address", nil},
+	{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000", nil},
+	{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }),
+		"c: address 0x1001 is not a multiple of 16", nil},
+	{"too small", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+		addr[0] += 16
+		return addr
+	}, "a: 128 bytes wanted", nil},
+	{"c begins in a", packed(3, 112), "overlaps a at [", nil},
+	{"c ends in a", packed(3, 2048-768+16), "overlaps a at [", nil},
+	{"c is a", packed(3, 0), "and runs write c (bind each to memory of its own", nil},
+	{"c lies around b", packed(1, 2048+128), "overlaps b at [", nil},
+	{"a lies in the arena", at(0, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }),
+		"overlaps the arena of rank 1 at [", nil},
+	{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr {
+		return w.groups[1].Arena().Base(2) + 1<<20 - 64
+	}), "bias at [", nil},
+	{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] },
+		"3 addresses for 4 buffers", nil},
+}
+
 // TestBindRefuses gives all ranks another a, and one rank memory that won't do. All ranks get an error
 // that says so, nothing is opened, and binding again to what will do works.
 func TestBindRefuses(t *testing.T) {
-	const bad = 1
-	pooled := func(w *world) driver.Ptr { return w.special((*sim.Context).MemAllocPooled) }
-	for _, x := range []struct {
-		name string
-		addr func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr
-		want string
-		is   error
-	}{
-		{"pooled", at(0, pooled), "a: export", driver.ErrNotExportable},
-		{"pooled, the reason", at(0, pooled), "stream-ordered pool", nil},
-		{"mapped", at(0, func(w *world) driver.Ptr { return w.special((*sim.Context).MemMapped) }), "mapped virtual memory", driver.ErrNotExportable},
-		{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address", nil},
-		{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000", nil},
-		{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }), "c: address 0x1001 is not a multiple of 16", nil},
-		{"too small", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-			addr[0] += 16
-			return addr
-		}, "a: 128 bytes wanted", nil},
-		{"c begins in a", packed(3, 112), "overlaps a at [", nil},
-		{"c ends in a", packed(3, 2048-768+16), "overlaps a at [", nil},
-		{"c is a", packed(3, 0), "and runs write c (bind each to memory of its own", nil},
-		{"c lies around b", packed(1, 2048+128), "overlaps b at [", nil},
-		{"a lies in the arena", at(0, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }), "overlaps the arena of rank 1 at [", nil},
-		{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(2) + 1<<20 - 64 }), "bias at [", nil},
-		{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] }, "3 addresses for 4 buffers", nil},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			inWorld(t, 3, sim.Config{}, nil, func(w *world) {
-				toys := w.toys()
-				w.all(toys, func(t *toy) error {
-					good := []driver.Ptr{t.A.Ptr(), t.B.Ptr(), t.Bias.Ptr(), t.C.Ptr()}
-					old := []*device.Buffer{t.A, t.C}
-					if err := errors.Join(replace(&t.A, t.driver), replace(&t.C, t.driver)); err != nil {
-						return err
-					}
-					addr := []driver.Ptr{t.A.Ptr(), good[1], good[2], t.C.Ptr()}
-					if t.rank == bad {
-						addr = x.addr(w, t, addr)
-					}
-					opens := t.counters().Opens
-					err := t.plan.Bind(w.Context(), addr...)
-					var other *RankError
-					switch {
-					case err == nil || !strings.Contains(err.Error(), x.want):
-						return fmt.Errorf("rank %d: %v, want %q", t.rank, err, x.want)
-					case t.rank == bad && x.is != nil && !errors.Is(err, x.is):
-						return fmt.Errorf("%v is not %v", err, x.is)
-					case t.rank != bad && (!errors.As(err, &other) || other.Rank != bad):
-						return fmt.Errorf("rank %d: %v does not name rank %d", t.rank, err, bad)
-					case t.counters().Opens != opens:
-						return errors.New("something was opened")
-					}
-					if err := t.plan.Enqueue(0); !errors.Is(err, ErrNotBound) {
-						return fmt.Errorf("enqueue after a failed bind: %v", err)
-					}
-					if err := t.bind(w.Context()); err != nil {
-						return err
-					}
-					return errors.Join(old[0].Close(), old[1].Close(), t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1))
-				})
-				w.all(toys, func(t *toy) error { return t.close(w.Context()) })
-			})
-		})
+
+	for _, x := range bindCases {
+		t.Run(x.name, x.run)
 	}
+}
+
+func (x bindCase) run(t *testing.T) {
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			good := []driver.Ptr{t.A.Ptr(), t.B.Ptr(), t.Bias.Ptr(), t.C.Ptr()}
+			old := []*device.Buffer{t.A, t.C}
+			if err := errors.Join(replace(&t.A, t.driver), replace(&t.C, t.driver)); err != nil {
+				return err
+			}
+			addr := []driver.Ptr{t.A.Ptr(), good[1], good[2], t.C.Ptr()}
+			if t.rank == badRank {
+				addr = x.addr(w, t, addr)
+			}
+			opens := t.counters().Opens
+			err := t.plan.Bind(w.Context(), addr...)
+			var other *RankError
+			switch {
+			case err == nil || !strings.Contains(err.Error(), x.want):
+				return fmt.Errorf("rank %d: %v, want %q", t.rank, err, x.want)
+			case t.rank == badRank && x.is != nil && !errors.Is(err, x.is):
+				return fmt.Errorf("%v is not %v", err, x.is)
+			case t.rank != badRank && (!errors.As(err, &other) || other.Rank != badRank):
+				return fmt.Errorf("rank %d: %v does not name rank %d", t.rank, err, badRank)
+			case t.counters().Opens != opens:
+				return errors.New("something was opened")
+			}
+			if err := t.plan.Enqueue(0); !errors.Is(err, ErrNotBound) {
+				return fmt.Errorf("enqueue after a failed bind: %v", err)
+			}
+			if err := t.bind(w.Context()); err != nil {
+				return err
+			}
+			return errors.Join(old[0].Close(), old[1].Close(), t.fill(1), t.plan.Run(w.Context()),
+				t.check(t.C, 1))
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
 }
 
 // at puts another address in place i.
@@ -245,8 +262,8 @@ func at(i int, p func(w *world) driver.Ptr) func(*world, *toy, []driver.Ptr) []d
 	}
 }
 
-// packed binds all buffers to one allocation, with buffer i at an offset of its own: of
-// the others, which take 128, 512, 64 and 768 bytes, c begins at 2048, b and bias behind it.
+// packed binds all buffers to one allocation, with buffer i at an offset of its own: of the
+// others, which take 128, 512, 64 and 768 bytes, c begins at 2048, and b and bias follow it.
 func packed(i int, offset driver.Ptr) func(*world, *toy, []driver.Ptr) []driver.Ptr {
 	return func(w *world, _ *toy, addr []driver.Ptr) []driver.Ptr {
 		base := w.special((*sim.Context).MemAlloc)

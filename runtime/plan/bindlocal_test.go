@@ -13,323 +13,90 @@ import (
 	"ovgen/verify/sim"
 )
 
-// counted counts the calls that a Bind could make of a driver. No rank of a test shares one.
-type counted struct {
-	driver.Driver
-	asked        int // about addresses
-	instantiated int
-	waited       int // for events and streams
-	enqueued     int
+type bindLocalCase struct {
+	name string
+	addr func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr
+	want string
 }
 
-func (c *counted) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, error) {
-	c.asked++
-	return c.Driver.PointerGetAttributes(p)
+func peersA(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+	addr[3] = t.a.Peer(2, 0) // a of rank 2, as mapped here
+	return addr
 }
 
-func (c *counted) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
-	c.asked++
-	return c.Driver.MemGetAddressRange(p)
-}
-
-func (c *counted) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
-	c.instantiated++
-	return c.Driver.GraphInstantiate(g)
-}
-
-func (c *counted) EventSynchronize(e driver.Event) error {
-	c.waited++
-	return c.Driver.EventSynchronize(e)
-}
-
-func (c *counted) StreamSynchronize(s driver.Stream) error {
-	c.waited++
-	return c.Driver.StreamSynchronize(s)
-}
-
-func (c *counted) EventRecordWithFlags(e driver.Event, s driver.Stream, f driver.EventFlags) error {
-	c.enqueued++
-	return c.Driver.EventRecordWithFlags(e, s, f)
-}
-
-func (c *counted) StreamWaitEvent(s driver.Stream, e driver.Event, f driver.EventFlags) error {
-	c.enqueued++
-	return c.Driver.StreamWaitEvent(s, e, f)
-}
-
-func (c *counted) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
-	c.enqueued++
-	return c.Driver.StreamBatchMemOp(s, items)
-}
-
-func (c *counted) StreamIsCapturing(s driver.Stream) (bool, error) {
-	c.enqueued++
-	return c.Driver.StreamIsCapturing(s)
-}
-
-// calls are all that it has counted.
-func (c *counted) calls() int { return c.asked + c.instantiated + c.waited + c.enqueued }
-
-// layer is what each layer of a model has of its own.
-type layer struct{ B, Bias, C *device.Buffer }
-
-// layers makes the memory of n layers; layer i has the weights of seed i.
-func (t *toy) layers(n int) (list []layer, err error) {
-	for i := range uint64(n) {
-		l := layer{t.B, t.Bias, t.C}
-		err = errors.Join(err, replace(&l.B, t.driver), replace(&l.Bias, t.driver), replace(&l.C, t.driver))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, l)
-		err = errors.Join(l.B.Set(bytesOf(inputs(i, 0, inner*columns))), l.Bias.Set(bytesOf(inputs(i, 99, columns))))
-	}
-	return list, err
-}
-
-// use makes a layer's memory that of the toy, whose a stays.
-func (t *toy) use(l layer) { t.B, t.Bias, t.C = l.B, l.Bias, l.C }
-
-// freeLayers frees all but what the toy has now.
-func (t *toy) freeLayers(list ...layer) error {
-	var errs []error
-	for _, l := range list {
-		if l.C != t.C {
-			errs = append(errs, l.B.Close(), l.Bias.Close(), l.C.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// TestLayers shares one plan between the layers of a model, each run in each way while the ranks are
-// late in turn. No Bind calls the driver, nothing travels, and each layer's graph is made once.
-func TestLayers(t *testing.T) {
-	const layers, rounds = 5, 3
-	for _, x := range []struct {
-		name   string
-		graphs int // kept
-		want   int // instantiated in all, with that of the first Bind
-	}{
-		{"a graph each", 0, 1 + layers},
-		{"as many as layers and the first", 1 + layers, 1 + layers},
-		{"too few, all by turns", layers - 1, 1 + rounds*layers},
-		{"one", 1, 1 + rounds*layers},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			counts := make([]*counted, 0, 3)
-			wrap := func(d driver.Driver) driver.Driver {
-				counts = append(counts, &counted{Driver: d})
-				return counts[len(counts)-1]
-			}
-			inWorldOf(t, 3, sim.Config{Seed: 7, Delay: slow}, wrap, x.graphs, func(w *world) {
-				toys := w.toys()
-				w.all(toys, func(t *toy) error {
-					first := layer{t.B, t.Bias, t.C}
-					list, err := t.layers(layers)
-					if err != nil {
-						return err
-					}
-					count, before := counts[t.rank], t.counters()
-					if err := t.A.Set(bytesOf(inputs(3, uint64(t.rank)+1, rows*inner))); err != nil {
-						return err
-					}
-					for round := range rounds {
-						for i, l := range list {
-							t.use(l)
-							calls := count.calls()
-							if err := t.bind(w.Context()); err != nil {
-								return err
-							}
-							if n := count.calls() - calls; n != 0 {
-								return fmt.Errorf("round %d, layer %d: Bind made %d driver calls", round, i, n)
-							}
-							time.Sleep(time.Duration((t.rank+i)%3) * 50 * time.Microsecond)
-							if err := errors.Join(t.plan.Run(w.Context()), t.compare(t.C, 3, uint64(i))); err != nil {
-								return fmt.Errorf("round %d, layer %d: %w", round, i, err)
-							}
-						}
-					}
-					if count.instantiated != x.want {
-						return fmt.Errorf("%d graphs were instantiated, want %d", count.instantiated, x.want)
-					}
-					if got := delta(before, t.counters()); got != (ipc.Counters{}) {
-						return fmt.Errorf("%+v were exchanged", got)
-					}
-					return t.freeLayers(append(list, first)...)
-				})
-				w.all(toys, func(t *toy) error { return t.close(w.Context()) })
-			})
-		})
-	}
-}
-
-// TestBindBehindRuns binds layer after layer while the runs of the ones before are in flight.
-func TestBindBehindRuns(t *testing.T) {
-	for seed := range uint64(5) {
-		inWorld(t, 3, sim.Config{Seed: seed, Delay: slow}, nil, func(w *world) {
-			toys := w.toys()
-			w.all(toys, func(t *toy) error {
-				first := layer{t.B, t.Bias, t.C}
-				list, err := t.layers(4)
-				if err != nil {
-					return err
-				}
-				s, err := device.NewStream(t.driver, driver.Normal)
-				if err != nil {
-					return err
-				}
-				defer s.Close()
-				if err := t.A.Set(bytesOf(inputs(3, uint64(t.rank)+1, rows*inner))); err != nil {
-					return err
-				}
-				for _, l := range list {
-					t.use(l)
-					if err := errors.Join(t.bind(w.Context()), t.plan.Enqueue(s.Handle())); err != nil {
-						return err
-					}
-				}
-				if err := s.Synchronize(); err != nil {
-					return err
-				}
-				for i, l := range list {
-					if err := t.compare(l.C, 3, uint64(i)); err != nil {
-						return fmt.Errorf("layer %d: %w", i, err)
-					}
-				}
-				return t.freeLayers(append(list, first)...)
-			})
-			w.all(toys, func(t *toy) error { return t.close(w.Context()) })
-		})
-	}
-}
-
-// TestCapturedStaysValid captures each layer's run in a graph of the caller's and launches them after
-// later Binds, by turns and mixed with the plan's own.
-func TestCapturedStaysValid(t *testing.T) {
-	inWorld(t, 3, sim.Config{Seed: 8, Delay: slow}, nil, func(w *world) {
-		toys := w.toys()
-		w.all(toys, func(t *toy) error {
-			first := layer{t.B, t.Bias, t.C}
-			list, err := t.layers(3)
-			if err != nil {
-				return err
-			}
-			s, err := device.NewStream(t.driver, driver.Normal)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			var captured []*device.Graph
-			for _, l := range list {
-				t.use(l)
-				if err := t.bind(w.Context()); err != nil {
-					return err
-				}
-				g, err := device.Capture(t.driver, s.Handle(), func() error { return t.plan.Enqueue(s.Handle()) })
-				if err != nil {
-					return err
-				}
-				defer g.Close()
-				captured = append(captured, g)
-			}
-			for seed := range uint64(4) {
-				if err := t.A.Set(bytesOf(inputs(seed, uint64(t.rank)+1, rows*inner))); err != nil {
-					return err
-				}
-				for i := range captured {
-					if err := captured[(i+int(seed))%len(captured)].Launch(s.Handle()); err != nil {
-						return err
-					}
-				}
-				if err := s.Synchronize(); err != nil {
-					return err
-				}
-				for i, l := range list {
-					if err := t.compare(l.C, seed, uint64(i)); err != nil {
-						return fmt.Errorf("layer %d: %w", i, err)
-					}
-				}
-				if err := errors.Join(t.plan.Run(w.Context()), t.compare(t.C, seed, 2)); err != nil {
-					return err
-				}
-			}
-			return t.freeLayers(append(list, first)...)
-		})
-		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
-	})
+var bindLocalCases = []bindLocalCase{
+	{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address"},
+	{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000"},
+	{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }), "c: address 0x1001 is not a multiple of 16"},
+	{"too small", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+		addr[1] += 16
+		return addr
+	}, "b: 512 bytes wanted, and the allocation of"},
+	{"c is b", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+		addr[1] = addr[3]
+		return addr
+	}, "and runs write c (bind each to memory of its own"},
+	{"c is a", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+		big := w.special((*sim.Context).MemAlloc)
+		addr[3] = big
+		addr[2] = big + 64
+		return addr
+	}, "c at ["},
+	{"c is a of a peer", peersA, "a of rank 2 at ["},
+	{"c lies in the arena", at(3, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }),
+		"overlaps the arena of rank 1 at ["},
+	{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr {
+		return w.groups[1].Arena().Base(2) + 1<<20 - 64
+	}), "bias at ["},
+	{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] },
+		"3 addresses for 4 buffers"},
 }
 
 // TestBindLocalRefuses gives one rank memory of its own that won't do, while the others bind theirs: it
 // alone gets an error, its plan is not bound, and the group goes on once it has bound what will do.
 func TestBindLocalRefuses(t *testing.T) {
-	const bad = 1
-	peer := func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-		addr[3] = t.a.Peer(2, 0) // a of rank 2, as mapped here
-		return addr
-	}
-	for _, x := range []struct {
-		name string
-		addr func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr
-		want string
-	}{
-		{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address"},
-		{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000"},
-		{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }), "c: address 0x1001 is not a multiple of 16"},
-		{"too small", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-			addr[1] += 16
-			return addr
-		}, "b: 512 bytes wanted, and the allocation of"},
-		{"c is b", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-			addr[1] = addr[3]
-			return addr
-		}, "and runs write c (bind each to memory of its own"},
-		{"c is a", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
-			big := w.special((*sim.Context).MemAlloc)
-			addr[3] = big
-			addr[2] = big + 64
-			return addr
-		}, "c at ["},
-		{"c is a of a peer", peer, "a of rank 2 at ["},
-		{"c lies in the arena", at(3, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(1) + 512 }), "overlaps the arena of rank 1 at ["},
-		{"bias lies in a peer's arena", at(2, func(w *world) driver.Ptr { return w.groups[1].Arena().Base(2) + 1<<20 - 64 }), "bias at ["},
-		{"too few", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr { return addr[:3] }, "3 addresses for 4 buffers"},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			inWorld(t, 3, sim.Config{}, nil, func(w *world) {
-				toys := w.toys()
-				w.all(toys, func(t *toy) error {
-					old, before := t.C, t.counters()
-					if err := replace(&t.C, t.driver); err != nil {
-						return err
-					}
-					if t.rank == bad {
-						addr := x.addr(w, t, []driver.Ptr{t.A.Ptr(), t.B.Ptr(), t.Bias.Ptr(), t.C.Ptr()})
-						if err := t.plan.Bind(w.Context(), addr...); err == nil || !strings.Contains(err.Error(), x.want) {
-							return fmt.Errorf("%v, want %q", err, x.want)
-						}
-						if err := t.plan.Enqueue(0); !errors.Is(err, ErrNotBound) {
-							return fmt.Errorf("enqueue after a failed bind: %v", err)
-						}
-						if err := t.plan.Run(w.Context()); !errors.Is(err, ErrNotBound) {
-							return fmt.Errorf("run after a failed bind: %v", err)
-						}
-					}
-					if err := errors.Join(t.bind(w.Context()), t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1)); err != nil {
-						return err
-					}
-					if got := delta(before, t.counters()); got != (ipc.Counters{}) {
-						return fmt.Errorf("%+v were exchanged", got)
-					}
-					return old.Close()
-				})
-				w.all(toys, func(t *toy) error { return t.close(w.Context()) })
-			})
-		})
+
+	for _, x := range bindLocalCases {
+		t.Run(x.name, x.run)
 	}
 }
 
+func (x bindLocalCase) run(t *testing.T) {
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			old, before := t.C, t.counters()
+			if err := replace(&t.C, t.driver); err != nil {
+				return err
+			}
+			if t.rank == badRank {
+				addr := x.addr(w, t, []driver.Ptr{t.A.Ptr(), t.B.Ptr(), t.Bias.Ptr(), t.C.Ptr()})
+				err := t.plan.Bind(w.Context(), addr...)
+				if err == nil || !strings.Contains(err.Error(), x.want) {
+					return fmt.Errorf("%v, want %q", err, x.want)
+				}
+				if err := t.plan.Enqueue(0); !errors.Is(err, ErrNotBound) {
+					return fmt.Errorf("enqueue after a failed bind: %v", err)
+				}
+				if err := t.plan.Run(w.Context()); !errors.Is(err, ErrNotBound) {
+					return fmt.Errorf("run after a failed bind: %v", err)
+				}
+			}
+			err := errors.Join(t.bind(w.Context()), t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1))
+			if err != nil {
+				return err
+			}
+			if got := delta(before, t.counters()); got != (ipc.Counters{}) {
+				return fmt.Errorf("%+v were exchanged", got)
+			}
+			return old.Close()
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}
+
 // TestForeignMemory binds layers in memory that the group's driver did not allocate: Bind asks CUDA
-// about it, and still meets nobody. Memory that peers use is told anew by its buffer id.
+// about it, and still meets nobody. New memory that peers use is recognised by its buffer id.
 func TestForeignMemory(t *testing.T) {
 	inWorld(t, 2, sim.Config{Seed: 9}, nil, func(w *world) {
 		toys := w.toys()
@@ -352,7 +119,8 @@ func TestForeignMemory(t *testing.T) {
 					return fmt.Errorf("bind %d: %d messages", seed, got)
 				}
 				x := inputs(seed, uint64(t.rank)+1, rows*inner)
-				if err := errors.Join(t.fill(seed), raw.MemcpyHtoD(a, bytesOf(x)), t.plan.Run(w.Context())); err != nil {
+				err = errors.Join(t.fill(seed), raw.MemcpyHtoD(a, bytesOf(x)), t.plan.Run(w.Context()))
+				if err != nil {
 					return err
 				}
 				got := make([]byte, 2*t.chunkC)
@@ -387,7 +155,7 @@ func TestForeignMemory(t *testing.T) {
 	})
 }
 
-// graphless fails to instantiate graphs once it is told to.
+// graphless fails to instantiate graphs once it is switched on.
 type graphless struct {
 	driver.Driver
 	now bool

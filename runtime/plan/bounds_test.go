@@ -34,10 +34,12 @@ func TestOrderWithoutDeadline(t *testing.T) {
 					}
 					start := time.Now()
 					err := errors.Join(use(order[0].plan), use(order[1].plan))
-					if took := time.Since(start); !errors.As(err, new(*group.AbortError)) || took > timeout+time.Second {
+					if took := time.Since(start); !errors.As(err, new(*group.AbortError)) ||
+						took > timeout+time.Second {
 						t.Fatalf("rank %d: %v after %v", r, err, took)
 					}
-					for _, want := range []string{"it did not drain within 3s", "run 1 of the group was plan 1 (toy) on ranks 0, 2; plan 2 (toy) on rank 1", "waited for rank"} {
+					for _, want := range []string{"it did not drain within 3s", "waited for rank",
+						"run 1 of the group was plan 1 (toy) on ranks 0, 2; plan 2 (toy) on rank 1"} {
 						if strings.Count(err.Error(), want) < 1 {
 							t.Errorf("rank %d: %v does not say %q", r, err, want)
 						}
@@ -80,22 +82,25 @@ func TestGroupClosesPlansAfterAbort(t *testing.T) {
 			if err := w.groups[r].Close(w.Context()); err != nil {
 				t.Errorf("rank %d: close the group: %v", r, err)
 			}
-			if err := toys[r].close(w.Context()); !errors.As(err, new(*group.AbortError)) || strings.Contains(err.Error(), "CONTEXT") {
+			if err := toys[r].close(w.Context()); !errors.As(err, new(*group.AbortError)) ||
+				strings.Contains(err.Error(), "CONTEXT") {
 				t.Errorf("rank %d: close the plan: %v", r, err)
 			}
 		})
 	})
 }
 
-// TestFaultIsToldOnce breaks a device: its rank is told of the fault by what it breaks,
-// and by one line of the group's Close.
+// TestFaultIsToldOnce breaks a device: its rank learns of the fault from the call that it
+// breaks, and from one line of the group's Close.
 func TestFaultIsToldOnce(t *testing.T) {
 	inWorld(t, 2, sim.Config{Seed: 1}, nil, func(w *world) {
 		toys := w.toys()
 		w.each(func(r int) {
 			p := toys[r].plan
 			if r == 0 {
-				if err := p.driver.Matmul(toys[r].gemm.handle, 0x1000, 0x2000, 0x3000, 0x4000, p.main.workspace, p.main.own); err != nil {
+				err := p.driver.Matmul(toys[r].gemm.handle, 0x1000, 0x2000, 0x3000, 0x4000,
+					p.main.workspace, p.main.own)
+				if err != nil {
 					t.Error(err)
 				}
 			}
@@ -104,11 +109,13 @@ func TestFaultIsToldOnce(t *testing.T) {
 			if !errors.As(err, new(*group.AbortError)) || r == 0 && !errors.As(err, &status) {
 				t.Errorf("rank %d: %v", r, err)
 			}
-			if err := p.Close(w.Context()); err == nil || strings.Contains(err.Error(), "fault") || len(err.Error()) > 150 {
+			if err := p.Close(w.Context()); err == nil || strings.Contains(err.Error(), "fault") ||
+				len(err.Error()) > 150 {
 				t.Errorf("rank %d: close the plan: %v", r, err)
 			}
 			err = w.groups[r].Close(w.Context())
-			if r == 0 && (err == nil || strings.Count(err.Error(), "\n") > 1 || strings.Count(err.Error(), "earlier fault") != 1) {
+			if r == 0 && (err == nil || strings.Count(err.Error(), "\n") > 1 ||
+				strings.Count(err.Error(), "earlier fault") != 1) {
 				t.Errorf("close the group: %v", err)
 			}
 		})

@@ -109,14 +109,24 @@ func (b *Builder) Allocate(name string, bytes int64) *Buffer {
 
 // Semaphore declares a word for each peer in every rank's arena, zero between runs.
 func (b *Builder) Semaphore(name string) *Semaphore {
-	set := &semaphores{name: name, count: 1, single: true}
+	set := &semaphores{name: name, count: 1, blocks: 1, single: true}
 	b.plan.semaphores = append(b.plan.semaphores, set)
 	return &Semaphore{set: set}
 }
 
+// MostBlocks is how many blocks a kernel has at most whose blocks signal each for itself. They
+// run side by side on every GPU of as many multiprocessors, and that many fill its links.
+const MostBlocks = 64
+
+// ByBlocks gives a semaphore such words for each block of the kernels that signal it.
+func (b *Builder) ByBlocks(s *Semaphore) *Semaphore {
+	s.set.blocks = MostBlocks
+	return s
+}
+
 // Semaphores declares n of them.
 func (b *Builder) Semaphores(name string, n int) []*Semaphore {
-	set := &semaphores{name: name, count: n}
+	set := &semaphores{name: name, count: n, blocks: 1}
 	b.plan.semaphores = append(b.plan.semaphores, set)
 	members := make([]*Semaphore, n)
 	for i := range members {

@@ -10,12 +10,13 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Divide is a requirement on a shape: Extent is a multiple of By, or of Times By where
-// Times is above one.
+// Divide is a requirement on a shape: Extent, or Extent times With where With is set, is a multiple of
+// By, or of Times By where Times is above one.
 type Divide struct {
 	Extent string // one of Program.Extents, or a number
 	By     string // one of Program.Extents, "D" for the ranks, or a number
 	Times  int
+	With   string // as Extent
 }
 
 // MaxExtent is the largest extent of a shape: it keeps the bytes of every tensor within an int64.
@@ -63,6 +64,14 @@ func (p *Program) divides(d Divide, ranks int, extents []int) error {
 		return nil
 	}
 	multiple := strconv.Itoa(times * by)
+	if d.With != "" {
+		y := p.value(d.With, ranks, extents)
+		if x%by*(y%by)%by == 0 { // the product itself may be too large
+			return nil
+		}
+		return fmt.Errorf("%s times %s is %d times %d: it must be a multiple of the ranks, %s", d.Extent, d.With, x, y,
+			multiple)
+	}
 	switch {
 	case d.By == "D" && times > 1:
 		multiple = fmt.Sprintf("%d times the ranks, %s", times, multiple)

@@ -21,9 +21,11 @@ func TestCheck(t *testing.T) {
 		{2, 8, 2, driver.BF16, nil},
 		{1, MaxExtent, 2, driver.FP32, nil},
 		{0, 8, 2, driver.BF16, []string{"no ranks: 0"}},
-		{2, 0, -2, driver.BF16, []string{"M is 0: it must lie between 1 and 1073741824", "N is -2: it must lie between"}},
+		{2, 0, -2, driver.BF16, []string{
+			"M is 0: it must lie between 1 and 1073741824", "N is -2: it must lie between"}},
 		{2, 8, 2, driver.FP16, []string{"type fp16 is not one of BF16, FP32"}},
-		{9, 36, 18, driver.BF16, []string{"9 ranks: the kernels serve at most 8", "the extent 64 is no multiple of the ranks, 9"}},
+		{9, 36, 18, driver.BF16, []string{
+			"9 ranks: the kernels serve at most 8", "the extent 64 is no multiple of the ranks, 9"}},
 		{2, 4, 3, driver.BF16, []string{"M is 4: it must be a multiple of 4 times the ranks, 8",
 			"N is 3: it must be a multiple of the ranks, 2", "N is 3: it must be a multiple of 2"}},
 		{2, MaxExtent, MaxExtent, driver.BF16, []string{"make too many elements for 2 ranks"}},

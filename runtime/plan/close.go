@@ -48,7 +48,8 @@ func (p *Plan) shut(ctx context.Context) error {
 	}
 	err := errors.Join(p.graphs.drop(), ipc.CloseImports(p.imports))
 	if failed == nil {
-		if _, failed = p.agree(ctx, fmt.Sprintf("close %s", p), nil, nil); failed != nil && !errors.As(failed, new(*group.AbortError)) {
+		_, failed = p.agree(ctx, fmt.Sprintf("close %s", p), nil, nil)
+		if failed != nil && !errors.As(failed, new(*group.AbortError)) {
 			p.group.Abort(failed) // a peer is elsewhere and still has this rank's memory
 		}
 	}

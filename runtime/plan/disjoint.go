@@ -12,7 +12,7 @@ type stretch struct {
 	name    string
 	written bool
 	from    driver.Ptr
-	to      driver.Ptr // behind the last byte
+	to      driver.Ptr // after the last byte
 }
 
 // overlaps is false of an empty stretch.
@@ -28,8 +28,8 @@ func (to *target) of(i int, f *Buffer) stretch {
 }
 
 // disjoint refuses memory that a run writes under one name and uses under another: two
-// buffers of the caller, one of them written, or one of the caller and an arena. What is
-// proven of a program takes different names for different memory.
+// buffers of the caller, one of them written, or one of the caller and an arena. The proof
+// of a program takes different names for different memory.
 func (p *Plan) disjoint(to *target) error {
 	var errs []error
 	for i, f := range p.bindable {
@@ -43,7 +43,8 @@ func (p *Plan) disjoint(to *target) error {
 			base := p.group.Arena().Base(r)
 			if arena := (stretch{from: base, to: base + driver.Ptr(p.group.Arena().Bytes())}); one.overlaps(arena) {
 				arena.name = fmt.Sprintf("the arena of rank %d", r)
-				errs = append(errs, fmt.Errorf("%s overlaps %s, which the plans of the group own (bind memory of its own)",
+				errs = append(errs, fmt.Errorf(
+					"%s overlaps %s, which the plans of the group own (bind memory of its own)",
 					one, arena))
 			}
 		}
@@ -52,7 +53,7 @@ func (p *Plan) disjoint(to *target) error {
 }
 
 // apart refuses memory of this rank that is also a buffer of a peer, as mapped here, if runs write
-// either. It needs the peers' addresses: those of a collective Bind that is done but for this.
+// either. It needs the peers' addresses, which a collective Bind has once all else of it is done.
 func (p *Plan) apart(to *target) error {
 	var errs []error
 	for i, f := range p.bindable {
@@ -82,6 +83,7 @@ func overlap(a, b stretch) error {
 	case b.written:
 		written = b.name
 	}
-	return fmt.Errorf("%s overlaps %s, and runs write %s (bind each to memory of its own, or use a schedule that works in place)",
+	return fmt.Errorf("%s overlaps %s, and runs write %s (bind each to memory of its own, or use a schedule that "+
+		"works in place)",
 		b, a, written)
 }

@@ -10,12 +10,15 @@ import (
 // Errors that say how a plan was used wrongly.
 var (
 	ErrClosed   = errors.New("the plan is closed")
-	ErrNotBound = errors.New("the plan is not bound (call Bind with its buffers first; after a Bind that failed, again)")
-	ErrEager    = errors.New("the program must not be captured into a graph (use Enqueue on a stream that is not being captured)")
-	ErrBusy     = errors.New("another goroutine is using the plan (the plans of a group run in one sequence: serialise their calls with a mutex)")
+	ErrNotBound = errors.New("the plan is not bound " +
+		"(call Bind with its buffers first; after a Bind that failed, again)")
+	ErrEager = errors.New("the program must not be captured into a graph " +
+		"(use Enqueue on a stream that is not being captured)")
+	ErrBusy = errors.New("another goroutine is using the plan " +
+		"(the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 
-// UnprovenError says that a program carries no proof, for whatever size of the group.
+// UnprovenError says that a program carries no proof, for any size of the group.
 type UnprovenError struct{ Program string }
 
 // Error names the command that proves programs.
@@ -23,7 +26,7 @@ func (e *UnprovenError) Error() string {
 	return fmt.Sprintf("%s is not proven (emit it by ovgen gen PACKAGE, which proves it)", e.Program)
 }
 
-// LinkError says that a program rests on NVLink between two ranks, and there is none.
+// LinkError says that a program needs NVLink between two ranks that it does not join.
 type LinkError struct {
 	Program string
 	Rank    int // whose device is not joined to this rank's
@@ -31,7 +34,32 @@ type LinkError struct {
 
 // Error says what to use instead.
 func (e *LinkError) Error() string {
-	return fmt.Sprintf("%s puts into peers' memory and signals that by stream memory operations, whose order CUDA keeps over NVLink only, and the device of rank %d is joined otherwise (let kernels signal: By: schedule.KernelSignals; or let peers pull)", e.Program, e.Rank)
+	return fmt.Sprintf("%s puts into peers' memory and signals that by stream memory operations, whose order CUDA "+
+		"keeps over NVLink only, and the device of rank %d is joined otherwise "+
+		"(let kernels signal: By: schedule.KernelSignals; or let peers pull)", e.Program, e.Rank)
+}
+
+// ApartError says that a program uses peers' memory, in a group of ranks that can't reach it.
+type ApartError struct{ Program string }
+
+// Error says what to use instead.
+func (e *ApartError) Error() string {
+	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's (Group.Choice says which; "+
+		"use a schedule by schedule.NCCL)", e.Program)
+}
+
+// BlocksError says that a kernel's blocks, of which each waits for one at each peer, may not all be
+// on the device at once.
+type BlocksError struct {
+	Program string
+	Have    int // multiprocessors of the device
+}
+
+// Error says what to use instead.
+func (e *BlocksError) Error() string {
+	return fmt.Sprintf("%s has kernels of %d blocks that wait for peers side by side, and the device has %d "+
+		"multiprocessors (use a schedule whose kernels signal as a whole, such as one by schedule.Pull or schedule.Slots)",
+		e.Program, MostBlocks, e.Have)
 }
 
 // RanksError says that a program was not proven for the size of the group.
@@ -44,7 +72,8 @@ type RanksError struct {
 // Error names the command that proves the program for this size.
 func (e *RanksError) Error() string {
 	all := append([]int{e.Size}, e.Proven...) // what was proven stays
-	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d (prove and emit it for them too: ovgen gen -ranks %d..%d PACKAGE)",
+	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d "+
+		"(prove and emit it for them too: ovgen gen -ranks %d..%d PACKAGE)",
 		e.Program, numbers(e.Proven), e.Size, slices.Min(all), slices.Max(all))
 }
 

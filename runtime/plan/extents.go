@@ -18,7 +18,8 @@ func checkElements(ranks int, extents ...int) error {
 	high, n := bits.Mul64(uint64(x), uint64(y))
 	over, n := bits.Mul64(n, uint64(ranks))
 	if high > 0 || over > 0 || n > maxElements {
-		return fmt.Errorf("extents of %d and %d make too many elements for %d ranks: more than 2^60 (choose smaller extents)", x, y, ranks)
+		return fmt.Errorf("extents of %d and %d make too many elements for %d ranks: more than 2^60 "+
+			"(choose smaller extents)", x, y, ranks)
 	}
 	return nil
 }

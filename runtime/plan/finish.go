@@ -53,10 +53,11 @@ type Shape interface {
 // stream that runs products has a workspace of 32 MiB besides, which it shares with the group's
 // other plans.
 //
-// Errors are those of Shape.Check, or wrap *DisagreementError, *RanksError, *group.ArenaError,
-// *group.WordsError, *RankError for what only another rank found, or *group.AbortError where a
-// rank did not come in time. All but the last leave the group whole.
-func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape, declare func(*Builder) P) (p P, err error) {
+// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError, *ApartError,
+// *group.ArenaError, *group.WordsError, *RankError for what only another rank found, or
+// *group.AbortError where a rank did not come in time. All but the last leave the group whole.
+func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
+	declare func(*Builder) P) (p P, err error) {
 	if err := s.Check(g.Size()); err != nil {
 		return p, refuse(ctx, g, prog, err)
 	}
@@ -103,12 +104,15 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	if failed == nil {
 		failed = p.warmUp()
 	}
+	if len(p.collectives) > 0 {
+		failed = p.connect(ctx, failed)
+	}
 	_, err = p.agree(ctx, fmt.Sprintf("make plan %d ready", p.id), nil, failed)
 	return err
 }
 
-// supported checks the size of the group against what was proven, and the links against
-// what that rests on.
+// supported checks the size of the group against what was proven, and the links and the device
+// against what that rests on.
 func (p *Plan) supported() error {
 	proven := p.program.Ranks
 	switch {
@@ -117,12 +121,25 @@ func (p *Plan) supported() error {
 	case !slices.Contains(proven, p.Size()):
 		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
 	}
+	if p.group.Apart() && p.reaches() {
+		return &ApartError{Program: p.program.Name}
+	}
 	for _, r := range p.peers {
 		if p.program.Puts && !p.group.NVLink(r) {
 			return &LinkError{Program: p.program.Name, Rank: r}
 		}
 	}
+	byBlocks := slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.blocks > 1 })
+	if have := p.driver.Properties().Multiprocessors; byBlocks && have < MostBlocks {
+		return &BlocksError{Program: p.program.Name, Have: have}
+	}
 	return nil
+}
+
+// reaches says that a run uses peers' memory: it signals, or peers use what the caller binds.
+func (p *Plan) reaches() bool {
+	return slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.count > 0 }) ||
+		slices.ContainsFunc(p.bindable, func(f *Buffer) bool { return f.shared })
 }
 
 // layOut takes the plan's place in the arena and numbers its steps.
@@ -145,7 +162,7 @@ func (p *Plan) layOut() error {
 		if s.count < 1 {
 			continue // a set that a rank alone has no member of
 		}
-		offset, err := arena.Words(s.count * p.Size())
+		offset, err := arena.Words(s.words(p.Size()))
 		if err != nil {
 			return err
 		}
@@ -193,7 +210,8 @@ func (p *Plan) identity() []part {
 		layout = append(layout, fmt.Sprintf("%s!%d", s, s.priority))
 	}
 	return []part{
-		{"program", p.program.Name + " " + p.program.Hash, "run the same binary on all ranks and make the same plans in the same order"},
+		{"program", p.program.Name + " " + p.program.Hash,
+			"run the same binary on all ranks and make the same plans in the same order"},
 		{"shape", p.shape, "call New with the same shape on all ranks"},
 		{"layout", strings.Join(layout, " "), "make and close the same plans in the same order on all ranks"},
 	}
@@ -206,7 +224,8 @@ func compare(all [][]byte) error {
 	parts := make([][]part, len(all))
 	for r, b := range all {
 		if err := json.Unmarshal(b, &parts[r]); err != nil || len(parts[r]) != len(parts[0]) {
-			return fmt.Errorf("compare plans: rank %d sent something else: %w (run the same binary on all ranks)", r, err)
+			return fmt.Errorf("compare plans: rank %d sent something else: %w (run the same binary on all ranks)",
+				r, err)
 		}
 	}
 	for i, first := range parts[0] {

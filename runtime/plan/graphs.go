@@ -79,7 +79,7 @@ func (g *graphs) drop() error {
 	return errors.Join(errs...)
 }
 
-// ownGraph is the graph of what the plan is bound to. Where there is none yet, it drains the group's
+// ownGraph is the graph of what the plan is bound to. If there is none yet, it drains the group's
 // runs on this rank and captures one; s, which it is for, must not be in capture then.
 func (p *Plan) ownGraph(ctx context.Context, s driver.Stream) (*device.Graph, error) {
 	if g := p.graphs.find(p.bindable); g != nil {

@@ -28,11 +28,12 @@ func (p *Plan) Layout() []Region {
 	}
 	for _, s := range p.semaphores {
 		for r, at := range s.base {
-			list = append(list, Region{s.name, r, at, 4 * int64(s.count*p.Size())})
+			list = append(list, Region{s.name, r, at, 4 * int64(s.words(p.Size()))})
 		}
 	}
 	for _, s := range p.streams {
-		list = append(list, Region{"step[" + s.String() + "]", p.Rank(), s.step, 4}, Region{"count[" + s.String() + "]", p.Rank(), group.CountWord(s.step), 4})
+		list = append(list, Region{"step[" + s.String() + "]", p.Rank(), s.step, 4},
+			Region{"count[" + s.String() + "]", p.Rank(), group.CountWord(s.step), 4})
 		if s.workspace != 0 {
 			list = append(list, Region{"workspace[" + s.String() + "]", p.Rank(), s.workspace, driver.WorkspaceBytes})
 		}

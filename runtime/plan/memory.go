@@ -24,8 +24,10 @@ type Memory struct {
 	// driver.WorkspaceBytes. Plans of a group share streams of one name and priority,
 	// and so their workspaces.
 	Workspaces int
-	// Tuning is what New allocates on a GPU while it tunes a product, and frees again,
-	// in bytes: the operands and a workspace of the largest one.
+	// Tuning is what New allocates while it tunes a product on a GPU or tries NCCL's
+	// collectives, and frees again, in bytes: the operands and a workspace of the largest
+	// product, or what the largest collectives send and receive. NCCL has memory of its own
+	// besides.
 	Tuning int64
 }
 
@@ -140,7 +142,7 @@ func (b *Builder) measure() (Memory, error) {
 		m.Staging += group.StagingBytes(f.bytes)
 	}
 	for _, s := range p.semaphores {
-		m.Words += int64(s.count * p.Size())
+		m.Words += int64(s.words(p.Size()))
 	}
 	for _, s := range p.streams {
 		if s.multiply {
@@ -150,7 +152,16 @@ func (b *Builder) measure() (Memory, error) {
 	for _, x := range p.products {
 		m.Tuning = max(m.Tuning, x.scratch())
 	}
+	if send, recv := p.rehearsal(); send > 0 {
+		m.Tuning = max(m.Tuning, RehearsalBytes(send, recv))
+	}
 	return m, nil
+}
+
+// RehearsalBytes is what New allocates to try collectives of which the largest send and receive so
+// many bytes.
+func RehearsalBytes(send, recv int64) int64 {
+	return group.StagingBytes(send) + group.StagingBytes(recv)
 }
 
 // scratch is what a driver allocates while it tunes the product.

@@ -14,123 +14,139 @@ import (
 	"ovgen/verify/sim"
 )
 
+type newCase struct {
+	name string
+	make func(w *world, r int) error
+	want string
+	is   func(r int, err error) bool
+}
+
+const oddRank = 1
+
+var newCases = []newCase{
+	{"other shapes", func(w *world, r int) error {
+		shape := "m=4"
+		if r == oddRank {
+			shape = "m=8"
+		}
+		_, err := newToy(w.Context(), w.groups[r], toyProgram, shape)
+		return err
+	}, "the ranks disagree on the shape: ranks 0, 2 have m=4; rank 1 has m=8 " +
+		"(call New with the same shape on all ranks)", disagrees},
+	{"other programs", func(w *world, r int) error {
+		p := *toyProgram
+		if r == oddRank {
+			p.Hash = "beef"
+		}
+		_, err := newToy(w.Context(), w.groups[r], &p, "small")
+		return err
+	}, "the ranks disagree on the program: ranks 0, 2 have toy c0ffee; rank 1 has toy beef (run the same binary",
+		disagrees},
+	{"PTX of another source on one rank", func(w *world, r int) error {
+		p := *toyProgram
+		if r == oddRank {
+			p.Code = &driver.Code{Name: "ring", Source: "12ab",
+				PTX: []byte("// source sha256 34cd\n//\n.version 8.4\n")}
+		}
+		_, err := newToy(w.Context(), w.groups[r], &p, "small")
+		return err
+	}, "load kernels of ring: the PTX of ring was compiled from another .cu " +
+		"(generate the package again: ovgen gen)", func(r int, err error) bool {
+		if r != oddRank {
+			return errors.As(err, new(*RankError))
+		}
+		return errors.As(err, new(*driver.StaleError))
+	}},
+	{"other layouts", func(w *world, r int) error {
+		if r == oddRank {
+			if _, err := w.groups[r].Arena().Words(1); err != nil {
+				return err
+			}
+		}
+		_, err := newToy(w.Context(), w.groups[r], toyProgram, "small")
+		return err
+	}, "the ranks disagree on the layout", disagrees},
+	{"unproven size", func(w *world, r int) error {
+		p := *toyProgram
+		p.Ranks = []int{2, 4}
+		_, err := newToy(w.Context(), w.groups[r], &p, "small")
+		return err
+	}, "toy is proven for groups of 2, 4 ranks, not of 3 " +
+		"(prove and emit it for them too: ovgen gen -ranks 2..4 PACKAGE)",
+		func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
+	{"no proof", func(w *world, r int) error {
+		p := *toyProgram
+		p.Proof = "unproven"
+		_, err := newToy(w.Context(), w.groups[r], &p, "small")
+		return err
+	}, "toy is not proven (emit it by ovgen gen PACKAGE, which proves it)",
+		func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
+	{"proven for no size", func(w *world, r int) error {
+		p := *toyProgram
+		p.Ranks = nil
+		_, err := newToy(w.Context(), w.groups[r], &p, "small")
+		return err
+	}, "toy is not proven", func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
+	{"too large", func(w *world, r int) error {
+		b := Build(w.groups[r], toyProgram, "large")
+		b.Allocate("gathered", 1<<20)
+		_, err := b.Finish(w.Context(), func(*Queue) {})
+		return err
+	}, "are missing (set Config.Arena to at least",
+		func(_ int, err error) bool { return errors.As(err, new(*group.ArenaError)) }},
+	{"a call that can't be made", func(w *world, r int) error {
+		b := Build(w.groups[r], toyProgram, "small")
+		_, err := b.Finish(w.Context(), func(q *Queue) { q.Fail(errors.New("there is no such kernel")) })
+		return err
+	}, "number the steps of a run: there is no such kernel", func(int, error) bool { return true }},
+	{"a mistake on one rank", func(w *world, r int) error {
+		b := Build(w.groups[r], toyProgram, "small")
+		if r == oddRank {
+			b.Kernel("none")
+			b.Caller("empty", 0)
+		}
+		_, err := b.Finish(w.Context(), func(*Queue) {})
+		return err
+	}, "kernel none: the program has no code\nbuffer empty has 0 bytes", func(r int, err error) bool {
+		return r == oddRank || errors.As(err, new(*RankError))
+	}},
+	{"too many steps", func(w *world, r int) error {
+		b := Build(w.groups[r], toyProgram, "small")
+		s := b.Semaphore("s")
+		_, err := b.Finish(w.Context(), func(q *Queue) {
+			for range 1 << 16 {
+				q.Post(q.Main(), s)
+			}
+		})
+		return err
+	}, "65536, and a step word holds 65535", nil},
+}
+
 // TestNewRefuses makes plans on which the ranks disagree, or that can't be; the
 // group goes on, and the next plan works.
 func TestNewRefuses(t *testing.T) {
-	const odd = 1
-	for _, x := range []struct {
-		name string
-		make func(w *world, r int) error
-		want string
-		is   func(r int, err error) bool
-	}{
-		{"other shapes", func(w *world, r int) error {
-			shape := "m=4"
-			if r == odd {
-				shape = "m=8"
-			}
-			_, err := newToy(w.Context(), w.groups[r], toyProgram, shape)
-			return err
-		}, "the ranks disagree on the shape: ranks 0, 2 have m=4; rank 1 has m=8 (call New with the same shape on all ranks)", disagrees},
-		{"other programs", func(w *world, r int) error {
-			p := *toyProgram
-			if r == odd {
-				p.Hash = "beef"
-			}
-			_, err := newToy(w.Context(), w.groups[r], &p, "small")
-			return err
-		}, "the ranks disagree on the program: ranks 0, 2 have toy c0ffee; rank 1 has toy beef (run the same binary", disagrees},
-		{"PTX of another source on one rank", func(w *world, r int) error {
-			p := *toyProgram
-			if r == odd {
-				p.Code = &driver.Code{Name: "ring", Source: "12ab", PTX: []byte("// source sha256 34cd\n//\n.version 8.4\n")}
-			}
-			_, err := newToy(w.Context(), w.groups[r], &p, "small")
-			return err
-		}, "load kernels of ring: the PTX of ring was compiled from another .cu (generate the package again: ovgen gen)", func(r int, err error) bool {
-			if r != odd {
-				return errors.As(err, new(*RankError))
-			}
-			return errors.As(err, new(*driver.StaleError))
-		}},
-		{"other layouts", func(w *world, r int) error {
-			if r == odd {
-				if _, err := w.groups[r].Arena().Words(1); err != nil {
-					return err
-				}
-			}
-			_, err := newToy(w.Context(), w.groups[r], toyProgram, "small")
-			return err
-		}, "the ranks disagree on the layout", disagrees},
-		{"unproven size", func(w *world, r int) error {
-			p := *toyProgram
-			p.Ranks = []int{2, 4}
-			_, err := newToy(w.Context(), w.groups[r], &p, "small")
-			return err
-		}, "toy is proven for groups of 2, 4 ranks, not of 3 (prove and emit it for them too: ovgen gen -ranks 2..4 PACKAGE)", func(_ int, err error) bool { return errors.As(err, new(*RanksError)) }},
-		{"no proof", func(w *world, r int) error {
-			p := *toyProgram
-			p.Proof = "unproven"
-			_, err := newToy(w.Context(), w.groups[r], &p, "small")
-			return err
-		}, "toy is not proven (emit it by ovgen gen PACKAGE, which proves it)", func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
-		{"proven for no size", func(w *world, r int) error {
-			p := *toyProgram
-			p.Ranks = nil
-			_, err := newToy(w.Context(), w.groups[r], &p, "small")
-			return err
-		}, "toy is not proven", func(_ int, err error) bool { return errors.As(err, new(*UnprovenError)) }},
-		{"too large", func(w *world, r int) error {
-			b := Build(w.groups[r], toyProgram, "large")
-			b.Allocate("gathered", 1<<20)
-			_, err := b.Finish(w.Context(), func(*Queue) {})
-			return err
-		}, "are missing (set Config.Arena to at least", func(_ int, err error) bool { return errors.As(err, new(*group.ArenaError)) }},
-		{"a call that can't be made", func(w *world, r int) error {
-			b := Build(w.groups[r], toyProgram, "small")
-			_, err := b.Finish(w.Context(), func(q *Queue) { q.Fail(errors.New("there is no such kernel")) })
-			return err
-		}, "number the steps of a run: there is no such kernel", func(int, error) bool { return true }},
-		{"a mistake on one rank", func(w *world, r int) error {
-			b := Build(w.groups[r], toyProgram, "small")
-			if r == odd {
-				b.Kernel("none")
-				b.Caller("empty", 0)
-			}
-			_, err := b.Finish(w.Context(), func(*Queue) {})
-			return err
-		}, "kernel none: the program has no code\nbuffer empty has 0 bytes", func(r int, err error) bool {
-			return r == odd || errors.As(err, new(*RankError))
-		}},
-		{"too many steps", func(w *world, r int) error {
-			b := Build(w.groups[r], toyProgram, "small")
-			s := b.Semaphore("s")
-			_, err := b.Finish(w.Context(), func(q *Queue) {
-				for range 1 << 16 {
-					q.Post(q.Main(), s)
-				}
-			})
-			return err
-		}, "65536, and a step word holds 65535", nil},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			inWorld(t, 3, sim.Config{}, nil, func(w *world) {
-				w.each(func(r int) {
-					err := x.make(w, r)
-					if err == nil || !strings.Contains(err.Error(), x.want) || x.is != nil && !x.is(r, err) {
-						w.Errorf("rank %d: %v\nwant %s", r, err, x.want)
-					}
-				})
-				if x.name == "other layouts" {
-					w.groups[odd].Arena().FreeWords(firstWord)
-				}
-				toys := w.toys()
-				w.all(toys, func(t *toy) error {
-					return errors.Join(t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1), t.close(w.Context()))
-				})
-			})
-		})
+
+	for _, x := range newCases {
+		t.Run(x.name, x.run)
 	}
+}
+
+func (x newCase) run(t *testing.T) {
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		w.each(func(r int) {
+			err := x.make(w, r)
+			if err == nil || !strings.Contains(err.Error(), x.want) || x.is != nil && !x.is(r, err) {
+				w.Errorf("rank %d: %v\nwant %s", r, err, x.want)
+			}
+		})
+		if x.name == "other layouts" {
+			w.groups[oddRank].Arena().FreeWords(firstWord)
+		}
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			return errors.Join(t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1), t.close(w.Context()))
+		})
+	})
 }
 
 // firstWord is where an arena's semaphores begin.
@@ -179,7 +195,7 @@ func TestMisuse(t *testing.T) {
 	})
 }
 
-// TestTwoGoroutines runs one plan from two goroutines: one of them is told.
+// TestTwoGoroutines runs one plan from two goroutines: one of them gets an error.
 func TestTwoGoroutines(t *testing.T) {
 	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
 		toys := w.toys()
@@ -207,7 +223,8 @@ func TestReplayIntoCapture(t *testing.T) {
 			}
 			defer s.Close()
 			_, err = device.Capture(t.driver, s.Handle(), func() error { return t.plan.Replay(s.Handle()) })
-			if err == nil || !strings.Contains(err.Error(), "replay plan 1 (toy): the stream is being captured (use Enqueue)") {
+			if err == nil ||
+				!strings.Contains(err.Error(), "replay plan 1 (toy): the stream is being captured (use Enqueue)") {
 				return fmt.Errorf("replay into a capture: %v", err)
 			}
 			return errors.Join(t.fill(2), t.plan.Run(w.Context()), t.check(t.C, 2))
@@ -241,8 +258,8 @@ func TestCloseAlone(t *testing.T) {
 	})
 }
 
-// TestIssueFails lets one rank's driver refuse an operation of an eager run: the
-// peers, who may wait for it, are released and told which step it was.
+// TestIssueFails lets one rank's driver refuse an operation of an eager run: the peers, who
+// may wait for it, are released with an error that names the step.
 func TestIssueFails(t *testing.T) {
 	var to driver.Ptr
 	inWorld(t, 2, sim.Config{}, func(d driver.Driver) driver.Driver { return &refusing{d, &to} }, func(w *world) {
@@ -286,7 +303,8 @@ func TestPutsNeedNVLink(t *testing.T) {
 			switch {
 			case r == 1 && !errors.As(err, new(*RankError)):
 				w.Errorf("rank 1: %v, want the error of a peer", err)
-			case r != 1 && (!errors.As(err, &link) || link.Rank != 2-r || !strings.Contains(err.Error(), "let kernels signal")):
+			case r != 1 && (!errors.As(err, &link) || link.Rank != 2-r ||
+				!strings.Contains(err.Error(), "let kernels signal")):
 				w.Errorf("rank %d: %v, want that there is no NVLink", r, err)
 			}
 		})
@@ -298,5 +316,57 @@ func TestPutsNeedNVLink(t *testing.T) {
 	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
 		toys := w.toysOf(&puts)
 		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}
+
+// small is a driver of a device with a few multiprocessors.
+type small struct{ driver.Driver }
+
+func (s *small) Properties() driver.Properties {
+	p := s.Driver.Properties()
+	p.Multiprocessors = MostBlocks - 1
+	return p
+}
+
+// Kernels whose blocks signal each for itself need a device that has room for all of them, and
+// semaphores of which the words of two blocks are equally far apart.
+func TestBlocksNeedRoom(t *testing.T) {
+	finish := func(w *world, r int, issue func(q *Queue, x Signals)) error {
+		b := Build(w.groups[r], toyProgram, "blocks")
+		x := Signals{PrePost: b.ByBlocks(b.Semaphore("one")), PreWait: b.ByBlocks(b.Semaphores("several", 2)[0]),
+			From: EveryPeer}
+		p, err := b.Finish(w.Context(), func(q *Queue) { issue(q, x) })
+		if err == nil {
+			err = p.Close(w.Context())
+		}
+		return err
+	}
+	inWorld(t, 2, sim.Config{}, func(d driver.Driver) driver.Driver { return &small{d} }, func(w *world) {
+		w.each(func(r int) {
+			var short *BlocksError
+			if err := finish(w, r, func(*Queue, Signals) {}); !errors.As(err, &short) || short.Have != MostBlocks-1 {
+				w.Errorf("rank %d: %v, want that the device is too small", r, err)
+			}
+		})
+	})
+	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
+		w.each(func(r int) {
+			if err := finish(w, r, func(*Queue, Signals) {}); err != nil {
+				w.Errorf("rank %d: %v", r, err)
+			}
+			err := finish(w, r, func(q *Queue, x Signals) { q.StepWords(q.Main(), "shot", x) })
+			if err == nil || !strings.Contains(err.Error(), "other words between them") {
+				w.Errorf("rank %d: %v, want that the strides differ", r, err)
+			}
+			err = finish(w, r, func(q *Queue, x Signals) {
+				x.PreWait = nil
+				if words := q.StepWords(q.Main(), "shot", x); words.Stride != 2 {
+					w.Errorf("rank %d: a stride of %d words, want 2", r, words.Stride)
+				}
+			})
+			if err != nil {
+				w.Errorf("rank %d: %v", r, err)
+			}
+		})
 	})
 }

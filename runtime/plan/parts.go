@@ -49,10 +49,17 @@ type Semaphore struct {
 type semaphores struct {
 	name   string
 	count  int
+	blocks int          // of kernels that have these words each, 1 where words are not by blocks
 	single bool         // made by Builder.Semaphore
 	offset int64        // in the arena
 	base   []driver.Ptr // by rank, as mapped here
 }
+
+// words are how many there are on a rank.
+func (s *semaphores) words(ranks int) int { return s.count * ranks * s.blocks }
+
+// stride is the words from those of a block to those of the next one.
+func (s *semaphores) stride() int { return s.count * len(s.base) }
 
 // String is "ready", or "ready[8]" of a set of eight.
 func (s *semaphores) String() string {
@@ -99,8 +106,7 @@ func (s *Stream) String() string {
 	return fmt.Sprintf("%s[%d]", s.name, s.index)
 }
 
-// Product is a matrix product of a plan. One without rows is none: what a queue is
-// asked to do with it is not enqueued.
+// Product is a matrix product of a plan. A queue skips a product without rows.
 type Product struct {
 	desc   driver.MatmulDesc
 	handle driver.Product

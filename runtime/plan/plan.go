@@ -25,19 +25,21 @@ type Plan struct {
 	issue   func(*Queue)
 	peers   []int // r+1, r+2, ...
 
-	main       *Stream
-	bindable   []*Buffer // in the order of Bind's addresses
-	staged     []*Buffer
-	counts     int       // of uneven parts, how many Bind takes
-	chunks     *chunking // by the counts of the last Bind; nil without counts, and until one has succeeded
-	semaphores []*semaphores
-	streams    []*Stream
-	products   []*Product
-	kernels    []*Kernel
-	module     driver.Module
-	events     []driver.Event
-	steps      []group.Step
-	numbered   atomic.Pointer[[]group.Step] // steps, once all have their numbers
+	main        *Stream
+	bindable    []*Buffer // in the order of Bind's addresses
+	staged      []*Buffer
+	counts      int       // of uneven parts, how many Bind takes
+	chunks      *chunking // by the counts of the last Bind; nil without counts, and until one has succeeded
+	semaphores  []*semaphores
+	streams     []*Stream
+	products    []*Product
+	kernels     []*Kernel
+	summed      driver.Type             // of collectives that add up
+	collectives []driver.CollectiveDesc // of a run, each once
+	module      driver.Module
+	events      []driver.Event
+	steps       []group.Step
+	numbered    atomic.Pointer[[]group.Step] // steps, once all have their numbers
 
 	turn     chan struct{} // held by the goroutine that uses the plan
 	closed   bool          // the rest is guarded by turn
@@ -87,7 +89,8 @@ func (p *Plan) String() string { return fmt.Sprintf("plan %d (%s)", p.id, p.prog
 
 // note adds a step during the dry run.
 func (p *Plan) note(s *Stream, wait bool, peers []int, text string) {
-	p.steps = append(p.steps, group.Step{Number: p.queue.step, Stream: s.String(), Wait: wait, Peers: slices.Clone(peers), Text: text})
+	p.steps = append(p.steps, group.Step{Number: p.queue.step, Stream: s.String(), Wait: wait,
+		Peers: slices.Clone(peers), Text: text})
 }
 
 // enter takes the plan for one call; leave gives it back.
@@ -109,13 +112,13 @@ func (p *Plan) enter() error {
 
 func (p *Plan) leave() { <-p.turn }
 
-// Enqueue issues one run behind what the caller enqueued on its stream; what the
-// caller enqueues there next runs after it. The host does not wait. The stream
-// may be captured into a graph of the caller, which is dead after Close of this plan, after the
-// group's Done, and after a Bind of memory that peers use or of other counts. A local Bind leaves it
-// alive, with the memory that it was captured with. The graph keeps the priorities of the
-// plan's streams if it is instantiated to
-// (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). Every rank of the group enqueues its own run.
+// Enqueue issues one run on the caller's stream: after everything that the caller has enqueued
+// there, and before everything that it enqueues next. The host does not wait. The stream may be
+// captured into a graph of the caller, which is dead after Close of this plan, after the group's
+// Done, and after a Bind of memory that peers use or of other counts. A local Bind leaves it alive,
+// with the memory that it was captured with. The graph keeps the priorities of the plan's streams if
+// it is instantiated to (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). Every rank of the group
+// enqueues its own run.
 //
 // A failure after Enqueue is learnt from the group's Done and Err, and a run that has not drained
 // after Config.RunTimeout aborts the group. The group does not see the launches of a captured
@@ -214,8 +217,8 @@ func (p *Plan) replay(ctx context.Context, s driver.Stream) error {
 	return p.end(&run, graph.Launch(s))
 }
 
-// end closes the run. If issuing it failed, peers may wait for what is missing,
-// so the group ends too; a capture that failed has started nothing.
+// end closes the run. If issuing it failed, peers may wait for the missing steps, so the
+// group ends too; a capture that failed has started nothing.
 func (p *Plan) end(run *group.Run, issued error) error {
 	err := errors.Join(issued, p.group.End(run))
 	if run.Capturing() {

@@ -15,7 +15,7 @@ type Program struct {
 	Puts  bool
 	Ranks []int // group sizes it was proven for
 	// Extents names the extents of a shape, in the order in which Check and Shape take them;
-	// Constants are those extents of its tensors that are numbers.
+	// Constants are the extents of its tensors that are numbers.
 	Extents   []string
 	Constants []int
 	Divides   []Divide      // what a shape has to fulfil

@@ -53,9 +53,11 @@ func (q *Queue) Wait(s *Stream, sem *Semaphore, peers ...int) {
 		return
 	}
 	for _, w := range q.words {
-		q.items = append(q.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: w}, driver.MemOp{Kind: driver.Write, Address: w})
+		q.items = append(q.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: w},
+			driver.MemOp{Kind: driver.Write, Address: w})
 	}
-	q.items = append(q.items, driver.MemOp{Kind: driver.Write, Value: group.StepValue(q.plan.id, q.step), Address: s.step})
+	q.items = append(q.items, driver.MemOp{Kind: driver.Write, Value: group.StepValue(q.plan.id, q.step),
+		Address: s.step})
 	q.check(q.plan.driver.StreamBatchMemOp(s.handle, q.items))
 }
 
@@ -77,7 +79,8 @@ func (q *Queue) WaitWords(s *Stream, sem *Semaphore, peers ...int) (words []driv
 	return q.words, s.step, group.StepValue(q.plan.id, q.step)
 }
 
-// Signals are what a kernel posts and awaits around its work; a nil semaphore is none.
+// Signals are what a kernel posts and awaits around its work; a nil semaphore means no
+// signal.
 type Signals struct {
 	PrePost  *Semaphore // posted to every peer before the work
 	PreWait  *Semaphore // of rank From, awaited before the work
@@ -97,6 +100,9 @@ type StepWords struct {
 	PrePost, PreWait, PostPost, PostWait []driver.Ptr
 	Step                                 driver.Ptr
 	Value                                uint32
+	// Stride is, where blocks signal each for itself, the words from those of a block, of which
+	// the above are the first one's, to those of the next.
+	Stride int
 }
 
 // StepWords counts the step of such a kernel, which the Launch that follows enqueues. The
@@ -113,11 +119,36 @@ func (q *Queue) StepWords(s *Stream, kind string, x Signals) (w StepWords) {
 	w.PostPost = q.around(false, x.PostPost, x.To)
 	w.PostWait = q.around(true, x.PostWait, EveryPeer)
 	w.Step, w.Value = s.step, group.StepValue(q.plan.id, q.step)
+	w.Stride = q.stride(x)
 	return w
 }
 
-// around collects the words of one signal of a kernel, which it adds to what its step is
-// said to do.
+// stride is that of the words of all the semaphores; the run fails where they differ.
+func (q *Queue) stride(x Signals) (words int) {
+	for _, sem := range [...]*Semaphore{x.PrePost, x.PreWait, x.PostPost, x.PostWait} {
+		switch {
+		case sem == nil || sem.set.blocks == 1:
+		case words != 0 && words != sem.set.stride():
+			q.Fail(fmt.Errorf("%s has words by blocks and other words between them than the semaphores beside it", sem))
+		default:
+			words = sem.set.stride()
+		}
+	}
+	return words
+}
+
+// ByBlocks says that the semaphores have words for each block of the kernel.
+func (x *Signals) ByBlocks() bool {
+	for _, sem := range [...]*Semaphore{x.PrePost, x.PreWait, x.PostPost, x.PostWait} {
+		if sem != nil && sem.set.blocks > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// around collects the words of one signal of a kernel, and adds the signal to the text of
+// its step.
 func (q *Queue) around(awaited bool, sem *Semaphore, peer int) []driver.Ptr {
 	if sem == nil {
 		return nil
@@ -199,8 +230,7 @@ func (q *Queue) Gradient(s *Stream, p *Product, c, a, b driver.Ptr) {
 	q.product("Gradient", s, p, c, a, b, 0)
 }
 
-// product enqueues a product. One of no rows counts as a step and leaves the stream
-// as it is.
+// product enqueues a product. A product without rows counts as a step and enqueues nothing.
 func (q *Queue) product(kind string, s *Stream, p *Product, c, a, b, bias driver.Ptr) {
 	if p.empty() {
 		q.nothing(s, kind+" of no rows")

@@ -109,74 +109,77 @@ func slow(o sim.Op) time.Duration {
 	return 0
 }
 
-func TestEnqueueOnCallersStreams(t *testing.T) {
-	for name, use := range map[string]func(c *caller, s [2]*device.Stream) error{
-		"one stream": func(c *caller, s [2]*device.Stream) error {
-			for i := range c.inputs {
-				if err := c.enqueue(s[0], i); err != nil {
+// uses enqueue the runs of a caller on streams of its own.
+var uses = map[string]func(c *caller, s [2]*device.Stream) error{
+	"one stream": func(c *caller, s [2]*device.Stream) error {
+		for i := range c.inputs {
+			if err := c.enqueue(s[0], i); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+	"two streams in turn": func(c *caller, s [2]*device.Stream) error {
+		var done [2]*device.Event
+		for i := range done {
+			e, err := device.NewEvent(c.driver, false)
+			if err != nil {
+				return err
+			}
+			defer e.Close()
+			done[i] = e
+		}
+		for i := range c.inputs {
+			// A and C are the caller's to order; the plan orders itself.
+			if i > 0 {
+				if err := s[i%2].Wait(done[(i+1)%2]); err != nil {
 					return err
 				}
 			}
-			return nil
-		},
-		"two streams in turn": func(c *caller, s [2]*device.Stream) error {
-			var done [2]*device.Event
-			for i := range done {
-				e, err := device.NewEvent(c.driver, false)
-				if err != nil {
-					return err
-				}
-				defer e.Close()
-				done[i] = e
+			if err := errors.Join(c.enqueue(s[i%2], i), done[i%2].Record(s[i%2])); err != nil {
+				return err
 			}
-			for i := range c.inputs {
-				// A and C are the caller's to order; the plan orders itself.
-				if i > 0 {
-					if err := s[i%2].Wait(done[(i+1)%2]); err != nil {
-						return err
-					}
-				}
-				if err := errors.Join(c.enqueue(s[i%2], i), done[i%2].Record(s[i%2])); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		"the caller's graph": func(c *caller, s [2]*device.Stream) error {
-			var graphs []*device.Graph
-			for i := range c.inputs {
-				g, err := device.Capture(c.driver, s[0].Handle(), func() error { return c.enqueue(s[0], i) })
-				if err != nil {
-					return err
-				}
-				defer g.Close()
-				graphs = append(graphs, g)
-			}
-			for _, g := range graphs {
-				if err := g.Launch(s[0].Handle()); err != nil {
-					return err
-				}
-			}
-			return s[0].Synchronize()
-		},
-		"a graph, an eager run and a replay": func(c *caller, s [2]*device.Stream) error {
-			g, err := device.Capture(c.driver, s[0].Handle(), func() error { return c.enqueue(s[0], 1) })
+		}
+		return nil
+	},
+	"the caller's graph": func(c *caller, s [2]*device.Stream) error {
+		var graphs []*device.Graph
+		for i := range c.inputs {
+			g, err := device.Capture(c.driver, s[0].Handle(), func() error { return c.enqueue(s[0], i) })
 			if err != nil {
 				return err
 			}
 			defer g.Close()
-			if err := errors.Join(c.enqueue(s[0], 0), g.Launch(s[0].Handle())); err != nil {
+			graphs = append(graphs, g)
+		}
+		for _, g := range graphs {
+			if err := g.Launch(s[0].Handle()); err != nil {
 				return err
 			}
-			for i := 2; i < len(c.inputs); i++ {
-				if err := errors.Join(s[0].Copy(c.A.Ptr(), c.inputs[i].Ptr(), c.chunkA), c.plan.Replay(s[0].Handle()),
-					s[0].Copy(c.outputs[i].Ptr(), c.C.Ptr(), c.C.Bytes())); err != nil {
-					return err
-				}
+		}
+		return s[0].Synchronize()
+	},
+	"a graph, an eager run and a replay": func(c *caller, s [2]*device.Stream) error {
+		g, err := device.Capture(c.driver, s[0].Handle(), func() error { return c.enqueue(s[0], 1) })
+		if err != nil {
+			return err
+		}
+		defer g.Close()
+		if err := errors.Join(c.enqueue(s[0], 0), g.Launch(s[0].Handle())); err != nil {
+			return err
+		}
+		for i := 2; i < len(c.inputs); i++ {
+			if err := errors.Join(s[0].Copy(c.A.Ptr(), c.inputs[i].Ptr(), c.chunkA), c.plan.Replay(s[0].Handle()),
+				s[0].Copy(c.outputs[i].Ptr(), c.C.Ptr(), c.C.Bytes())); err != nil {
+				return err
 			}
-			return s[0].Synchronize()
-		},
-	} {
+		}
+		return s[0].Synchronize()
+	},
+}
+
+func TestEnqueueOnCallersStreams(t *testing.T) {
+	for name, use := range uses {
 		for seed := range uint64(6) {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				inWorld(t, 3, sim.Config{Seed: seed, Delay: slow}, nil, func(w *world) {
@@ -189,8 +192,8 @@ func TestEnqueueOnCallersStreams(t *testing.T) {
 	}
 }
 
-// The first capture of a group comes behind the runs before it, also on another stream
-// and where no call of the driver waits for the device.
+// The first capture of a group comes after the runs before it, also on another stream and
+// where no call of the driver waits for the device.
 func TestEagerThenGraphElsewhere(t *testing.T) {
 	for seed := range uint64(6) {
 		inWorld(t, 3, sim.Config{Seed: seed, Delay: slow, FreeCalls: true}, nil, func(w *world) {

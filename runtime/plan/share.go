@@ -27,7 +27,7 @@ func (q *Queue) Share(b *Buffer, to, from int) {
 	switch {
 	case !b.inLoop:
 	case q.shares.passing:
-		q.exchange(b, to, from)
+		q.exchange(b, from)
 	case q.dry:
 		q.shares.declared = true
 	case q.err == nil:
@@ -42,7 +42,7 @@ func (q *Queue) Share(b *Buffer, to, from int) {
 // exchange is one Share of the first run: all ranks of the group meet in it, since
 // they are at the same one. After an error a rank still comes to the later ones, so that
 // no peer waits for it.
-func (q *Queue) exchange(b *Buffer, to, from int) {
+func (q *Queue) exchange(b *Buffer, from int) {
 	p, x := q.plan, &q.shares
 	x.count++
 	what := fmt.Sprintf("run %s: share %s (%d)", p, b.name, x.count)
@@ -72,10 +72,9 @@ func (q *Queue) exchange(b *Buffer, to, from int) {
 	}
 }
 
-// share goes through the program's Shares ahead of the first run after a Bind, and
-// enqueues nothing: opening a handle may synchronise the device, which must not meet
-// a waiting stream. It is collective and fails on every rank or on none. A capture
-// can't wait for it.
+// share goes through the program's Shares before the first run after a Bind, and enqueues
+// nothing: opening a handle may synchronise the device, which must not meet a waiting
+// stream. It is collective and fails on every rank or on none. A capture can't wait for it.
 func (p *Plan) share(ctx context.Context, s driver.Stream) error {
 	q := &p.queue
 	if !q.shares.declared || q.shares.done {

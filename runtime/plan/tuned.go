@@ -34,8 +34,8 @@ func Own[S Shape, B any, P Runner](prog *Program, make func(context.Context, *gr
 	return Other(prog, make, bind, func(s S) S { return s }, func(x B) B { return x })
 }
 
-// Other is a candidate whose shape and buffers are those of the first under other names: shape and
-// buffers convert them.
+// Other is a candidate whose shape and buffers have the fields of the first's under other type
+// names: shape and buffers convert them.
 func Other[S fmt.Stringer, B any, P Runner, T Shape, C any](prog *Program,
 	make func(context.Context, *group.Group, T) (P, error), bind func(P, context.Context, C) error,
 	shape func(S) T, buffers func(B) C) Candidate[S, B] {
@@ -62,7 +62,8 @@ type Tuned[S fmt.Stringer, B any] struct {
 // which and why. It is collective, as each candidate's New is: ranks that choose
 // differently all get a *DisagreementError, and where no candidate takes the shape all get
 // a *NoChoiceError.
-func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning, s S, candidates []Candidate[S, B]) (*Tuned[S, B], error) {
+func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning, s S,
+	candidates []Candidate[S, B]) (*Tuned[S, B], error) {
 	operation := candidates[0].Program
 	key := Measured{Operation: operation, GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: s.String()}
 	c, choice, err := choose(t, key, s, candidates)
@@ -77,7 +78,8 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning,
 }
 
 // choose finds the candidate for a shape of which key says all but the program.
-func choose[S fmt.Stringer, B any](t *Tuning, key Measured, s S, candidates []Candidate[S, B]) (c Candidate[S, B], choice Choice, err error) {
+func choose[S fmt.Stringer, B any](t *Tuning, key Measured, s S,
+	candidates []Candidate[S, B]) (c Candidate[S, B], choice Choice, err error) {
 	refused := map[string]error{}
 	for _, c := range candidates {
 		refused[c.Program] = c.Check(s, key.Ranks)
@@ -100,7 +102,8 @@ func choose[S fmt.Stringer, B any](t *Tuning, key Measured, s S, candidates []Ca
 	}
 	for _, c := range candidates {
 		if refused[c.Program] == nil {
-			return c, Choice{c.Program, true, unmeasured(key, candidates[0].Program, refused[candidates[0].Program])}, nil
+			why := unmeasured(key, candidates[0].Program, refused[candidates[0].Program])
+			return c, Choice{c.Program, true, why}, nil
 		}
 	}
 	none := &NoChoiceError{Operation: key.Operation, Shape: key.Shape, Ranks: key.Ranks}
@@ -116,7 +119,7 @@ func (p *Tuned[S, B]) Choice() Choice { return p.choice }
 // Bind sets the memory that runs work on: see the candidates' Bind.
 func (p *Tuned[S, B]) Bind(ctx context.Context, x B) error { return p.bind(ctx, x) }
 
-// Enqueue enqueues one run behind what the stream holds, by a replay where that was
+// Enqueue enqueues one run after the work on the stream, by a replay where that was
 // measured to be faster and the stream is not being captured.
 func (p *Tuned[S, B]) Enqueue(s driver.Stream) error {
 	if p.choice.Replayed && !p.Base().Program().Eager {

@@ -57,14 +57,16 @@ func ParseTuning(text []byte) (*Tuning, error) {
 		return nil, fmt.Errorf("%w (make it again with run tune)", err)
 	}
 	if d.More() {
-		return nil, errors.New("text behind the table (make it again with run tune)")
+		return nil, errors.New("text after the table (make it again with run tune)")
 	}
 	if t.Version != tuningVersion {
-		return nil, fmt.Errorf("version %d, and this program reads %d (make it again with run tune)", t.Version, tuningVersion)
+		return nil, fmt.Errorf("version %d, and this program reads %d (make it again with run tune)",
+			t.Version, tuningVersion)
 	}
 	for i, m := range t.Entries {
 		if m.Operation == "" || m.GPU == "" || m.Shape == "" || m.Program == "" || m.Ranks < 1 || m.Milliseconds <= 0 {
-			return nil, fmt.Errorf("entries[%d]: operation, gpu, shape, program, ranks and ms are all needed (make it again with run tune)", i)
+			return nil, fmt.Errorf("entries[%d]: operation, gpu, shape, program, ranks and ms are all needed "+
+				"(make it again with run tune)", i)
 		}
 	}
 	return t, nil
@@ -167,7 +169,8 @@ func (m Measured) why(key Measured) string {
 	if m.same(key) {
 		return fmt.Sprintf("measured on %d of %s, %.4g ms", m.Ranks, m.GPU, m.Milliseconds)
 	}
-	return fmt.Sprintf("measured on %d of %s at %s, %.4g ms, the nearest to %s that takes it", m.Ranks, m.GPU, m.Shape, m.Milliseconds, key.Shape)
+	return fmt.Sprintf("measured on %d of %s at %s, %.4g ms, the nearest to %s that takes it",
+		m.Ranks, m.GPU, m.Shape, m.Milliseconds, key.Shape)
 }
 
 // unmeasured words that no entry fits key, and why the first schedule was passed over,
@@ -193,7 +196,8 @@ func (e *NoChoiceError) Error() string {
 	for i, err := range e.Refused {
 		list[i] = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
-	return fmt.Sprintf("choose a schedule for %s at %s on %d ranks: none takes it: %s", e.Operation, e.Shape, e.Ranks, strings.Join(list, ", "))
+	return fmt.Sprintf("choose a schedule for %s at %s on %d ranks: none takes it: %s",
+		e.Operation, e.Shape, e.Ranks, strings.Join(list, ", "))
 }
 
 // Unwrap gives what each schedule says.
@@ -207,5 +211,6 @@ type UnknownChoiceError struct {
 
 // Error says what to do.
 func (e *UnknownChoiceError) Error() string {
-	return fmt.Sprintf("choose a schedule for %s: no schedule %q among %q (tune again with this binary)", e.Operation, e.Program, e.Known)
+	return fmt.Sprintf("choose a schedule for %s: no schedule %q among %q (tune again with this binary)",
+		e.Operation, e.Program, e.Known)
 }

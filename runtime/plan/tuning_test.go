@@ -17,10 +17,13 @@ func TestTuningFile(t *testing.T) {
 	if _, err := ReadTuning(name); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	m := Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 4, Shape: "M 512, K 4096, N 3584, bf16", Program: "allgatherlinearkernels", Milliseconds: 0.05}
+	m := Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 4, Shape: "M 512, K 4096, N 3584, bf16",
+		Program: "allgatherlinearkernels", Milliseconds: 0.05}
 	want := &Tuning{}
-	want.Put(Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 4, Shape: m.Shape, Program: "other", Milliseconds: 1})
-	want.Put(Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 2, Shape: m.Shape, Program: "other", Milliseconds: 1})
+	want.Put(Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 4, Shape: m.Shape, Program: "other",
+		Milliseconds: 1})
+	want.Put(Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 2, Shape: m.Shape, Program: "other",
+		Milliseconds: 1})
 	want.Put(m)
 	if len(want.Entries) != 2 {
 		t.Errorf("%d entries where one replaces another", len(want.Entries))
@@ -54,10 +57,12 @@ func TestChoose(t *testing.T) {
 	}
 	candidates := []Candidate[extents, int]{multiple("sum", 2), multiple("sumoneshot", 0), multiple("sumtwoshot", 1)}
 	measured := func(m, n int, program string) Measured {
-		return Measured{Operation: "sum", GPU: "H200", Ranks: 4, Shape: extents{m, n}.String(), Program: program, Milliseconds: 0.5}
+		return Measured{Operation: "sum", GPU: "H200", Ranks: 4, Shape: extents{m, n}.String(), Program: program,
+			Milliseconds: 0.5}
 	}
 	table := &Tuning{Entries: []Measured{
-		measured(16, 64, "sumoneshot"), measured(64, 64, "sumtwoshot"), measured(4096, 64, "sum"), measured(64, 8192, "gone"),
+		measured(16, 64, "sumoneshot"), measured(64, 64, "sumtwoshot"), measured(4096, 64, "sum"),
+		measured(64, 8192, "gone"),
 		{Operation: "other", GPU: "H200", Ranks: 4, Shape: "M 15, N 64, bf16", Program: "sum", Milliseconds: 1},
 		{Operation: "sum", GPU: "B200", Ranks: 4, Shape: "M 15, N 64, bf16", Program: "sum", Milliseconds: 1},
 		{Operation: "sum", GPU: "H200", Ranks: 2, Shape: "M 15, N 64, bf16", Program: "sum", Milliseconds: 1},
@@ -70,15 +75,19 @@ func TestChoose(t *testing.T) {
 		want  string
 	}{
 		{table, extents{16, 64}, "sumoneshot: measured on 4 of H200, 0.5 ms"},
-		{table, extents{15, 64}, "sumoneshot: measured on 4 of H200 at M 16, N 64, bf16, 0.5 ms, the nearest to M 15, N 64, bf16 that takes it"},
+		{table, extents{15, 64}, "sumoneshot: measured on 4 of H200 at M 16, N 64, bf16, 0.5 ms, " +
+			"the nearest to M 15, N 64, bf16 that takes it"},
 		{table, extents{24, 64}, "sumoneshot: measured on 4 of H200 at M 16"},
 		{table, extents{60, 64}, "sumtwoshot: measured on 4 of H200 at M 64"},
 		{table, extents{63, 64}, "sumoneshot: measured on 4 of H200 at M 16"}, // two shots take multiples of the ranks
 		{table, extents{4000, 64}, "sum: measured on 4 of H200 at M 4096"},
-		{table, extents{64, 4096}, "sumtwoshot: measured on 4 of H200 at M 64, N 64"}, // the nearest is of a schedule that is gone
+		// The schedule of the nearest shape is gone.
+		{table, extents{64, 4096}, "sumtwoshot: measured on 4 of H200 at M 64, N 64"},
 		{nil, extents{16, 64}, "sum: not measured on 4 of H200 at M 16, N 64, bf16"},
-		{nil, extents{1, 64}, "sumoneshot: not measured on 4 of H200 at M 1, N 64, bf16, and sum does not take it: M is 1: it must be a multiple of 8"},
-		{&Tuning{Entries: []Measured{measured(16, 64, "sum")}}, extents{12, 64}, "sumoneshot: not measured on 4 of H200 at M 12"},
+		{nil, extents{1, 64}, "sumoneshot: not measured on 4 of H200 at M 1, N 64, bf16, " +
+			"and sum does not take it: M is 1: it must be a multiple of 8"},
+		{&Tuning{Entries: []Measured{measured(16, 64, "sum")}}, extents{12, 64},
+			"sumoneshot: not measured on 4 of H200 at M 12"},
 	} {
 		key := measured(x.at.m, x.at.n, "")
 		c, choice, err := choose(x.table, key, x.at, candidates)
@@ -86,12 +95,14 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%v: %s, %v; want %s", x.at, choice, err, x.want)
 		}
 	}
-	if _, choice, err := choose(table, measured(64, 8192, ""), extents{64, 8192}, candidates); !errors.As(err, new(*UnknownChoiceError)) {
+	_, choice, err := choose(table, measured(64, 8192, ""), extents{64, 8192}, candidates)
+	if !errors.As(err, new(*UnknownChoiceError)) {
 		t.Errorf("a schedule that is gone: %s, %v", choice, err)
 	}
-	_, choice, err := choose(table, measured(0, 64, ""), extents{0, 64}, candidates)
-	want := "choose a schedule for sum at M 0, N 64, bf16 on 4 ranks: none takes it: sum: M is 0: it must be a multiple of 8, " +
-		"sumoneshot: M is 0: it must be a multiple of 0, sumtwoshot: M is 0: it must be a multiple of 4"
+	_, choice, err = choose(table, measured(0, 64, ""), extents{0, 64}, candidates)
+	want := "choose a schedule for sum at M 0, N 64, bf16 on 4 ranks: none takes it: " +
+		"sum: M is 0: it must be a multiple of 8, sumoneshot: M is 0: it must be a multiple of 0, " +
+		"sumtwoshot: M is 0: it must be a multiple of 4"
 	if !errors.As(err, new(*NoChoiceError)) || err.Error() != want {
 		t.Errorf("none takes it: %s, %v; want %s", choice, err, want)
 	}
@@ -103,7 +114,7 @@ func TestParseTuningRefuses(t *testing.T) {
 		`{`:                            "unexpected EOF",
 		`{"version":2}`:                "version 2",
 		`{"version":1,"extra":1}`:      "unknown field",
-		`{"version":1}{}`:              "text behind",
+		`{"version":1}{}`:              "text after",
 		`{"version":1,"entries":[{}]}`: "entries[0]",
 	} {
 		if _, err := ParseTuning([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -115,10 +126,11 @@ func TestParseTuningRefuses(t *testing.T) {
 // FuzzParseTuning reads any text: a table that reads the same again when written, or
 // an error.
 func FuzzParseTuning(f *testing.F) {
-	f.Add([]byte(`{"version":1,"entries":[{"operation":"a","gpu":"g","ranks":1,"shape":"s","program":"p","replayed":true,"ms":1}]}`))
+	const entry = `{"version":1,"entries":[{"operation":"a","gpu":"g","ranks":1,"shape":"s","program":"p",`
+	f.Add([]byte(entry + `"replayed":true,"ms":1}]}`))
 	f.Add([]byte(`{"version":1}`))
 	f.Add([]byte(`null`))
-	f.Add([]byte(`{"version":1,"entries":[{"operation":"a","gpu":"g","ranks":1,"shape":"s","program":"p","ms":1e999}]}`))
+	f.Add([]byte(entry + `"ms":1e999}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		tuning, err := ParseTuning(text)
 		if (tuning == nil) == (err == nil) {

@@ -42,9 +42,9 @@ type chunking struct {
 // Counts says that Bind takes n counts, the same on all ranks.
 func (b *Builder) Counts(n int) { b.plan.counts = n }
 
-// Uneven says that a buffer's chunks differ: chunk c of rank q has unit bytes times
-// the index(q, c)-th count. What the buffer was declared with is the most that the
-// chunks of a rank may have.
+// Uneven says that a buffer's chunks differ: chunk c of rank q has unit bytes times the
+// index(q, c)-th count. The chunks of a rank have at most the bytes that the buffer was
+// declared with.
 func (b *Builder) Uneven(f *Buffer, unit int64, chunks int, index func(rank, chunk int) int) {
 	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, table: newTable(b.plan.Size(), chunks)}
 }
@@ -187,7 +187,8 @@ func (p *Plan) agreeOnCounts(ctx context.Context, what string, to *target, wrong
 		values[r] = string(b)
 	}
 	if len(slices.Compact(slices.Clone(values))) > 1 {
-		return &DisagreementError{What: "counts", Values: values, Do: "call Bind with the counts of all ranks, the same on each"}
+		return &DisagreementError{What: "counts", Values: values,
+			Do: "call Bind with the counts of all ranks, the same on each"}
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ func inWorld(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.
 }
 
 // inWorldOf is inWorld of a group whose plans keep that many graphs.
-func inWorldOf(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.Driver, graphs int, f func(w *world)) {
+func inWorldOf(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) driver.Driver,
+	graphs int, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c.Devices = n
@@ -68,7 +69,7 @@ func inWorldOf(t *testing.T, n int, c sim.Config, wrap func(driver.Driver) drive
 	})
 }
 
-// leave closes the groups; what a failed test left behind ends with them.
+// leave closes the groups, and with them the remains of a failed test.
 func (w *world) leave() {
 	if w.Failed() {
 		w.groups[0].Abort(errors.New("the test failed"))
@@ -121,7 +122,7 @@ var loopProgram = &Program{Name: "looptoy", Hash: "c0ffee", Proof: byHand, Ranks
 
 var toyProgram = &Program{Name: "toy", Hash: "c0ffee", Proof: byHand, Ranks: upTo8}
 
-// What the toys declare instead of a proof.
+// byHand is the proof that the toys declare.
 const byHand = "a toy of the tests"
 
 var upTo8 = []int{1, 2, 3, 4, 5, 6, 7, 8}
@@ -180,7 +181,8 @@ func (t *toy) issue(q *Queue) {
 // allocate makes the caller's memory.
 func (t *toy) allocate() error {
 	d := int64(t.plan.Size())
-	for to, n := range map[**device.Buffer]int64{&t.A: t.chunkA, &t.B: inner * columns * 4, &t.Bias: columns * 4, &t.C: d * t.chunkC} {
+	for to, n := range map[**device.Buffer]int64{
+		&t.A: t.chunkA, &t.B: inner * columns * 4, &t.Bias: columns * 4, &t.C: d * t.chunkC} {
 		b, err := device.Alloc(t.driver, n)
 		if err != nil {
 			return err
@@ -212,7 +214,8 @@ func (t *toy) fill(seed uint64) error {
 		poison[i] = 1e9
 	}
 	return errors.Join(t.A.Set(bytesOf(inputs(seed, uint64(t.rank)+1, rows*inner))),
-		t.B.Set(bytesOf(inputs(seed, 0, inner*columns))), t.Bias.Set(bytesOf(inputs(seed, 99, columns))), t.C.Set(bytesOf(poison)))
+		t.B.Set(bytesOf(inputs(seed, 0, inner*columns))), t.Bias.Set(bytesOf(inputs(seed, 99, columns))),
+		t.C.Set(bytesOf(poison)))
 }
 
 // inputs are integers from -4 to 4.

@@ -20,6 +20,7 @@ func All() []Named {
 		{"AllGatherLinearCopied", AllGatherLinearCopied},
 		{"AllGatherLinearGrouped", AllGatherLinearGrouped},
 		{"AllGatherLinearFused", AllGatherLinearFused},
+		{"AllGatherLinearOneShot", AllGatherLinearOneShot},
 		{"AllGatherLinearBroadcast", AllGatherLinearBroadcast},
 		{"AllGatherLinearStartInLoop", AllGatherLinearStartInLoop},
 		{"AllGatherLinearHandlesInLoop", AllGatherLinearHandlesInLoop},
@@ -48,7 +49,9 @@ func All() []Named {
 		{"LinearAllReduceOneShot", LinearAllReduceOneShot},
 		{"LinearAllReduceTwoShot", LinearAllReduceTwoShot},
 		{"AllGather", AllGather},
+		{"AllGatherOneShot", AllGatherOneShot},
 		{"ReduceScatter", ReduceScatter},
+		{"ReduceScatterOneShot", ReduceScatterOneShot},
 		{"AllReduceOneShot", AllReduceOneShot},
 		{"AllReduceTwoShot", AllReduceTwoShot},
 		{"AllGatherInPlace", AllGatherInPlace},
@@ -67,6 +70,13 @@ func All() []Named {
 		{"TensorParallelMLPBatches", TensorParallelMLPBatches},
 		{"GatedMLP", GatedMLP},
 		{"BlockBehindAttention", BlockBehindAttention},
+		{"AllGatherLinearNCCL", AllGatherLinearNCCL},
+		{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},
+		{"LinearReduceScatterNCCL", LinearReduceScatterNCCL},
+		{"LinearAllReduceNCCL", LinearAllReduceNCCL},
+		{"AllReduceNCCL", AllReduceNCCL},
+		{"AllGatherNCCL", AllGatherNCCL},
+		{"AllToAllNCCL", AllToAllNCCL},
 	}
 }
 
@@ -80,10 +90,10 @@ type Alias struct {
 // Aliases lists them.
 func Aliases() []Alias {
 	return []Alias{
-		{"ColumnInputGradient", "MatmulReduceScatter", "the input's gradient of a column-parallel layer: the output's " +
-			"gradient A and the weight B [outputs, inputs] are cut along the outputs (K), and each rank keeps its rows of " +
-			"the sum"},
-		{"RowInputGradient", "AllGatherMatmul", "the input's gradient of a row-parallel layer: the output's gradient A, " +
-			"spread by rows, times the weight B [outputs, inputs] (K and N)"},
+		{"ColumnInputGradient", "MatmulReduceScatter", "the input's gradient of a column-parallel layer: the " +
+			"output's gradient A and the weight B [outputs, inputs] are cut along the outputs (K), and each rank " +
+			"keeps its rows of the sum"},
+		{"RowInputGradient", "AllGatherMatmul", "the input's gradient of a row-parallel layer: the output's gradient " +
+			"A, spread by rows, times the weight B [outputs, inputs] (K and N)"},
 	}
 }

@@ -34,13 +34,13 @@ var AllGatherLinearKernels = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.Pull{By: s.Kernels}}},
 }
 
-// AllGatherLinearPut pushes instead: each rank writes its shard into every peer's
-// gathered tensor, in the order r-1, r-2, ... so that all links are used at once, and a
-// product waits for the word that comes after its shard. On NVLink a push of a large
-// shard alone is 5 % faster than a pull and one of a megabyte a quarter; it costs the
-// owner's word that its memory may be written and a wait before each product, and
-// with those it is level with AllGatherLinear from four thousand rows on and slower
-// below. Transformer Engine and nvFuser can push.
+// AllGatherLinearPut pushes instead: each rank writes its shard into every peer's gathered
+// tensor, in the order r-1, r-2, ... so that all links are used at once, and a product
+// waits for the word that comes after its shard. On NVLink a push of a large shard alone is
+// 5 % faster than a pull and one of a megabyte a quarter; it costs a post of the owner that
+// its memory may be written and a wait before each product, and with these it is level with
+// AllGatherLinear from four thousand rows on and slower below. Transformer Engine and
+// nvFuser can push.
 var AllGatherLinearPut = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
@@ -66,26 +66,35 @@ var AllGatherLinearCopied = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.Naive{Copied: true}}},
 }
 
-// AllGatherLinearGrouped multiplies the own shard, then the shards after it as one
-// product when the last of them is there, then those before it: three products instead
-// of D. Fewer and larger products waste less of the device in their last wave; choose
-// it where a shard's product fills the device badly and the copies are short beside it
-// (four H200s, 4096 rows: .99 of the product alone, .98 by shards). Transformer
-// Engine's aggregate takes two shards at a time.
+// AllGatherLinearGrouped multiplies the own shard, then the shards after it as one product
+// when the last of them is there, then the shards before it: three products instead of D.
+// Fewer and larger products waste less of the device in their last wave; choose it where a
+// shard's product fills the device badly and the copies are short beside it (four H200s,
+// 4096 rows: .99 of the product alone, .98 by shards). Transformer Engine's aggregate takes
+// two shards at a time.
 var AllGatherLinearGrouped = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
 	Moves:   []s.Move{{Of: "A", Way: s.Grouped{}}},
 }
 
-// AllGatherLinearFused is for small shards: one kernel waits for a peer's shard, copies
-// it and says that it was read, on the stream of the product that needs it, so that a
-// step is two launches and no event. Pulls from all peers run at once, which is best
-// where latency bounds the copy, below about a megabyte a shard.
+// AllGatherLinearFused is for small shards: one kernel waits for a peer's shard, copies it
+// and posts that it was read, on the stream of the product that needs it, so that a step is
+// two launches and no event. Pulls from all peers run at once, which is best where latency
+// bounds the copy, below about a megabyte a shard.
 var AllGatherLinearFused = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
 	Moves:   []s.Move{{Of: "A", Way: s.Pull{By: s.OneKernel, WithStep: true}}},
+}
+
+// AllGatherLinearOneShot reads all shards by one kernel and multiplies all rows at once, so
+// that the weights are read once and not for each shard. Nothing overlaps; choose it for
+// few rows, where the product is bound by reading the weights: below about 512 with two ranks.
+var AllGatherLinearOneShot = s.Schedule{
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
 
 // AllGatherLinearBroadcast takes a root a step: in step i rank i pushes its shard to
@@ -108,9 +117,9 @@ var AllGatherLinearStartInLoop = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.Naive{StartInLoop: true}}},
 }
 
-// AllGatherLinearHandlesInLoop exchanges IPC handles in each step, where nvFuser has
-// it: a cache hit after the first run, so the results and nearly the times are those of
-// AllGatherLinear, and counters show the hits.
+// AllGatherLinearHandlesInLoop exchanges IPC handles in each step, where nvFuser has it: a
+// cache hit after the first run, so the results equal AllGatherLinear's, and nearly the
+// times; counters show the hits.
 var AllGatherLinearHandlesInLoop = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,

@@ -6,11 +6,21 @@ import s "ovgen/schedule"
 // into C, r+1 first, while the own rows are copied beside. NCCL's all-gather is its
 // counterpart.
 var AllGather = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
-		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
-	},
-	Ops: []s.Op{s.Copy("C", "A")},
+	Tensors: spread,
+	Ops:     []s.Op{s.Copy("C", "A")},
+}
+
+var spread = []s.Tensor{
+	{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+}
+
+// AllGatherOneShot is AllGather by one kernel, which reads from all peers at once. Choose it
+// below about a megabyte a rank, where the copy engine takes longer to start than to copy.
+var AllGatherOneShot = s.Schedule{
+	Tensors: spread,
+	Ops:     []s.Op{s.Copy("C", "A")},
+	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
 
 // ReduceScatter sums the ranks' A and leaves each its rows of the sum: peers' rows are
@@ -18,11 +28,21 @@ var AllGather = s.Schedule{
 // ranks. The bits are the same in every run, as NCCL's, which adds along its rings, are
 // for one number of ranks and channels only.
 var ReduceScatter = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
-		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
-	},
-	Ops: []s.Op{s.Sum("C", "A")},
+	Tensors: scattered,
+	Ops:     []s.Op{s.Sum("C", "A")},
+}
+
+var scattered = []s.Tensor{
+	{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
+	{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+}
+
+// ReduceScatterOneShot is ReduceScatter by one kernel, which reads its rows from all peers at
+// once and adds them. Choose it below about a megabyte a rank.
+var ReduceScatterOneShot = s.Schedule{
+	Tensors: scattered,
+	Ops:     []s.Op{s.Sum("C", "A")},
+	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
 // AllReduceOneShot sums the ranks' A on every rank: one kernel waits for the peers and
@@ -154,9 +174,9 @@ var ReduceScatterV = s.Schedule{
 	Moves: []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
-// AllToAllV is AllToAll of parts that differ in length: count [p, q] is what rank p has
-// for rank q. It is what the dispatch and the combine of a mixture of experts need,
-// where the router's counts are known to all.
+// AllToAllV is AllToAll of parts that differ in length: count [p, q] is what rank p has for
+// rank q. The dispatch and the combine of a mixture of experts need it, where the router's
+// counts are known to all.
 var AllToAllV = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, uneven), s.Dim(s.D), s.Dim(s.M)}},

@@ -47,11 +47,10 @@ var MatmulReduceScatter = s.Schedule{
 	Ops: []s.Op{s.Matmul("C", "A", "B")},
 }
 
-// LinearReduceScatterGet is LinearReduceScatter with the owner copying: products
-// alternate between two staging buffers, and one is used again when its reader has said
-// that it is done. It takes two chunks of memory beside the slots where the put form
-// takes one a rank, and waits for readers; PyTorch's fused matmul-reduce-scatter runs
-// this order.
+// LinearReduceScatterGet is LinearReduceScatter with the owner copying: products alternate
+// between two staging buffers, and one is used again when its reader has posted that it is
+// done. It takes two chunks of memory beside the slots where the put form takes one a rank,
+// and waits for readers; PyTorch's fused matmul-reduce-scatter runs this order.
 var LinearReduceScatterGet = s.Schedule{
 	Tensors: linearScattered,
 	Ops:     product,

@@ -34,7 +34,7 @@ func (v View) Over(index string, from, to Expr) View {
 	return v
 }
 
-// RankIndex is the index of what a sum takes in the order of ranks.
+// RankIndex is the index of a sum's terms in the order of ranks.
 const RankIndex = "q"
 
 // EachRank is the view for each rank of the mesh, in their order; its index is RankIndex.
@@ -83,9 +83,19 @@ func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 		By: function}
 }
 
+// Collect copies views one after another to dst, by a kernel that signals around that.
+func Collect(s StreamRef, dst View, shards ...View) Step {
+	return Step{Stream: s, Do: Gather, Reads: shards, Writes: []View{dst}}
+}
+
 // Multiply is the product of a and b by its indices, with a bias or none.
 func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}
+}
+
+// Together is a collective of all ranks.
+func Together(s StreamRef, do Work, dst, src View) Step {
+	return Step{Stream: s, Do: do, Reads: []View{src}, Writes: []View{dst}, By: NCCL}
 }
 
 // After makes a stream wait for others.

@@ -44,7 +44,7 @@ func drawExpr(t *rapid.T, depth int) hostir.Expr {
 	return op(x, y)
 }
 
-// What is simplified has the same value, for every rank of every size.
+// A simplified expression has the same value, for every rank of every size.
 func TestSimplify(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawExpr(t, 5)

@@ -203,7 +203,7 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 	return list
 }
 
-// place is one of the parts of a kind that a program has, and what is done to it.
+// place is one part of a program, counted among the parts of its kind, and an edit of it.
 type place[T any] struct {
 	which, seen int
 	edit        func(*T)

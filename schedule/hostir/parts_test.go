@@ -155,7 +155,7 @@ func TestOnReachesBodies(t *testing.T) {
 	}
 }
 
-// What no step can do is refused.
+// A step that can't be done is refused.
 func TestCheck(t *testing.T) {
 	s, a, c := hostir.Stream("main"), hostir.Whole("A"), hostir.Whole("C")
 	post := hostir.Post(s, "ready", hostir.Rank)

@@ -124,7 +124,7 @@ func (w *printer) list(nodes []Node, indent string, width int) {
 // phases prints a kernel's signals before its work, the work and the signals after it, a
 // line each, and returns the last.
 func (w *printer) phases(s Step, head string) string {
-	head += s.By + "{"
+	head += s.open()
 	var last string
 	for _, words := range [][]string{texts(s.Pre), {s.work()}, texts(s.Post)} {
 		if len(words) == 0 {
@@ -202,7 +202,7 @@ func joined(a, b Node) bool {
 	return signals && (!second.Wait || first.Semaphore == second.Semaphore)
 }
 
-// unused says that a node names what no expression of a list mentions.
+// unused says that a node names a value that no expression of a list mentions.
 func unused(n Node, list []Node) bool {
 	let, ok := n.(Let)
 	if !ok {

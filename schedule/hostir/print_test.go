@@ -19,8 +19,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // that nvFuser runs, the first over IPC, and the one ovgen runs by default.
 func TestPrint(t *testing.T) {
 	nvfuser := catalog.AllGatherLinear
-	nvfuser.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true,
-		WithStep: true, Streams: 4}}}
+	nvfuser.Moves = []schedule.Move{{Of: "A", Way: schedule.Naive{
+		Copied: true, SignalsInStep: true, HandlesInLoop: true, WithStep: true, Streams: 4}}}
 	for file, s := range map[string]schedule.Schedule{
 		"program1.txt": catalog.AllGatherLinearCollective8,
 		"program2.txt": nvfuser,

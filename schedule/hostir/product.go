@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Products by their indices: those of both operands, and of the result, in the order of
-// their axes. Indices that the result lacks are summed over.
+// Products by their indices: the operands' and the result's, in the order of their axes.
+// Indices that the result lacks are summed over.
 const (
 	Matmul   = "mk,kn->mn"
 	Linear   = "mk,nk->mn"

@@ -32,18 +32,17 @@ type Buffer struct {
 	Owner  Owner
 	// Shared says that peers read it.
 	Shared bool
-	// Elements this rank holds, and the elements of one chunk: the unit in which
-	// views index it (a shard, a step's rows, or a part of one).
+	// Elements is the size of this rank's memory, and Chunk the size of one chunk: the unit
+	// in which views index the buffer (a shard, a step's rows, or a part of one).
 	Elements, Chunk Expr
-	// Counts is present where chunks differ: chunk c of rank q has Chunk times the
-	// Counts(q, c)-th of the counts that Bind was called with. Elements is then what
-	// New has to make room for.
+	// Counts is set if chunks differ: chunk c of rank q has Chunk times the Counts(q, c)-th
+	// of Bind's counts. Elements is then the most that New makes room for.
 	Counts Expr
-	// Inner is a tensor that lies in the buffer's memory beside the buffer's own; none
-	// has no name.
+	// Inner is a tensor that lies in the buffer's memory beside the buffer's own. Without a
+	// name there is none.
 	Inner Inner
-	// Room is the elements from one of such chunks to the next; absent: they lie
-	// one after another.
+	// Room is the stride of such chunks, in elements. Absent: one chunk begins where the
+	// last ends.
 	Room Expr
 }
 
@@ -72,10 +71,11 @@ type StreamSet struct {
 }
 
 // Divide is a requirement on the shape: By, or Times By where Times is above one,
-// divides Extent.
+// divides Extent, or Extent times With where With is set.
 type Divide struct {
 	Extent, By schedule.Extent
 	Times      int64
+	With       schedule.Extent
 }
 
 // Divisor is the number that must divide the extent on a mesh of so many ranks.
@@ -87,6 +87,19 @@ func (d Divide) Divisor(ranks int64) int64 {
 		by = n
 	}
 	return by * max(d.Times, 1)
+}
+
+// BlockSemaphores are those that steps signal by blocks: they have a word for each block.
+func (p *Program) BlockSemaphores() map[string]bool {
+	found := map[string]bool{}
+	Steps(p.Body, func(s Step) {
+		for _, w := range s.Words() {
+			if s.ByBlocks {
+				found[w.Semaphore] = true
+			}
+		}
+	})
+	return found
 }
 
 // SemaphoreNames are the names of the program's semaphores.

@@ -4,8 +4,8 @@ import "slices"
 
 // Simplify returns an expression of the same value, as a person would write it: sums of
 // products with the rank first and constants last, constants computed, and no remainder
-// within another of the same divisor where that changes nothing. It holds the
-// rank to be from 0 to D - 1, and D to be at least 1.
+// within another of the same divisor where that changes nothing. It assumes that the rank
+// is from 0 to D - 1, and that D is at least 1.
 func (e Expr) Simplify() Expr {
 	if e.op == 0 {
 		return e
@@ -133,7 +133,7 @@ func (s sum) over(o sum) sum {
 }
 
 // modulo is the remainder. Multiples of the divisor go, and remainders by the same divisor,
-// where the divisor is D and neither the dividend nor what is left can be negative.
+// where the divisor is D and neither the dividend nor the rest can be negative.
 func (s sum) modulo(o sum) sum {
 	x, known := s.number()
 	y, divisor := o.number()
@@ -169,12 +169,12 @@ func (s sum) modulo(o sum) sum {
 	return atom(Mod(s.expr(), by))
 }
 
-// unbounded is below all that a sum may be.
+// unbounded is below all values of a sum.
 const unbounded = -1 << 40
 
-// least is a number that a sum is not below, for all ranks r of D: the rank is at least 0 and
-// at most D - 1, a remainder by D of what is not negative likewise. Of other variables
-// nothing is known.
+// least is a lower bound of a sum, for all ranks r of D: the rank is at least 0 and at most D
+// - 1, and a remainder by D of a sum that is not negative likewise. It knows nothing of other
+// variables.
 func (s sum) least() int64 {
 	size, rest := int64(0), s.constant // size*D + rest
 	for _, t := range s.terms {
@@ -195,12 +195,12 @@ func (s sum) least() int64 {
 	return size + rest
 }
 
-// ofRank says that an atom is from 0 to D - 1.
+// ofRank says that an atom is always from 0 to D - 1.
 func (e Expr) ofRank() bool {
 	return e.Equal(Rank) || e.op == '%' && e.y.Equal(Size) && normal(*e.x).least() >= 0
 }
 
-// expr writes a sum: what is added first, the rank before D, and the constant last.
+// expr writes a sum: positive terms first, the rank before D, and the constant last.
 func (s sum) expr() Expr {
 	rank := slices.IndexFunc(s.terms, func(t term) bool {
 		return t.factor > 0 && len(t.atoms) == 1 &&

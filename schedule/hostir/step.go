@@ -24,24 +24,46 @@ type Step struct {
 	Accumulate bool
 	Post       []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
-	// reduce, get, put or shot. Empty: the copy engine, the library of products, or a
-	// stream memory operation.
+	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
+	// products, or a stream memory operation.
 	By string
+	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
+	// and awaits words of its own, from the blocks of its number at the peers.
+	ByBlocks bool
 }
 
 // Work is what a step does between its words.
 type Work string
 
-// Kinds of work. A copy reads one view and writes one of its size; a sum adds up the views
-// that it reads in their order, in fp32, and rounds once; a product is a contraction. A function is
-// applied to the first view, with those behind it for its further operands.
+// Kinds of work. A copy reads one view and writes one of its size; a gather copies the views
+// that it reads, one after another, to one that they fill; a sum adds up the views that it reads
+// in their order, in fp32, and rounds once; a product is a contraction. A function is applied to the
+// first view, with those behind it for its further operands.
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
+	Gather  Work = "gather"
 	Sum     Work = "sum"
 	Product Work = "product"
 	Apply   Work = "apply"
 )
+
+// Collectives are work that all ranks do together: each brings what it reads, and gets what it
+// writes. The n-th that a rank enqueues meets the n-th of every other.
+const (
+	AllGather     Work = "all-gather"     // what all ranks read, in their order
+	ReduceScatter Work = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
+	AllReduce     Work = "all-reduce"     // the sum of what all ranks read
+	AllToAll      Work = "all-to-all"     // part r of what each rank reads, in the order of ranks
+)
+
+// NCCL carries collectives.
+const NCCL = "nccl"
+
+// Collective says that all ranks do the work together.
+func (w Work) Collective() bool {
+	return w == AllGather || w == ReduceScatter || w == AllReduce || w == AllToAll
+}
 
 // Kernels that do one thing.
 const (
@@ -108,7 +130,7 @@ func (s Step) Row() (View, bool) {
 	return last, last.Row
 }
 
-// Words are those before the work and those after it.
+// Words are the words before the work and after it.
 func (s Step) Words() []Word { return slices.Concat(s.Pre, s.Post) }
 
 // Fused says that a kernel signals around its work.
@@ -128,7 +150,7 @@ func (s Step) Signal() (Word, bool) {
 	return words[0], true
 }
 
-// check says what is wrong with a step.
+// check refuses a step that can't be done.
 func (s Step) check() error {
 	one := len(s.Writes) == 1
 	switch s.Do {
@@ -140,6 +162,10 @@ func (s Step) check() error {
 		if !one || len(s.Reads) != 1 {
 			return fmt.Errorf("a copy reads one view and writes one")
 		}
+	case Gather:
+		if !one || !s.Fused() {
+			return fmt.Errorf("a gather writes one view, and a kernel does it between its signals")
+		}
 	case Sum:
 		if !one || s.By == "" {
 			return fmt.Errorf("a sum writes one view, and a kernel does it")
@@ -147,6 +173,10 @@ func (s Step) check() error {
 	case Apply:
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By == "" {
 			return fmt.Errorf("a function is applied to a view by a kernel, which writes one")
+		}
+	case AllGather, ReduceScatter, AllReduce, AllToAll:
+		if err := s.checkCollective(); err != nil {
+			return err
 		}
 	case Product:
 		if _, err := ParseProduct(s.Index); err != nil {
@@ -158,15 +188,21 @@ func (s Step) check() error {
 	default:
 		return fmt.Errorf("there is no work %q", s.Do)
 	}
+	if s.By == NCCL && !s.Do.Collective() {
+		return fmt.Errorf("NCCL does collectives only")
+	}
 	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply || s.Accumulate) {
 		return fmt.Errorf("only products have indices, a function of each element and a result that they add to")
 	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")
 	}
+	if s.ByBlocks && !s.Fused() {
+		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")
+	}
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum {
-			return fmt.Errorf("%s: only a sum reads a view for each value of an index", v.Buffer)
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather {
+			return fmt.Errorf("%s: only a sum and a gather read a view for each value of an index", v.Buffer)
 		}
 		if v.Row && (s.Do != Sum && s.Do != Apply || i == 0 || i != len(s.Reads)-1 || v.Each.Index != "") {
 			return fmt.Errorf("%s: only the last view that a sum or a function reads is a row", v.Buffer)
@@ -175,7 +211,18 @@ func (s Step) check() error {
 	return nil
 }
 
-// Check says what is wrong with the nodes of a program that lower has not made.
+// checkCollective says what is wrong with a collective.
+func (s Step) checkCollective() error {
+	if len(s.Writes) != 1 || len(s.Reads) != 1 || !s.Writes[0].Peer.IsZero() || !s.Reads[0].Peer.IsZero() {
+		return fmt.Errorf("a collective reads one view and writes one, each of its own rank")
+	}
+	if s.By != NCCL || s.Fused() {
+		return fmt.Errorf("NCCL alone does a collective, and signals nothing")
+	}
+	return nil
+}
+
+// Check refuses nodes that can't be enqueued, in a program that lower has not made.
 func Check(nodes []Node) error {
 	for _, n := range nodes {
 		if n == nil {

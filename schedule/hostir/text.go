@@ -38,7 +38,15 @@ func (s Step) text() string {
 	case !s.Fused() && s.By == s.alone():
 		return list + " by kernel"
 	}
-	return s.By + "{" + list + "}"
+	return s.open() + list + "}"
+}
+
+// open begins what one kernel does, all of it or each of its blocks.
+func (s Step) open() string {
+	if s.ByBlocks {
+		return s.By + " by blocks{"
+	}
+	return s.By + "{"
 }
 
 // texts are words.
@@ -77,6 +85,10 @@ func (s Step) work() string {
 	switch s.Do {
 	case Apply:
 		name = "Apply " + s.Func
+	case AllGather, ReduceScatter, AllReduce, AllToAll:
+		name = s.Do.Title()
+	case Gather:
+		name = "Gather"
 	case Sum:
 		name = "Reduce"
 	case Product:
@@ -96,6 +108,15 @@ func (s Step) work() string {
 		results = append(results, v.String())
 	}
 	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")"
+}
+
+// Title is the work as one word: AllGather.
+func (w Work) Title() string {
+	var title string
+	for _, part := range strings.Split(string(w), "-") {
+		title += strings.ToUpper(part[:1]) + part[1:]
+	}
+	return title
 }
 
 // String is "Post ready -> every peer", "Wait ready[from]" or "Wait step[i] <- from".

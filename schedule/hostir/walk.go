@@ -2,8 +2,8 @@ package hostir
 
 import "slices"
 
-// Map rebuilds a list of nodes: f returns what stands for a node, after its own bodies have
-// been rebuilt.
+// Map rebuilds a list of nodes: f returns the replacement of a node, after its own bodies
+// have been rebuilt.
 func Map(nodes []Node, f func(Node) []Node) []Node {
 	var out []Node
 	for _, n := range nodes {
@@ -64,7 +64,7 @@ func Exprs(n Node, f func(what string, e Expr)) {
 	n.With(Parts{Expr: func(what string, e Expr) Expr { f(what, e); return e }})
 }
 
-// On puts a node's steps on a stream, and those of its bodies. Other nodes name streams of
+// On puts the steps of a node and of its bodies on a stream. Other nodes name streams of
 // their own or enqueue nothing.
 func On(n Node, s StreamRef) Node {
 	if step, ok := n.(Step); ok {

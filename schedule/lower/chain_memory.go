@@ -72,7 +72,7 @@ func (w *writer) rowAxis(own bool) schedule.Axis {
 
 // rowElements counts what a rank has of a tensor with such rows.
 func (w *writer) rowElements(own bool, columns schedule.Axis) hostir.Expr {
-	return elements(schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(own), columns}}, true)
+	return elements(schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(own), columns}})
 }
 
 // rows is the axis of the rows that the chain begins with.

@@ -11,12 +11,13 @@ import (
 	"ovgen/schedule"
 )
 
-// options are what writers and passes read of the ways that were chosen.
+// options are the options of the chosen ways, as writers and passes read them.
 type options struct {
 	parts, compute    int // parts of a shard; streams of products, zero for one a step
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
 	carriage
+	byBlocks bool // blocks of kernels signal each for itself where they can
 
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
 }
@@ -34,10 +35,10 @@ type lowering struct {
 	write             func(d *draft, w schedule.Way) error
 }
 
-// lowerings are all that there are, a file a way. The first of a communication is the fastest
+// lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, puts, shots, sumRings, gets, paddings)
+	slotted, stagings, stored, puts, shots, sumRings, gets, gatherShots, paddings, overNCCL)
 
 // by is a lowering by a way.
 func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
@@ -45,7 +46,7 @@ func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
 	return lowering{moves: m, way: zero, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
 }
 
-// choose writes the program, by the ways that the schedule says for what has to travel.
+// choose writes the program, by the schedule's way for each tensor that travels.
 func choose(d *draft) error {
 	legs := d.legs()
 	var of []string
@@ -54,7 +55,8 @@ func choose(d *draft) error {
 	}
 	for i, m := range d.original.Moves {
 		if !slices.Contains(of, m.Of) {
-			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i), Msg: fmt.Sprintf("%s does not travel", m.Of),
+			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i),
+				Msg:  fmt.Sprintf("%s does not travel", m.Of),
 				Hint: "move " + strings.Join(of, " or ")}
 		}
 	}
@@ -89,7 +91,7 @@ func Default(m moves) schedule.Way {
 	return lowerings[i].way
 }
 
-// lowering is that of a communication by a way.
+// lowering finds the lowering of a communication by a way.
 func (d *draft) lowering(m moves, way schedule.Way) (*lowering, error) {
 	var names []string
 	for i := range lowerings {
@@ -102,11 +104,12 @@ func (d *draft) lowering(m moves, way schedule.Way) (*lowering, error) {
 			return l, errors.Join(l.gathers(d), l.shares(d))
 		}
 	}
-	return nil, &schedule.FieldError{Path: d.at, Msg: fmt.Sprintf("no pass does the %s by %s", m, schedule.WayName(way)),
+	return nil, &schedule.FieldError{Path: d.at,
+		Msg:  fmt.Sprintf("no pass does the %s by %s", m, schedule.WayName(way)),
 		Hint: "use " + strings.Join(names, ", ") + ", or leave it out"}
 }
 
-// refusal is of an option of the way that is being lowered.
+// refusal refuses an option of the way that is being lowered.
 func (d *draft) refusal(field, hint, format string, args ...any) error {
 	return &schedule.FieldError{Path: d.at + "." + field, Msg: fmt.Sprintf(format, args...), Hint: hint}
 }
@@ -136,7 +139,7 @@ func (d *draft) noKernel(field string) error {
 	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
 }
 
-// carried is by what copies and signals.
+// carried is the carriage of a Carrier.
 func carried[C ~string](by, otherwise C) carriage {
 	by = cmp.Or(by, otherwise)
 	return carriage{
@@ -146,7 +149,7 @@ func carried[C ~string](by, otherwise C) carriage {
 	}
 }
 
-// signalled is by what signals where ranks copy nothing.
+// signalled is the carriage of a Signaller.
 func signalled[S ~string](by, otherwise S) carriage {
 	by = cmp.Or(by, otherwise)
 	return carriage{signals: by != schedule.MemOps, fused: by == schedule.OneKernel}

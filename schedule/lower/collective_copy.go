@@ -85,7 +85,7 @@ func permuteCopy(d *draft) error {
 	return nil
 }
 
-// shift is by how many ranks a tensor's parts are moved on.
+// shift is the number of ranks by which a tensor's parts are moved on.
 func shift(t schedule.Tensor) int {
 	axis, split, _ := t.Sharded()
 	return t.Axes[axis].Outer[split].Shift

@@ -7,7 +7,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Variables of Buffer.Counts: the chunk of the rank's buffer whose count is meant.
+// Variables of Buffer.Counts: a rank, and a chunk of its buffer.
 const (
 	countRank  = "q"
 	countChunk = "c"
@@ -21,8 +21,8 @@ func (d *draft) uneven(name string) bool {
 }
 
 // counted gives the chunks of a buffer the counts that Bind is called with, of rows; of
-// elements where the rows themselves are what differs. What New makes room for is the
-// most rows that a part may have, or all of the tensor, which one rank may have.
+// elements where the rows themselves are what differs. New makes room for the most rows
+// that a part may have, or else for all of the tensor, which one rank may have.
 func (d *draft) counted(name string, counts hostir.Expr) {
 	b := d.buffer(name)
 	b.Counts = counts
@@ -32,13 +32,13 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	}
 	b.Chunk = hostir.Const(1)
 	if len(columns) > 0 {
-		b.Chunk = elements(schedule.Tensor{Axes: columns}, true)
+		b.Chunk = elements(schedule.Tensor{Axes: columns})
 	}
 	most := rows.Extent
 	if m, ok := d.most(name); ok {
 		most = m
 	}
-	b.Elements = elements(schedule.Tensor{Axes: append([]schedule.Axis{schedule.Dim(most)}, columns...)}, true)
+	b.Elements = elements(schedule.Tensor{Axes: append([]schedule.Axis{schedule.Dim(most)}, columns...)})
 }
 
 // most is the bound on the rows of a tensor's uneven parts.
@@ -119,7 +119,7 @@ func scatterShot(d *draft) error {
 	if d.uneven("C") {
 		a := d.buffer("A")
 		a.Counts = hostir.Var(countChunk)
-		a.Chunk = elements(schedule.Tensor{Axes: a.Tensor.Axes[2:]}, true)
+		a.Chunk = elements(schedule.Tensor{Axes: a.Tensor.Axes[2:]})
 		d.counted("C", hostir.Var(countRank))
 	}
 	d.semaphores(ready, read)

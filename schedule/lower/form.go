@@ -10,8 +10,8 @@ import (
 	"ovgen/schedule"
 )
 
-// kind is what the operations of a schedule compute together, as the table of communications
-// names it.
+// kind is the computation of all operations of a schedule together, as the table of
+// communications names it.
 type kind string
 
 // Kinds.
@@ -129,7 +129,7 @@ func errorsOf(list ...error) error {
 	return nil
 }
 
-// plays gives a tensor its role. One tensor has one.
+// plays gives a tensor its role, of which it has one only.
 func (f form) plays(role, tensor, path string) error {
 	if other, ok := f.roles[tensor]; ok && other != role {
 		return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass lowers %s in two places", tensor),
@@ -208,7 +208,7 @@ func unapplied(path string, f schedule.Func, k kind) error {
 		Hint: "leave it out"}
 }
 
-// tensor is what the schedule calls the tensor of a role.
+// tensor is the schedule's name of the tensor of a role.
 func (f form) tensor(role string) string {
 	for name, r := range f.roles {
 		if r == role {
@@ -221,8 +221,8 @@ func (f form) tensor(role string) string {
 // word is a name in a text.
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 
-// said is a text with the names that the schedule has for tensors.
-func (f form) said(text string) string {
+// renamed is a text with the schedule's names of tensors.
+func (f form) renamed(text string) string {
 	return word.ReplaceAllStringFunc(text, func(w string) string {
 		if slices.Contains([]string{"A", "B", "B2", "Bias", "C"}, w) {
 			return f.tensor(w)

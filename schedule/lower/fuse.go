@@ -3,8 +3,8 @@ package lower
 import "ovgen/schedule/hostir"
 
 // fuse makes one launch of the steps that follow each other on one stream around a copy
-// between ranks (a wait, the copy, a post) or around a sum (a post, a wait, the sum, a post
-// and a wait, all of every peer), as far as they are there.
+// between ranks (a wait, the copy, a post) or around a sum or a gather (a post, a wait, the sum,
+// a post and a wait, all of every peer), as far as they are there.
 func fuse(d *draft) error {
 	if !d.with.fused {
 		return nil
@@ -13,7 +13,7 @@ func fuse(d *draft) error {
 	return nil
 }
 
-// fused is a list with its launches, and those of its bodies.
+// fused is a list with its launches and the launches of its bodies.
 func fused(nodes []hostir.Node) []hostir.Node {
 	var out []hostir.Node
 	for len(nodes) > 0 {
@@ -31,6 +31,9 @@ func fused(nodes []hostir.Node) []hostir.Node {
 	}
 	return out
 }
+
+// meetings are the kernels that work between two meetings of all ranks.
+var meetings = map[hostir.Work]string{hostir.Sum: shotKernel, hostir.Gather: gatherKernel}
 
 // launch is the kernel that does the first nodes of a list, and how many.
 func launch(nodes []hostir.Node) (kernel string, n int) {
@@ -54,11 +57,11 @@ func launch(nodes []hostir.Node) (kernel string, n int) {
 	posted := n > 0
 	signals(true, posted)
 	switch s := next(); {
-	case s.Do == hostir.Sum:
+	case meetings[s.Do] != "":
 		n++
 		signals(false, true)
 		signals(true, true)
-		return shotKernel, n
+		return meetings[s.Do], n
 	case s.Remote() && !posted:
 		kernel = getKernel
 		if !s.Writes[0].Peer.IsZero() {

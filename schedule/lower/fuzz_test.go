@@ -11,9 +11,9 @@ import (
 	"ovgen/schedule/scheduletest"
 )
 
-// FuzzLower changes schedules of the catalog: each pair of bytes sets one field, of all that
-// there are, to one of its values, or an option of a way to nonsense. What comes of it is a program that can be
-// printed, or mistakes that each name a field.
+// FuzzLower changes schedules of the catalog: each pair of bytes sets one field, of all that there are, to one
+// of its values, or an option of a way to nonsense. The result is a program that can be printed, or mistakes
+// that each name a field.
 func FuzzLower(f *testing.F) {
 	for i := range catalog.All() {
 		f.Add(uint8(i), []byte{})
@@ -56,6 +56,9 @@ func nonsense(s schedule.Schedule, n int) schedule.Schedule {
 		return s
 	}
 	v := reflect.ValueOf(s.Moves[0].Way)
+	if v.NumField() == 0 {
+		return s
+	}
 	x := reflect.New(v.Type()).Elem()
 	x.Set(v)
 	switch f := x.Field(n % x.NumField()); f.Kind() {

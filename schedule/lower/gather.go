@@ -7,7 +7,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// What the programs of the all-gather have in common.
+// The common parts of the all-gather's programs.
 
 // gatherTensors declares the tensors, and the one that all shards are gathered in: the
 // caller's Gathered where there is one, else memory of the plan. It returns its name.
@@ -56,7 +56,7 @@ func (d *draft) gatheredBuffer() hostir.Buffer {
 		}
 	}
 	g.Axes[0].Outer = outer
-	return hostir.Buffer{Name: gathered, Tensor: g, Owner: hostir.Plan, Elements: elements(g, true), Chunk: chunk(g)}
+	return hostir.Buffer{Name: gathered, Tensor: g, Owner: hostir.Plan, Elements: elements(g), Chunk: chunk(g)}
 }
 
 // chunkOf counts the elements of one of the parts of a shard.
@@ -84,7 +84,7 @@ func (s shards) loop(first int64, body ...hostir.Node) hostir.For {
 	return hostir.Loop(stepIndex, hostir.Const(first*s.n), to, append(head, body...)...)
 }
 
-// streams are those of the products: one for each step from the first shard on, or a number
+// streams are the products' streams: one for each step from the first shard on, or a number
 // taken in turn.
 func (s shards) streams(d *draft, first int64) (hostir.StreamSet, hostir.StreamRef) {
 	set := workStreams(d)

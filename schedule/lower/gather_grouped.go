@@ -2,9 +2,9 @@ package lower
 
 import "ovgen/schedule/hostir"
 
-// gatherGrouped pulls shards in the order r+1, r+2, ... and multiplies them as two
-// blocks: the shards after the own one, r+1 to D-1, when the last of them is there,
-// and then those before it, 0 to r-1.
+// gatherGrouped pulls shards in the order r+1, r+2, ... and multiplies them as two blocks:
+// the shards after the own one, r+1 to D-1, when the last of them is there, and then the
+// shards before it, 0 to r-1.
 func gatherGrouped(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {

@@ -53,7 +53,7 @@ func (l lane) of(peer hostir.Expr) hostir.View { return hostir.Remote("A", peer,
 // member of a semaphore with one for each lane.
 func (l lane) member() hostir.Expr { return l.numbered(hostir.Const(l.mine)) }
 
-// ring is what both protocols have in common.
+// ring is the common part of both protocols.
 type ring struct {
 	*draft
 	lanes []lane
@@ -100,7 +100,7 @@ func (r ring) steps(body ...hostir.Node) hostir.For {
 	return steps(append(r.each(func(l lane) []hostir.Node { return l.lets }), body...)...)
 }
 
-// rows are those of this rank's shard in C.
+// rows are the rows of this rank's shard in C.
 func (r ring) rows() hostir.View {
 	return r.lanes[0].parts.rows("C", hostir.Rank)
 }

@@ -8,10 +8,10 @@ import (
 
 // gathering is a loop over the ranks' shards, in parts where they are cut: step i pulls a part
 // of the shard of rank r+i and multiplies it. Each part has its own member of the semaphore
-// that says it is ready. The own shard is multiplied where it is, all ranks meet once ahead
-// of the loop and once after it, copies have a stream of their own and all of them are
-// enqueued before the products. Each of these can be left out, to see what it is worth:
-// nvFuser's program leaves out all.
+// that says it is ready. The own shard is multiplied where it is, all ranks meet once before
+// the loop and once after it, copies have a stream of their own and all of them are enqueued
+// before the products. Each of these can be left out, to see what it is worth: nvFuser's
+// program leaves out all.
 type gathering struct {
 	*draft
 	shards

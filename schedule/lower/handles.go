@@ -22,6 +22,9 @@ func handles(d *draft) error {
 			shared = append(shared, b.Name)
 		}
 	}
+	if len(shared)+len(d.program.Semaphores) == 0 {
+		return nil // no rank reaches another's memory
+	}
 	d.program.Setup = append(d.program.Setup,
 		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: "HandlesInLoop"}, Buffers: append(shared, "arena")})
 	return nil

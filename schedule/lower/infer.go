@@ -10,8 +10,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// communication is what has to travel so that the result can be made where it is
-// wanted.
+// communication is the transfer that a result's placement needs, and the tensor that
+// travels.
 type communication struct {
 	moves   moves
 	operand string // that travels
@@ -35,7 +35,7 @@ type rule struct {
 // none an all-reduce.
 var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 
-// infer finds the row whose placements are those of the schedule.
+// infer finds the row that has the schedule's placements.
 func infer(d *draft) error {
 	if d.form.kind == chains {
 		return chained(d)
@@ -155,7 +155,7 @@ func (d *draft) tensors() error {
 			d.divisible(a)
 		}
 		d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller,
-			Elements: elements(t, true), Chunk: chunk(t)})
+			Elements: elements(t), Chunk: chunk(t)})
 	}
 	return nil
 }
@@ -199,9 +199,9 @@ func (d *draft) divisible(a schedule.Axis) {
 	}
 }
 
-// elements counts what a rank holds of a tensor: a shard where it is sharded.
-func elements(t schedule.Tensor, shard bool) hostir.Expr {
-	return volume(t, func(_ int, s schedule.Split) bool { return shard && s.Kind == schedule.DeviceX })
+// elements counts the elements of a rank's part of a tensor.
+func elements(t schedule.Tensor) hostir.Expr {
+	return volume(t, func(_ int, s schedule.Split) bool { return s.Kind == schedule.DeviceX })
 }
 
 // chunk counts the elements of one part of the outermost axis, or all without parts.

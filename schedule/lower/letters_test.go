@@ -59,7 +59,8 @@ func TestContractionsRefused(t *testing.T) {
 	}{
 		{"a result the other way round", "mk,nk->nm",
 			`Ops[0].Index: no pass lowers the contraction "mk,nk->nm" (use linear "mk,nk->mn", matmul `, 2},
-		{"both operands the other way round", "km,nk->mn", `Ops[0].Index: no pass lowers the contraction "km,nk->mn" `, 2},
+		{"both operands the other way round", "km,nk->mn",
+			`Ops[0].Index: no pass lowers the contraction "km,nk->mn" `, 2},
 		{"no sum", "mn,mn->mn", `Ops[0].Index: no pass lowers the contraction "mn,mn->mn" `, 2},
 		{"a transposed copy", "mn->nm", `Ops[0].Index: no pass lowers the contraction "mn->nm" `, 1},
 		{"a sum of both axes", "mn->", `Ops[0].Index: no pass lowers the contraction "mn->" `, 1},

@@ -17,6 +17,7 @@ var passes = []pass{
 	handles,   // the exchange of IPC handles out of the program
 	kernels,   // posts, waits and copies by emitted kernels
 	fuse,      // steps around a copy or a sum as one launch
+	byBlocks,  // a word for each block where one launch signals another
 	origins,   // the field of the schedule that each step comes from
 	simplify,  // index expressions as a person would write them
 	renamed,   // roles -> the names of the tensors
@@ -40,8 +41,8 @@ type draft struct {
 	summed   bool                  // the functions behind a sum are applied
 }
 
-// Lower returns the host program of a schedule. Its errors are those of Validate,
-// or *schedule.FieldError for what no pass lowers.
+// Lower returns the host program of a schedule. Its errors come from Validate, or
+// *schedule.FieldError for what no pass lowers.
 func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

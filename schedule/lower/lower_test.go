@@ -14,95 +14,109 @@ import (
 	"ovgen/schedule/scheduletest"
 )
 
+type refusedCase struct {
+	name  string
+	s     schedule.Schedule
+	paths []string
+}
+
+func gatherWith(f func(*schedule.Schedule)) schedule.Schedule {
+	s := catalog.AllGatherLinear
+	s.Tensors = append([]schedule.Tensor{}, s.Tensors...)
+	f(&s)
+	return s
+}
+
+func dims(axes ...schedule.Axis) []schedule.Axis { return axes }
+
+func gatherBy(of string, w schedule.Way) schedule.Schedule {
+	return scheduletest.By(catalog.AllGatherLinear, of, w)
+}
+
+var gatherOut = scheduletest.Of("linear", append(slices.Clone(catalog.AllGatherLinear.Tensors),
+	schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)),
+		schedule.Dim(schedule.K))})...)
+
+var refusedCases = []refusedCase{
+	{"a way of sums", gatherBy("A", schedule.Shot{}), []string{"Moves[0].Way"}},
+	{"a way of C", gatherBy("C", schedule.Pull{}), []string{"Moves[0].Of"}},
+	{"one kernel for signals in the step", gatherBy("A", schedule.Naive{SignalsInStep: true, By: schedule.OneKernel}),
+		[]string{"Moves[0].Way.By"}},
+	{"one kernel for a step of a ring", gatherBy("A", schedule.Ring{By: schedule.OneKernel}),
+		[]string{"Moves[0].Way.By"}},
+	{"one kernel for a part", gatherBy("A", schedule.Pull{Parts: 2, By: schedule.OneKernel}),
+		[]string{"Moves[0].Way.By"}},
+	{"no mistake", gatherBy("A", schedule.Naive{Streams: 2}), []string{"Moves[0].Way"}},
+	{"gathered by pushes", scheduletest.By(gatherOut, "A", schedule.Push{}), []string{"Tensors[4]"}},
+	{"gathered in parts", scheduletest.By(gatherOut, "A", schedule.Pull{Parts: 2}), nil},
+	{"chunks of another number", func() schedule.Schedule {
+		s := scheduletest.Clone(catalog.AllGatherLinearCollective8)
+		s.Tensors[0].Axes[0].Outer[0].Count = "4"
+		return s
+	}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
+	{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
+	{"collective", gatherBy("A", schedule.Collective{}), []string{"Moves[0].Way"}},
+	{"one kernel for a step of two layers", scheduletest.By(catalog.TensorParallelMLP, "C",
+		schedule.LayerSlots{By: schedule.OneKernel}),
+		[]string{"Moves[0].Way.By"}},
+	{"two layers, GELU of sums", func() schedule.Schedule {
+		s := scheduletest.Clone(catalog.TensorParallelMLP)
+		s.Ops[1].Then = []schedule.Func{schedule.GELU()}
+		return s
+	}(), []string{"Ops[1].Then[0]"}},
+	{"GELU of a single layer", gatherWith(func(s *schedule.Schedule) {
+		s.Ops = []schedule.Op{schedule.Linear("C", "A", "B", schedule.Bias("Bias"), schedule.GELU())}
+	}), []string{"Ops[0].Then[1]"}},
+	{"a product of a tensor with itself", gatherWith(func(s *schedule.Schedule) {
+		s.Tensors = []schedule.Tensor{s.Tensors[0],
+			{Name: "C", Axes: dims(schedule.Dim(schedule.M), schedule.Dim(schedule.M))}}
+		s.Ops = []schedule.Op{schedule.Linear("C", "A", "A")}
+	}), []string{"Ops[0].In[1]"}},
+	{"three operations in a row", gatherWith(func(s *schedule.Schedule) {
+		s.Ops = []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Copy("G", "H"),
+			schedule.Linear("C", "G", "Bias")}
+		s.Tensors[2].Axes = dims(schedule.Dim(schedule.N), schedule.Dim(schedule.N))
+	}), []string{"Ops[1]"}},
+	{"one shot in place", inPlace(catalog.AllReduceOneShot, 0, "C"), []string{"Tensors[0].Within"}},
+	{"all-to-all in place", inPlace(catalog.AllToAll, 1, "A"), []string{"Tensors[1].Within"}},
+	{"a product's operand in place", inPlace(catalog.AllGatherGateUp, 0, "Gathered"),
+		[]string{"Tensors[0].Within"}},
+	{"no such tensor", inPlace(catalog.AllGather, 0, "D"), []string{"Tensors[0].Within"}},
+	{"invalid", gatherWith(func(s *schedule.Schedule) { s.Ops = nil }), []string{"Ops"}},
+	{"A whole", gatherWith(func(s *schedule.Schedule) {
+		s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K))
+	}), []string{"Tensors[0]"}},
+	{"A streamed", gatherWith(func(s *schedule.Schedule) {
+		s.Tensors[0].Axes = dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))
+	}), []string{"Tensors[0]"}},
+	{"B sharded", gatherWith(func(s *schedule.Schedule) {
+		s.Tensors[1].Axes = dims(schedule.Dim(schedule.N, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
+	}), []string{"Tensors[2].Axes[0]"}},
+	{"A sharded by columns", gatherWith(func(s *schedule.Schedule) {
+		s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K, schedule.DIDx(schedule.D)))
+	}), []string{"Tensors[0]"}},
+	{"two splits", gatherWith(func(s *schedule.Schedule) {
+		s.Tensors[0].Axes = dims(schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "2"},
+			schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
+	}), []string{"Tensors[0]"}},
+}
+
 // A schedule that no pass lowers is refused with the field that asked for it.
 func TestRefused(t *testing.T) {
-	linear := func(f func(*schedule.Schedule)) schedule.Schedule {
-		s := catalog.AllGatherLinear
-		s.Tensors = append([]schedule.Tensor{}, s.Tensors...)
-		f(&s)
-		return s
+
+	for _, test := range refusedCases {
+		t.Run(test.name, test.run)
 	}
-	dims := func(axes ...schedule.Axis) []schedule.Axis { return axes }
-	by := func(of string, w schedule.Way) schedule.Schedule {
-		return scheduletest.By(catalog.AllGatherLinear, of, w)
+}
+
+func (test refusedCase) run(t *testing.T) {
+	_, err := lower.Lower("X", test.s)
+	var paths []string
+	for _, e := range schedule.FieldErrors(err) {
+		paths = append(paths, e.Path)
 	}
-	gathered := scheduletest.Of("linear", append(slices.Clone(catalog.AllGatherLinear.Tensors),
-		schedule.Tensor{Name: "Gathered", Axes: dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)),
-			schedule.Dim(schedule.K))})...)
-	tests := []struct {
-		name  string
-		s     schedule.Schedule
-		paths []string
-	}{
-		{"a way of sums", by("A", schedule.Shot{}), []string{"Moves[0].Way"}},
-		{"a way of C", by("C", schedule.Pull{}), []string{"Moves[0].Of"}},
-		{"one kernel for signals in the step", by("A", schedule.Naive{SignalsInStep: true, By: schedule.OneKernel}),
-			[]string{"Moves[0].Way.By"}},
-		{"one kernel for a step of a ring", by("A", schedule.Ring{By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
-		{"one kernel for a part", by("A", schedule.Pull{Parts: 2, By: schedule.OneKernel}), []string{"Moves[0].Way.By"}},
-		{"no mistake", by("A", schedule.Naive{Streams: 2}), []string{"Moves[0].Way"}},
-		{"gathered by pushes", scheduletest.By(gathered, "A", schedule.Push{}), []string{"Tensors[4]"}},
-		{"gathered in parts", scheduletest.By(gathered, "A", schedule.Pull{Parts: 2}), nil},
-		{"chunks of another number", func() schedule.Schedule {
-			s := scheduletest.Clone(catalog.AllGatherLinearCollective8)
-			s.Tensors[0].Axes[0].Outer[0].Count = "4"
-			return s
-		}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
-		{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
-		{"collective", by("A", schedule.Collective{}), []string{"Moves[0].Way"}},
-		{"one kernel for a step of two layers", scheduletest.By(catalog.TensorParallelMLP, "C",
-			schedule.LayerSlots{By: schedule.OneKernel}),
-			[]string{"Moves[0].Way.By"}},
-		{"two layers, GELU of sums", func() schedule.Schedule {
-			s := scheduletest.Clone(catalog.TensorParallelMLP)
-			s.Ops[1].Then = []schedule.Func{schedule.GELU()}
-			return s
-		}(), []string{"Ops[1].Then[0]"}},
-		{"GELU of a single layer", linear(func(s *schedule.Schedule) {
-			s.Ops = []schedule.Op{schedule.Linear("C", "A", "B", schedule.Bias("Bias"), schedule.GELU())}
-		}), []string{"Ops[0].Then[1]"}},
-		{"a product of a tensor with itself", linear(func(s *schedule.Schedule) {
-			s.Tensors = []schedule.Tensor{s.Tensors[0],
-				{Name: "C", Axes: dims(schedule.Dim(schedule.M), schedule.Dim(schedule.M))}}
-			s.Ops = []schedule.Op{schedule.Linear("C", "A", "A")}
-		}), []string{"Ops[0].In[1]"}},
-		{"three operations in a row", linear(func(s *schedule.Schedule) {
-			s.Ops = []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Copy("G", "H"), schedule.Linear("C", "G", "Bias")}
-			s.Tensors[2].Axes = dims(schedule.Dim(schedule.N), schedule.Dim(schedule.N))
-		}), []string{"Ops[1]"}},
-		{"one shot in place", inPlace(catalog.AllReduceOneShot, 0, "C"), []string{"Tensors[0].Within"}},
-		{"all-to-all in place", inPlace(catalog.AllToAll, 1, "A"), []string{"Tensors[1].Within"}},
-		{"a product's operand in place", inPlace(catalog.AllGatherGateUp, 0, "Gathered"), []string{"Tensors[0].Within"}},
-		{"no such tensor", inPlace(catalog.AllGather, 0, "D"), []string{"Tensors[0].Within"}},
-		{"invalid", linear(func(s *schedule.Schedule) { s.Ops = nil }), []string{"Ops"}},
-		{"A whole", linear(func(s *schedule.Schedule) {
-			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K))
-		}), []string{"Tensors[0]"}},
-		{"A streamed", linear(func(s *schedule.Schedule) {
-			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K))
-		}), []string{"Tensors[0]"}},
-		{"B sharded", linear(func(s *schedule.Schedule) {
-			s.Tensors[1].Axes = dims(schedule.Dim(schedule.N, schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
-		}), []string{"Tensors[2].Axes[0]"}},
-		{"A sharded by columns", linear(func(s *schedule.Schedule) {
-			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M), schedule.Dim(schedule.K, schedule.DIDx(schedule.D)))
-		}), []string{"Tensors[0]"}},
-		{"two splits", linear(func(s *schedule.Schedule) {
-			s.Tensors[0].Axes = dims(schedule.Dim(schedule.M, schedule.Split{Kind: schedule.Plain, Count: "2"},
-				schedule.DIDx(schedule.D)), schedule.Dim(schedule.K))
-		}), []string{"Tensors[0]"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := lower.Lower("X", test.s)
-			var paths []string
-			for _, e := range schedule.FieldErrors(err) {
-				paths = append(paths, e.Path)
-			}
-			if diff := cmp.Diff(test.paths, paths); diff != "" {
-				t.Errorf("field paths (-want +got):\n%s\n%v", diff, err)
-			}
-		})
+	if diff := cmp.Diff(test.paths, paths); diff != "" {
+		t.Errorf("field paths (-want +got):\n%s\n%v", diff, err)
 	}
 }
 
@@ -113,7 +127,7 @@ func inPlace(s schedule.Schedule, tensor int, within string) schedule.Schedule {
 	return s
 }
 
-// Which of the two is within the other makes no difference to an all-reduce.
+// An all-reduce is the same whichever of the two tensors is within the other.
 func TestEitherWithin(t *testing.T) {
 	p, err := lower.Lower("X", catalog.AllReduceInPlace)
 	if err != nil {
@@ -158,8 +172,8 @@ func TestStreamsOfEveryChoice(t *testing.T) {
 	}
 }
 
-// What is inferred from the placements of A and C, beside what nvFuser's lowering
-// infers, and that the error for others says what is nearest.
+// Communications inferred from the placements of A and C that nvFuser's lowering does not
+// infer, and the nearest row in the error for other placements.
 func TestCommunications(t *testing.T) {
 	dims := func(axes ...schedule.Axis) []schedule.Axis { return axes }
 	m, n := schedule.Dim(schedule.M), schedule.Dim(schedule.N)
@@ -205,11 +219,14 @@ func TestCommunications(t *testing.T) {
 // Tensors have the names that the operations give them, and so have remarks and errors.
 func TestNames(t *testing.T) {
 	tensors := []schedule.Tensor{
-		{Name: "X", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.N)}},
+		{Name: "X", Axes: []schedule.Axis{
+			schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), schedule.Dim(schedule.N)}},
 		{Name: "Wq", Axes: []schedule.Axis{schedule.Dim(schedule.K), schedule.Dim(schedule.N)}},
 		{Name: "Wk", Axes: []schedule.Axis{schedule.Dim(schedule.F), schedule.Dim(schedule.N)}},
-		{Name: "Q", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K)}},
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.F)}},
+		{Name: "Q", Axes: []schedule.Axis{
+			schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.K)}},
+		{Name: "A", Axes: []schedule.Axis{
+			schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim(schedule.F)}},
 	}
 	s := schedule.Schedule{Tensors: tensors, Ops: []schedule.Op{schedule.Linear("Q", "X", "Wq"),
 		schedule.Linear("A", "X", "Wk")}}

@@ -38,7 +38,7 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	for _, n := range parts {
 		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
 	}
-	return elements(schedule.Tensor{Axes: axes}, true)
+	return elements(schedule.Tensor{Axes: axes})
 }
 
 // oneEach says that each rank has one index of an axis.
@@ -58,11 +58,22 @@ func (d *draft) rowsDivisible(parts int) {
 	}
 }
 
+// cutFlat lets buffers be indexed by a part of their elements a rank, row or no row, and asks of the shape
+// that the ranks can cut the elements of C.
+func (d *draft) cutFlat(names ...string) {
+	axes := d.buffer("C").Tensor.Axes
+	d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent,
+		By: schedule.D})
+	for _, name := range names {
+		d.buffer(name).Chunk = hostir.Div(d.buffer("C").Elements, hostir.Size)
+	}
+}
+
 // memory declares a buffer of the plan.
 func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	t := schedule.Tensor{Name: name, Axes: axes}
 	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,
-		Elements: elements(t, true), Chunk: chunk})
+		Elements: elements(t), Chunk: chunk})
 }
 
 // stack declares memory for a part of every rank's rows, each like what this rank has

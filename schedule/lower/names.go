@@ -26,6 +26,8 @@ const (
 	getKernel  = "get"  // a wait, a copy from a peer, a post
 	putKernel  = "put"  // the same to a peer
 	shotKernel = "shot" // a post, a wait, a sum, a post, a wait
+	// gatherKernel is the same around a gather.
+	gatherKernel = "gather"
 )
 
 // extent is the expression of a symbol or constant.

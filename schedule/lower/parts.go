@@ -30,7 +30,7 @@ func (p parts) chunkOf(rank, part hostir.Expr) hostir.Expr {
 	return hostir.Add(hostir.Mul(rank, hostir.Const(p.n)), part)
 }
 
-// rows are all parts of a rank.
+// rows is all parts of a rank.
 func (p parts) rows(buffer string, rank hostir.Expr) hostir.View {
 	if p.n == 1 {
 		return hostir.Chunk(buffer, rank)

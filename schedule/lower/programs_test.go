@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,7 +51,8 @@ func TestGoldensAreOfSchedules(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, f := range files {
-		if !slices.ContainsFunc(catalog.All(), func(n catalog.Named) bool { return filepath.Base(f) == n.Name+".txt" }) {
+		name := strings.TrimSuffix(filepath.Base(f), ".txt")
+		if !slices.ContainsFunc(catalog.All(), func(n catalog.Named) bool { return n.Name == name }) {
 			t.Errorf("%s is of no schedule of the catalog: remove it", f)
 		}
 	}
@@ -91,7 +93,7 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// What reductions can't read is refused with its field.
+// An option that reductions can't read is refused with its field.
 func TestReductionsRefused(t *testing.T) {
 	by := func(w schedule.Way) func(*schedule.Schedule) {
 		return func(s *schedule.Schedule) { *s = scheduletest.By(*s, "C", w) }
@@ -110,7 +112,9 @@ func TestReductionsRefused(t *testing.T) {
 		{"equal priority of streams in turn", "Moves[0].Way.Equal", by(schedule.Slots{Equal: true, Streams: 2})},
 		{"a kernel for a step of a ring", "Moves[0].Way.Signals", by(schedule.RingSum{Signals: schedule.OneKernel})},
 		{"a kernel for a step of staging", "Moves[0].Way.By", by(schedule.Staged{By: schedule.OneKernel})},
-		{"another tensor", "Moves[0].Of", func(s *schedule.Schedule) { *s = scheduletest.By(*s, "B", schedule.Slots{}) }},
+		{"another tensor", "Moves[0].Of", func(s *schedule.Schedule) {
+			*s = scheduletest.By(*s, "B", schedule.Slots{})
+		}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,7 +129,7 @@ func TestReductionsRefused(t *testing.T) {
 	}
 }
 
-// Of the caller's buffers, runs write those of results and nothing else, and all of these.
+// Of the caller's buffers, runs write every result and nothing else.
 func TestWritten(t *testing.T) {
 	for _, n := range catalog.All() {
 		p, err := lower.Lower(n.Name, n.Schedule)
@@ -134,7 +138,8 @@ func TestWritten(t *testing.T) {
 		}
 		written := p.Written()
 		for _, b := range p.Buffers {
-			if b.Owner == hostir.Caller && written[b.Name] != (n.Schedule.Made(b.Name) || n.Schedule.Made(b.Inner.Tensor.Name)) {
+			made := n.Schedule.Made(b.Name) || n.Schedule.Made(b.Inner.Tensor.Name)
+			if b.Owner == hostir.Caller && written[b.Name] != made {
 				t.Errorf("%s: runs write %s: %v", n.Name, b.Name, written[b.Name])
 			}
 		}

@@ -54,14 +54,14 @@ func allReduceShift(d *draft) error {
 		hostir.After(sumRef, last, copyRef),
 		hostir.Wait(sumRef, arrived, every).Member(p.part()),
 		d.sum(sumRef, hostir.Chunk(reduced, p.part()), hostir.Chunk("C", p.chunk(hostir.Rank)),
-			hostir.Chunk(slots, p.chunk(hostir.Var(hostir.RankIndex))).EachRank()).Described("once, in the order of ranks"),
+			hostir.Chunk(slots, p.chunk(hostir.Var(hostir.RankIndex))).EachRank()).
+			Described("once, in the order of ranks"),
 		hostir.Post(sumRef, summed, every).Member(p.part()),
 		hostir.Set(sumRef, hostir.Chunk("C", p.chunk(hostir.Rank)), hostir.Chunk(reduced, p.part())),
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(sumRef, summed, from).Member(p.part()),
 			hostir.Set(sumRef, hostir.Chunk("C", p.chunk(from)), hostir.Remote(reduced, from, p.part()))))
-	d.add(d.forkedAround(hostir.Post(mainRef, free, every).Described("the slots may be written"), set, copySet,
-		sums)...)
+	d.add(d.forkAndPost(set, copySet, sums)...)
 	d.add(hostir.Wait(copyRef, free, every))
 	d.add(append(body,
 		hostir.Post(sumRef, read, every),

@@ -76,7 +76,8 @@ func reduceRingKernel(d *draft) error {
 		last.Index = hostir.Mod(final, hostir.Var(poolName))
 	}
 	plus := func(dst hostir.View, i hostir.Expr) hostir.Node {
-		return hostir.Reduce(copyRef, dst, hostir.Remote(ringSums, previous, hostir.Sub(i, one)), hostir.Chunk(partial, i))
+		return hostir.Reduce(copyRef, dst, hostir.Remote(ringSums, previous, hostir.Sub(i, one)),
+			hostir.Chunk(partial, i))
 	}
 	fork := d.fork(set, copySet)
 	fork.Streams = fork.Streams[:1]

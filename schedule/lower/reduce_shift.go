@@ -6,8 +6,8 @@ import (
 )
 
 // Shift reduce-scatters multiply the rows of rank r+i in step i and bring the partial
-// result to its owner; the own rows come last. The owner adds what it has of all
-// ranks once, in their order, so the bits don't depend on who came first.
+// result to its owner; the own rows come last. The owner sums the partial results of all
+// ranks once, in their order, so the bits don't depend on which arrived first.
 
 // reduceBuffers declares the tensors, A indexed by the rows of a rank, and memory for
 // a part of each rank.
@@ -31,9 +31,9 @@ func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Step {
 		Described("own rows " + when + "straight into their slot")
 }
 
-// ownLast is the stream of each step's product, and that of the own rows after them.
-// A part that has the furthest to go must be done first: products that may run at once
-// and with equal priority share the device instead.
+// ownLast is the stream of each step's product, and the stream of the own rows' product.
+// Partial results that travel must be made first: products that may run at once with equal
+// priority share the device instead.
 func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 	set, work = workStreams(d), poolRef(d)
 	if d.with.compute == 0 {
@@ -42,27 +42,27 @@ func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 	return set, work, hostir.StreamAt(set.Name, poolIndex(d, hostir.Size))
 }
 
-// sumSlots is the sum at the owner once every peer's part has arrived.
-func (d *draft) sumSlots() []hostir.Node {
-	return []hostir.Node{hostir.Wait(mainRef, arrived, every), d.sumOfSlots()}
+// sumArrived is the sum at the owner after every peer's part has arrived.
+func (d *draft) sumArrived() []hostir.Node {
+	return []hostir.Node{hostir.Wait(mainRef, arrived, every), d.sumSlots()}
 }
 
-// sumOfSlots is the sum of what has arrived.
-func (d *draft) sumOfSlots() hostir.Step {
+// sumSlots sums the slots into C.
+func (d *draft) sumSlots() hostir.Step {
 	c := hostir.Whole("C")
 	return d.sum(mainRef, c, c, hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
 		Described("once, in the order of ranks")
 }
 
-// puts are the streams of the copies to owners, one for each step: none of them is in a
-// hurry, since the sum waits for all, and what one takes to start is spent under another.
+// puts are the streams of the copies to owners. Each step has one, so that one copy's
+// start-up latency overlaps another copy. The sum waits for all of them.
 func (d *draft) puts() (set hostir.StreamSet, put hostir.StreamRef) {
 	set = hostir.StreamSet{Name: copyName, First: hostir.Const(1), Count: hostir.Size, High: true}
 	return set, hostir.StreamAt(copyName, step)
 }
 
-// reducePut puts partial results into slots at their owners. The owner says before
-// everything that its slots are free.
+// reducePut puts partial results into slots at their owners. Before everything else the
+// owner posts that its slots are free.
 func reducePut(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
@@ -71,7 +71,6 @@ func reducePut(d *draft) error {
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
 	copies, put := d.puts()
-	said := hostir.Post(mainRef, free, every).Described("the slots may be written")
 	to := hostir.Var("to")
 	peer, freed := hostir.Bind("to", hostir.Ahead(step)), hostir.Wait(put, free, to)
 	multiply := d.rowsOf(work, hostir.Chunk(partial, to), to)
@@ -81,18 +80,22 @@ func reducePut(d *draft) error {
 	if d.with.fused {
 		exchange = append([]hostir.Node{peer, multiply, hostir.After(put, work), freed}, moved...)
 	}
-	d.add(d.forkedAround(said, set, copies)...)
+	d.add(d.forkAndPost(set, copies)...)
 	d.add(steps(exchange...), d.ownRows(last, "last, "), join(copies, set))
-	d.add(d.sumSlots()...)
+	d.add(d.sumArrived()...)
 	return nil
 }
 
-// forkedAround is the forks and, between them, what is said to the peers: after the fork of
-// the streams that have the first product, which need not wait for it, and before all
-// that wait for peers. Where priorities fall only the first step is forked ahead: a
-// product that has begun keeps the device, whatever its priority, so the others must not
-// begin at the same moment.
-func (d *draft) forkedAround(said hostir.Node, set hostir.StreamSet, others ...hostir.StreamSet) []hostir.Node {
+// postFree posts to every peer that it may write its slot.
+func postFree() hostir.Node {
+	return hostir.Post(mainRef, free, every).Described("the slots may be written")
+}
+
+// forkAndPost forks the streams of the products, posts to the peers, and forks the other
+// streams: the first product need not wait for the post, and the copies wait for peers. If
+// priorities fall, only the first step is forked before the post: a product that has begun
+// keeps the device, whatever its priority, so the others must not begin at the same moment.
+func (d *draft) forkAndPost(set hostir.StreamSet, others ...hostir.StreamSet) []hostir.Node {
 	first := d.fork(append(others, set)...)
 	rest := first
 	first.Remark = "a product takes the device"
@@ -101,38 +104,38 @@ func (d *draft) forkedAround(said hostir.Node, set hostir.StreamSet, others ...h
 		first.Streams = []hostir.StreamRef{hostir.StreamAt(set.Name, one)}
 		rest.Streams = append(rest.Streams, hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
 	}
-	return []hostir.Node{first, said, rest}
+	return []hostir.Node{first, postFree(), rest}
 }
 
 // reduceInSlot lets the product itself write the owner's slot. The own rows need not wait
-// for what is said to the peers. Where steps are fused, the ranks meet once before the
-// products and once in the sum: a launch for each product's signals would cost more than
-// what an earlier one can say.
+// for the post to the peers. If steps are fused, the ranks meet once before the products and
+// once in the sum: a launch for each product's signals would cost more time than the sum
+// gains by starting earlier.
 func reduceInSlot(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
-	said, fork := hostir.Post(mainRef, free, every).Described("the slots may be written"), d.fork(set)
+	fork := d.fork(set)
 	if d.with.compute == 0 {
 		own := fork
 		own.Streams = []hostir.StreamRef{last}
 		fork.Streams = []hostir.StreamRef{{Set: set.Name, From: set.First, To: hostir.Size}}
 		d.add(own)
 	}
-	d.add(said)
+	d.add(postFree())
 	to := hostir.Var("to")
 	peer, multiply := hostir.Bind("to", hostir.Ahead(step)), d.rowsOf(work, hostir.Remote(slots, to, hostir.Rank), to)
 	if d.with.fused {
 		d.add(hostir.Wait(mainRef, free, every), fork, d.ownRows(last, ""), steps(peer, multiply), join(set))
 		d.add(hostir.Post(mainRef, arrived, every))
-		d.add(d.sumSlots()...)
+		d.add(d.sumArrived()...)
 		return nil
 	}
 	d.add(fork, d.ownRows(last, ""), steps(peer, hostir.Wait(work, free, to), multiply, hostir.Post(work, arrived, to)),
 		join(set))
-	d.add(d.sumSlots()...)
+	d.add(d.sumArrived()...)
 	return nil
 }
 
@@ -140,9 +143,9 @@ func reduceInSlot(d *draft) error {
 const staging = "staging"
 
 // reduceGet lets the owner copy partial results out of staging buffers that the
-// steps take in turn, one for each compute stream. A step says that its buffer is
+// steps take in turn, one for each compute stream. A step posts that its buffer is
 // ready; the next step that takes the buffer waits until it was read. It waits after
-// this rank's own copy of the step, which another rank may be waiting for.
+// this rank's own copy of the step, for which another rank may wait.
 func reduceGet(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
@@ -167,6 +170,6 @@ func reduceGet(d *draft) error {
 			hostir.Wait(work, read, to).Described("the buffer is free again")),
 		d.ownRows(mainRef, "last, "),
 		join(copySet, set),
-	}, d.sumOfSlots())
+	}, d.sumSlots())
 	return nil
 }

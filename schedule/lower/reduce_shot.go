@@ -47,24 +47,23 @@ func (d *draft) ownShot(input string) []hostir.Node {
 	return d.shot(hostir.Remote(input, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks")
 }
 
-// twoShot lets every rank sum its part of all inputs and copy the others' parts from
-// those who summed them.
+// twoShot lets every rank sum its part of all inputs and copy the others' parts from the
+// ranks that summed them. A part is of elements, so that all ranks share in one row.
 func twoShot(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	input := d.shotInput(schedule.D)
-	d.cut("C", schedule.D)
-	c := d.buffer("C").Tensor
-	d.rowsDivisible(1)
-	d.memory(reduced, part(c, schedule.D),
-		append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
+	input := d.shotInput()
+	c := d.buffer("C").Tensor.Axes
+	d.memory(reduced, hostir.Expr{}, schedule.Dim(c[0].Extent+"*"+c[1].Extent, schedule.DIDx(schedule.D)))
+	d.cutFlat("C", input, reduced)
+	d.buffer(reduced).Elements = d.buffer(reduced).Chunk
 	d.semaphores(ready, summed, read)
 	d.add(
 		hostir.Post(mainRef, ready, every).Described("peers may read "+input),
 		hostir.Wait(mainRef, ready, every),
 		d.sum(mainRef, hostir.Whole(reduced), hostir.Chunk("C", hostir.Rank), hostir.Remote(input,
-			hostir.Var(hostir.RankIndex), hostir.Rank).EachRank()).Described("own rows, in the order of ranks"),
+			hostir.Var(hostir.RankIndex), hostir.Rank).EachRank()).Described("own part, in the order of ranks"),
 		hostir.Post(mainRef, summed, every))
 	from := hostir.Var("from")
 	d.add(
@@ -77,17 +76,17 @@ func twoShot(d *draft) error {
 	return nil
 }
 
-// shotInput declares what the ranks sum, in the given parts: A itself, or the product
-// of A's and B's columns here, which it enqueues.
-func (d *draft) shotInput(parts ...schedule.Extent) string {
+// shotInput declares what the ranks sum: A itself, or the product of A's and B's columns
+// here, which it enqueues.
+func (d *draft) shotInput() string {
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	if d.form.kind == summedUp {
 		d.share("A")
-		d.cut("A", parts...)
+		d.cut("A")
 		return "A"
 	}
 	c := d.buffer("C").Tensor
-	d.memory(partial, part(c, parts...), c.Axes...)
+	d.memory(partial, part(c), c.Axes...)
 	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
 	return partial
 }

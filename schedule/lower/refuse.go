@@ -74,10 +74,11 @@ func (r *rule) refuse(d *draft, wrong []int) error {
 	}
 	hint := known(d)
 	if len(wrong) == 1 && !spread(t) {
-		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name, withSteps(s, d.form.own(r.place(d.form, t), t)))
+		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name,
+			withSteps(s, d.form.own(r.place(d.form, t), t)))
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.said(problem),
-		Hint: d.form.said(hint)}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.renamed(problem),
+		Hint: d.form.renamed(hint)}
 }
 
 // written is a placement as it is in the schedule.

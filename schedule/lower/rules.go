@@ -34,8 +34,10 @@ type places = map[string]string
 var gatherRules = []rule{
 	{communication{gather, "A"}, matmul, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
 	{communication{gather, "A"}, linear, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
-	{communication{gatherChunks, "A"}, matmul, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
-	{communication{gatherChunks, "A"}, linear, places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+	{communication{gatherChunks, "A"}, matmul,
+		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+	{communication{gatherChunks, "A"}, linear,
+		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
 }
 
 // reduceRules: the contracted dimension is sharded, so each rank has a partial C.

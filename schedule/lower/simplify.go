@@ -5,7 +5,8 @@ import "ovgen/schedule/hostir"
 // simplify writes every expression of the program as a person would.
 func simplify(d *draft) error {
 	p := d.program
-	p.Body = hostir.Rewrite(p.Body, hostir.Parts{Expr: func(_ string, e hostir.Expr) hostir.Expr { return e.Simplify() }})
+	simple := func(_ string, e hostir.Expr) hostir.Expr { return e.Simplify() }
+	p.Body = hostir.Rewrite(p.Body, hostir.Parts{Expr: simple})
 	for i, b := range p.Buffers {
 		b.Elements, b.Chunk = b.Elements.Simplify(), b.Chunk.Simplify()
 		b.Counts, b.Room = b.Counts.Simplify(), b.Room.Simplify()

@@ -34,7 +34,7 @@ func Table() []Communication {
 	return list
 }
 
-// waysOf are those of a communication.
+// waysOf are the ways of a communication.
 func waysOf(m moves) (list []schedule.Way) {
 	for _, l := range lowerings {
 		if l.moves == m {
@@ -56,7 +56,7 @@ func (r *rule) text() string {
 	return string(r.kind) + ": " + strings.Join(tensors, ", ")
 }
 
-// Moved is what travels in a program, and how.
+// Moved is a tensor that travels in a program, and its way.
 type Moved struct {
 	schedule.Move
 	Communication string

@@ -17,6 +17,7 @@ var shots = []lowering{
 func shotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Shot) error {
 		d.with.carriage = signalled(w.Signals, schedule.OneKernel)
+		d.with.byBlocks = m != reduceUneven // whose parts have other sizes on other ranks
 		return write(d)
 	})
 }
@@ -24,6 +25,7 @@ func shotOf(m moves, write func(*draft) error) lowering {
 func twoShots(m moves) lowering {
 	return by(m, func(d *draft, w schedule.TwoShot) error {
 		d.with.carriage = carried(w.By, schedule.OneKernel)
+		d.with.byBlocks = true
 		return twoShot(d)
 	})
 }

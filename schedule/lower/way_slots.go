@@ -34,8 +34,8 @@ func linkedSlots(m moves) lowering {
 	})
 }
 
-// prioritize takes the streams of products whose results leave. Those that steps take in turn
-// have no order of their own.
+// prioritize sets the streams of products whose results travel, and whether their priorities
+// fall. Streams that steps take in turn have equal priorities.
 func (d *draft) prioritize(streams int, equal bool) error {
 	switch {
 	case equal && streams > 0:

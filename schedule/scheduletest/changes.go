@@ -51,7 +51,7 @@ func (e edit) of(s schedule.Schedule) (c Change, changed bool) {
 	return Change{e.name, after}, !reflect.DeepEqual(after, Clone(s))
 }
 
-// edits are those of all fields.
+// edits are the edits of all fields.
 func edits(s schedule.Schedule) []edit {
 	c := &changes{from: s}
 	c.mesh()
@@ -172,28 +172,33 @@ func (c *changes) op(i int) {
 			c.add(fmt.Sprintf("%s.In[%d] %s", at, j, t.Name), of(func(o *schedule.Op) { o.In[j] = t.Name }))
 		}
 	}
-	for _, index := range []string{"mk,nk->mn", "mk,kn->mn", "mn,mk->nk", "d...->...", "...->...", "ab,cb->ac", "abc->abc",
-		"abc->bc", "mk,nk->nm", "mk", ""} {
+	for _, index := range []string{"mk,nk->mn", "mk,kn->mn", "mn,mk->nk", "d...->...", "...->...", "ab,cb->ac",
+		"abc->abc", "abc->bc", "mk,nk->nm", "mk", ""} {
 		c.add(at+".Index "+index, of(func(o *schedule.Op) { o.Index = index }))
 	}
 	for _, f := range []schedule.Func{schedule.GELU(), schedule.Bias("Bias"), schedule.Bias("B"), {Do: "sine"}} {
 		c.add(fmt.Sprintf("%s.Then and %s", at, f), of(func(o *schedule.Op) { o.Then = append(o.Then, f) }))
 	}
 	for j := range c.from.Ops[i].Then {
-		c.add(fmt.Sprintf("%s.Then without %d", at, j), of(func(o *schedule.Op) { o.Then = slices.Delete(o.Then, j, j+1) }))
+		c.add(fmt.Sprintf("%s.Then without %d", at, j), of(func(o *schedule.Op) {
+			o.Then = slices.Delete(o.Then, j, j+1)
+		}))
 	}
 }
 
 // moves gives each tensor each way, and each way that there is each value of each option.
 func (c *changes) moves() {
 	for i := range c.from.Moves {
-		c.add(fmt.Sprintf("without Moves[%d]", i), func(s *schedule.Schedule) { s.Moves = slices.Delete(s.Moves, i, i+1) })
+		c.add(fmt.Sprintf("without Moves[%d]", i), func(s *schedule.Schedule) {
+			s.Moves = slices.Delete(s.Moves, i, i+1)
+		})
 	}
 	for _, t := range c.from.Tensors {
 		i := slices.IndexFunc(c.from.Moves, func(m schedule.Move) bool { return m.Of == t.Name })
 		for _, w := range schedule.Ways() {
 			if i >= 0 {
-				c.add(fmt.Sprintf("Moves[%d].Way %s", i, schedule.WayName(w)), func(s *schedule.Schedule) { s.Moves[i].Way = w })
+				c.add(fmt.Sprintf("Moves[%d].Way %s", i, schedule.WayName(w)),
+					func(s *schedule.Schedule) { s.Moves[i].Way = w })
 				continue
 			}
 			c.add(fmt.Sprintf("a move of %s by %s", t.Name, schedule.WayName(w)), func(s *schedule.Schedule) {
@@ -225,7 +230,7 @@ func With(w schedule.Way) (list []schedule.Way) {
 	return list
 }
 
-// values are those of an option that tests try: of a number up to three.
+// values are the values of an option that tests try: of a number, the values up to three.
 func values(w schedule.Way, field string) []reflect.Value {
 	f, _ := reflect.TypeOf(w).FieldByName(field)
 	list := []reflect.Value{reflect.Zero(f.Type)}

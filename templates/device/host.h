@@ -1,7 +1,8 @@
-// What kernels need in order to compile for the host, whose threads the engine of the simulator runs: included ahead of
-// them, within the namespace that keeps the kernels of packages apart.
+// Lets kernels compile for the host, where the engine of the simulator runs their threads. Included before the kernels,
+// in the namespace that keeps the kernels of packages apart.
 
-// What the engine brings, as verify/sim/engine.h has it, and by what name kernels call it.
+// The engine's functions, as verify/sim/engine.h has them, and the names by which kernels
+// call them.
 const struct Engine {
   struct { unsigned x, y, z; } threadIdx, blockIdx, blockDim, gridDim;
   void (*sync_threads)();

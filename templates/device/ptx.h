@@ -1,4 +1,4 @@
-// What device code is written with, and what PTX has and C++ has no name for; a host brings its own of the latter.
+// The types of device code, and instructions of PTX that C++ has no name for; a host brings its own instructions.
 
 #define DEVICE static __device__ __forceinline__
 typedef unsigned long long u64;
@@ -37,3 +37,10 @@ DEVICE unsigned increment(unsigned *word, unsigned last)
 }
 
 #endif
+
+// Threads are those that share a piece of work: the first item of this one, and from one to its next.
+struct Threads { u64 first, stride; };
+
+DEVICE struct Threads all_threads() { return {(u64)blockIdx.x * blockDim.x + threadIdx.x, (u64)gridDim.x * blockDim.x}; }
+
+DEVICE struct Threads threads_of_block() { return {threadIdx.x, blockDim.x}; }

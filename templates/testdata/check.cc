@@ -48,7 +48,8 @@ static int conversions()
   const struct {
     float x;
     unsigned half, bfloat;
-  } rounds[] = {{1.00048828125f, 0x3c00, 0x3f80}, {1.0004884f, 0x3c01, 0x3f80}, {1.00146484375f, 0x3c02, 0x3f80}, {-1.00390625f, 0xbc04, 0xbf80}, {1.01171875f, 0x3c0c, 0x3f82}};
+  } rounds[] = {{1.00048828125f, 0x3c00, 0x3f80}, {1.0004884f, 0x3c01, 0x3f80},
+                {1.00146484375f, 0x3c02, 0x3f80}, {-1.00390625f, 0xbc04, 0xbf80}, {1.01171875f, 0x3c0c, 0x3f82}};
   for (const auto &r : rounds) {
     if (float_to_half(r.x) != r.half || float_to_bfloat(r.x) != r.bfloat) {
       printf("%.10g: %04x %04x\n", r.x, float_to_half(r.x), float_to_bfloat(r.x));
@@ -86,7 +87,8 @@ int main()
 
   unsigned short got[5] = {0x3f80, 0x7fc0, 0x8000, 0x4000, 0}, want[9] = {0x3f80, 0x7fc0, 9, 9, 0, 0x4040, 9, 9, 0};
   struct run_verdict found[2];
-  struct run_compare c = {(unsigned long long)got, (unsigned long long)want, (unsigned long long)found, 5, 2, 4, bfloat, 0};
+  struct run_compare c = {(unsigned long long)got, (unsigned long long)want, (unsigned long long)found,
+                          5, 2, 4, bfloat, 0};
   run(1, &c, 2, 1);
   for (const auto &f : found) {
     printf("%lld %u %g\n", f.first, f.differ, f.largest);

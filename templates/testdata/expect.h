@@ -1,4 +1,4 @@
-// What all of these tests count.
+// The counters of all of these tests.
 #pragma once
 #include <atomic>
 #include <cstdio>

@@ -106,7 +106,7 @@ struct Words {
   unsigned pre_post[2], pre_wait[2], post_post[2], post_wait[2], step, blocks;
 };
 
-// What a kernel signals: whether at each place, and how many words.
+// The signals of a kernel: whether at each place, and how many words.
 struct Signals {
   unsigned words;
   bool pre_post, post_post, post_wait;
@@ -114,7 +114,8 @@ struct Signals {
 
 // A kernel of several blocks that signals around its work: it posts once before it, and nothing
 // moves before every word is 1; then the work is done, words are back at 0, the step is noted and
-// the peers have it. What is awaited after it is reset as well, and the count is back at 0.
+// the peers have it. Words that are awaited after it are reset as well, and the count is back at
+// 0.
 template <typename Params, typename Place, typename Before, typename After>
 static void fused(const std::string &name, const Signals &s, Params p, Place place, Before before, After after)
 {
@@ -191,6 +192,59 @@ static void two(const char *kernel, const Signals &s, Place place)
   EXPECT(run(of(kernel, 3).c_str(), &p, 3, 32) == 0 && all(3.0f) && w.blocks == 0);
 }
 
+// A kernel of three blocks of which each signals for itself, by words as far apart as the stride
+// says: none does anything before its own words are 1, and then its part is done, its words are
+// back at 0, and its peers have it, whatever the others wait for.
+template <typename Params, typename Place>
+static void apart(const char *kernel, const Signals &s, Params p, Place place, size_t bytes)
+{
+  Words w[3] = {};
+  unsigned step = 0, value;
+  place(p, w[0]);
+  p.step = &step;
+  p.value = 77;
+  p.stride = sizeof(Words) / sizeof(unsigned);
+  p.blocks = 3;
+  char *const dst = p.dst;
+  const size_t each = ((bytes + 2) / 3 + 127) / 128 * 128;
+  const auto done = [&](size_t from, size_t to) {
+    return std::all_of(dst + std::min(from, bytes), dst + std::min(to, bytes), [](char c) { return c != 0; });
+  };
+  for (unsigned round = 0; round < 64; round++) {
+    std::fill(dst, dst + bytes, 0);
+    void *l = begin(find(kernel), &p, 3, 64);
+    u64 addr = 0;
+    for (unsigned b = 0; b < 3; b++) {
+      EXPECT(advance(l, &addr, &value) == 1);
+      EXPECT(std::all_of(dst + std::min(b * each, bytes), dst + bytes, [](char c) { return c == 0; }));
+      EXPECT(w[b].post_post[0] == 0 && step == (b > 0 ? 77 : 0));
+      EXPECT(w[b].pre_post[0] == s.pre_post && w[b].pre_post[s.words - 1] == s.pre_post);
+      w[b].pre_wait[0] = 1;
+      if (s.words == 2) {
+        EXPECT(advance(l, &addr, &value) == 1 && !done(b * each, b * each + 1) && w[b].post_post[0] == 0);
+        w[b].pre_wait[1] = 1;
+      }
+      const int left = advance(l, &addr, &value);
+      EXPECT(done(b * each, (b + 1) * each) && w[b].pre_wait[0] == 0 && w[b].pre_wait[1] == 0 && step == 77);
+      EXPECT(w[b].post_post[0] == s.post_post && w[b].post_post[s.words - 1] == s.post_post);
+      if (s.post_wait) {
+        EXPECT(left == 1);
+        w[b].post_wait[0] = w[b].post_wait[1] = 1;
+      } else {
+        EXPECT(left == (b < 2));
+      }
+    }
+    EXPECT(advance(l, &addr, &value) == 0);
+    engine_destroy(l);
+    for (Words &x : w) {
+      EXPECT(x.pre_wait[0] == 0 && x.pre_wait[1] == 0 && x.post_wait[0] == 0 && x.post_wait[1] == 0);
+      x = {};
+    }
+    step = 0;
+  }
+  std::fill(dst, dst + bytes, 0);
+}
+
 int main()
 {
   for (unsigned type = 1; type <= 3; type++) {
@@ -235,7 +289,40 @@ int main()
   };
   fused("get", {1, false, true, false}, copied((struct get){}), turn, empty, full);
   fused("put", {1, false, true, false}, copied((struct put){}), turn, empty, full);
-  fused("get2", {1, false, false, false}, copied((struct get2){}), [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, empty, full);
+
+  std::fill(a, a + 1000, 0.1f);  // of which no byte is 0
+  const auto sum_of_two = [](auto p) {
+    p.terms[0] = (const char *)a;
+    p.terms[1] = (const char *)b;
+    p.dst = (char *)added;
+    p.count = 1000;
+    p.n = p.peers = 2;
+    return p;
+  };
+  apart("shot3_fp32", {2, true, true, false}, sum_of_two((struct shot3){}), [](auto &p, Words &w) {
+    both(p.pre_post, w.pre_post);
+    both(p.pre_wait, w.pre_wait);
+    both(p.post_post, w.post_post);
+  }, sizeof added);
+  apart("shot5_fp32", {2, true, true, true}, sum_of_two((struct shot5){}), [](auto &p, Words &w) {
+    both(p.pre_post, w.pre_post);
+    both(p.pre_wait, w.pre_wait);
+    both(p.post_post, w.post_post);
+    both(p.post_wait, w.post_wait);
+  }, sizeof added);
+  struct gather all = {};
+  all.terms[0] = (const char *)from.data();
+  all.dst = (char *)to.data();
+  all.bytes = from.size();
+  all.peers = 2;
+  all.n = 1;
+  apart("gather", {2, true, true, true}, all, [](auto &p, Words &w) {
+    both(p.pre_post, w.pre_post);
+    both(p.pre_wait, w.pre_wait);
+    both(p.post_post, w.post_post);
+    both(p.post_wait, w.post_wait);
+  }, from.size());
+  apart("get2", {1, false, false, false}, copied((struct get2){}), [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, from.size());
 
   std::fill(a, a + 1000, 1.0f);
   std::fill(b, b + 1000, 2.0f);
@@ -243,11 +330,6 @@ int main()
   two<struct shot2>("shot2", {2, true, false, false}, [](auto &p, Words &w) {
     both(p.pre_post, w.pre_post);
     both(p.pre_wait, w.pre_wait);
-  });
-  two<struct shot3>("shot3", {2, true, true, false}, [](auto &p, Words &w) {
-    both(p.pre_post, w.pre_post);
-    both(p.pre_wait, w.pre_wait);
-    both(p.post_post, w.post_post);
   });
   two<struct shot>("shot", {2, true, true, true}, [](auto &p, Words &w) {
     both(p.pre_post, w.pre_post);

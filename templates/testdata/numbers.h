@@ -17,7 +17,8 @@
   }
   const int fraction = type == 1 ? 7 : 10, bias = type == 1 ? 127 : 15;
   const int exponent = bits >> fraction & ((1 << (15 - fraction)) - 1), low = bits & ((1 << fraction) - 1);
-  const double x = exponent == 0 ? std::ldexp(low, 1 - bias - fraction) : std::ldexp(low + (1 << fraction), exponent - bias - fraction);
+  const double x = exponent == 0 ? std::ldexp(low, 1 - bias - fraction)
+                                 : std::ldexp(low + (1 << fraction), exponent - bias - fraction);
   return bits & 0x8000 ? -x : x;
 }
 

@@ -1,7 +1,6 @@
 // CUDA's memory model under ThreadSanitizer. Every thread of a kernel is a thread of the
-// host. What orders them is what the instructions of the kernels say, at the scope that
-// they say: ThreadSanitizer is told of these orders alone, and sees plain atomics that
-// order nothing.
+// host. The kernels' instructions order them, each at its scope: ThreadSanitizer learns of
+// these orders alone, and sees plain atomics that order nothing.
 #pragma once
 #include <unistd.h>
 
@@ -94,14 +93,16 @@ static void delay()
 enum Order { relaxed, acquire, release, acq_rel };
 enum Scope { cta, gpu, sys };
 
-// What a thread did up to a release: ThreadSanitizer keeps it at an address of its own, of
-// which there is one in 8 bytes.
+// The accesses of a thread up to a release: ThreadSanitizer keeps it at an address of its
+// own, of which there is one in 8 bytes.
 enum { most_releases = 1 << 20 };
 static unsigned long long released[most_releases];
 static std::atomic<unsigned long long> releasers[most_releases];  // scope, device, block
 static std::atomic<unsigned> releases;
 
-static bool within(Scope s, Place a, Place b) { return s == sys || (a.device == b.device && (s == gpu || a.block == b.block)); }
+static bool within(Scope s, Place a, Place b) {
+  return s == sys || (a.device == b.device && (s == gpu || a.block == b.block));
+}
 
 static unsigned publish(Scope s)
 {
@@ -110,7 +111,8 @@ static unsigned publish(Scope s)
     printf("too many releases\n");
     _exit(1);
   }
-  releasers[id].store((unsigned long long)s << 60 | (unsigned long long)here.device << 32 | here.block, std::memory_order_relaxed);
+  releasers[id].store((unsigned long long)s << 60 | (unsigned long long)here.device << 32 | here.block,
+                      std::memory_order_relaxed);
   __tsan_release(&released[id]);
   return id;
 }
@@ -156,7 +158,7 @@ static unsigned load(const unsigned *word, Order order, Scope s)
   return (unsigned)x;
 }
 
-// A post comes behind the reset of the wait before it: the reset writes what the post reads.
+// A post comes after the reset of the wait before it: the reset writes what the post reads.
 static void in_turn(unsigned *word, unsigned value)
 {
   Word *w = (Word *)word;
@@ -197,7 +199,8 @@ static unsigned modify(unsigned *word, Order order, Scope s, Next next)
     if (order == release || order == acq_rel) {
       by = publish(s);
     }
-    if (__atomic_compare_exchange_n(whole(word), &x, (unsigned long long)by << 32 | next((unsigned)x), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    if (__atomic_compare_exchange_n(whole(word), &x, (unsigned long long)by << 32 | next((unsigned)x), false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       progress.fetch_add(1, std::memory_order_relaxed);
       return (unsigned)x;
     }
@@ -228,9 +231,15 @@ static To same_bits(From from)
 // The instructions that the kernels have inline, and what one might write in their place
 
 #define LOAD(order, scope) \
-  [[maybe_unused]] static void ptx_ld_##order##_##scope##_u32(unsigned &out, const unsigned *word) { out = load(word, order, scope); }
+  [[maybe_unused]] static void ptx_ld_##order##_##scope##_u32(unsigned &out, const unsigned *word) \
+  {                                                                                                \
+    out = load(word, order, scope);                                                                \
+  }
 #define STORE(order, scope) \
-  [[maybe_unused]] static void ptx_st_##order##_##scope##_u32(unsigned *word, unsigned value) { store(word, value, order, scope); }
+  [[maybe_unused]] static void ptx_st_##order##_##scope##_u32(unsigned *word, unsigned value) \
+  {                                                                                           \
+    store(word, value, order, scope);                                                         \
+  }
 #define COUNT(order, scope)                                                                             \
   [[maybe_unused]] static void ptx_atom_##order##_##scope##_inc_u32(unsigned &old, unsigned *word, unsigned last) \
   {                                                                                                     \
@@ -252,7 +261,11 @@ SCOPES(COUNT, release)
 SCOPES(COUNT, acq_rel)
 
 [[maybe_unused]] static void ptx_cvt_f32_f16(float &out, unsigned short bits) { out = (float)value(2, bits); }
-[[maybe_unused]] static void ptx_cvt_rn_f16_f32(unsigned short &out, float x) { out = (unsigned short)bits_of(2, rounded(2, x)); }
-[[maybe_unused]] static void ptx_cvt_rn_bf16_f32(unsigned short &out, float x) { out = (unsigned short)bits_of(1, rounded(1, x)); }
+[[maybe_unused]] static void ptx_cvt_rn_f16_f32(unsigned short &out, float x) {
+  out = (unsigned short)bits_of(2, rounded(2, x));
+}
+[[maybe_unused]] static void ptx_cvt_rn_bf16_f32(unsigned short &out, float x) {
+  out = (unsigned short)bits_of(1, rounded(1, x));
+}
 [[maybe_unused]] static void ptx_cvt_rz_f16_f32(unsigned short &out, float x) { out = (unsigned short)bits_of(2, x); }
 [[maybe_unused]] static void ptx_cvt_rz_bf16_f32(unsigned short &out, float x) { out = (unsigned short)bits_of(1, x); }

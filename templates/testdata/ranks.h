@@ -20,11 +20,12 @@ struct Step {
   std::function<void()> host;
 };
 
-// What one rank has in memory.
+// The memory of one rank.
 struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
+  Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
   Word step, count;
-  std::vector<unsigned char> term, sum, gathered[ranks];
+  std::vector<unsigned char> term, sum, gathered[ranks], all;
   std::vector<Step> steps;
   unsigned numbered;  // waits
 };
@@ -120,13 +121,28 @@ static void signals(World &w, unsigned r, Params &p)
   p.value = ++w.of[r].numbered;
 }
 
+// Those of a kernel whose blocks signal each for itself: the first block's, and how far the next ones' are.
+typedef Word (Rank::*Sets)[blocks][ranks];
+
+static unsigned *theirs(World &w, Sets set, unsigned r, unsigned peer) { return &(w.of[peer].*set)[0][r].value; }
+static unsigned *own(World &w, Sets set, unsigned r, unsigned peer) { return &(w.of[r].*set)[0][peer].value; }
+
+template <typename Params>
+static void by_blocks(World &w, unsigned r, Params &p)
+{
+  p.step = &w.of[r].step.value;
+  p.value = ++w.of[r].numbered;
+  p.stride = ranks * sizeof(Word) / sizeof(unsigned);
+  p.blocks = blocks;
+}
+
 // The kernels of an element type.
 static std::string of(const char *kernel, unsigned type)
 {
   return std::string(kernel) + (type == 1 ? "_bf16" : type == 2 ? "_fp16" : "_fp32");
 }
 
-// Behind a kernel that counts its blocks: the count is back at 0.
+// After a kernel that counts its blocks: the count is back at 0.
 static void counted(World &w, unsigned r, unsigned round)
 {
   host(w, r, [&w, r, round] {
@@ -186,7 +202,7 @@ static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks)
 }
 
 // ----------------------------------------------------------------------------
-// What a rank does in one round, for each kind of kernel
+// The steps of a rank in one round, for each kind of kernel
 
 static void copy_round(World &w, unsigned r, unsigned round)
 {
@@ -241,24 +257,6 @@ static void get_round(World &w, unsigned r, unsigned round)
     counted(w, r, round);
   }
   gathered(w, r, round);
-  wait(w, r, &Rank::read);
-}
-
-// A get that posts nothing.
-static void get2_round(World &w, unsigned r, unsigned round)
-{
-  post(w, r, &Rank::ready);
-  for (unsigned i = 0; i < ranks - 1; i++) {
-    const unsigned from = peer_of(r, i);
-    struct get2 p = {};
-    signals(w, r, p);
-    p.pre_wait = own(w, &Rank::ready, r, from);
-    copied(w, p, from, r, round);
-    launch(w, r, "get2", p, blocks);
-    counted(w, r, round);
-  }
-  gathered(w, r, round);
-  post(w, r, &Rank::read);
   wait(w, r, &Rank::read);
 }
 
@@ -337,17 +335,6 @@ static void shot2_round(World &w, unsigned r, unsigned round)
   wait(w, r, &Rank::read);
 }
 
-// One that posts after its work as well.
-static void shot3_round(World &w, unsigned r, unsigned round)
-{
-  struct shot3 p = {};
-  pre_wait(w, r, p);
-  pre_post(w, r, p);
-  post_post(w, r, p);
-  add_up(w, r, round, "shot3", p);
-  wait(w, r, &Rank::read);
-}
-
 // One that does all of its signalling itself.
 static void shot_round(World &w, unsigned r, unsigned round)
 {
@@ -361,6 +348,88 @@ static void shot_round(World &w, unsigned r, unsigned round)
   add_up(w, r, round, "shot", p);
 }
 
+template <typename Params>
+static void opening(World &w, unsigned r, Params &p)
+{
+  by_blocks(w, r, p);
+  for (; p.peers < ranks - 1; p.peers++) {
+    p.pre_post[p.peers] = theirs(w, &Rank::ready_by, r, peer_of(r, p.peers));
+    p.pre_wait[p.peers] = own(w, &Rank::ready_by, r, peer_of(r, p.peers));
+    p.post_post[p.peers] = theirs(w, &Rank::read_by, r, peer_of(r, p.peers));
+  }
+}
+
+template <typename Params>
+static void add_up_by_blocks(World &w, unsigned r, unsigned round, const char *kernel, Params &p)
+{
+  terms(w, r, p);
+  p.n = ranks;
+  launch(w, r, of(kernel, type_of(round)), p, blocks);
+  summed(w, r, round);
+}
+
+// One whose blocks do all of that each for itself.
+static void shot5_round(World &w, unsigned r, unsigned round)
+{
+  struct shot5 p = {};
+  opening(w, r, p);
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    p.post_wait[i] = own(w, &Rank::read_by, r, peer_of(r, i));
+  }
+  add_up_by_blocks(w, r, round, "shot5", p);
+}
+
+// The same around copies of all ranks' terms, one after another.
+static void gather_round(World &w, unsigned r, unsigned round)
+{
+  struct gather p = {};
+  opening(w, r, p);
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    p.post_wait[i] = own(w, &Rank::read_by, r, peer_of(r, i));
+  }
+  for (; p.n < ranks; p.n++) {
+    p.terms[p.n] = (const char *)at(w.of[p.n].term, p.n % 2);
+  }
+  p.dst = (char *)at(w.of[r].all, r % 2);
+  p.bytes = elements * size_of(type_of(round));
+  launch(w, r, "gather", p, blocks);
+  host(w, r, [&w, r, round] {
+    for (unsigned i = 0; i < ranks * elements; i++) {
+      if (get(type_of(round), at(w.of[r].all, r % 2), i) != wanted(type_of(round), i / elements, round, i % elements)) {
+        return wrong(w, r, round, "what was gathered is wrong");
+      }
+    }
+  });
+}
+
+// One whose blocks leave the closing wait to those of copies: of what the peers have added up.
+static void shot3_round(World &w, unsigned r, unsigned round)
+{
+  struct shot3 p = {};
+  opening(w, r, p);
+  add_up_by_blocks(w, r, round, "shot3", p);
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    const unsigned from = peer_of(r, i);
+    struct get2 q = {};
+    by_blocks(w, r, q);
+    q.pre_wait = own(w, &Rank::read_by, r, from);
+    q.src = (const char *)at(w.of[from].sum, from % 2);
+    q.dst = (char *)at(w.of[r].gathered[from], r % 2);
+    q.bytes = elements * size_of(type_of(round));
+    launch(w, r, "get2", q, blocks);
+    host(w, r, [&w, r, from, round] {
+      for (size_t j = 0; j < elements; j++) {
+        const unsigned type = type_of(round);
+        if (get(type, at(w.of[r].gathered[from], r % 2), j) != get(type, at(w.of[r].sum, r % 2), j)) {
+          return wrong(w, r, round, "another rank's sum is not what was copied");
+        }
+      }
+    });
+  }
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
 struct Kind {
   const char *name;
   void (*round)(World &w, unsigned r, unsigned round);
@@ -368,9 +437,10 @@ struct Kind {
 
 static const Kind kinds[] = {
     {"post, wait, copy", copy_round}, {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
-    {"get", get_round}, {"get without a post", get2_round}, {"put", put_round},
+    {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
-    {"shot that posts, waits and posts", shot3_round}, {"shot that posts and waits twice", shot_round},
+    {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
+    {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
 };
 
 static std::unique_ptr<World> world(const Kind &k)
@@ -380,6 +450,7 @@ static std::unique_ptr<World> world(const Kind &k)
   for (Rank &r : w->of) {
     r.term.resize(elements * 4 + 16);
     r.sum.resize(elements * 4 + 16);
+    r.all.resize(ranks * elements * 4 + 16);
     for (auto &g : r.gathered) {
       g.resize(elements * 4 + 16);
     }
@@ -400,6 +471,11 @@ static void ended(World &w)
     for (unsigned peer = 0; peer < ranks; peer++) {
       if (w.of[r].ready[peer].value != 0 || w.of[r].read[peer].value != 0) {
         wrong(w, r, rounds, "a word is not 0");
+      }
+      for (unsigned b = 0; b < blocks; b++) {
+        if (w.of[r].ready_by[b][peer].value != 0 || w.of[r].read_by[b][peer].value != 0) {
+          wrong(w, r, rounds, "a word of a block is not 0");
+        }
       }
     }
     if (w.of[r].step.value != w.of[r].numbered) {

@@ -6,7 +6,7 @@
 #include "drive.h"
 
 // A wait suspends until all of its words are 1, says which is the first that is not, and
-// writes the step word behind all resets.
+// writes the step word after all resets.
 static void waits()
 {
   unsigned words[3] = {0, 1, 0}, step = 0;

@@ -92,9 +92,12 @@ static const struct {
   void (*run)(const Step &s, unsigned device, unsigned seed);
 } kernels[] = {
 #define KERNEL(name) {#name, run<struct name, name>}
-#define SUM(name) {#name "_bf16", run<struct name, name##_bf16>}, {#name "_fp16", run<struct name, name##_fp16>}, {#name "_fp32", run<struct name, name##_fp32>}
-    KERNEL(wait), KERNEL(post), KERNEL(copy), SUM(reduce), SUM(reduce2), SUM(reduce3), SUM(reduce4), KERNEL(get), KERNEL(get2), KERNEL(put),
-    SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(swiglu), SUM(rmsnorm),
+#define TYPED(name, type) {#name "_" #type, run<struct name, name##_##type>}
+#define SUM(name) TYPED(name, bf16), TYPED(name, fp16), TYPED(name, fp32)
+    KERNEL(wait), KERNEL(post), KERNEL(copy), SUM(reduce), SUM(reduce2), SUM(reduce3),
+    SUM(reduce4), KERNEL(get), KERNEL(get2), KERNEL(put),
+    SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(shot5),
+    KERNEL(gather), SUM(swiglu), SUM(rmsnorm),
 };
 
 static void play(World &w, unsigned r, unsigned seed)

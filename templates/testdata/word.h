@@ -6,5 +6,5 @@ struct alignas(16) Word {
   unsigned value;
   unsigned release;  // by which its writer lets others see what it did
   unsigned resets;
-  unsigned char turns[52];  // one is written with each reset, and read with the post behind it
+  unsigned char turns[52];  // one is written with each reset, and read with the post after it
 };

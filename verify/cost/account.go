@@ -23,7 +23,7 @@ func (p *Prediction) account(list []ops.Op) {
 		}
 		*p.share(from, to) += to - from
 	}
-	in, out := traffic(list, p.Slowest)
+	in, out := traffic(list, p.Slowest, p.Case.Ranks)
 	p.LinkBound = max(in, out) / p.Machine.Link
 	bound, limit := p.Pure, ByCompute
 	if p.LinkBound > bound {
@@ -45,7 +45,7 @@ func (p *Prediction) share(from, to float64) *float64 {
 		switch {
 		case s.Kind == ops.Product:
 			return &p.Products
-		case s.Kind != ops.Copy && s.Kind != ops.Sum && s.Kind != ops.Apply:
+		case s.Kind != ops.Copy && s.Kind != ops.Sum && s.Kind != ops.Apply && s.Kind != ops.Collective:
 		case s.Bytes > 0:
 			kind = &p.Link
 		case kind != &p.Link:
@@ -55,10 +55,13 @@ func (p *Prediction) share(from, to float64) *float64 {
 	return kind
 }
 
-// traffic is the bytes that a rank's operations bring in and send out. What its peers
-// do to its memory is as much in the other direction, on a mesh that is symmetric.
-func traffic(list []ops.Op, rank int) (in, out float64) {
+// traffic is the bytes that a rank's operations bring in and send out. Its peers' accesses
+// to its memory are as many bytes in the other direction, on a mesh that is symmetric.
+func traffic(list []ops.Op, rank, ranks int) (in, out float64) {
 	for _, o := range list {
+		if o.Kind == ops.Collective {
+			in, out = in+travels(o, ranks), out+travels(o, ranks)
+		}
 		for _, u := range o.Uses {
 			switch {
 			case u.At.Rank == rank:

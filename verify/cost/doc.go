@@ -2,7 +2,7 @@
 // small table: it runs the operations of all ranks (verify/ops) through a simulation
 // of streams, events, semaphore words, multiprocessors and links.
 //
-// What the model knows:
+// The model knows:
 //
 //   - A product is cut into tiles; the best of a few tile shapes and splits of k is
 //     taken, as tuning would. As many blocks as there are multiprocessors take equal
@@ -16,9 +16,9 @@
 //   - Each operation has a latency on the device, larger in an eager run than in a
 //     replayed one, and a time that the host takes to enqueue it.
 //
-// What it leaves out: what products lose to each other's and to copies' use of memory
-// and cache, differences between ranks, and noise. Where it is known to be wrong: a
-// copy by kernel beside large products costs more than it says, in eager runs up to
-// 1.8 times the whole. It is for ranking schedules and for saying what limits them;
-// docs/results compares it with measurement.
+// It leaves out: the time that products lose to each other's and to copies' use of memory
+// and cache, differences between ranks, and noise. Where it is known to be wrong: a copy by
+// kernel beside large products costs more than it says, in eager runs up to 1.8 times the
+// whole. It is for ranking schedules and for saying what limits them; docs/results compares
+// it with measurement.
 package cost

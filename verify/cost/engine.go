@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// engine runs things at moments of a virtual clock, those of one moment in the order
-// in which they were asked for.
+// engine runs things at moments of a virtual clock, things of one moment in the order in
+// which they were asked for.
 type engine struct {
 	now   float64
 	queue moments
@@ -48,8 +48,8 @@ func (q *moments) Pop() any {
 }
 
 // pool is the multiprocessors of one GPU. A block keeps one from its start to its end;
-// blocks that find none wait, first those of a stream of higher priority, else in the order
-// of launches, those of one moment as they were enqueued.
+// blocks that find none wait, in the order of their streams' priorities, then of launches;
+// launches of one moment as they were enqueued.
 type pool struct {
 	*engine
 	free    int
@@ -99,12 +99,12 @@ func (p *pool) grant() {
 	}
 }
 
-// links are those of all GPUs, a direction each. Transfers share them evenly.
+// links are the links of all GPUs, a direction each. Transfers share them evenly.
 type links struct {
 	*engine
 	rate    float64 // of one direction of one GPU
 	active  []*transfer
-	last    float64 // when what is left was reckoned
+	last    float64 // when the rest was last computed
 	version int
 }
 
@@ -122,7 +122,7 @@ func (l *links) add(t *transfer) {
 	l.share()
 }
 
-// settle moves what has moved since the rates were set.
+// settle takes the bytes off that have moved since the rates were set.
 func (l *links) settle() {
 	for _, t := range l.active {
 		t.left -= t.rate * (l.now - l.last)

@@ -24,15 +24,17 @@ type Machine struct {
 	// Power is the cap on the FLOP of all multiprocessors, by the FLOP of a run's
 	// products of 2-byte elements.
 	Power Curve
-	// Memory is the bytes that a kernel reads and writes, LocalCopy those that a copy
+	// Memory is the bytes that a kernel reads and writes, LocalCopy the bytes that a copy
 	// within a GPU moves.
 	Memory, LocalCopy float64
-	// Link is the bytes that one direction of a GPU's links carries; Get and Put are
-	// the times of a copy-engine copy by its bytes; KernelLink is what kernels reach.
+	// Link is the bytes that one direction of a GPU's links carries; Get and Put are the
+	// times of a copy-engine copy by its bytes; KernelLink is the rate that kernels reach.
 	Link, KernelLink float64
 	Get, Put         Curve
-	// Blocks are those of an emitted kernel that has more than one, by its name.
+	// Blocks are the blocks of each emitted kernel that has more than one, by its name.
 	Blocks map[string]int
+	// NCCL is what communicates where a schedule names it.
+	NCCL NCCL
 	// Eager and Replayed are the latencies of operations as the host enqueues them
 	// and in a graph.
 	Eager, Replayed Latencies
@@ -81,10 +83,20 @@ var machines = map[string]*Machine{
 		Memory:    3.7e6,
 		LocalCopy: 1e6, // an estimate
 		Link:      390e3, KernelLink: 325e3,
-		Get:      Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
-		Put:      Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
-		Blocks:   map[string]int{"copy": 16, "get": 16, "put": 16, "reduce": 264, "shot": 132,
+		Get: Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
+		Put: Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
+		Blocks: map[string]int{"copy": 16, "get": 16, "put": 16, "reduce": 264, "shot": 132, "gather": 132,
 			"silu": 264, "swiglu": 264, "rmsnorm": 264},
+		NCCL: NCCL{Host: 69, SMs: 24, Times: map[string]Curve{ // on two GPUs, in a graph
+			"all-gather": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
+				{32 << 20, 156}, {128 << 20, 545}},
+			"reduce-scatter": {{32 << 10, 6.4}, {128 << 10, 7.1}, {512 << 10, 9.9}, {2 << 20, 22.6}, {8 << 20, 49},
+				{32 << 20, 164}, {128 << 20, 581}},
+			"all-reduce": {{64 << 10, 7.4}, {256 << 10, 8.7}, {1 << 20, 13.9}, {4 << 20, 32.3}, {16 << 20, 77},
+				{64 << 20, 247}, {256 << 20, 887}},
+			"all-to-all": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
+				{32 << 20, 156}, {128 << 20, 545}}, // as an all-gather: an estimate
+		}},
 		Eager:    Latencies{Launch: 4, Next: 4, Copy: 5, Batch: 3, Write: 0.6, Poll: 0.5, Visible: 1, Event: 1.5},
 		Replayed: Latencies{Launch: 2.5, Next: 1.2, Copy: 4.5, Batch: 2.2, Write: 0.6, Poll: 0.5, Visible: 1, Event: 0},
 		Host:     HostTimes{Product: 3, Kernel: 2.5, Copy: 1.5, Batch: 1, Event: 0.4, Graph: 4},

@@ -15,22 +15,27 @@ func (st *stream) carry(o ops.Op, done func()) {
 }
 
 // move is a copy or a sum by kernel: each block moves an equal share, as fast as
-// memory or the links let it, and leaves its multiprocessor.
+// memory or the links let it, and leaves its multiprocessor, unless the launch goes on with
+// another copy.
 func (st *stream) move(o ops.Op, done func()) {
 	s, l := st.s, st.running
-	left := l.blocks
+	left, stays := l.blocks, st.goesOn(o) && len(st.rank.list[st.list[st.next+1]].Uses) > 0
 	l.share = func(n int) {
 		parts := 1
 		part := func() {
 			if parts--; parts > 0 {
 				return
 			}
-			l.held -= n
+			if !stays {
+				l.held -= n
+			}
 			if left -= n; left == 0 {
 				l.share = nil
 				done()
 			}
-			st.rank.pool.give(n)
+			if !stays {
+				st.rank.pool.give(n)
+			}
 		}
 		fraction := float64(n) / float64(l.blocks)
 		var local float64

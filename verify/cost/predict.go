@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -31,15 +32,15 @@ type Case struct {
 type Prediction struct {
 	Machine *Machine
 	Case    Case
-	// Time of the whole run, on the slowest rank; Pure is what its products would
-	// take alone, each whole.
+	// Time of the whole run, on the slowest rank; Pure is the time of its products alone,
+	// each whole.
 	Time, Pure float64
 	// Slowest is that rank. Its time is the sum of: Products, while one runs; and
 	// while none does, Link, while bytes are on the way to or from it by its own
 	// copies and sums; Memory, while another copy or sum runs; Latency, the rest.
 	Slowest                         int
 	Products, Link, Memory, Latency float64
-	// LinkBound is what its bytes take at the full rate of the busier direction.
+	// LinkBound is the time of its bytes at the full rate of the busier direction.
 	LinkBound float64
 	Limit     Limit
 	Spans     []Span
@@ -92,7 +93,7 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 // falls is how many streams have priorities of their own where they fall from 1 on.
 const falls = 5
 
-// priority of a stream, of the program's sets, above that of those that yield to it.
+// priority of a stream, by the program's sets: above the streams that yield to it.
 func priority(p *hostir.Program, stream string) int {
 	set, index, _ := strings.Cut(strings.TrimSuffix(stream, "]"), "[")
 	for _, s := range p.Streams {
@@ -133,6 +134,14 @@ func (c Case) Check(p *hostir.Program) error {
 		if err != nil {
 			return err
 		}
+		if d.With != "" {
+			y, err := extent(d.With).Eval(env)
+			if by := d.Divisor(int64(c.Ranks)); err != nil || x%by*(y%by)%by != 0 {
+				return errors.Join(err, fmt.Errorf("%s times %s is %d times %d: it must be a multiple of %s", d.Extent,
+					d.With, x, y, multipleOf(d, by)))
+			}
+			continue
+		}
 		if by := d.Divisor(int64(c.Ranks)); by < 1 || x%by != 0 {
 			return fmt.Errorf("%s: it must be a multiple of %s", named(d.Extent, x), multipleOf(d, by))
 		}
@@ -167,7 +176,7 @@ func named(e schedule.Extent, value int64) string {
 	return fmt.Sprintf("%s is %d", e, value)
 }
 
-// multipleOf words what must divide: "8 times the ranks, 32".
+// multipleOf is a divisor in words: "8 times the ranks, 32".
 func multipleOf(d hostir.Divide, by int64) string {
 	switch {
 	case d.By == schedule.D && d.Times > 1:
@@ -201,14 +210,14 @@ func Symbols(p *hostir.Program) []string {
 // Run simulates the lists of all ranks. priority ranks the streams.
 func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int) (*Prediction, error) {
 	all := whole(lists[0], 0, c.ElementSize)
-	s := &simulation{m: m, l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
+	s := &simulation{m: m, ranks: len(lists), l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
 		words: map[ops.Loc]uint32{}, waiting: map[ops.Loc][]func(){}}
 	if c.Eager {
 		s.l = m.Eager
 	}
 	s.links = links{engine: &s.engine, rate: m.Link}
 	for r, list := range lists {
-		s.add(r, list, m.Host.enqueued(list, c), priority)
+		s.add(r, list, m.enqueued(list, c), priority)
 	}
 	if err := s.play(); err != nil {
 		return nil, err
@@ -227,7 +236,8 @@ func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int)
 }
 
 // enqueued is when the host has enqueued each operation.
-func (h HostTimes) enqueued(list []ops.Op, c Case) []float64 {
+func (m *Machine) enqueued(list []ops.Op, c Case) []float64 {
+	h := m.Host
 	times := make([]float64, len(list))
 	if c.Gated {
 		return times
@@ -235,7 +245,9 @@ func (h HostTimes) enqueued(list []ops.Op, c Case) []float64 {
 	var now float64
 	var last ops.Op
 	for i, o := range list {
-		if c.Eager {
+		if c.Eager && o.Kind == ops.Collective {
+			now += m.NCCL.Host
+		} else if c.Eager {
 			now += h.of(o, last)
 		} else {
 			now = h.Graph

@@ -6,9 +6,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// product is the shape of a matrix product: rows and columns of the result, and what
-// is summed over; the bytes of its operands and result, and how many of them are a
-// peer's.
+// product is the shape of a matrix product: rows and columns of the result, and the extent
+// summed over; the bytes of its operands and result, and how many of them are a peer's.
 type product struct {
 	rows, inner, columns float64
 	bytes                float64

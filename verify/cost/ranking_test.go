@@ -200,7 +200,7 @@ type least struct {
 	most                      float64
 }
 
-// What the model is for: to rank. -v prints every point.
+// The model ranks schedules as measurements do. -v prints every point.
 func TestRanking(t *testing.T) {
 	t.Run("calibrated", func(t *testing.T) {
 		// Its constants were set by these: 3 schedules, 7 shapes, eager and replayed,

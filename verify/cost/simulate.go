@@ -21,15 +21,17 @@ type Span struct {
 // simulation of one run of all ranks.
 type simulation struct {
 	engine
-	m       *Machine
-	l       Latencies
-	element int64
-	slow    float64
-	words   map[ops.Loc]uint32
-	waiting map[ops.Loc][]func()
-	links   links
-	streams []*stream
-	spans   []Span
+	m        *Machine
+	l        Latencies
+	element  int64
+	slow     float64
+	words    map[ops.Loc]uint32
+	waiting  map[ops.Loc][]func()
+	links    links
+	streams  []*stream
+	spans    []Span
+	ranks    int
+	meetings []*meeting // the collectives of a run, in the order of each rank's
 }
 
 // stream runs a rank's operations of one stream in order.
@@ -42,7 +44,7 @@ type stream struct {
 	next     int
 	busy     bool
 	warm     bool    // the operation before, records apart, was a kernel
-	running  *launch // what the last operation was a part of
+	running  *launch // the step of the last operation
 }
 
 // launch is a kernel that carries out operations.
@@ -51,7 +53,7 @@ type launch struct {
 	step   int
 	blocks int
 	held   int         // multiprocessors
-	share  func(n int) // starts the shares of blocks in what is being moved
+	share  func(n int) // starts the shares of blocks in running transfers
 }
 
 // rank is one GPU and its host's operations.
@@ -64,6 +66,7 @@ type rank struct {
 	waiting  map[int][]func()
 	pool     pool
 	end      float64
+	met      int // collectives so far
 }
 
 // add a rank and the streams that its operations name.
@@ -133,7 +136,7 @@ func (st *stream) finish(i int, began float64) {
 func carried(o ops.Op, rank int) (bytes int64) {
 	local := true
 	for _, u := range o.Uses {
-		if u.At.Rank != rank {
+		if u.At.Rank != rank || o.Kind == ops.Collective && u.Write {
 			bytes += u.Bytes
 			local = false
 		}
@@ -169,10 +172,12 @@ func (st *stream) start(i int) {
 	}
 }
 
-// work starts what moves bytes, multiplies or signals.
+// work starts an operation that moves bytes, multiplies or signals.
 func (st *stream) work(i int, o ops.Op) {
 	s := st.s
 	switch {
+	case o.Kind == ops.Collective:
+		st.together(i, o)
 	case o.Kind == ops.Product:
 		st.multiply(i, o)
 	case o.Kernel != "":

@@ -12,7 +12,8 @@ import (
 const columns = 96
 
 // marks of a timeline.
-var marks = map[ops.Kind]byte{ops.Product: '#', ops.Copy: '=', ops.Sum: '+', ops.Apply: '+', ops.Signal: ':', ops.WaitEvent: '.'}
+var marks = map[ops.Kind]byte{ops.Product: '#', ops.Copy: '=', ops.Collective: '=', ops.Sum: '+', ops.Apply: '+',
+	ops.Signal: ':', ops.WaitEvent: '.'}
 
 const legend = "# product  = copy  + sum  : signal or wait for one  . wait for another stream"
 
@@ -80,7 +81,7 @@ func (p *Prediction) Timeline(rank int) string {
 	return b.String()
 }
 
-// mark is that of what fills the most of a column.
+// mark is the mark of the part that fills most of a column.
 func mark(spans []Span, from, to float64) byte {
 	best, most := byte(' '), (to-from)/8
 	for _, s := range spans {

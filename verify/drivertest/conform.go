@@ -34,6 +34,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"chunks of a product", chunks},
 		{"bad products", badProducts},
 		{"a product over its operand", inPlace},
+		{"collectives", collectives},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(&bench{T: t, d: d}) })
 	}

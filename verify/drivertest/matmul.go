@@ -24,8 +24,8 @@ func products(b *bench) {
 	}
 }
 
-// forms multiplies with A transposed, with a function of each element, and onto what C holds,
-// three times over, as a ring does.
+// forms multiplies with A transposed, with a function of each element, and added to C's
+// contents, three times over, as a ring does.
 func forms(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
@@ -202,7 +202,8 @@ type function struct {
 	of   func(float32) float32
 }
 
-// functions are all functions. GELU of what is at least 16 away from zero is that itself, or zero.
+// functions are all functions. GELU of a number at least 16 away from zero is that number, or
+// zero.
 var functions = map[driver.Func]function{
 	"":          {1, func(x float32) float32 { return x }},
 	driver.GELU: {16, func(x float32) float32 { return max(x, 0) }},

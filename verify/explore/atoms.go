@@ -83,7 +83,10 @@ func (a *atoms) of(u ops.Use) []int32 {
 }
 
 // add makes an atom that stands for no memory.
-func (a *atoms) add(name string) int32 {
-	a.names, a.sizes = append(a.names, name), append(a.sizes, 0)
+func (a *atoms) add(name string) int32 { return a.addSized(name, 0) }
+
+// addSized makes an atom of elements on their way between ranks.
+func (a *atoms) addSized(name string, elements int) int32 {
+	a.names, a.sizes = append(a.names, name), append(a.sizes, elements)
 	return int32(len(a.names) - 1)
 }

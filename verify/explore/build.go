@@ -10,18 +10,21 @@ import (
 // machine is a system cut into steps.
 type machine struct {
 	System
-	steps  []*step
-	atoms  *atoms
-	life   []int32 // of each rank: an atom that its starts and ends write
-	words  []ops.Loc
-	number map[ops.Loc]int32
-	posts  [][]int32 // of each word: the steps that write it
-	group  int32
-	static []Violation // found without running
+	steps []*step
+	atoms *atoms
+	life  []int32 // of each rank: an atom that its starts and ends write
+	// communicators are an atom of each rank that its collectives write.
+	communicators []int32
+	meetings      map[at]meeting
+	words         []ops.Loc
+	number        map[ops.Loc]int32
+	posts         [][]int32 // of each word: the steps that write it
+	group         int32
+	static        []Violation // found without running
 }
 
 func build(s System) *machine {
-	m := &machine{System: s, number: map[ops.Loc]int32{}}
+	m := &machine{System: s, number: map[ops.Loc]int32{}, meetings: map[at]meeting{}}
 	if m.ElementSize == 0 {
 		m.ElementSize = 4
 	}
@@ -35,12 +38,13 @@ func build(s System) *machine {
 	for r, list := range s.Ranks {
 		b := &rankBuilder{machine: m, rank: r, list: list, streams: map[string][]int32{}, events: map[int][]int32{}}
 		for run, mode := range s.Modes {
-			b.run = run
+			b.run, b.met = run, 0
 			b.whole(mode)
 		}
 		b.run = len(s.Modes)
 		b.write()
 	}
+	m.meet()
 	m.checkWords()
 	m.relate()
 	return m
@@ -62,6 +66,7 @@ func (m *machine) cutMemory() {
 	m.atoms = cut(uses, m.ElementSize)
 	for r := range m.Ranks {
 		m.life = append(m.life, m.atoms.add(fmt.Sprintf("run of rank %d", r)))
+		m.communicators = append(m.communicators, m.atoms.add(fmt.Sprintf("communicator of rank %d", r)))
 	}
 }
 
@@ -152,7 +157,7 @@ func (m *machine) checkBounds() {
 	}
 }
 
-// relate lists for each step those that conflict with it.
+// relate lists for each step the steps that conflict with it.
 func (m *machine) relate() {
 	readers, writers := map[int32][]int32{}, map[int32][]int32{}
 	words := map[int32][]int32{}
@@ -177,7 +182,7 @@ func (m *machine) relate() {
 		seen := map[int32]bool{int32(i): true}
 		add := func(list []int32) {
 			for _, j := range list {
-				if !seen[j] && (m.steps[j].group != s.group || s.op == nil) {
+				if !seen[j] && (m.steps[j].group != s.group || m.steps[j].block != s.block || s.op == nil) {
 					seen[j] = true
 					s.conflicts = append(s.conflicts, j)
 				}

@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
 )
@@ -44,6 +46,35 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// TestFewRows: what is cut by elements keeps every property at rows that the ranks don't divide, too.
+func TestFewRows(t *testing.T) {
+	tried := 0
+	for _, c := range catalog.All() {
+		p, err := lower.Lower(c.Name, c.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(p.Checks, func(d hostir.Divide) bool { return d.With != "" }) {
+			continue
+		}
+		tried++
+		for d := 2; d <= 4; d++ {
+			for _, rows := range []int64{1, int64(d) + 1} {
+				shape := explore.ShapeOf(p, d)
+				shape.M = rows
+				sys, err := explore.Of(p, shape, nil, explore.Eager, explore.Eager)
+				if err != nil {
+					t.Fatal(err)
+				}
+				safe(t, explore.Explore(sys))
+			}
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d programs", tried)
+	}
+}
+
 func safe(t *testing.T, v explore.Verdict) {
 	t.Helper()
 	t.Logf("%d states, %d steps", v.States, v.Steps)
@@ -55,13 +86,18 @@ func safe(t *testing.T, v explore.Verdict) {
 	}
 }
 
-// Random programs are tried by the thousand unless the command line says otherwise.
+// A thousand random programs are tried, ten times as many where OVGEN_SOAK is set, unless the command line says
+// otherwise.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	set := false
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.checks" })
-	if !set {
-		flag.Set("rapid.checks", "2000")
+	switch {
+	case set:
+	case os.Getenv("OVGEN_SOAK") != "":
+		flag.Set("rapid.checks", "10000")
+	default:
+		flag.Set("rapid.checks", "1000")
 	}
 	os.Exit(m.Run())
 }

@@ -59,83 +59,89 @@ func system(f func(p *pair), modes ...explore.Mode) explore.System {
 	return s
 }
 
-// The bugs that overlap code has shipped with, small; each next to what is right.
+type historyCase struct {
+	name  string
+	run   func(p *pair)
+	broke explore.Property // empty: safe
+	text  string
+}
+
+var historyCases = []historyCase{
+	{"right", func(p *pair) {
+		p.post("main", "ready")
+		p.wait("main", "ready")
+		p.pull("main", 0)
+		p.post("main", "read")
+		p.wait("main", "read")
+	}, "", ""},
+	{"no acknowledgement before reuse", func(p *pair) {
+		p.post("main", "ready")
+		p.wait("main", "ready")
+		p.pull("main", 0)
+	}, explore.NoRace, "caller: write A"},
+	{"one semaphore shared by two streams", func(p *pair) {
+		p.sync("copy", "main")
+		p.post("main", "ready")
+		p.post("copy", "ready")
+		p.wait("main", "ready")
+		p.wait("copy", "ready")
+		p.pull("copy", 0)
+		p.sync("main", "copy")
+		p.post("main", "read")
+		p.wait("main", "read")
+	}, explore.OnePost, "ready@"},
+	{"a wait resolved by a moved index", func(p *pair) {
+		p.post("main", "ready")
+		at := p.word(p.rank, "ready")
+		at.Offset = 4 * int64(p.rank) // the index has moved on: the own word, which nobody posts
+		p.add(ops.Op{Kind: ops.Signal, Stream: "main", Words: []ops.Word{{At: at, Value: 1},
+			{Write: true, At: at}}})
+		p.pull("main", 0)
+		p.post("main", "read")
+		p.wait("main", "read")
+	}, explore.NoDeadlock, "ready@"},
+	{"a wait on the value of the run before", func(p *pair) {
+		p.post("main", "ready")
+		at := p.word(p.rank, "ready")
+		p.add(ops.Op{Kind: ops.Signal, Stream: "main", Words: []ops.Word{{At: at, Value: 1}}}) // never reset
+		p.pull("main", 0)
+		p.post("main", "read")
+		p.wait("main", "read")
+	}, explore.OnePost, "holds 1 already"},
+	{"a join that is missing", func(p *pair) {
+		p.post("main", "ready")
+		p.sync("copy", "main")
+		p.wait("copy", "ready")
+		p.pull("copy", 0)
+		p.post("copy", "read")
+		p.wait("main", "read")
+	}, explore.Capturable, "does not join copy"},
+}
+
+// The bugs that overlap code has shipped with, small; each next to the right program.
 func TestHistory(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		run   func(p *pair)
-		broke explore.Property // empty: safe
-		text  string
-	}{
-		{"right", func(p *pair) {
-			p.post("main", "ready")
-			p.wait("main", "ready")
-			p.pull("main", 0)
-			p.post("main", "read")
-			p.wait("main", "read")
-		}, "", ""},
-		{"no acknowledgement before reuse", func(p *pair) {
-			p.post("main", "ready")
-			p.wait("main", "ready")
-			p.pull("main", 0)
-		}, explore.NoRace, "caller: write A"},
-		{"one semaphore shared by two streams", func(p *pair) {
-			p.sync("copy", "main")
-			p.post("main", "ready")
-			p.post("copy", "ready")
-			p.wait("main", "ready")
-			p.wait("copy", "ready")
-			p.pull("copy", 0)
-			p.sync("main", "copy")
-			p.post("main", "read")
-			p.wait("main", "read")
-		}, explore.OnePost, "ready@"},
-		{"a wait resolved by a moved index", func(p *pair) {
-			p.post("main", "ready")
-			at := p.word(p.rank, "ready")
-			at.Offset = 4 * int64(p.rank) // the index has moved on: the own word, which nobody posts
-			p.add(ops.Op{Kind: ops.Signal, Stream: "main", Words: []ops.Word{{At: at, Value: 1},
-				{Write: true, At: at}}})
-			p.pull("main", 0)
-			p.post("main", "read")
-			p.wait("main", "read")
-		}, explore.NoDeadlock, "ready@"},
-		{"a wait on the value of the run before", func(p *pair) {
-			p.post("main", "ready")
-			at := p.word(p.rank, "ready")
-			p.add(ops.Op{Kind: ops.Signal, Stream: "main", Words: []ops.Word{{At: at, Value: 1}}}) // never reset
-			p.pull("main", 0)
-			p.post("main", "read")
-			p.wait("main", "read")
-		}, explore.OnePost, "holds 1 already"},
-		{"a join that is missing", func(p *pair) {
-			p.post("main", "ready")
-			p.sync("copy", "main")
-			p.wait("copy", "ready")
-			p.pull("copy", 0)
-			p.post("copy", "read")
-			p.wait("main", "read")
-		}, explore.Capturable, "does not join copy"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			mode := explore.Eager
-			if c.broke == explore.Capturable {
-				mode = explore.Captured
-			}
-			v := explore.Explore(system(c.run, mode, mode))
-			if c.broke == "" {
-				safe(t, v)
-				return
-			}
-			for _, x := range v.Violations {
-				if x.Property == c.broke && strings.Contains(x.Text, c.text) {
-					t.Logf("%s: %s", x.Property, x.Text)
-					return
-				}
-			}
-			t.Errorf("want %s broken with %q, got %v", c.broke, c.text, v.Violations)
-		})
+	for _, c := range historyCases {
+		t.Run(c.name, c.test)
 	}
+}
+
+func (c historyCase) test(t *testing.T) {
+	mode := explore.Eager
+	if c.broke == explore.Capturable {
+		mode = explore.Captured
+	}
+	v := explore.Explore(system(c.run, mode, mode))
+	if c.broke == "" {
+		safe(t, v)
+		return
+	}
+	for _, x := range v.Violations {
+		if x.Property == c.broke && strings.Contains(x.Text, c.text) {
+			t.Logf("%s: %s", x.Property, x.Text)
+			return
+		}
+	}
+	t.Errorf("want %s broken with %q, got %v", c.broke, c.text, v.Violations)
 }
 
 // Two ranks with branches {wait} and {post} that nothing orders: right while both

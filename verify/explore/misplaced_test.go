@@ -9,7 +9,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Operations of one rank that touch what they must not are refused whatever the order.
+// Operations of one rank that touch memory that they must not are refused in any order.
 func TestMisplaced(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -12,7 +12,7 @@ import (
 	"ovgen/verify/ops/opstest"
 )
 
-// Whatever list the explorer is given, it answers.
+// The explorer has an answer for every list.
 func TestNoPanic(t *testing.T) {
 	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV,
 		"ReduceScatterV":          catalog.ReduceScatterV,

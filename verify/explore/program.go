@@ -70,7 +70,7 @@ func (s Shape) env(p *hostir.Program, rank int) hostir.Env {
 	return env
 }
 
-// Unroll lists what all ranks enqueue.
+// Unroll lists the operations that all ranks enqueue.
 func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 	var lists [][]ops.Op
 	for r := range s.Ranks {
@@ -103,6 +103,9 @@ func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System
 			}
 		}
 		s.Words[sem.Name] = 4 * int64(shape.Ranks) * members
+	}
+	for name := range p.BlockSemaphores() {
+		s.Words[name] *= blocks
 	}
 	for r := range shape.Ranks {
 		for _, b := range p.Buffers {

@@ -82,7 +82,7 @@ func (d *drawing) stream() string { return name(rapid.IntRange(0, d.streams-1).D
 
 func (d *drawing) put(r int, o ops.Op) {
 	switch o.Kind {
-	case ops.Signal, ops.Copy, ops.Product, ops.Sum:
+	case ops.Signal, ops.Copy, ops.Product, ops.Sum, ops.Collective:
 		d.step[r]++
 		o.Step = d.step[r]
 	}
@@ -130,7 +130,7 @@ func (d *drawing) action() {
 	r := d.rank("rank")
 	q := (r + rapid.IntRange(1, d.ranks-1).Draw(d.T, "peer")) % d.ranks
 	switch rapid.SampledFrom([]string{"pull", "pull", "push", "local", "signal", "signal", "sync", "sum", "accumulate",
-		"put", "fused put"}).Draw(d.T, "action") {
+		"put", "fused put", "collective"}).Draw(d.T, "action") {
 	case "pull":
 		d.copy(r, d.range_(q, "A", 1), d.range_(r, "P", 2))
 	case "push":
@@ -156,10 +156,27 @@ func (d *drawing) action() {
 		d.member(r, q, d.stream(), "")
 	case "fused put":
 		d.member(r, q, d.stream(), "put")
+	case "collective":
+		d.collective()
 	case "sync":
 		if s, on := d.stream(), d.stream(); s != on {
 			d.sync(r, s, on)
 		}
+	}
+}
+
+// collective is one of all ranks, mostly on one stream, sometimes on another on one of them.
+func (d *drawing) collective() {
+	s, odd := d.stream(), rapid.IntRange(0, 8*d.ranks).Draw(d.T, "another stream on")
+	for r := range d.ranks {
+		o := ops.Op{Kind: ops.Collective, Form: "all-reduce", Stream: s}
+		if r == odd {
+			o.Stream = d.stream()
+		}
+		to := d.range_(r, "Q", 2)
+		to.Write = true
+		o.Uses = []ops.Use{d.range_(r, "P", 2), to}
+		d.put(r, o)
 	}
 }
 

@@ -19,8 +19,10 @@ type rankBuilder struct {
 	streams   map[string][]int32 // last steps of each stream
 	events    map[int][]int32    // the steps that each event's last record marks
 	graph     bool
-	one       bool // all streams are one
-	waits     bool // the next step begins a launch that waits
+	one       bool  // all streams are one
+	waits     bool  // the next step begins a launch that waits
+	met       int   // collectives of the run so far
+	block     int64 // of the launch that is being added, where blocks signal each for itself
 }
 
 // whole adds a run, with the caller's writes before and reads after it.
@@ -89,7 +91,7 @@ func (b *rankBuilder) last(stream string) []int32 {
 
 // add puts a step on a stream.
 func (b *rankBuilder) add(stream string, s *step) int32 {
-	s.rank, s.run = b.rank, b.run
+	s.rank, s.run, s.block = b.rank, b.run, b.block
 	if s.op != nil && s.op.Kind != ops.After && s.op.Kind != ops.Done {
 		s.lives = append(s.lives, b.life[b.rank])
 	}
@@ -124,6 +126,10 @@ func (b *rankBuilder) launch(list []ops.Op) int {
 	for i := range list[:n] {
 		b.waits = b.waits || slices.ContainsFunc(list[i].Words, func(w ops.Word) bool { return !w.Write })
 	}
+	if first.ByBlocks {
+		b.byBlocks(list[:n])
+		return n
+	}
 	for i := range list[:n] {
 		b.op(&list[i])
 	}
@@ -138,6 +144,8 @@ func (b *rankBuilder) op(o *ops.Op) {
 		b.events[o.Event] = []int32{b.add(o.Stream, &step{op: o, name: o.String()})}
 	case ops.WaitEvent:
 		b.waitEvent(o)
+	case ops.Collective:
+		b.collective(o)
 	default:
 		if o.Kind == ops.Signal && o.Count.Buffer != "" {
 			b.add(o.Stream, &step{kind: access, op: o, name: "count in " + o.Count.String(), writes: b.count(o)})
@@ -186,18 +194,19 @@ func (b *rankBuilder) signal(o *ops.Op) {
 	}
 }
 
-func (b *rankBuilder) item(o *ops.Op, w ops.Word) int32 {
+func (b *rankBuilder) item(o *ops.Op, w ops.Word) {
 	if isStep(w.At) {
 		if w.At.Rank != b.rank || w.At.Buffer != "step["+o.Stream+"]" || w.At.Offset != 0 {
 			b.report(WellFormed, "rank %d: %s notes no step of its stream: %s", b.rank, w, o)
 		}
-		return b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.own(w.At)})
+		b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.own(w.At)})
+		return
 	}
 	s := &step{kind: wait, op: o, name: "wait " + w.String(), word: b.word(w.At), value: w.Value}
 	if w.Write {
 		s.kind, s.name = write, "write "+w.String()
 	}
-	return b.add(o.Stream, s)
+	b.add(o.Stream, s)
 }
 
 // own is the atom of a stream's own word, a step word or a count word.

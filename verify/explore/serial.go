@@ -84,8 +84,8 @@ func (x *serial) from(d *device) {
 	}
 }
 
-// greedy takes the steps that end by themselves, and those that occupied devices can go on
-// with.
+// greedy takes the steps that end by themselves, and the steps with which occupied devices
+// can go on with.
 func (x *serial) greedy(d *device) bool {
 	any := false
 	for i, st := range x.steps {
@@ -106,7 +106,7 @@ func (x *serial) greedy(d *device) bool {
 
 // branches reports whether it matters when a step is begun.
 func (x *serial) branches(st *step) bool {
-	return st.signals()
+	return st.signals() || st.serialWait
 }
 
 // choices are the steps that the first free rank may begin; in the full search, all that

@@ -135,6 +135,8 @@ func (x *search) access(s *state, st *step) {
 		for _, a := range st.writes {
 			s.holds[a] = 0
 		}
+	case st.op.Kind == ops.Collective:
+		x.together(s, st)
 	case st.op.Kind != ops.Signal: // a step word, which no operation reads
 		x.made(s, st)
 	}

@@ -32,12 +32,14 @@ type step struct {
 	writes     []int32
 	operands   [][]int32 // the atoms of each use that is read
 	results    [][]int32 // and of each that is written
-	lives      []int32   // runs that have to be under way: the rank's own, and those of peers it accesses
+	lives      []int32   // runs that have to be under way: the rank's own, and the runs of peers it accesses
 	wrote      *Buffer   // of the caller's writes
 	result     int       // of check
 	conflicts  []int32
 	group      int32 // steps of one operation share it
-	serialWait bool  // the first of a launch's steps that signals, where the launch waits
+	block      int64 // of a launch whose blocks signal each for itself
+	serialWait bool  // the first of a launch's steps that signals, where the launch waits, or of a collective's
+	ends       bool  // the second of a collective's
 }
 
 // String is "run 1, rank 0, copy, step 5: copy: read A@1+0 4B, write ...".
@@ -71,6 +73,10 @@ func (s *step) brief() string {
 		return s.name
 	case s.op.Kind == ops.Signal && strings.HasPrefix(s.name, "count "):
 		return s.name
+	case s.op.Kind == ops.Collective && s.ends:
+		text = "end " + s.op.Form
+	case s.op.Kind == ops.Collective:
+		text = "begin " + s.op.Form
 	case s.op.Kind == ops.Signal:
 		return "note the step of " + s.op.Stream
 	}

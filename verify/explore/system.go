@@ -77,6 +77,7 @@ const (
 	InRun      Property = "in run"      // operations, and accesses by peers, lie between a run's start and end
 	Owned      Property = "plan-owned"  // peers write no caller's memory, and read only shared memory
 	Capturable Property = "capturable"  // a run forks from main and joins it
+	Agreed     Property = "agreed"      // all ranks have the same collectives
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
 	// ranks and memory exist; a wait is followed by its reset at once; a stream notes its own steps
 	WellFormed Property = "well formed"

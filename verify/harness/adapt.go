@@ -15,17 +15,17 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	var checks []Divide
 	for _, d := range p.Divides {
 		checks = append(checks, Divide{Extent: schedule.Extent(d.Extent), By: schedule.Extent(d.By),
-			Times: int64(d.Times)})
+			Times: int64(d.Times), With: schedule.Extent(d.With)})
 	}
 	return Program{
 		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
-		Ops: s.Ops, Tensors: s.Tensors, Checks: checks, Types: p.Types, New: Adapt(make, bind), Memory: memoryOf[S],
+		Ops: s.Ops, Tensors: s.Tensors, Checks: checks, Types: p.Types, New: adapt(make, bind), Memory: memoryOf[S],
 	}
 }
 
-// Adapt makes a Program's New of a generated package's New and its Plan's Bind. The
+// adapt makes a Program's New of a generated package's New and its Plan's Bind. The
 // package's Shape and Buffers are filled in by the names of their fields.
-func Adapt[P plan.Runner, S sized, B any](make func(context.Context, *group.Group, S) (P, error),
+func adapt[P plan.Runner, S sized, B any](make func(context.Context, *group.Group, S) (P, error),
 	bind func(P, context.Context, B) error) func(context.Context, *group.Group, Shape) (Plan, error) {
 	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 		shape := shapeAs[S](s)

@@ -107,10 +107,12 @@ func TestConstantNotCut(t *testing.T) {
 
 // A problem whose tensors are not as long as its extents say is an error, not a panic.
 func TestContradictingProblem(t *testing.T) {
+	tried := 0
 	for _, x := range constants {
 		if x.symbol == schedule.P {
 			continue // no axis has that length
 		}
+		tried++
 		e := x.TestShapes(driver.FP32, 2)[0].extents(2)
 		e[x.symbol]++
 		problem := &reference.Problem{Ops: x.Ops, Tensors: x.Tensors, Extents: e, Type: driver.FP32}
@@ -119,9 +121,12 @@ func TestContradictingProblem(t *testing.T) {
 			t.Errorf("%s: %v", x.Name, err)
 		}
 	}
+	if tried == 0 {
+		t.Error("no program has a constant extent")
+	}
 }
 
-// What New requires of a shape widens the defaults, and a shape that it would refuse is
+// New's requirements of a shape widen the defaults, and a shape that New would refuse is
 // refused before any rank starts.
 func TestChecks(t *testing.T) {
 	for parts := int64(2); parts <= 8; parts++ {
@@ -143,7 +148,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// The ranks to test are those that the program was proven for.
+// A program is tested with the numbers of ranks that it was proven for.
 func TestTestRanks(t *testing.T) {
 	for want, proven := range map[string][]int{"[2 3 4]": nil, "[2 4]": {2, 4, 8}, "[3]": {3, 5}, "[6]": {8, 6}} {
 		if got := fmt.Sprint((&Program{Ranks: proven}).TestRanks()); got != want {

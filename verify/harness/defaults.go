@@ -18,8 +18,8 @@ func (s Shape) With(other Shape) Shape {
 }
 
 // VerifyShapes are a plain one and one whose rows a rank are no multiple of 8, where the
-// type allows with odd K and N too; GPUs get one that fills them. All are widened to
-// multiples that the placements and New accept.
+// type allows with odd K and N too, and with rows that the ranks don't divide where New takes them;
+// GPUs get one that fills them. All are widened to multiples that the placements and New accept.
 func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	odd := Shape{M: 26 * ranks, K: 72, N: 40, N2: 16, N3: 24}
 	granule := 8
@@ -33,7 +33,7 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	for i, s := range list {
 		rows := p.divisor(schedule.M, ranks)
 		s.M = multiple(s.M, rows)
-		if i == 1 && s.M/rows%2 == 0 && rows > 2*ranks {
+		if i == 1 && (s.M/rows%2 == 0 && rows > 2*ranks || rows == 1 && !p.uneven()) {
 			s.M += rows
 		}
 		list[i] = p.widened(s, ranks, granule)
@@ -69,6 +69,9 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 			*at = p.widen(e, *at, ranks, granule)
 		}
 	}
+	if c, ok := p.flat(); ok && s.M%ranks != 0 {
+		*s.At(c.With) = multiple(*s.At(c.With), ranks)
+	}
 	if s.P > 0 && p.Measures(schedule.P) {
 		s.M = min(s.M, s.P*ranks)
 	}
@@ -86,7 +89,7 @@ func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
 
 func multiple(x, of int) int { return (x + of - 1) / of * of }
 
-// BenchShapes are the shapes of bench where the user gives none: those of large models on
+// BenchShapes are the shapes of bench where the user gives none: shapes of large models on
 // GPUs, of a bare communication growing sizes, and one small shape in the simulator.
 func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	var list []Shape

@@ -74,7 +74,7 @@ const (
 	kernelSpin    = "spin"
 )
 
-// CheckKernels are those of generated/run, for its driver.Code.
+// CheckKernels are the kernels of generated/run, for its driver.Code.
 func CheckKernels() []driver.Kernel {
 	return []driver.Kernel{
 		{Name: kernelFill, Params: int(unsafe.Sizeof(fillParams{})), Touches: fillTouches},
@@ -104,8 +104,8 @@ func bytesOf(count int64, format uint32) int64 {
 	return count * int64(format&0xff+format>>8&0xff) / 8
 }
 
-// formatOf is what the kernels go by: the bits of the exponent, in the second byte the digits of
-// the significand, and above them whether the type has no infinities.
+// formatOf is a type's format as kernels take it: the bits of the exponent, in the second byte
+// the digits of the significand, and above them whether the type has no infinities.
 func formatOf(t driver.Type) uint32 {
 	f := uint32(t.Exponent() | t.Digits()<<8)
 	if t.Finite() {
@@ -140,7 +140,7 @@ func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 // Close unloads them.
 func (l *Kernels) Close() error { return l.drv.ModuleUnload(l.module) }
 
-// Launches have a thread for 64 elements, up to what fills a device.
+// Launches have a thread for 64 elements, up to a full device.
 const (
 	blockThreads = 128
 	mostBlocks   = 2048

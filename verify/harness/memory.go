@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"ovgen/runtime/driver"
@@ -11,16 +12,32 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Meter is a driver that counts the bytes that were allocated.
+// Meter is a driver that counts the bytes that are allocated and not freed.
 type Meter struct {
 	driver.Driver
 	allocated atomic.Int64
+	sizes     sync.Map // by address
 }
+
+// Collectives are the driver's.
+func (m *Meter) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(m.Driver) }
 
 // MemAlloc counts.
 func (m *Meter) MemAlloc(bytes int64) (driver.Ptr, error) {
-	m.allocated.Add(bytes)
-	return m.Driver.MemAlloc(bytes)
+	p, err := m.Driver.MemAlloc(bytes)
+	if err == nil {
+		m.allocated.Add(bytes)
+		m.sizes.Store(p, bytes)
+	}
+	return p, err
+}
+
+// MemFree counts no longer.
+func (m *Meter) MemFree(p driver.Ptr) error {
+	if bytes, ok := m.sizes.LoadAndDelete(p); ok {
+		m.allocated.Add(-bytes.(int64))
+	}
+	return m.Driver.MemFree(p)
 }
 
 // measured is a plan with the memory that its Shape predicted.
@@ -120,7 +137,7 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 		most.Staging = want.Staging // the counts of a Bind will say
 	}
 	if most != want {
-		return fmt.Errorf("New took %+v, and Shape.Memory said %+v", most, want)
+		return fmt.Errorf("New took %+v, and Shape.Memory is %+v", most, want)
 	}
 	return p.holdsBuffers(need, g, s)
 }

@@ -11,7 +11,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Operations and placements are those of package schedule.
+// Operations and placements are types of package schedule.
 type (
 	Op     = schedule.Op
 	Func   = schedule.Func

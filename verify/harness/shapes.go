@@ -10,8 +10,8 @@ import (
 	"ovgen/verify/reference"
 )
 
-// Shape gives the symbols of an operation their values. They are of whole tensors,
-// over all ranks. Those that a program does not have are ignored.
+// Shape gives the symbols of an operation their values. They are of whole tensors, over all
+// ranks. A program ignores extents that it does not have.
 type Shape struct {
 	M, K, N, N2, N3, F, P int
 	Type                  driver.Type
@@ -160,6 +160,13 @@ func (p *Program) Fits(s Shape, ranks int) error {
 				*full.At(e), d, p.Name, ranks)
 		}
 	}
+	if c, ok := p.flat(); ok {
+		m, n, by := *full.At(c.Extent), *full.At(c.With), int(c.Divisor(int64(ranks)))
+		if m*n%by != 0 {
+			return fmt.Errorf("shape %s: %s times %s is %d times %d, and must be a multiple of %d for %s on %d ranks",
+				s, c.Extent, c.With, m, n, by, p.Name, ranks)
+		}
+	}
 	if most := full.P; p.Measures(schedule.P) && most*ranks < full.M {
 		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s,
 			full.M, ranks, most, p.Name)
@@ -167,8 +174,7 @@ func (p *Program) Fits(s Shape, ranks int) error {
 	return nil
 }
 
-// divisor is what the value of a symbol must be a multiple of: for the placements, and
-// as New requires.
+// divisor divides every value of a symbol: for the placements, and as New requires.
 func (p *Program) divisor(symbol schedule.Extent, ranks int) int {
 	extents := []schedule.Extent{symbol}
 	if n, constant := p.Schedule().Constants()[symbol]; constant {
@@ -178,12 +184,22 @@ func (p *Program) divisor(symbol schedule.Extent, ranks int) int {
 	for _, e := range extents {
 		d = lcm(d, reference.Divisor(e, p.Tensors, reference.Extents{schedule.D: ranks}))
 		for _, c := range p.Checks {
-			if c.Extent == e {
+			if c.Extent == e && c.With == "" {
 				d = lcm(d, int(c.Divisor(int64(ranks))))
 			}
 		}
 	}
 	return d
+}
+
+// flat is the requirement on the elements of the result, if New has one.
+func (p *Program) flat() (c Divide, ok bool) {
+	for _, c := range p.Checks {
+		if c.With != "" {
+			return c, true
+		}
+	}
+	return c, false
 }
 
 func lcm(a, b int) int {

@@ -206,9 +206,9 @@ func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 // poison is a NaN in every type.
 const poison = 0xffffffff
 
-// Spoil enqueues, before Fill, the poisoning of all that a run has to write: the results, and
-// what the plans of the group stage in this rank's arena. What only rank 0 has is
-// poisoned on the others.
+// Spoil enqueues, before Fill, the poisoning of everything that a run has to write: the
+// results, and the staging of the group's plans in this rank's arena. A tensor that only rank
+// 0 has is poisoned on the others.
 func (t *Tensors) Spoil(s driver.Stream) error {
 	arena := t.Member.Arena()
 	start, err := arena.Stage(0)

@@ -139,7 +139,7 @@ func (f *Filter) MemcpyDtoDAsync(dst, src driver.Ptr, n int64, s driver.Stream) 
 	return f.Driver.MemcpyDtoDAsync(dst, src, n, s)
 }
 
-// StreamBatchMemOp is the driver's, if Before allows, less what Without names.
+// StreamBatchMemOp is the driver's, if Before allows, without the items that Without names.
 func (f *Filter) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
 	if err := f.enqueue("StreamBatchMemOp", s); err != nil {
 		return err

@@ -112,7 +112,7 @@ func (o Opinion) String() string {
 	return o.Text
 }
 
-// explain says why a safe case is safe, or what it loses.
+// explain says why a safe case is safe, or which overlap it loses.
 func (j *Judged) explain(c Case) error {
 	for _, m := range modes[:2] {
 		right, err := order(c, false, m)

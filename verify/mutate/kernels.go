@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -16,7 +15,7 @@ type KernelMutant struct {
 	File     string // of package templates: "device/blocks.h"
 	Text     string // the change
 	Old, New string // Old stands once in the file
-	// Right says why the change is none by PTX's memory model; empty where it is a mistake.
+	// Right says why the change is right by PTX's memory model; empty if it is a mistake.
 	Right string
 }
 
@@ -30,33 +29,21 @@ const kernelTests = "^(TestTransportKernels|TestTurns|TestThreads)$"
 var errNoVerdict = errors.New("no verdict")
 
 // JudgeKernel runs the tests of package templates, which lies in dir, with the mutant in the
-// place of its file. It is caught where they fail for what the kernels do.
+// place of its file. It is caught where they fail because of the kernels.
 func JudgeKernel(ctx context.Context, dir string, m KernelMutant) (Class, string, error) {
 	text, err := m.text(dir)
 	if err != nil {
 		return "", "", err
 	}
-	name, cleanup, err := overlay(filepath.Join(dir, m.File), text)
+	out, passed, err := overlaid(ctx, dir, kernelTests, filepath.Join(dir, m.File), text)
 	if err != nil {
 		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
 	}
-	defer cleanup()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", kernelTests,
-		"-overlay", name, ".")
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
-	}
-	class, why := verdict(out, err == nil)
-	switch {
-	case class == "":
+	class, why := verdict(out, passed)
+	if class == "" {
 		return "", "", fmt.Errorf("mutate %s: %w:\n%s", m.Name(), errNoVerdict, out)
-	case class == Survivor && m.Right != "":
-		return Safe, m.Right, nil
-	case class == Caught && m.Right != "":
-		return Survivor, "caught, though " + m.Right + ": " + why, nil
 	}
+	class, why = against(m.Right, class, why)
 	return class, why, nil
 }
 

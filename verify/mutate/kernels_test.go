@@ -25,8 +25,8 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// One mistake of each sort, and one that is none, for which all tests of the kernels run:
-// make soak asks for that one, and make mutants judges all.
+// One mistake of each sort, and one change that is right, for which all tests of the
+// kernels run: make soak asks for that one, and make mutants judges all.
 func TestJudgeKernel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles C++")

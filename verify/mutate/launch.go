@@ -8,8 +8,8 @@ import (
 )
 
 // launch mutates a kernel that signals around its work: it leaves out, doubles and moves its
-// words and its work, and signals on another stream. whole makes the program's body of what
-// takes the place of the kernel.
+// words and its work, and signals on another stream. whole makes the program's body of the
+// kernel's replacement.
 func (m *maker) launch(s hostir.Step, whole func(...hostir.Node) []hostir.Node) {
 	words := s.Words()
 	around := func(pre, post []hostir.Word) hostir.Step {

@@ -1,14 +1,46 @@
 package mutate
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
-// overlay makes the go command read a text instead of a file: it returns the name of what
-// its option -overlay takes.
+// overlaid runs tests of the package in dir with a text in the place of a file. It returns their
+// output and whether they passed.
+func overlaid(ctx context.Context, dir, tests, file string, text []byte) (out []byte, passed bool, err error) {
+	name, cleanup, err := overlay(file, text)
+	if err != nil {
+		return nil, false, err
+	}
+	defer cleanup()
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", tests, "-overlay", name, ".")
+	cmd.Dir = dir
+	out, err = cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return nil, false, err
+	}
+	return out, err == nil, nil
+}
+
+// against is the verdict on a change for which right says why it is no mistake, if it is not empty.
+func against(right string, class Class, why string) (Class, string) {
+	switch {
+	case right == "":
+		return class, why
+	case class == Survivor:
+		return Safe, right
+	case class == Caught:
+		return Survivor, "caught, though " + right + ": " + why
+	}
+	return class, why
+}
+
+// overlay makes the go command read a text instead of a file: it returns the argument of its
+// option -overlay.
 func overlay(file string, text []byte) (name string, cleanup func(), err error) {
 	file, err = filepath.Abs(file)
 	if err != nil {

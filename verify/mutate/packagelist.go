@@ -9,7 +9,8 @@ const (
 	inPlan   = "p := &Plan{Plan: b.Plan()"
 )
 
-// onRanks sets a word of a peer's staging, behind the program's back, in groups of a size.
+// onRanks sets a word of a peer's staging by a call that the driver does not record, in
+// groups of a size.
 func onRanks(d string) string {
 	return `	if len(p.Steps()) > 0 && d == ` + d + ` {
 		for s, name := range p.Streams() {
@@ -102,7 +103,7 @@ var Packages = []PackageMutant{
 
 	// The declared touches of a kernel.
 	{Package: "allgatherlinearfused", File: "../../runtime/kernels/touches.go",
-		Text: "four bytes read that are not said", Edits: []Edit{
+		Text: "four bytes read that are not declared", Edits: []Edit{
 			{"At: driver.Ptr(x.p[x.src]), Bytes: bytes}", "At: driver.Ptr(x.p[x.src]), Bytes: bytes - 4}"}}},
 }
 

@@ -3,10 +3,8 @@ package mutate
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -36,27 +34,16 @@ func JudgePackage(ctx context.Context, dir string, m PackageMutant) (Class, stri
 	if err != nil {
 		return "", "", err
 	}
-	name, cleanup, err := overlay(filepath.Join(dir, m.Package, m.File), text)
+	dir = filepath.Join(dir, m.Package)
+	out, _, err := overlaid(ctx, dir, "^"+recorderTest+"$", filepath.Join(dir, m.File), text)
 	if err != nil {
 		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
 	}
-	defer cleanup()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-failfast", "-run", "^"+recorderTest+"$",
-		"-overlay", name, ".")
-	cmd.Dir = filepath.Join(dir, m.Package)
-	out, err := cmd.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
-	}
 	class, why := recorded(string(out))
-	switch {
-	case class == "":
+	if class == "" {
 		return "", "", fmt.Errorf("mutate %s: %s did not run:\n%s", m.Name(), recorderTest, out)
-	case class == Survivor && m.Right != "":
-		return Safe, m.Right, nil
-	case class == Caught && m.Right != "":
-		return Survivor, "caught, though " + m.Right + ": " + why, nil
 	}
+	class, why = against(m.Right, class, why)
 	return class, why, nil
 }
 

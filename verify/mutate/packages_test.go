@@ -23,7 +23,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// One mistake, one change that is none, and one that does not compile.
+// One mistake, one change that is right, and one that does not compile.
 func TestJudgePackage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tests of generated packages")

@@ -121,10 +121,23 @@ func (m *maker) variants(n hostir.Node) []variant {
 		case hostir.Product:
 			flip(n, add)
 		}
+		if n.Do.Collective() {
+			another(n, add)
+		}
 	default:
 		m.err = fmt.Errorf("no mutants are known of a %T", n)
 	}
 	return list
+}
+
+// another collective in the place of one.
+func another(n hostir.Step, add adder) {
+	for _, do := range []hostir.Work{hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll} {
+		if c := n; do != n.Do {
+			c.Do = do
+			add("another collective", do.Title(), c)
+		}
+	}
 }
 
 // synchronize leaves one stream out, or turns the wait round.

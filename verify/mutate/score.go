@@ -29,13 +29,19 @@ func Schedule(name string, s schedule.Schedule, prover Checker) ([]Judged, error
 	if err != nil {
 		return nil, err
 	}
-	judged, errs := make([]Judged, len(mutants)), make([]error, len(mutants))
+	return Each(mutants, runtime.GOMAXPROCS(0), func(m Mutant) (Judged, error) { return Judge(m, prover) })
+}
+
+// Each does f for all of a list, so many at a time, and returns the results in the order of the list, or the first
+// error.
+func Each[T, R any](list []T, atATime int, f func(T) (R, error)) ([]R, error) {
+	results, errs := make([]R, len(list)), make([]error, len(list))
 	var all sync.WaitGroup
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, m := range mutants {
+	free := make(chan struct{}, atATime)
+	for i, x := range list {
 		free <- struct{}{}
 		all.Go(func() {
-			judged[i], errs[i] = Judge(m, prover)
+			results[i], errs[i] = f(x)
 			<-free
 		})
 	}
@@ -45,8 +51,11 @@ func Schedule(name string, s schedule.Schedule, prover Checker) ([]Judged, error
 			return nil, err
 		}
 	}
-	return judged, nil
+	return results, nil
 }
+
+// few reasons are enough to see why a mutant was not caught.
+const few = 3
 
 // Print writes a mutant a line, with its reasons below where it was not caught or
 // all is set, and adds it to the score.
@@ -58,7 +67,11 @@ func (s Score) Print(w io.Writer, list []Judged, all bool) {
 			continue
 		}
 		fmt.Fprintf(w, "%-8s %s\n", j.Class, j.Name())
-		for _, why := range j.Why {
+		for i, why := range j.Why {
+			if i == few && !all {
+				fmt.Fprintf(w, "         and %d more (-v prints all)\n", len(j.Why)-few)
+				break
+			}
 			fmt.Fprintf(w, "         %s\n", why)
 		}
 	}

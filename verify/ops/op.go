@@ -2,7 +2,7 @@ package ops
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 
 	"ovgen/schedule/hostir"
 )
@@ -24,8 +24,13 @@ type Op struct {
 	// themselves. The kernel uses it from its start until its work is done, so all
 	// operations of the kernel up to then have it. It is unset where its Buffer is empty.
 	Count Loc
+	// ByBlocks: each block of the kernel does all of its launch's operations for its own part
+	// of each use, and has words of its own beside those named here, which the blocks of its
+	// number in other launches post and await. Two uses of the same bytes have the same parts.
+	ByBlocks bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
-	// follows: linear gelu. Of an Apply: the function.
+	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
+	// function.
 	Form string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
@@ -40,7 +45,9 @@ type Op struct {
 type Kind uint8
 
 // Works says that operations of the kind read and write memory.
-func (k Kind) Works() bool { return k == Copy || k == Product || k == Sum || k == Apply }
+func (k Kind) Works() bool {
+	return k == Copy || k == Product || k == Sum || k == Apply || k == Collective
+}
 
 // Kinds of operations.
 const (
@@ -52,12 +59,15 @@ const (
 	Product // a matrix product
 	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
 	Apply   // a function of the first operand, of its elements or rows, with the others
-	Done    // main's end of the run, for which the next run waits
+	// Collective is work of all ranks together, by one communicator: the n-th of a rank's list
+	// meets the n-th of every other. It reads and writes memory of its own rank.
+	Collective
+	Done // main's end of the run, for which the next run waits
 )
 
 // String is the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "done"}
+	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "collective", "done"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", k)
 	}
@@ -87,55 +97,67 @@ type Use struct {
 }
 
 // String is ready@2+4: the buffer, its rank and the offset in bytes.
-func (l Loc) String() string { return fmt.Sprintf("%s@%d+%d", l.Buffer, l.Rank, l.Offset) }
+func (l Loc) String() string { return string(l.append(nil)) }
 
 // String is "ready@0+4 == 1" or "ready@0+4 = 0".
-func (w Word) String() string {
-	op := "=="
-	if w.Write {
-		op = "="
-	}
-	return fmt.Sprintf("%s %s %d", w.At, op, w.Value)
-}
+func (w Word) String() string { return string(w.append(nil)) }
 
 // String is "read A@2+0 64B".
-func (u Use) String() string {
-	verb := "read"
-	if u.Write {
-		verb = "write"
-	}
-	return fmt.Sprintf("%s %s %dB", verb, u.At, u.Bytes)
-}
+func (u Use) String() string { return string(u.append(nil)) }
 
 // String prints all fields but the node in one line.
-func (o Op) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: ", o.Stream)
-	switch o.Kind {
-	case Record, WaitEvent:
-		fmt.Fprintf(&b, "%s %d", o.Kind, o.Event)
-	default:
-		b.WriteString(o.Kind.String())
+func (o Op) String() string { return string(o.append(nil)) }
+
+// The prover prints every operation of every list, so text is appended to one slice of bytes.
+func (l Loc) append(b []byte) []byte {
+	b = append(append(b, l.Buffer...), '@')
+	b = append(strconv.AppendInt(b, int64(l.Rank), 10), '+')
+	return strconv.AppendInt(b, l.Offset, 10)
+}
+
+func (w Word) append(b []byte) []byte {
+	op := " == "
+	if w.Write {
+		op = " = "
+	}
+	return strconv.AppendUint(append(w.At.append(b), op...), uint64(w.Value), 10)
+}
+
+func (u Use) append(b []byte) []byte {
+	verb := "read "
+	if u.Write {
+		verb = "write "
+	}
+	return append(strconv.AppendInt(append(u.At.append(append(b, verb...)), ' '), u.Bytes, 10), 'B')
+}
+
+func (o Op) append(b []byte) []byte {
+	b = append(append(append(b, o.Stream...), ": "...), o.Kind.String()...)
+	if o.Kind == Record || o.Kind == WaitEvent {
+		b = strconv.AppendInt(append(b, ' '), int64(o.Event), 10)
 	}
 	if o.Form != "" {
-		b.WriteString(" " + o.Form)
+		b = append(append(b, ' '), o.Form...)
 	}
 	if o.Accumulate {
-		b.WriteString(" accumulate")
+		b = append(b, " accumulate"...)
 	}
 	if o.Kernel != "" {
-		fmt.Fprintf(&b, " by kernel %s", o.Kernel)
+		b = append(append(b, " by kernel "...), o.Kernel...)
+	}
+	if o.ByBlocks {
+		b = append(b, " by blocks"...)
 	}
 	if o.Count.Buffer != "" {
-		fmt.Fprintf(&b, " counting in %s", o.Count)
+		b = o.Count.append(append(b, " counting in "...))
 	}
 	for i, w := range o.Words {
-		b.WriteString(sep(i) + w.String())
+		b = w.append(append(b, sep(i)...))
 	}
 	for i, u := range o.Uses {
-		b.WriteString(sep(i) + u.String())
+		b = u.append(append(b, sep(i)...))
 	}
-	return b.String()
+	return b
 }
 
 func sep(i int) string {
@@ -147,9 +169,9 @@ func sep(i int) string {
 
 // Lines prints a list, an operation a line.
 func Lines(list []Op) string {
-	var b strings.Builder
+	var b []byte
 	for _, o := range list {
-		b.WriteString(o.String() + "\n")
+		b = append(o.append(b), '\n')
 	}
-	return b.String()
+	return string(b)
 }

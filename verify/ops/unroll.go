@@ -19,7 +19,7 @@ type Case struct {
 	Counts  []int64
 }
 
-// Unroll lists what rank c.Rank enqueues for one run of p, in enqueue order.
+// Unroll lists the operations that rank c.Rank enqueues for one run of p, in enqueue order.
 func Unroll(p *hostir.Program, c Case) ([]Op, error) {
 	u := &unroller{program: p, c: c, env: hostir.Env{
 		"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}}
@@ -88,7 +88,7 @@ func (u *unroller) loop(l hostir.For) {
 	u.each(l.Index, l.From, l.To, func() { u.nodes(l.Body) })
 }
 
-// each calls f with the index bound to each value; once where there is none.
+// each calls f with the index bound to each value; once if there is no index.
 func (u *unroller) each(index string, first, end hostir.Expr, f func()) {
 	if index == "" {
 		f()
@@ -131,8 +131,8 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 // is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
-	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
-	if n.Fused() {
+	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
+	if n.Fused() && !n.ByBlocks {
 		at.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
 	}
 	for _, w := range n.Pre {
@@ -142,12 +142,16 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Nothing:
 	case hostir.Copy:
 		u.copy(at, n)
+	case hostir.Gather:
+		u.gather(at, n)
 	case hostir.Sum:
 		u.sum(at, n)
 	case hostir.Product:
 		u.product(at, n)
 	case hostir.Apply:
 		u.apply(at, n)
+	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
+		u.collective(at, n)
 	default:
 		u.fail(fmt.Errorf("work %q has no operations", n.Do))
 	}
@@ -157,9 +161,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 	}
 }
 
-// signal is the words of a post, or those of a wait, each with its reset, and the stream's
-// step word. A single rank signals nobody; only a kernel that does nothing but signal is
-// still enqueued.
+// signal is the words of a post, or of a wait, each with its reset, and the stream's step
+// word. A single rank signals nobody; only a kernel that does nothing but signal is still
+// enqueued.
 func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
 	op.Kind = Signal
 	peers := u.peers(w.Peer)
@@ -192,6 +196,30 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 	op.Kind = Copy
 	op.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
 	u.add(op)
+}
+
+// collective adds a collective: what this rank brings, and what it gets.
+func (u *unroller) collective(op Op, n hostir.Step) {
+	src, sent := u.view(n.Reads[0])
+	dst, got := u.view(n.Writes[0])
+	op.Kind, op.Form, op.Kernel = Collective, string(n.Do), ""
+	op.use(Use{At: src, Bytes: sent}, Use{Write: true, At: dst, Bytes: got})
+	u.add(op)
+}
+
+// gather adds a copy for each of its views.
+func (u *unroller) gather(op Op, n hostir.Step) {
+	op.Kind = Copy
+	to, _ := u.view(n.Writes[0])
+	for _, v := range n.Reads {
+		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {
+			from, bytes := u.view(v)
+			one := op
+			one.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: bytes})
+			u.add(one)
+			to.Offset += bytes
+		})
+	}
 }
 
 // sum adds a sum: its terms in order, then its result.

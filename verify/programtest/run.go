@@ -15,12 +15,12 @@ import (
 	"ovgen/verify/simtest"
 )
 
-// Run runs a program in the seeded simulator, on the sizes of 2 to 4 ranks that
-// it was proven for, in every type and in orders that the seed picks: eager, replayed
-// and run, with fresh inputs. It compares every element and asks the simulator for
-// races. A program whose constants make it large is run in its first type only, at its
-// plain shape and on the fewest ranks. What a
-// build without cgo or for another system than Linux can't run is skipped.
+// Run runs a program in the seeded simulator, on the sizes of 2 to 4 ranks that it was
+// proven for, in every type and in orders that the seed picks: eager, replayed and run,
+// with fresh inputs. It compares every element and asks the simulator for races. A program
+// whose constants make it large is run in its first type only, at its plain shape and on
+// the fewest ranks. It skips tests that a build without cgo or for another system than
+// Linux can't run.
 func Run(t *testing.T, p harness.Program) {
 	for i, ranks := range p.TestRanks() {
 		for j, typ := range p.Types {

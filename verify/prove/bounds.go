@@ -75,7 +75,7 @@ func end(u ops.Use) int64 {
 	return u.At.Offset + u.Bytes
 }
 
-// outside says what is wrong with a use by a rank.
+// outside says why a use by a rank is out of bounds.
 func (p *proof) outside(rank int, u ops.Use) string {
 	at := u.At
 	if at.Rank < 0 || at.Rank >= len(p.lists) {

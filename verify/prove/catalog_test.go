@@ -154,7 +154,7 @@ func parts(s hostir.Step) (list []hostir.Node) {
 	}
 	signals(s.Pre)
 	work := s
-	work.Pre, work.Post = nil, nil
+	work.Pre, work.Post, work.ByBlocks = nil, nil, false
 	list = append(list, work)
 	signals(s.Post)
 	return list

@@ -15,6 +15,11 @@ import (
 func divisible(p *hostir.Program, ranks []int) error {
 	for _, check := range p.Checks {
 		extent, err := strconv.ParseInt(string(check.Extent), 10, 64)
+		if err == nil && check.With != "" {
+			var with int64
+			with, err = strconv.ParseInt(string(check.With), 10, 64)
+			extent *= with
+		}
 		if err != nil {
 			continue
 		}

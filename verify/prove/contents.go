@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// cell is a chunk: what it holds, and the node that wrote it.
+// cell is a chunk: its contents, and the node that wrote it.
 type cell struct {
 	expr
 	by int32
@@ -44,6 +44,10 @@ func (p *proof) contents() *Counterexample {
 			s.overwrite(int32(n))
 		case whole:
 			c = s.operate(int32(n))
+		case enter:
+			c = s.bring(int32(n))
+		case leave:
+			c = s.get(int32(n))
 		}
 		if c != nil {
 			return c
@@ -60,6 +64,8 @@ type symbols struct {
 	// same is the expression that the first rank left in a chunk, for outputs that all
 	// ranks have.
 	same map[output]expr
+	// brought is what each rank has brought to a collective, by run and number.
+	brought map[[2]int32][]sent
 }
 
 // output is a chunk of an output in a run.
@@ -85,7 +91,7 @@ func (s *symbols) overwrite(n int32) {
 // operate carries out an operation on expressions.
 func (s *symbols) operate(n int32) *Counterexample {
 	o := s.operation(n)
-	if !o.Kind.Works() {
+	if !o.Kind.Works() || o.Kind == ops.Collective {
 		return nil
 	}
 	if len(o.Uses) == 0 && o.Kind != ops.Product { // a kernel's work on a part of no bytes
@@ -325,7 +331,7 @@ func (s *symbols) write(n int32, adds bool, to *chunks, made []expr) *Counterexa
 	b, _ := s.model.buffer(to.At.Buffer)
 	for i, c := range to.list {
 		from, end := b.chunk(to.At.Rank, to.index[i])
-		if b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind == whole {
+		if b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind < caller {
 			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i],
 				b.Name, to.At.Rank), "give each step chunks of its own")
 			x.Missing = ""

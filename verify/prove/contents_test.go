@@ -37,71 +37,81 @@ func gather(r, peer, own, others string) string {
 		"; main post read " + peer + "; main wait read " + peer + "; main C[" + others + "] = S[0:8] * B"
 }
 
+var gatherOfOne = gather("1", "0", "8:16", "0:8")
+
+var gatherOfBoth = []string{gather("0", "1", "0:8", "8:16"), gatherOfOne}
+
+var contentsCases = []listCase{
+	{name: "gather and multiply", ranks: gatherOfBoth},
+	{name: "chunks swapped", ranks: []string{gather("0", "1", "8:16", "0:8"), gatherOfOne}, want: prove.Contents,
+		text: []string{"chunk 0 of C@0 lacks matmul(A@0[0], B@0[0]); has what does not belong there, " +
+			"matmul(A@1[0], B@0[0])"}},
+	{name: "a chunk twice", ranks: []string{gather("0", "1", "0:8", "0:8"), gatherOfOne}, want: prove.Contents,
+		text: []string{"chunk 0 of C@0 is written twice"}},
+	{name: "a chunk missing", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0] = append(l[0][:7:7], l[0][8:]...) },
+		want: prove.Contents,
+		text: []string{"chunk 2 of C@0 holds what nothing in this run has written"}},
+	{name: "gathered after the product", ranks: gatherOfBoth, edit: func(l [][]ops.Op) {
+		l[0][4], l[0][7] = l[0][7], l[0][4]
+	}, want: prove.Window},
+	{name: "multiplied before the gather", ranks: gatherOfBoth,
+		edit: func(l [][]ops.Op) { l[0] = append(append(l[0][:1:1], l[0][7]), append(l[0][1:7:7], l[0][8])...) },
+		want: prove.Contents, text: []string{"nothing in this run has written", "missing: a write of the chunk"}},
+	{name: "half of the shard", ranks: gatherOfBoth, edit: func(l [][]ops.Op) {
+		l[0][4].Uses[0].Bytes, l[0][4].Uses[1].Bytes = 4, 4
+	}, want: prove.Contents},
+	{name: "rows swapped", ranks: gatherOfBoth, want: prove.Contents, text: []string{"chunk 2 of C@0"},
+		edit: func(l [][]ops.Op) {
+			half := l[0][4]
+			half.Uses = []ops.Use{half.Uses[0], half.Uses[1]}
+			half.Uses[0].Bytes, half.Uses[1].Bytes = 4, 4
+			half.Uses[1].At.Offset = 4
+			other := half
+			other.Uses = []ops.Use{half.Uses[0], half.Uses[1]}
+			other.Uses[0].At.Offset, other.Uses[1].At.Offset = 4, 0
+			l[0] = append(append(l[0][:4:4], half, other), l[0][5:]...)
+		}},
+	{name: "half a row", ranks: gatherOfBoth, want: prove.Contents,
+		edit: func(l [][]ops.Op) { l[0][4].Uses[0].Bytes, l[0][4].Uses[1].Bytes = 6, 6 }},
+	{name: "own shard copied from itself", ranks: gatherOfBoth,
+		edit: func(l [][]ops.Op) { l[0][4].Uses[0].At.Rank = 0 },
+		want: prove.Contents,
+		text: []string{"chunk 2 of C@0 lacks matmul(A@1[0], B@0[0])"}},
+	{name: "another B", ranks: gatherOfBoth, edit: func(l [][]ops.Op) {
+		l[0][7].Uses[1] = ops.Use{At: ops.Loc{Buffer: "S", Offset: 0}, Bytes: 4}
+	}, want: prove.Contents,
+		text: []string{"lacks matmul(A@1[0], B@0[0])"}},
+	{name: "part of B", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0][2].Uses[1].Bytes = 2 },
+		want: prove.Contents},
+	{name: "no operand", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0][2].Uses = l[0][2].Uses[1:] },
+		want: prove.Contents},
+	{name: "another form", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0][2].Form = "linear" },
+		want: prove.Contents},
+	{name: "sizes that don't fit", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0][2].Uses[0].Bytes = 4 },
+		want: prove.Contents},
+	{name: "adds to what nobody wrote",
+		ranks: []string{"main post ready 1; main C[0:8] += A * B; main wait ready 1; main S[0:8] = A@1; main " +
+			"post read 1; main wait read 1; main C[8:16] = S[0:8] * B", gatherOfOne},
+		want: prove.Contents, text: []string{"nothing in this run has written"}},
+	{name: "adds a second time", ranks: []string{"main post ready 1; main C[0:8] = A * B; main C[0:8] += A * B; " +
+		"main wait ready 1; main S[0:8] = A@1; main post read 1; main wait read 1; main C[8:16] = S[0:8] * B",
+		gatherOfOne},
+		want: prove.Contents, text: []string{"chunk 0 of C@0 has more than once matmul(A@0[0], B@0[0])"}},
+}
+
 func TestContents(t *testing.T) {
 	model.Computes = gathers
 	defer func() { model.Computes = nil }()
-	second := gather("1", "0", "8:16", "0:8")
-	both := []string{gather("0", "1", "0:8", "8:16"), second}
-	for _, c := range []listCase{
-		{name: "gather and multiply", ranks: both},
-		{name: "chunks swapped", ranks: []string{gather("0", "1", "8:16", "0:8"), second}, want: prove.Contents,
-			text: []string{"chunk 0 of C@0 lacks matmul(A@0[0], B@0[0]); has what does not belong there, " +
-				"matmul(A@1[0], B@0[0])"}},
-		{name: "a chunk twice", ranks: []string{gather("0", "1", "0:8", "0:8"), second}, want: prove.Contents,
-			text: []string{"chunk 0 of C@0 is written twice"}},
-		{name: "a chunk missing", ranks: both, edit: func(l [][]ops.Op) { l[0] = append(l[0][:7:7], l[0][8:]...) },
-			want: prove.Contents,
-			text: []string{"chunk 2 of C@0 holds what nothing in this run has written"}},
-		{name: "gathered after the product", ranks: both, edit: func(l [][]ops.Op) {
-			l[0][4], l[0][7] = l[0][7], l[0][4]
-		}, want: prove.Window},
-		{name: "multiplied before the gather", ranks: both,
-			edit: func(l [][]ops.Op) { l[0] = append(append(l[0][:1:1], l[0][7]), append(l[0][1:7:7], l[0][8])...) },
-			want: prove.Contents, text: []string{"nothing in this run has written", "missing: a write of the chunk"}},
-		{name: "half of the shard", ranks: both, edit: func(l [][]ops.Op) {
-			l[0][4].Uses[0].Bytes, l[0][4].Uses[1].Bytes = 4, 4
-		}, want: prove.Contents},
-		{name: "rows swapped", ranks: both, want: prove.Contents, text: []string{"chunk 2 of C@0"},
-			edit: func(l [][]ops.Op) {
-				half := l[0][4]
-				half.Uses = []ops.Use{half.Uses[0], half.Uses[1]}
-				half.Uses[0].Bytes, half.Uses[1].Bytes = 4, 4
-				half.Uses[1].At.Offset = 4
-				other := half
-				other.Uses = []ops.Use{half.Uses[0], half.Uses[1]}
-				other.Uses[0].At.Offset, other.Uses[1].At.Offset = 4, 0
-				l[0] = append(append(l[0][:4:4], half, other), l[0][5:]...)
-			}},
-		{name: "half a row", ranks: both, want: prove.Contents,
-			edit: func(l [][]ops.Op) { l[0][4].Uses[0].Bytes, l[0][4].Uses[1].Bytes = 6, 6 }},
-		{name: "own shard copied from itself", ranks: both, edit: func(l [][]ops.Op) { l[0][4].Uses[0].At.Rank = 0 },
-			want: prove.Contents,
-			text: []string{"chunk 2 of C@0 lacks matmul(A@1[0], B@0[0])"}},
-		{name: "another B", ranks: both, edit: func(l [][]ops.Op) {
-			l[0][7].Uses[1] = ops.Use{At: ops.Loc{Buffer: "S", Offset: 0}, Bytes: 4}
-		}, want: prove.Contents,
-			text: []string{"lacks matmul(A@1[0], B@0[0])"}},
-		{name: "part of B", ranks: both, edit: func(l [][]ops.Op) { l[0][2].Uses[1].Bytes = 2 }, want: prove.Contents},
-		{name: "no operand", ranks: both, edit: func(l [][]ops.Op) { l[0][2].Uses = l[0][2].Uses[1:] },
-			want: prove.Contents},
-		{name: "another form", ranks: both, edit: func(l [][]ops.Op) { l[0][2].Form = "linear" }, want: prove.Contents},
-		{name: "sizes that don't fit", ranks: both, edit: func(l [][]ops.Op) { l[0][2].Uses[0].Bytes = 4 },
-			want: prove.Contents},
-		{name: "adds to what nobody wrote",
-			ranks: []string{"main post ready 1; main C[0:8] += A * B; main wait ready 1; main S[0:8] = A@1; main " +
-				"post read 1; main wait read 1; main C[8:16] = S[0:8] * B", second},
-			want: prove.Contents, text: []string{"nothing in this run has written"}},
-		{name: "adds a second time", ranks: []string{"main post ready 1; main C[0:8] = A * B; main C[0:8] += A * B; " +
-			"main wait ready 1; main S[0:8] = A@1; main post read 1; main wait read 1; main C[8:16] = S[0:8] * B",
-			second},
-			want: prove.Contents, text: []string{"chunk 0 of C@0 has more than once matmul(A@0[0], B@0[0])"}},
-	} {
+
+	for _, c := range contentsCases {
+
 		t.Run(c.name, c.run)
+
 	}
 }
 
-// What was gathered in the run before is not what this run has to use, though it lies
-// in the same place and nothing races.
+// A run must not use rows that the run before gathered, though they lie in the same place
+// and nothing races.
 func TestContentsStale(t *testing.T) {
 	model.Computes = computation("matmul", 4, tensor("A", schedule.Dim(schedule.M), schedule.Dim(schedule.K)), wholeB,
 		wholeC)
@@ -150,7 +160,7 @@ func TestContentsReduced(t *testing.T) {
 	}
 }
 
-// What no rule of the table covers is refused.
+// A write that no rule of the table covers is refused.
 func TestContentsUnknown(t *testing.T) {
 	defer func() { model.Computes = nil }()
 	strange := computation("matmul", 4, tensor("A", sharded, schedule.Dim(schedule.K)), wholeB, wholeC)

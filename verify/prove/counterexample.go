@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Property is what a program must have to be emitted.
+// Property is a property that a program must have to be emitted.
 type Property string
 
 // Properties, in the order in which they are checked: a later one may rest on those
@@ -18,10 +18,12 @@ const (
 	Bounds      Property = "uses lie inside declared memory"
 	Abort       Property = "an abort drains every wait"
 	Signals     Property = "words are only posted, awaited and reset"
+	Blocks      Property = "blocks of kernels signal each for itself alike"
 	Rest        Property = "every word is back at rest after each run"
 	Remote      Property = "remote writes go only to plan-owned memory"
-	Allocations Property = "what is allocated is used, and kept from New to Close"
+	Allocations Property = "allocated memory is used, and kept from New to Close"
 	Bracket     Property = "operations lie between their run's start and end"
+	Agreement   Property = "all ranks enqueue the same collectives, in one order"
 	Matching    Property = "each wait is ended by exactly one post, and a word has one poster and one waiter"
 	Deadlock    Property = "no deadlock"
 	Reset       Property = "each post comes after the reset of the wait before it"
@@ -37,7 +39,7 @@ type Place struct {
 	Stream    string
 	Step      int    // zero for a node that is no step of the program
 	Field     string // of the schedule that asked for it, where known
-	Text      string // what it does
+	Text      string // its work
 }
 
 // String is "rank 1, copy, step 6, run 1: copy A@0+0 24B -> Agathered@1+0 (Moves)".
@@ -78,7 +80,7 @@ type Counterexample struct {
 	Suggestion        string
 
 	graph *graph
-	nodes []int32 // First's and Second's, or those of the circle
+	nodes []int32 // First's and Second's, or the nodes of the circle
 }
 
 // Error is the counterexample in a few lines, with long paths shortened.

@@ -26,6 +26,10 @@
 //	                                                       where it accumulates
 //	fused kernel     stream order; what it waits for,      as its parts; the stream's count
 //	                 does and posts, in that order         word, until its work is done: written
+//	fused by blocks  the same for each block, blocks       its part of each use, words of
+//	                 in any order to each other            its own; no count word
+//	Collective:      stream order                          own sources read, own destination
+//	begin, end       end: every rank's begin               written, from begin to end
 //	Done             stream order of main                  nothing
 //	caller, other    after the rank's Done, before         everything that is the rank's, its
 //	plans            its next After                        words left out: written
@@ -45,14 +49,17 @@
 //   - Emitted kernels wait with ld.acquire.sys and post with st.release.sys behind a
 //     system-wide fence (templates/device/blocks.h).
 //   - Aligned 32-bit words are written whole.
+//   - NCCL's collectives of one communicator need all of its ranks, each with the same call;
+//     one has ended on a rank when that rank has what it gets.
 //   - Loads, allocations, opens and instantiation may synchronise the device, and lie in
 //     New, Bind and Close only, where no run is in flight (package plan drains first).
 //
 // # Properties
 //
-// Each has a file of its name: shapes, events, bounds, abort, signals, rest, remote,
-// allocations, bracket, matching, deadlock, reset, window, race, contents, serial; and
-// warn, which refuses nothing. Their order matters: each may rest on those before it.
+// Each has a file of its name: shapes, events, bounds, abort, signals, blocks, rest, remote,
+// allocations, bracket, agreement (in collective.go), matching, deadlock, reset, window, race,
+// contents, serial; and warn, which refuses nothing. Their order matters: each may rest on
+// earlier ones.
 //
 // # Lemmas
 //
@@ -68,6 +75,11 @@
 // execution take the first operation, in the graph's order, that has not happened. All
 // operations before it have happened, so it may start; if it is a wait, its post has
 // happened and no reset since.
+//
+// Blocks. A kernel whose blocks signal each for itself stands in the list once, for one block.
+// Any path of the graph can be followed with the operations of any one block in their place,
+// and any circle over several blocks would be one over the list's own operations. By blocks,
+// only blocks of one number conflict with each other, and those have the list's order.
 //
 // Runs. Buffers have period 1: a run uses the same bytes as the one before. By bracket all
 // of a rank's operations in a run lie between After and Done. Two conflicting operations x
@@ -86,7 +98,8 @@
 // Shapes. Indices, bounds, peers and branches mention no extents (checked), and every use
 // is whole chunks: so, in units of chunks, all shapes have the same operations and the same
 // overlaps. Where chunks are uneven that holds for all counts, as offsets are sums of the
-// counts before; some samples of counts are followed as well.
+// counts before; some samples of counts are followed as well. Where ranks cut a result by
+// elements and not by rows, only copies and sums see a part of it (flat).
 //
 // Contents. A chunk is used as one, so all its elements have one history: an expression
 // over chunks of the inputs. Outputs are compared with the sums of terms that the

@@ -93,7 +93,7 @@ func (p *proof) dotLabel(o *ops.Op) string {
 
 func dotStyle(k ops.Kind) string {
 	switch k {
-	case ops.Copy:
+	case ops.Copy, ops.Collective:
 		return ", style=filled, fillcolor=lightblue"
 	case ops.Product:
 		return ", style=filled, fillcolor=palegreen"

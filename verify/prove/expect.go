@@ -32,7 +32,7 @@ type expectation struct {
 	same    map[int32]bool // buffers that the callers of all ranks fill alike
 }
 
-// held is chunks of a rank.
+// held are chunks of one rank.
 type held struct {
 	rank   int
 	chunks []int32
@@ -340,8 +340,8 @@ func (x *expectation) boxOf(letters []rune, bound map[rune]interval) (b box, err
 	return b, nil
 }
 
-// axes reads an Index: a letter for each axis of the operands and of the result. Those that
-// "..." stands for are numbered.
+// axes reads an Index: a letter for each axis of the operands and of the result. Axes of a
+// "..." are numbered.
 func (x *expectation) axes(op schedule.Op) (in [][]rune, out []rune, err error) {
 	operands, result, ok := strings.Cut(op.Index, "->")
 	texts := strings.Split(operands, ",")

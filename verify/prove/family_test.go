@@ -10,8 +10,8 @@ import (
 	"ovgen/verify/prove"
 )
 
-// Programs written by hand, a family each, and what is wrong with them where a step is
-// left out or done otherwise.
+// Programs written by hand, a family each, and the property that fails where a step is left
+// out or done otherwise.
 
 var (
 	r, d, i     = hostir.Rank, hostir.Size, hostir.Var("i")
@@ -225,132 +225,31 @@ func without(name string) func(*hostir.Program) {
 // ranksFrom are the sizes of a group from the least to 8.
 func ranksFrom(least int) []int { return []int{1, 2, 3, 4, 5, 6, 7, 8}[least-1:] }
 
+type programMutant struct {
+	name string
+	edit func(*hostir.Program)
+	want prove.Property
+}
+
+type programFamily struct {
+	program func() *hostir.Program
+	least   int // ranks that it is written for
+	mutants []programMutant
+}
+
+func plusOne(e hostir.Expr) hostir.Expr { return hostir.Mod(hostir.Add(e, one), d) }
+
+var families = []programFamily{
+	{gatherPut, 1, gatherPutMutants},
+	{scatterPut, 1, scatterPutMutants},
+	{scatterRing, 2, scatterRingMutants},
+	{oneShot, 1, oneShotMutants},
+	{twoShot, 1, twoShotMutants},
+	{allToAll, 1, allToAllMutants},
+}
+
 func TestFamilies(t *testing.T) {
-	type mutant struct {
-		name string
-		edit func(*hostir.Program)
-		want prove.Property
-	}
-	plusOne := func(e hostir.Expr) hostir.Expr { return hostir.Mod(hostir.Add(e, one), d) }
-	for _, family := range []struct {
-		program func() *hostir.Program
-		least   int // ranks that it is written for
-		mutants []mutant
-	}{
-		{gatherPut, 1, []mutant{
-			{"nobody says that the memory is free", without("free"), prove.Reset},
-			{"multiplied without arrival", without("arrived"), prove.Reset},
-			{"put into the wrong place", change(hostir.Copy,
-				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
-			{"put beside the product", func(p *hostir.Program) {
-				p.Body[4].(hostir.For).Body[5] = linear(onMain, hostir.Chunk("C", from), hostir.Chunk("G", from))
-			}, prove.Race},
-			{"multiplied with the wrong rows", change(hostir.Product,
-				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Contents},
-			{"waits before the own put", func(p *hostir.Program) {
-				l := p.Body[4].(hostir.For)
-				l.Body = append(append([]hostir.Node{}, l.Body[4:]...), l.Body[:3]...)
-				p.Body[4] = l
-				p.Body = append(p.Body, hostir.After(onMain, onCopy))
-			}, prove.Serial},
-		}},
-		{scatterPut, 1, []mutant{
-			{"slots are taken before they are free", without("free"), prove.Reset},
-			{"summed before all has arrived", without("arrived"), prove.Reset},
-			{"one rank's partial twice", change(hostir.Sum, func(n *hostir.Step) {
-				n.Reads = append(n.Reads, hostir.Chunk("slots", zero))
-			}), prove.Contents},
-			{"one rank's partial missing", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Each.From = one }),
-				prove.Contents},
-			{"summed in another order on each rank", change(hostir.Sum, func(n *hostir.Step) {
-				n.Reads[0].Index = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
-			}), prove.Contents},
-			{"slot of another rank", change(hostir.Copy,
-				func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
-			{"partial of another owner", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = r }),
-				prove.Contents},
-			{"put straight into the owner's result", change(hostir.Copy,
-				func(n *hostir.Step) { n.Writes[0].Buffer, n.Writes[0].Index = "C", hostir.Expr{} }), prove.Bounds},
-			{"own rows not made", change(hostir.Product, func(n *hostir.Step) {
-				if n.Reads[0].Index.Equal(r) {
-					n.Writes[0].Buffer = "partial"
-				}
-			}), prove.Contents},
-			{"accumulated where nothing is", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = true }),
-				prove.Contents},
-			{"copied beside the product", func(p *hostir.Program) {
-				l := p.Body[2].(hostir.For)
-				l.Body = append(append([]hostir.Node{}, l.Body[:1]...), l.Body[2:]...)
-				p.Body[2] = l
-			}, prove.Race},
-			{"half a chunk", func(p *hostir.Program) { p.Buffers[2].Chunk = hostir.Add(rowsC, one) }, prove.Shapes},
-			{"a chunk that the shape chooses", change(hostir.Copy,
-				func(n *hostir.Step) { n.Reads[0].Index = hostir.Mod(m, d) }), prove.Shapes},
-			{"a number of terms that the shape chooses", change(hostir.Sum,
-				func(x *hostir.Step) { x.Reads[0].Each.To = n }), prove.Shapes},
-		}},
-		{scatterRing, 2, []mutant{
-			{"no acknowledgement", without("read"), prove.Reset},
-			{"the member of another step", words(func(n *hostir.Word) {
-				if n.Wait && n.Semaphore == "ready" {
-					n.Index = hostir.Mod(hostir.Add(n.Index, one), d)
-				}
-			}), prove.Rest},
-			{"one member for all steps", func(p *hostir.Program) {
-				words(func(n *hostir.Word) { n.Index = hostir.Expr{} })(p)
-			}, prove.Reset},
-			{"a member too many", words(func(n *hostir.Word) {
-				if !n.Wait && n.Semaphore == "ready" {
-					n.Index = hostir.Add(n.Index, d)
-				}
-			}), prove.Signals},
-			{"a sum that is not taken over", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = false }),
-				prove.Contents},
-			{"rows of another owner", change(hostir.Product,
-				func(n *hostir.Step) { n.Reads[0].Index = plusOne(n.Reads[0].Index) }), prove.Contents},
-			{"the first sum twice", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = zero }),
-				prove.Contents},
-		}},
-		{oneShot, 1, []mutant{
-			{"read before it is ready", without("ready"), prove.Reset},
-			{"no acknowledgement", without("read"), prove.Reset},
-			{"its own input from each rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Peer = r }),
-				prove.Contents},
-			{"in an order of its own", change(hostir.Sum, func(n *hostir.Step) {
-				n.Reads[0].Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
-			}), prove.Contents},
-			{"posted before the sum", change(hostir.Sum, func(n *hostir.Step) {
-				n.Pre, n.Post = append(n.Pre, n.Post[0]), n.Post[1:]
-			}), prove.Window},
-			{"waits for what comes after", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
-				prove.Deadlock},
-		}},
-		{twoShot, 1, []mutant{
-			{"copied before it is summed", without("summed"), prove.Race},
-			{"sums copied to the wrong place", change(hostir.Copy, func(n *hostir.Step) {
-				if !n.Reads[0].Peer.IsZero() {
-					n.Writes[0].Index = r
-				}
-			}), prove.Contents},
-			{"no acknowledgement", without("read"), prove.Window},
-			{"sums kept in the caller's result", func(p *hostir.Program) {
-				change(hostir.Copy, func(n *hostir.Step) {
-					if !n.Reads[0].Peer.IsZero() {
-						n.Reads[0] = hostir.Chunk("C", next).At(next)
-					}
-				})(p)
-			}, prove.Bounds},
-			{"part of another rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }),
-				prove.Contents},
-		}},
-		{allToAll, 1, []mutant{
-			{"the whole of one rank", change(hostir.Copy,
-				func(n *hostir.Step) { n.Reads[0].Index = n.Writes[0].Index }), prove.Contents},
-			{"read before it is ready", without("ready"), prove.Reset},
-			{"no acknowledgement", without("read"), prove.Reset},
-			{"one part twice", change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Contents},
-		}},
-	} {
+	for _, family := range families {
 		p := family.program()
 		t.Run(p.Name, func(t *testing.T) {
 			report, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: ranksFrom(family.least)})
@@ -376,4 +275,123 @@ func TestFamilies(t *testing.T) {
 			}
 		})
 	}
+}
+
+var gatherPutMutants = []programMutant{
+	{"nobody says that the memory is free", without("free"), prove.Reset},
+	{"multiplied without arrival", without("arrived"), prove.Reset},
+	{"put into the wrong place", change(hostir.Copy,
+		func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
+	{"put beside the product", func(p *hostir.Program) {
+		p.Body[4].(hostir.For).Body[5] = linear(onMain, hostir.Chunk("C", from), hostir.Chunk("G", from))
+	}, prove.Race},
+	{"multiplied with the wrong rows", change(hostir.Product,
+		func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Contents},
+	{"waits before the own put", func(p *hostir.Program) {
+		l := p.Body[4].(hostir.For)
+		l.Body = append(append([]hostir.Node{}, l.Body[4:]...), l.Body[:3]...)
+		p.Body[4] = l
+		p.Body = append(p.Body, hostir.After(onMain, onCopy))
+	}, prove.Serial},
+}
+
+var scatterPutMutants = []programMutant{
+	{"slots are taken before they are free", without("free"), prove.Reset},
+	{"summed before all has arrived", without("arrived"), prove.Reset},
+	{"one rank's partial twice", change(hostir.Sum, func(n *hostir.Step) {
+		n.Reads = append(n.Reads, hostir.Chunk("slots", zero))
+	}), prove.Contents},
+	{"one rank's partial missing", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Each.From = one }),
+		prove.Contents},
+	{"summed in another order on each rank", change(hostir.Sum, func(n *hostir.Step) {
+		n.Reads[0].Index = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
+	}), prove.Contents},
+	{"slot of another rank", change(hostir.Copy,
+		func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
+	{"partial of another owner", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = r }),
+		prove.Contents},
+	{"put straight into the owner's result", change(hostir.Copy,
+		func(n *hostir.Step) { n.Writes[0].Buffer, n.Writes[0].Index = "C", hostir.Expr{} }), prove.Bounds},
+	{"own rows not made", change(hostir.Product, func(n *hostir.Step) {
+		if n.Reads[0].Index.Equal(r) {
+			n.Writes[0].Buffer = "partial"
+		}
+	}), prove.Contents},
+	{"accumulated where nothing is", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = true }),
+		prove.Contents},
+	{"copied beside the product", func(p *hostir.Program) {
+		l := p.Body[2].(hostir.For)
+		l.Body = append(append([]hostir.Node{}, l.Body[:1]...), l.Body[2:]...)
+		p.Body[2] = l
+	}, prove.Race},
+	{"half a chunk", func(p *hostir.Program) { p.Buffers[2].Chunk = hostir.Add(rowsC, one) }, prove.Shapes},
+	{"a chunk that the shape chooses", change(hostir.Copy,
+		func(n *hostir.Step) { n.Reads[0].Index = hostir.Mod(m, d) }), prove.Shapes},
+	{"a number of terms that the shape chooses", change(hostir.Sum,
+		func(x *hostir.Step) { x.Reads[0].Each.To = n }), prove.Shapes},
+}
+
+var scatterRingMutants = []programMutant{
+	{"no acknowledgement", without("read"), prove.Reset},
+	{"the member of another step", words(func(n *hostir.Word) {
+		if n.Wait && n.Semaphore == "ready" {
+			n.Index = hostir.Mod(hostir.Add(n.Index, one), d)
+		}
+	}), prove.Rest},
+	{"one member for all steps", func(p *hostir.Program) {
+		words(func(n *hostir.Word) { n.Index = hostir.Expr{} })(p)
+	}, prove.Reset},
+	{"a member too many", words(func(n *hostir.Word) {
+		if !n.Wait && n.Semaphore == "ready" {
+			n.Index = hostir.Add(n.Index, d)
+		}
+	}), prove.Signals},
+	{"a sum that is not taken over", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = false }),
+		prove.Contents},
+	{"rows of another owner", change(hostir.Product,
+		func(n *hostir.Step) { n.Reads[0].Index = plusOne(n.Reads[0].Index) }), prove.Contents},
+	{"the first sum twice", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = zero }),
+		prove.Contents},
+}
+
+var oneShotMutants = []programMutant{
+	{"read before it is ready", without("ready"), prove.Reset},
+	{"no acknowledgement", without("read"), prove.Reset},
+	{"its own input from each rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Peer = r }),
+		prove.Contents},
+	{"in an order of its own", change(hostir.Sum, func(n *hostir.Step) {
+		n.Reads[0].Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
+	}), prove.Contents},
+	{"posted before the sum", change(hostir.Sum, func(n *hostir.Step) {
+		n.Pre, n.Post = append(n.Pre, n.Post[0]), n.Post[1:]
+	}), prove.Window},
+	{"waits for what comes after", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
+		prove.Deadlock},
+}
+
+var twoShotMutants = []programMutant{
+	{"copied before it is summed", without("summed"), prove.Race},
+	{"sums copied to the wrong place", change(hostir.Copy, func(n *hostir.Step) {
+		if !n.Reads[0].Peer.IsZero() {
+			n.Writes[0].Index = r
+		}
+	}), prove.Contents},
+	{"no acknowledgement", without("read"), prove.Window},
+	{"sums kept in the caller's result", func(p *hostir.Program) {
+		change(hostir.Copy, func(n *hostir.Step) {
+			if !n.Reads[0].Peer.IsZero() {
+				n.Reads[0] = hostir.Chunk("C", next).At(next)
+			}
+		})(p)
+	}, prove.Bounds},
+	{"part of another rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }),
+		prove.Contents},
+}
+
+var allToAllMutants = []programMutant{
+	{"the whole of one rank", change(hostir.Copy,
+		func(n *hostir.Step) { n.Reads[0].Index = n.Writes[0].Index }), prove.Contents},
+	{"read before it is ready", without("ready"), prove.Reset},
+	{"no acknowledgement", without("read"), prove.Reset},
+	{"one part twice", change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Contents},
 }

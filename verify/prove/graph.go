@@ -6,8 +6,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// node is one event: an operation from its start to its end, one word of a Signal, or an
-// action of the caller, of New or of Close.
+// node is one event: an operation from its start to its end, one word of a Signal, the start or
+// the end of a collective, or an action of the caller, of New or of Close.
 type node struct {
 	kind      nodeKind
 	rank, run int32
@@ -22,6 +22,8 @@ const (
 	word                   // one item of a Signal
 	begin                  // a signalling kernel starts
 	finish                 // a signalling kernel has ended
+	enter                  // a rank has begun a collective
+	leave                  // and has ended it
 	caller                 // the caller and the group's other plans, before run `run`
 	opened                 // New and Bind on all ranks
 	closed                 // Close, or the next Bind, on all ranks
@@ -93,6 +95,8 @@ type builder struct {
 	number   map[ops.Loc]int32
 	tail     map[string]int32 // of each stream of the rank in the run
 	events   map[int]int32
+	// meetings are the nodes of each collective of the run.
+	meetings []meeting
 }
 
 // build makes the graph of the order that streams, events and the sequence of runs
@@ -106,12 +110,14 @@ func build(m Model, lists [][]ops.Op, runs int) *graph {
 		last[r] = open
 	}
 	for run := range runs {
+		b.meetings = nil
 		b.start = append(b.start, make([]int32, len(lists)))
 		b.end = append(b.end, make([]int32, len(lists)))
 		for r := range lists {
 			free := b.add(node{kind: caller, rank: int32(r), run: int32(run)}, last[r])
 			last[r] = b.rank(r, run, free)
 		}
+		b.meet()
 	}
 	for r := range lists {
 		last[r] = b.add(node{kind: caller, rank: int32(r), run: int32(runs)}, last[r])
@@ -145,9 +151,10 @@ func (b *builder) edge(from, to int32) {
 	b.from, b.to = append(b.from, from), append(b.to, to)
 }
 
-// rank adds one run of one rank after what its caller does, and returns its end.
+// rank adds one run of one rank after its caller's own work, and returns its end.
 func (b *builder) rank(r, run int, free int32) int32 {
 	b.tail, b.events = map[string]int32{}, map[int]int32{}
+	collectives := 0
 	for i, o := range b.lists[r] {
 		n := node{rank: int32(r), run: int32(run), op: int32(i)}
 		var after []int32
@@ -168,6 +175,9 @@ func (b *builder) rank(r, run int, free int32) int32 {
 			last = b.kernel(n, o.Words, after)
 		case o.Kind == ops.Signal && len(o.Words) > 0:
 			last = b.batch(n, o.Words, after)
+		case o.Kind == ops.Collective:
+			last = b.collective(n, collectives, after)
+			collectives++
 		default:
 			last = b.add(n, after...)
 		}

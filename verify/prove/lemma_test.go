@@ -47,10 +47,10 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// The order of an eager run holds that of a replay and, across runs, that of its
-// streams. What is proven of replays holds for eager and mixed runs since these edges
-// are there already; and three runs hold nothing between the first and the last that
-// two do not hold between neighbours.
+// The order of an eager run holds that of a replay and, across runs, that of its streams.
+// The proof for replays holds for eager and mixed runs since these edges are there already;
+// and three runs have no orders between the first and the last beyond those that two runs
+// have between neighbours.
 func TestModesAndRuns(t *testing.T) {
 	program, err := lower.Lower("AllGatherLinear", catalog.AllGatherLinear)
 	if err != nil {

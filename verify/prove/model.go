@@ -12,7 +12,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Model adds to the operations who owns each buffer, and what the outputs must be.
+// Model adds to the operations the owner of each buffer, and the contents that outputs must
+// have.
 type Model struct {
 	Program    string
 	Buffers    []Buffer

@@ -70,7 +70,7 @@ func TestTraceRace(t *testing.T) {
 	}
 }
 
-// A deadlock's trace ends with its waits held.
+// A deadlock's trace ends with its waits still open.
 func TestTraceDeadlock(t *testing.T) {
 	lists := parse(t, "main S[0:8] = A; main wait x 1; main post x 1", "main wait x 0; main post x 0")
 	_, err := prove.Lists(t.Context(), needed(model, lists), lists, 0)
@@ -87,7 +87,7 @@ func TestTraceDeadlock(t *testing.T) {
 	}
 }
 
-// What is wrong with no operation has no trace.
+// A fault of no operation has no trace.
 func TestTraceOfNothing(t *testing.T) {
 	if err := (&prove.Counterexample{}).Trace(&bytes.Buffer{}); err == nil {
 		t.Error("traced")

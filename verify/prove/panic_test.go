@@ -14,7 +14,7 @@ import (
 	"ovgen/verify/prove"
 )
 
-// Whatever list the prover is given, it answers: proven, or a counterexample, or an error.
+// The prover has an answer for every list: proven, or a counterexample, or an error.
 func TestNoPanic(t *testing.T) {
 	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV,
 		"ReduceScatterV":   catalog.ReduceScatterV,

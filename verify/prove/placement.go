@@ -81,8 +81,8 @@ func (p placement) raggedBox(rank int, lo, hi int64) (box, error) {
 	return box{}, fmt.Errorf("elements %d to %d of %s@%d %s are none of its parts", lo, hi, p.Name, rank, p.Tensor)
 }
 
-// axis gives rank's part of axis i. Memory holds the outer splits from the outside
-// in, without those over ranks; so local indices count through what the rank has.
+// axis gives rank's part of axis i. Memory holds the outer splits from the outside in,
+// without splits over ranks; so local indices count through the rank's own part.
 func (p placement) axis(i, rank int) (axis, error) {
 	inner, err := p.extent(p.Axes[i].Extent)
 	if err != nil {

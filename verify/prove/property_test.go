@@ -67,114 +67,123 @@ func set(i int, f func(*ops.Op)) func([][]ops.Op) {
 	return func(lists [][]ops.Op) { f(&lists[0][i+1]) }
 }
 
+var copyAlone = []string{"main S[0:8] = A; main C[0:8] = S[0:8]"}
+
+var exchangeOfTwo = []string{with("1"), with("0")}
+
+var propertyCases = []listCase{
+	{name: "copy alone", ranks: copyAlone},
+	{name: "exchange", ranks: exchangeOfTwo},
+	{name: "exchange by kernels", ranks: []string{strings.ReplaceAll(with("1"), "post", "post!"),
+		strings.ReplaceAll(with("0"), "wait", "wait!")}},
+	{name: "fork and join", ranks: []string{"a < main; b < main; a S = C; b T[0:8] = A; main < a; main < b"}},
+
+	{name: "event not recorded", ranks: []string{"a < main; a S[0:8] = A; main < a"},
+		edit: set(1, func(o *ops.Op) { o.Event = 7 }), want: prove.Events},
+	{name: "event recorded later", ranks: []string{"a < main; a S[0:8] = A; main < a"}, want: prove.Events,
+		edit: func(l [][]ops.Op) { l[0][1], l[0][2] = l[0][2], l[0][1] }},
+
+	{name: "beyond the end", ranks: copyAlone, edit: set(0, func(o *ops.Op) { o.Uses[0].Bytes = 9 }),
+		want: prove.Bounds, text: []string{"A has 8 bytes"}},
+	{name: "before the start", ranks: copyAlone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Offset = -1 }),
+		want: prove.Bounds},
+	{name: "no such buffer", ranks: copyAlone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Buffer = "Q" }),
+		want: prove.Bounds},
+	{name: "no such rank", ranks: copyAlone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Rank = 3 }),
+		want: prove.Bounds},
+	{name: "not shared", ranks: []string{"main S[0:4] = B@1", "main S[0:4] = B"}, want: prove.Bounds,
+		text: []string{"not shared"}},
+	{name: "onto itself", ranks: []string{"main S[0:8] = S[4:12]"}, want: prove.Bounds},
+	{name: "another rank's workspace", ranks: []string{"main C[0:8] = A * B", "main C[0:8] = A * B"},
+		edit: set(0, func(o *ops.Op) { o.Uses[3].At.Rank = 1 }), want: prove.Bounds},
+
+	{name: "post of 2", ranks: exchangeOfTwo, edit: set(0, func(o *ops.Op) { o.Words[0].Value = 2 }),
+		want: prove.Signals},
+	{name: "half a word", ranks: exchangeOfTwo, edit: set(0, func(o *ops.Op) { o.Words[0].At.Offset = 2 }),
+		want: prove.Signals},
+	{name: "word of no rank", ranks: exchangeOfTwo, edit: set(0, func(o *ops.Op) { o.Words[0].At.Offset = 8 }),
+		want: prove.Signals},
+	{name: "post to a buffer", ranks: exchangeOfTwo, edit: set(0, func(o *ops.Op) { o.Words[0].At.Buffer = "A" }),
+		want: prove.Signals},
+	{name: "wait at the peer", ranks: exchangeOfTwo,
+		edit: set(1, func(o *ops.Op) { o.Words[0].At.Rank, o.Words[1].At.Rank = 1, 1 }), want: prove.Signals},
+	{name: "reset alone", ranks: exchangeOfTwo, edit: set(1, func(o *ops.Op) { o.Words = o.Words[1:] }),
+		want: prove.Signals},
+	{name: "another stream's step word", ranks: exchangeOfTwo, want: prove.Signals,
+		edit: set(1, func(o *ops.Op) {
+			o.Words = append(o.Words, ops.Word{Write: true, At: ops.Loc{Buffer: "step[copy]"}, Value: 3})
+		})},
+
+	{name: "a note beside the step word", ranks: exchangeOfTwo, want: prove.Signals, text: []string{"step word"},
+		edit: set(1, func(o *ops.Op) {
+			o.Words = append(o.Words, ops.Word{Write: true, At: ops.Loc{Buffer: "step[main]", Offset: 2052},
+				Value: 3})
+		})},
+	{name: "a workspace from its middle on", ranks: []string{"main C[0:8] = A * B"},
+		edit: set(0, func(o *ops.Op) { o.Uses[3].At.Offset = 64 }), want: prove.Bounds},
+	{name: "another rank's count word", ranks: exchangeOfTwo, want: prove.Bounds, text: []string{"count word"},
+		edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Rank: 1, Buffer: "count[main]"} })},
+	{name: "blocks counted in a semaphore", ranks: exchangeOfTwo, want: prove.Bounds,
+		edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Buffer: "read"} })},
+
+	{name: "remote write to C", ranks: []string{"main S[0:8] = A", "main C@0[0:8] = A"}, want: prove.Bounds},
+	{name: "adds to its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"}},
+	{name: "adds beside its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"},
+		want: prove.Bounds, text: []string{"both uses and writes"},
+		edit: set(1, func(o *ops.Op) { o.Uses[2].At.Offset, o.Uses[2].Bytes = 2, 4 })},
+	{name: "adds to its operand", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += C[0:4] * B"},
+		want: prove.Bounds, text: []string{"both uses and writes"}},
+	{name: "a product over its operand", ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] = C[0:4] * B"},
+		want: prove.Bounds, text: []string{"both uses and writes"}},
+	{name: "a product over its second operand",
+		ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] = A[0:4] * C[0:4]"}, want: prove.Bounds,
+		text: []string{"both uses and writes"}},
+	{name: "a product over its bias", ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] += A[0:4] * B"},
+		want: prove.Bounds, text: []string{"both uses and writes"},
+		edit: set(1, func(o *ops.Op) { o.Accumulate = false })},
+	{name: "adds to what it does not read", ranks: []string{"main C[0:4] = A[0:4] * B"}, want: prove.Bounds,
+		text: []string{"reads something else"},
+		edit: set(0, func(o *ops.Op) { o.Accumulate = true })},
+	{name: "a sum into its term", ranks: []string{"main S[0:8] = A; main S[0:8] = S[0:8] + A"}},
+	{name: "a sum beside its term", ranks: []string{"main S[4:12] = A; main S[0:8] = S[4:12] + A"},
+		want: prove.Bounds, text: []string{"both uses and writes"}},
+	{name: "a sum of a peer's memory that is not shared", ranks: []string{"main S[0:4] = A[0:4] + B@1",
+		"main S[0:8] = A"}, want: prove.Bounds, text: []string{"not shared"}},
+	{name: "a product into a peer's result", ranks: []string{"main C@1[0:4] = A[0:4] * B", "main S[0:8] = A"},
+		want: prove.Bounds},
+	{name: "a product into a peer's staging, unasked", ranks: []string{"main S@1[0:4] = A[0:4] * B",
+		"main S[0:8] = A"}, want: prove.Window},
+	{name: "a sum into a peer's input", ranks: []string{"main A@1 = S[0:8] + T[0:8]", "main S[0:8] = A"},
+		want: prove.Remote},
+	{name: "remote write to A", ranks: []string{"main S[0:8] = A", "main A@0 = S[0:8]"}, want: prove.Remote},
+	{name: "write to an input", ranks: []string{"main A = S[0:8]"}, want: prove.Remote, text: []string{"input"}},
+
+	{name: "wait for 0", ranks: exchangeOfTwo, edit: set(1, func(o *ops.Op) { o.Words[0].Value = 0 }),
+		want: prove.Abort},
+	{name: "wait on staging", ranks: exchangeOfTwo, edit: set(1, func(o *ops.Op) { o.Words[0].At.Buffer = "S" }),
+		want: prove.Abort},
+
+	{name: "no reset", ranks: exchangeOfTwo, edit: set(1, func(o *ops.Op) { o.Words = o.Words[:1] }), want: prove.Rest},
+	{name: "post that nobody takes", ranks: []string{"main post x 1", "main S[0:8] = A"}, want: prove.Rest,
+		text: []string{"missing: a wait for x[0]@1"}},
+
+	{name: "no fork", ranks: []string{"a S[0:8] = A; main < a"}, want: prove.Bracket,
+		text: []string{"start of the run"}},
+	{name: "no join", ranks: []string{"a < main; a S[0:8] = A"}, want: prove.Bracket,
+		text: []string{"end of the run"}},
+	{name: "joined too early", ranks: []string{"a < main; main < a; a S[0:8] = A"}, want: prove.Bracket},
+}
+
 func TestProperties(t *testing.T) {
-	alone := []string{"main S[0:8] = A; main C[0:8] = S[0:8]"}
-	pairOf := []string{with("1"), with("0")}
-	for _, c := range []listCase{
-		{name: "copy alone", ranks: alone},
-		{name: "exchange", ranks: pairOf},
-		{name: "exchange by kernels", ranks: []string{strings.ReplaceAll(with("1"), "post", "post!"),
-			strings.ReplaceAll(with("0"), "wait", "wait!")}},
-		{name: "fork and join", ranks: []string{"a < main; b < main; a S = C; b T[0:8] = A; main < a; main < b"}},
 
-		{name: "event not recorded", ranks: []string{"a < main; a S[0:8] = A; main < a"},
-			edit: set(1, func(o *ops.Op) { o.Event = 7 }), want: prove.Events},
-		{name: "event recorded later", ranks: []string{"a < main; a S[0:8] = A; main < a"}, want: prove.Events,
-			edit: func(l [][]ops.Op) { l[0][1], l[0][2] = l[0][2], l[0][1] }},
+	for _, c := range propertyCases {
 
-		{name: "beyond the end", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].Bytes = 9 }),
-			want: prove.Bounds, text: []string{"A has 8 bytes"}},
-		{name: "before the start", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Offset = -1 }),
-			want: prove.Bounds},
-		{name: "no such buffer", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Buffer = "Q" }),
-			want: prove.Bounds},
-		{name: "no such rank", ranks: alone, edit: set(0, func(o *ops.Op) { o.Uses[0].At.Rank = 3 }),
-			want: prove.Bounds},
-		{name: "not shared", ranks: []string{"main S[0:4] = B@1", "main S[0:4] = B"}, want: prove.Bounds,
-			text: []string{"not shared"}},
-		{name: "onto itself", ranks: []string{"main S[0:8] = S[4:12]"}, want: prove.Bounds},
-		{name: "another rank's workspace", ranks: []string{"main C[0:8] = A * B", "main C[0:8] = A * B"},
-			edit: set(0, func(o *ops.Op) { o.Uses[3].At.Rank = 1 }), want: prove.Bounds},
-
-		{name: "post of 2", ranks: pairOf, edit: set(0, func(o *ops.Op) { o.Words[0].Value = 2 }), want: prove.Signals},
-		{name: "word that is none", ranks: pairOf, edit: set(0, func(o *ops.Op) { o.Words[0].At.Offset = 2 }),
-			want: prove.Signals},
-		{name: "word of no rank", ranks: pairOf, edit: set(0, func(o *ops.Op) { o.Words[0].At.Offset = 8 }),
-			want: prove.Signals},
-		{name: "post to a buffer", ranks: pairOf, edit: set(0, func(o *ops.Op) { o.Words[0].At.Buffer = "A" }),
-			want: prove.Signals},
-		{name: "wait at the peer", ranks: pairOf,
-			edit: set(1, func(o *ops.Op) { o.Words[0].At.Rank, o.Words[1].At.Rank = 1, 1 }), want: prove.Signals},
-		{name: "reset alone", ranks: pairOf, edit: set(1, func(o *ops.Op) { o.Words = o.Words[1:] }),
-			want: prove.Signals},
-		{name: "another stream's step word", ranks: pairOf, want: prove.Signals,
-			edit: set(1, func(o *ops.Op) {
-				o.Words = append(o.Words, ops.Word{Write: true, At: ops.Loc{Buffer: "step[copy]"}, Value: 3})
-			})},
-
-		{name: "a note beside the step word", ranks: pairOf, want: prove.Signals, text: []string{"step word"},
-			edit: set(1, func(o *ops.Op) {
-				o.Words = append(o.Words, ops.Word{Write: true, At: ops.Loc{Buffer: "step[main]", Offset: 2052},
-					Value: 3})
-			})},
-		{name: "a workspace from its middle on", ranks: []string{"main C[0:8] = A * B"},
-			edit: set(0, func(o *ops.Op) { o.Uses[3].At.Offset = 64 }), want: prove.Bounds},
-		{name: "another rank's count word", ranks: pairOf, want: prove.Bounds, text: []string{"count word"},
-			edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Rank: 1, Buffer: "count[main]"} })},
-		{name: "blocks counted in a semaphore", ranks: pairOf, want: prove.Bounds,
-			edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Buffer: "read"} })},
-
-		{name: "remote write to C", ranks: []string{"main S[0:8] = A", "main C@0[0:8] = A"}, want: prove.Bounds},
-		{name: "adds to its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"}},
-		{name: "adds beside its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"},
-			want: prove.Bounds, text: []string{"both uses and writes"},
-			edit: set(1, func(o *ops.Op) { o.Uses[2].At.Offset, o.Uses[2].Bytes = 2, 4 })},
-		{name: "adds to its operand", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += C[0:4] * B"},
-			want: prove.Bounds, text: []string{"both uses and writes"}},
-		{name: "a product over its operand", ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] = C[0:4] * B"},
-			want: prove.Bounds, text: []string{"both uses and writes"}},
-		{name: "a product over its second operand",
-			ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] = A[0:4] * C[0:4]"}, want: prove.Bounds,
-			text: []string{"both uses and writes"}},
-		{name: "a product over its bias", ranks: []string{"main C[0:4] = A[0:4]; main C[0:4] += A[0:4] * B"},
-			want: prove.Bounds, text: []string{"both uses and writes"},
-			edit: set(1, func(o *ops.Op) { o.Accumulate = false })},
-		{name: "adds to what it does not read", ranks: []string{"main C[0:4] = A[0:4] * B"}, want: prove.Bounds,
-			text: []string{"reads something else"},
-			edit: set(0, func(o *ops.Op) { o.Accumulate = true })},
-		{name: "a sum into its term", ranks: []string{"main S[0:8] = A; main S[0:8] = S[0:8] + A"}},
-		{name: "a sum beside its term", ranks: []string{"main S[4:12] = A; main S[0:8] = S[4:12] + A"},
-			want: prove.Bounds, text: []string{"both uses and writes"}},
-		{name: "a sum of a peer's memory that is not shared", ranks: []string{"main S[0:4] = A[0:4] + B@1",
-			"main S[0:8] = A"}, want: prove.Bounds, text: []string{"not shared"}},
-		{name: "a product into a peer's result", ranks: []string{"main C@1[0:4] = A[0:4] * B", "main S[0:8] = A"},
-			want: prove.Bounds},
-		{name: "a product into a peer's staging, unasked", ranks: []string{"main S@1[0:4] = A[0:4] * B",
-			"main S[0:8] = A"}, want: prove.Window},
-		{name: "a sum into a peer's input", ranks: []string{"main A@1 = S[0:8] + T[0:8]", "main S[0:8] = A"},
-			want: prove.Remote},
-		{name: "remote write to A", ranks: []string{"main S[0:8] = A", "main A@0 = S[0:8]"}, want: prove.Remote},
-		{name: "write to an input", ranks: []string{"main A = S[0:8]"}, want: prove.Remote, text: []string{"input"}},
-
-		{name: "wait for 0", ranks: pairOf, edit: set(1, func(o *ops.Op) { o.Words[0].Value = 0 }), want: prove.Abort},
-		{name: "wait on staging", ranks: pairOf, edit: set(1, func(o *ops.Op) { o.Words[0].At.Buffer = "S" }),
-			want: prove.Abort},
-
-		{name: "no reset", ranks: pairOf, edit: set(1, func(o *ops.Op) { o.Words = o.Words[:1] }), want: prove.Rest},
-		{name: "post that nobody takes", ranks: []string{"main post x 1", "main S[0:8] = A"}, want: prove.Rest,
-			text: []string{"missing: a wait for x[0]@1"}},
-
-		{name: "no fork", ranks: []string{"a S[0:8] = A; main < a"}, want: prove.Bracket,
-			text: []string{"start of the run"}},
-		{name: "no join", ranks: []string{"a < main; a S[0:8] = A"}, want: prove.Bracket,
-			text: []string{"end of the run"}},
-		{name: "joined too early", ranks: []string{"a < main; main < a; a S[0:8] = A"}, want: prove.Bracket},
-	} {
 		t.Run(c.name, c.run)
+
 	}
 }
 
-// What only rank 0 has is used nowhere else.
+// A tensor that only rank 0 has is used nowhere else.
 func TestRoot(t *testing.T) {
 	model.Buffers[0].Root = true
 	defer func() { model.Buffers[0].Root = false }()

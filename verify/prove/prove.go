@@ -52,8 +52,8 @@ func (r *Report) Replay() bool {
 	return true
 }
 
-// String is "AllGatherLinear: proven, D = 1..8, 1234 operations, 0.12 s", and what is
-// restricted.
+// String is "AllGatherLinear: proven, D = 1..8, 1234 operations, 0.12 s", and its
+// restrictions.
 func (r *Report) String() string {
 	var operations, warnings int
 	var spent time.Duration
@@ -200,13 +200,16 @@ var checks = []func(*proof) *Counterexample{
 	(*proof).bounds,
 	(*proof).drains,
 	(*proof).signals,
+	(*proof).blocks,
 	(*proof).resets,
 	(*proof).remoteWrites,
 	(*proof).allocations,
 	(*proof).bracket,
+	(*proof).agreement,
 	(*proof).balance,
 	(*proof).matching,
 	(*proof).deadlock,
+	(*proof).inTurn,
 	(*proof).alternation,
 	(*proof).rest,
 	(*proof).window,

@@ -23,9 +23,9 @@ type memory struct {
 }
 
 // races: two uses of common bytes of which one writes are ordered. The caller and the
-// group's other plans write all of a rank's memory before and after each run; New
-// and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are
-// those of one rank in different runs.
+// group's other plans write all of a rank's memory before and after each run; New and
+// Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are operations
+// of one rank in different runs.
 func (p *proof) races() *Counterexample {
 	var pairs []pair
 	for _, m := range p.memories() {
@@ -53,6 +53,8 @@ func (g *graph) used(n int32) (list []ops.Use) {
 			list = append(slices.Clone(list), ops.Use{Write: true, At: o.Count, Bytes: 4})
 		}
 		return list
+	case enter, leave: // the memory is in use from the one to the other
+		return g.operation(n).Uses
 	case word:
 		if w, _ := g.item(n); ofStream(w.At.Buffer) {
 			return []ops.Use{{Write: true, At: w.At, Bytes: 4}}

@@ -90,7 +90,7 @@ func (g *graph) ancestors(n int32) []bool {
 	return seen
 }
 
-// path is a shortest way from one node to another, both included; nil if there is none.
+// path is a shortest way from one node to another, both included; nil if there is no way.
 func (g *graph) path(from, to int32) []int32 {
 	next := map[int32]int32{to: -1}
 	queue := []int32{to}

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"ovgen/verify/ops"
@@ -15,26 +16,27 @@ const (
 	captured form = "captured" // a graph: only its edges order
 )
 
-// serial: the relation w -> w', the post that wait w needs is on the rank of wait w'
-// and need not have happened when w' holds the device, has no circle through different
-// ranks. Stuck devices would each be held by one wait, whose post is on a stuck device:
-// such a circle. One run is enough, since by bracket the posts of a run come after the
-// waits of those before.
+// serial: the relation w -> w', what w needs is on the rank of w' and need not have happened
+// when w' holds the device, has no circle through different ranks. A wait needs its post, and a
+// collective that all other ranks begin theirs. Stuck devices would each be held by one of
+// these, which needs something of a stuck device: such a circle. One run is enough, since by
+// bracket the posts of a run come after the waits of earlier runs.
 func (p *proof) serial(f form) *Counterexample {
-	waits, byRank := p.waits()
-	next := make([][]int32, len(waits)) // w -> w', by index in waits
-	var posts []int32
-	of := map[int32]int{} // post -> the wait it ends
-	for i, w := range waits {
-		posts = append(posts, p.match[w])
-		of[p.match[w]] = i
+	holders, byRank := p.holders()
+	next := make([][]int32, len(holders)) // w -> w', by index in holders
+	of := map[int32][]int32{}             // what is needed -> the holders that need it
+	for i, w := range holders {
+		for _, n := range p.needed(w) {
+			of[n] = append(of[n], int32(i))
+		}
 	}
-	slices.Sort(posts)
-	p.sweep(posts, func(batch []int32, reach []mask) {
-		for lane, post := range batch {
-			i := of[post]
-			for _, j := range byRank[p.nodes[post].rank] {
-				if !p.isAfter(f, post, lane, waits[j], reach) {
+	p.sweep(slices.Sorted(maps.Keys(of)), func(batch []int32, reach []mask) {
+		for lane, n := range batch {
+			for _, j := range byRank[p.nodes[n].rank] {
+				if p.isAfter(f, n, lane, holders[j], reach) {
+					continue
+				}
+				for _, i := range of[n] {
 					next[i] = append(next[i], j)
 				}
 			}
@@ -42,14 +44,14 @@ func (p *proof) serial(f form) *Counterexample {
 	})
 	circle := findCircle(next)
 	if circle != nil {
-		circle = p.distinct(next, waits, circle)
+		circle = p.distinct(next, holders, circle)
 	}
 	if circle == nil {
 		return nil
 	}
 	nodes := make([]int32, len(circle))
 	for i, j := range circle {
-		nodes[i] = waits[j]
+		nodes[i] = holders[j]
 	}
 	return p.serialCircle(f, nodes)
 }
@@ -92,25 +94,39 @@ func (p *proof) distinct(next [][]int32, waits []int32, known []int32) []int32 {
 	return nil
 }
 
-// waits are those of the first run, and their indices by rank.
-func (p *proof) waits() (waits []int32, byRank [][]int32) {
+// holders are what can hold a device in the first run, the waits and the ends of collectives,
+// and their indices by rank.
+func (p *proof) holders() (list []int32, byRank [][]int32) {
 	byRank = make([][]int32, len(p.lists))
 	for n, x := range p.nodes {
-		if x.run == 0 && p.isWait(int32(n)) {
-			byRank[x.rank] = append(byRank[x.rank], int32(len(waits)))
-			waits = append(waits, int32(n))
+		if x.run == 0 && (p.isWait(int32(n)) || x.kind == leave) {
+			byRank[x.rank] = append(byRank[x.rank], int32(len(list)))
+			list = append(list, int32(n))
 		}
 	}
-	return waits, byRank
+	return list, byRank
 }
 
-// isAfter reports whether the wait can hold the device only after the post has happened.
-func (p *proof) isAfter(f form, post int32, lane int, wait int32, reach []mask) bool {
-	x, w := p.nodes[post], p.nodes[wait]
-	if f == eager && x.op < w.op {
+// needed is what a holder needs of other operations: the post, or that its peers begin.
+func (p *proof) needed(holder int32) []int32 {
+	if p.nodes[holder].kind == leave {
+		_, peers := p.entered(holder)
+		return peers
+	}
+	return []int32{p.match[holder]}
+}
+
+// isAfter reports whether a holder can hold the device only after what is needed has happened.
+func (p *proof) isAfter(f form, needed int32, lane int, holder int32, reach []mask) bool {
+	x, w := p.nodes[needed], p.nodes[holder]
+	if f == eager && x.op < w.op || x.kind == enter && x.op == w.op {
 		return true
 	}
-	for _, b := range p.own(wait) {
+	starts := holder
+	if w.kind == leave { // it holds the device from its enter on
+		starts, _ = p.entered(holder)
+	}
+	for _, b := range p.own(starts) {
 		if reach[b].has(lane) {
 			return true
 		}
@@ -132,12 +148,23 @@ func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
 	c.Form = string(f)
 	c.ToFirst, c.ToSecond = nil, nil
 	c.nodes = nil
-	for _, w := range waits {
-		c.ToFirst = append(c.ToFirst, *p.at(w), *p.at(p.match[w]))
-		c.nodes = append(c.nodes, w, p.match[w])
+	for i, w := range waits {
+		n := p.on(p.needed(w), waits[(i+1)%len(waits)])
+		c.ToFirst = append(c.ToFirst, *p.at(w), *p.at(n))
+		c.nodes = append(c.nodes, w, n)
 	}
 	c.Missing = "an edge from one of these posts to the wait that can hold its device"
 	return c
+}
+
+// on is the node of a list that is on the rank of another.
+func (p *proof) on(list []int32, of int32) int32 {
+	for _, n := range list {
+		if p.nodes[n].rank == p.nodes[of].rank {
+			return n
+		}
+	}
+	return list[0]
 }
 
 // spins reports whether a kernel waits: it holds multiprocessors meanwhile, and so may keep

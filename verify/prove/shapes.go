@@ -37,6 +37,9 @@ func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if err := compare(p, m, lists, n, other); err != nil {
 		return Model{}, nil, err
 	}
+	if err := flat(p, m, lists); err != nil {
+		return Model{}, nil, err
+	}
 	return m, lists, nil
 }
 

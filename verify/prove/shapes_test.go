@@ -41,6 +41,9 @@ func TestShapes(t *testing.T) {
 		"value": func(p *hostir.Program) {
 			p.Body = append(p.Body, hostir.Let{Name: "j", Value: rows})
 		},
+		"a product of a part that is no rows": func(p *hostir.Program) {
+			p.Checks = append(p.Checks, hostir.Divide{Extent: "M", With: "K", By: "D"})
+		},
 		"part of a chunk": func(p *hostir.Program) {
 			p.Buffers[0].Chunk = hostir.Add(p.Buffers[0].Chunk, hostir.Const(1))
 		},
@@ -83,7 +86,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// What can't be proven for want of an input is an error, and no counterexample.
+// A program that can't be proven for want of an input is an error, and no counterexample.
 func TestErrors(t *testing.T) {
 	good := parse(t, "main S[0:8] = A")
 	m := needed(model, good)

@@ -23,7 +23,7 @@ func (p *proof) signals() *Counterexample {
 	return nil
 }
 
-// misused says what is wrong with word j of a Signal.
+// misused says why word j of a Signal is wrong.
 func (p *proof) misused(rank int, o ops.Op, j int) string {
 	w := o.Words[j]
 	at := w.At

@@ -8,12 +8,12 @@ import (
 	"ovgen/verify/ops"
 )
 
-// version of the prover: raised when what "proven" means changes.
-const version = 3
+// version of the prover: raised when the meaning of "proven" changes.
+const version = 4
 
 // properties in the order in which they are checked.
-var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Rest, Remote, Allocations, Bracket, Matching,
-	Deadlock, Reset, Window, Race, Contents, Serial}
+var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Rest, Remote, Allocations, Bracket, Agreement,
+	Matching, Deadlock, Reset, Window, Race, Contents, Serial}
 
 type stamp struct{ hash.Hash }
 

@@ -29,6 +29,10 @@ func (g *graph) text(n int32) string {
 		return "kernel " + o.Kernel + " starts"
 	case x.kind == finish:
 		return "kernel " + o.Kernel + " ends"
+	case x.kind == enter:
+		return "begin " + opText(o)
+	case x.kind == leave:
+		return "end " + opText(o)
 	}
 	return opText(o)
 }
@@ -86,5 +90,9 @@ func opText(o *ops.Op) string {
 	if o.Kernel != "" {
 		by = " by kernel " + o.Kernel
 	}
-	return fmt.Sprintf("%s%s %s -> %s", o.Kind, by, strings.Join(reads, ", "), strings.Join(writes, ", "))
+	what := o.Kind.String()
+	if o.Kind == ops.Collective {
+		what = o.Form
+	}
+	return fmt.Sprintf("%s%s %s -> %s", what, by, strings.Join(reads, ", "), strings.Join(writes, ", "))
 }

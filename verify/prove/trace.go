@@ -22,7 +22,7 @@ type event struct {
 }
 
 // Trace writes, as a Chrome trace that Perfetto opens, an interleaving in which the
-// property fails: first the operations before the two at fault, and then those two, at once
+// property fails: first the operations before the two at fault, and then these two, at once
 // where nothing orders them, or stuck for ever.
 func (c *Counterexample) Trace(w io.Writer) error {
 	if c.graph == nil || len(c.nodes) == 0 {

@@ -25,9 +25,9 @@ func (w Warning) String() string {
 
 // warnings finds copies from a peer that come after a product they don't need: a wait for
 // the caller's stream inside the loop does that, and so do streams taken in turn. A copy
-// needs the operations that wrote the bytes it reads, those that used the bytes it writes,
-// and all that these need. A copy that needs a product is left out: it comes after that
-// product, and after every product before it, in any case.
+// needs the operations that wrote the bytes it reads, the operations that used the bytes it
+// writes, and all that these need. A copy that needs a product is left out: it comes after
+// that product, and after every product before it, in any case.
 func (p *proof) warnings() []Warning {
 	products, copies := p.productsAndCopies()
 	first, edges := p.needs()

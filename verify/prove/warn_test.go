@@ -12,8 +12,8 @@ import (
 	"ovgen/verify/prove"
 )
 
-// A copy that waits for a product which it does not need is a warning that names the
-// choice behind it.
+// A copy that waits for a product which it does not need is a warning that names the choice
+// that caused it.
 func TestWarnings(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -24,6 +24,8 @@ type Driver struct {
 	graphs   map[uintptr]*graph
 	on       bool
 	calls    []call // since Start
+	comm     driver.Comm
+	ranks    int // of the communicator
 }
 
 // graph has the calls captured from a stream.
@@ -39,7 +41,7 @@ type call struct {
 	kind   ops.Kind
 	event  driver.Event // of Record and WaitEvent
 	waits  bool         // it enqueues nothing: the host waits for the device
-	// operations are those of the call; nil for Record and WaitEvent.
+	// operations are the call's operations; nil for Record and WaitEvent.
 	operations func(*Names, ops.Op) ([]ops.Op, error)
 }
 
@@ -108,12 +110,18 @@ func (d *Driver) handle() uintptr {
 // Name is "record".
 func (d *Driver) Name() string { return "record" }
 
-// Properties are those of a large device.
+// Properties are a large device's.
 func (d *Driver) Properties() driver.Properties {
 	return driver.Properties{Ordinal: d.rank, Name: "recorder", UUID: driver.UUID{byte(d.rank + 1),
 		byte((d.rank + 1) >> 8)},
 		Multiprocessors: 132, Major: 9, Memory: int64(space), Version: 12040}
 }
+
+// Context is a number of the rank's own.
+func (d *Driver) Context() uintptr { return uintptr(d.rank + 1) }
+
+// CtxEnablePeerAccess succeeds.
+func (d *Driver) CtxEnablePeerAccess(uintptr) error { return nil }
 
 // DeviceCanAccessPeer is true.
 func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, nil }

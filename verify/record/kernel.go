@@ -10,13 +10,14 @@ import (
 	"ovgen/verify/ops"
 )
 
-// kind is what the recorder knows of an emitted kernel beside its touches.
+// kind is the recorder's knowledge of an emitted kernel beside its touches.
 type kind struct {
 	sum      bool // its result is the sum of all it reads
 	function bool // its result is that function of all it reads
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
+	gathers  bool // it makes a copy for each tensor that it reads
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -28,6 +29,7 @@ var kinds = map[string]kind{
 	"get":    {waits: true},
 	"put":    {waits: true},
 	"shot":   {waits: true, sum: true},
+	"gather": {waits: true, gathers: true},
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},
@@ -44,12 +46,84 @@ type launch struct {
 // threads are the most of a block.
 const threads = 1024
 
+// blocks are the operations of the launch, which all of its blocks do together, or each for its
+// part: then they are those of the first block for the parts of all.
+func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
+	if len(l.touches) == 0 || l.touches[0].Block == 0 {
+		return l.split(n, o, k)
+	}
+	o.ByBlocks = true
+	var whole []ops.Op
+	used := map[ops.Loc]bool{} // words
+	for block := range int(l.grid.X) {
+		one := *l
+		one.touches = slices.DeleteFunc(slices.Clone(l.touches),
+			func(t driver.Touch) bool { return t.Block != block+1 })
+		list, err := one.split(n, o, k)
+		if err == nil && block == 0 {
+			whole = list
+			for _, o := range list {
+				for _, w := range o.Words {
+					used[w.At] = true
+				}
+			}
+		} else if err == nil {
+			err = together(whole, list, used)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("block %d of %d: %w", block, l.grid.X, err)
+		}
+	}
+	if last := l.touches[len(l.touches)-1].Block; last != int(l.grid.X) {
+		return nil, fmt.Errorf("it has %d blocks, and its parameters say %d", l.grid.X, last)
+	}
+	return whole, nil
+}
+
+// together adds a block's operations to those of the blocks before it: as many of the same kinds,
+// with the next part of each use, and with words that no block before it has, all of them as far
+// from the first block's.
+func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
+	if len(list) != len(whole) {
+		return fmt.Errorf("it does %d operations, and the first block %d", len(list), len(whole))
+	}
+	apart := int64(0)
+	for i := range list {
+		to, from := &whole[i], &list[i]
+		words := slices.DeleteFunc(slices.Clone(to.Words), func(w ops.Word) bool { return isStep(w.At) })
+		if from.Kind != to.Kind || len(from.Words) != len(words) ||
+			len(from.Uses) != len(to.Uses) && len(from.Uses) > 0 {
+			return fmt.Errorf("it does\n\t%s\nand the first block\n\t%s", from, to)
+		}
+		for j, w := range from.Words {
+			first := words[j]
+			if apart == 0 {
+				apart = w.At.Offset - first.At.Offset
+			}
+			first.At.Offset += apart
+			if apart <= 0 || w != first || used[w.At] && w.At != from.Words[max(j-1, 0)].At {
+				return fmt.Errorf("its word %s is not one of its own where the first block has %s", w, words[j])
+			}
+			used[w.At] = true
+		}
+		for j, u := range from.Uses {
+			next := to.Uses[j]
+			next.At.Offset += next.Bytes
+			if u.At != next.At || u.Write != next.Write {
+				return fmt.Errorf("its part is %s, and those before it end at %s", u, next.At)
+			}
+			to.Uses[j].Bytes += u.Bytes
+		}
+	}
+	return nil
+}
+
 // check refuses a geometry of the launch with which the kernel is not correct.
 func (l *launch) check(k kind) error {
 	words := 0
 	for _, t := range l.touches {
 		if t.Kind == driver.TouchRead {
-			break // what comes after the work is done by one thread
+			break // one thread does everything after the work
 		}
 		if k.waits && t.Kind == driver.TouchWait || k.posts && t.Kind == driver.TouchPost {
 			words++
@@ -68,11 +142,11 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// operations are those of one kernel: posts and waits before its work, the work, posts and
-// waits after it, the waits with their resets. A kernel that does no work is one operation,
-// any other has one for each of the five that it does.
+// operations are the operations of one kernel: posts and waits before its work, the work,
+// posts and waits after it, the waits with their resets. A kernel that does no work is one
+// operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
-	name, _, _ := strings.Cut(l.kernel.Name, "_") // what follows is the element type of a sum
+	name, _, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type of a sum
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {
@@ -82,7 +156,7 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
 	}
 	o.Kernel = name
-	list, err := l.split(n, o, k)
+	list, err := l.blocks(n, o, k)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
@@ -90,78 +164,125 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 }
 
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
-	opens, work, posts, worked := o, o, o, false
-	work.Kind = ops.Copy
+	p := phases{names: n, kind: k, opens: o, work: o, posts: o}
+	p.work.Kind = ops.Copy
 	if k.sum {
-		work.Kind = ops.Sum
+		p.work.Kind = ops.Sum
 	}
-	made := "a sum"
 	if k.function {
-		work.Kind, work.Form, made = ops.Apply, work.Kernel, "a function"
+		p.work.Kind, p.work.Form = ops.Apply, p.work.Kernel
 	}
-	var opening, closing wait
 	for _, t := range l.touches {
-		post, waits := &opens, &opening
-		if worked {
-			post, waits = &posts, &closing
-		}
-		if t.Bytes == 0 { // part of the work on no bytes: its address may be 0
-			worked = true
-			continue
-		}
-		at, err := n.loc(t.At)
-		if err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(at.Buffer, "count[") { // held until the work is done
-			if was := opens.Count; was.Buffer != "" && was != at || t.Kind != driver.TouchWrite {
-				return nil, fmt.Errorf("it counts its blocks in %s and in %s", was, at)
-			}
-			opens.Count, work.Count = at, at
-			continue
-		}
-		switch {
-		case t.Kind == driver.TouchWait:
-			err = n.word(&waits.words, t.At, t.Value, false)
-		case t.Kind == driver.TouchPost:
-			err = n.word(post, t.At, t.Value, true)
-		case isStep(at) && len(closing.words.Words) > 0:
-			err = n.word(&closing.notes, t.At, t.Value, true)
-		case isStep(at):
-			err = n.word(&opening.notes, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && closing.awaits(at):
-			err = n.word(&closing.resets, t.At, t.Value, true)
-		case t.Kind == driver.TouchWrite && opening.awaits(at):
-			err = n.word(&opening.resets, t.At, t.Value, true)
-		case (k.sum || k.function) && t.Type != n.Type:
-			err = fmt.Errorf("%s of %s in a plan of %s", made, t.Type, n.Type)
-		default:
-			work.Uses, worked = append(work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}),
-				true
-		}
-		if err != nil {
+		if err := p.take(t); err != nil {
 			return nil, err
 		}
 	}
+	return p.list(o)
+}
+
+// phases are the operations of one launch, filled in the order of its touches.
+type phases struct {
+	names              *Names
+	kind               kind
+	opens, work, posts ops.Op
+	opening, closing   wait // before the work and after it
+	worked             bool // the work has begun
+}
+
+// take adds one touch.
+func (p *phases) take(t driver.Touch) error {
+	if t.Bytes == 0 { // part of the work on no bytes: its address may be 0
+		p.worked = true
+		return nil
+	}
+	at, err := p.names.loc(t.At)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(at.Buffer, "count[") {
+		return p.count(t, at)
+	}
+	if to := p.words(t, at); to != nil {
+		return p.names.word(to, t.At, t.Value, t.Kind != driver.TouchWait)
+	}
+	if (p.kind.sum || p.kind.function) && t.Type != p.names.Type {
+		made := "sum"
+		if p.kind.function {
+			made = "function"
+		}
+		return fmt.Errorf("a %s of %s in a plan of %s", made, t.Type, p.names.Type)
+	}
+	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+	p.worked = true
+	return nil
+}
+
+// count takes the word in which the kernel counts its blocks until the work is done.
+func (p *phases) count(t driver.Touch, at ops.Loc) error {
+	if was := p.opens.Count; was.Buffer != "" && was != at || t.Kind != driver.TouchWrite {
+		return fmt.Errorf("it counts its blocks in %s and in %s", was, at)
+	}
+	p.opens.Count, p.work.Count = at, at
+	return nil
+}
+
+// words is the operation whose words a touch belongs to; nil where it is part of the work.
+func (p *phases) words(t driver.Touch, at ops.Loc) *ops.Op {
+	post, waits := &p.opens, &p.opening
+	if p.worked {
+		post, waits = &p.posts, &p.closing
+	}
+	switch {
+	case t.Kind == driver.TouchWait:
+		return &waits.words
+	case t.Kind == driver.TouchPost:
+		return post
+	case isStep(at) && len(p.closing.words.Words) > 0:
+		return &p.closing.notes
+	case isStep(at):
+		return &p.opening.notes
+	case t.Kind == driver.TouchWrite && p.closing.awaits(at):
+		return &p.closing.resets
+	case t.Kind == driver.TouchWrite && p.opening.awaits(at):
+		return &p.opening.resets
+	}
+	return nil
+}
+
+// list is the phases that have anything to do, made of the plain operation o.
+func (p *phases) list(o ops.Op) (list []ops.Op, err error) {
 	before, after := o, o
 	var errs [2]error
-	before.Count = opens.Count
-	before.Words, errs[0] = opening.list()
-	after.Words, errs[1] = closing.list()
+	before.Count = p.opens.Count
+	before.Words, errs[0] = p.opening.list()
+	after.Words, errs[1] = p.closing.list()
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	if !worked {
-		opens.Words = append(opens.Words, before.Words...)
-		return []ops.Op{opens}, nil
+	if !p.worked {
+		p.opens.Words = append(p.opens.Words, before.Words...)
+		return []ops.Op{p.opens}, nil
 	}
-	var list []ops.Op
-	for _, part := range []ops.Op{opens, before, work, posts, after} {
+	parts := []ops.Op{p.opens, before, p.work, p.posts, after}
+	if p.kind.gathers {
+		parts = slices.Concat(parts[:2], copies(p.work), parts[3:])
+	}
+	for _, part := range parts {
 		if part.Kind != ops.Signal || len(part.Words) > 0 {
 			list = append(list, part)
 		}
 	}
 	return list, nil
+}
+
+// copies are those of a gather: each reads a tensor, and then writes it.
+func copies(work ops.Op) (list []ops.Op) {
+	for i := 0; i < len(work.Uses); i += 2 {
+		one := work
+		one.Uses = work.Uses[i:min(i+2, len(work.Uses))]
+		list = append(list, one)
+	}
+	return list
 }
 
 // wait is one of a kernel's waits: the words that it awaits, their resets, and the notes

@@ -84,10 +84,11 @@ func (m *memory) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 	return a.base, a.bytes, err
 }
 
-// PointerGetAttributes are those of device memory.
+// PointerGetAttributes are the attributes of device memory.
 func (m *memory) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, error) {
 	a, err := m.find(p)
-	return driver.PointerAttributes{Device: true, BufferID: uint64(a.base), LegacyIpcCapable: !a.imported}, err
+	return driver.PointerAttributes{Device: true, Ordinal: m.rank, BufferID: uint64(a.base),
+		LegacyIpcCapable: !a.imported}, err
 }
 
 // MemHostRegister gives host memory addresses.

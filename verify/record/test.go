@@ -15,8 +15,8 @@ import (
 // Test records what a generated package enqueues: on as many ranks as it is proven for, in
 // each of its types at an odd shape and in one or another at a small one and at one with
 // chunks beyond 4 GiB, with uneven parts also for counts of zero; in first and later runs,
-// eager, captured and replayed. Each list of operations has to be that of the package's
-// schedule, and where sizes are small it is proven again. It runs nothing, so it needs no
+// eager, captured and replayed. Each list of operations has to equal the package's
+// schedule's, and where sizes are small it is proven again. It runs nothing, so it needs no
 // simulator.
 func Test(t *testing.T, p harness.Program, s schedule.Schedule) {
 	if err := says(p); err != nil {

@@ -32,14 +32,14 @@ func (p *Problem) Chained() bool {
 }
 
 // Exact reports whether results are exact on integer inputs; else they are within bounds.
-func (p *Problem) Exact() bool { return !p.has(schedule.ApplyRMSNorm) }
+func (p *Problem) Exact() bool { return !p.applies(schedule.ApplyRMSNorm) }
 
 // HostOnly reports whether there are functions that only the host makes apart from the program.
 func (p *Problem) HostOnly() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 })
 }
 
-func (p *Problem) has(do schedule.FuncKind) bool {
+func (p *Problem) applies(do schedule.FuncKind) bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool {
 		return slices.ContainsFunc(s.Then, func(f schedule.Func) bool { return f.Do == do })
 	})

@@ -96,7 +96,7 @@ func (f format) widen(bits uint32) (float32, bool) {
 	return math.Float32frombits(bits>>(f.width-1)<<31 | size<<f.drop + f.rebias), e != 0 && e < f.all
 }
 
-// bias is what an element's exponent has more than its number's.
+// bias is the difference between an element's exponent and its number's.
 func bias(t driver.Type) int { return 1<<(t.Exponent()-1) - 1 }
 
 // encode is the nearest element, the even one of two. Too large becomes infinity, or the greatest

@@ -54,8 +54,8 @@ func (in Input) Values(t driver.Type, n int) Values {
 	return v
 }
 
-// Dense is the Limit under which no integer is zero.
-const Dense = 1 << 24
+// dense is the Limit under which no integer is zero.
+const dense = 1 << 24
 
 // Exact is the largest magnitude up to which every integer is a value of t.
 func Exact(t driver.Type) int { return 1 << t.Digits() }
@@ -71,4 +71,4 @@ func Limit(k int, t driver.Type) uint32 {
 	return limit(float64(Exact(t)) / sigmas / math.Sqrt(float64(max(k, 1))))
 }
 
-func limit(density float64) uint32 { return uint32(Dense * min(density, 1)) }
+func limit(density float64) uint32 { return uint32(dense * min(density, 1)) }

@@ -22,8 +22,8 @@ func (e Extents) Of(x schedule.Extent) (int, error) {
 	return v, nil
 }
 
-// Part is the place of the elements of one rank's part of a tensor in the whole: those of
-// the first piece first. Where parts are even there is one piece.
+// Part is the place of the elements of one rank's part of a tensor in the whole: the
+// elements of the first piece first. Where parts are even there is one piece.
 type Part struct {
 	Pieces []Piece
 	Count  int // elements of all pieces
@@ -188,8 +188,8 @@ func Elements(t schedule.Tensor, e Extents) (int, error) {
 	return n, nil
 }
 
-// Divisor is what an extent must be a multiple of, so that every axis that it
-// measures can be cut.
+// Divisor is the number that must divide an extent, so that every axis that it measures can
+// be cut.
 func Divisor(x schedule.Extent, tensors []schedule.Tensor, e Extents) int {
 	divisor := 1
 	for _, t := range tensors {

@@ -14,35 +14,44 @@ func shifted(n int) schedule.Split {
 	return schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: n}
 }
 
+type partCase struct {
+	name string
+	axes []schedule.Axis
+	want []int // of rank 1
+}
+
+var unevenSplit = schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}
+
+var partCases = []partCase{
+	{"rows", []schedule.Axis{schedule.Dim("4", schedule.DIDx(schedule.D)), schedule.Dim("2")}, []int{4, 5, 6, 7}},
+	{"columns", []schedule.Axis{schedule.Dim("2"), schedule.Dim(schedule.K, schedule.DIDx(schedule.D))},
+		[]int{2, 3, 6, 7}},
+	{"between", []schedule.Axis{schedule.Dim("2"), schedule.Dim(schedule.D, schedule.DIDx(schedule.D)),
+		schedule.Dim("3")}, []int{3, 4, 5, 9, 10, 11}},
+	{"chunks of shards", []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream("3"), schedule.DIDx(schedule.D))},
+		[]int{2, 3, 6, 7, 10, 11}},
+	{"shards of chunks", []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D), schedule.Stream("3"))},
+		[]int{6, 7, 8, 9, 10, 11}},
+	{"shifted", []schedule.Axis{schedule.Dim("4", shifted(1))}, []int{0, 1}},
+	{"shifted back", []schedule.Axis{schedule.Dim("4", shifted(-2))}, []int{2, 3}},
+	{"uneven", []schedule.Axis{schedule.Dim("4", unevenSplit), schedule.Dim("2")}, []int{2, 3, 4, 5, 6, 7}},
+	{"whole", []schedule.Axis{schedule.Dim("4", schedule.Stream(schedule.D))}, []int{0, 1, 2, 3}},
+}
+
 // TestPart pins what ranks hold.
 func TestPart(t *testing.T) {
 	e := Extents{schedule.M: 12, schedule.K: 4, schedule.N: 3, schedule.D: 2}
-	uneven := schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true}
-	for _, x := range []struct {
-		name string
-		axes []schedule.Axis
-		want []int // of rank 1
-	}{
-		{"rows", []schedule.Axis{schedule.Dim("4", schedule.DIDx(schedule.D)), schedule.Dim("2")}, []int{4, 5, 6, 7}},
-		{"columns", []schedule.Axis{schedule.Dim("2"), schedule.Dim(schedule.K, schedule.DIDx(schedule.D))},
-			[]int{2, 3, 6, 7}},
-		{"between", []schedule.Axis{schedule.Dim("2"), schedule.Dim(schedule.D, schedule.DIDx(schedule.D)),
-			schedule.Dim("3")}, []int{3, 4, 5, 9, 10, 11}},
-		{"chunks of shards", []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream("3"), schedule.DIDx(schedule.D))},
-			[]int{2, 3, 6, 7, 10, 11}},
-		{"shards of chunks", []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDx(schedule.D), schedule.Stream("3"))},
-			[]int{6, 7, 8, 9, 10, 11}},
-		{"shifted", []schedule.Axis{schedule.Dim("4", shifted(1))}, []int{0, 1}},
-		{"shifted back", []schedule.Axis{schedule.Dim("4", shifted(-2))}, []int{2, 3}},
-		{"uneven", []schedule.Axis{schedule.Dim("4", uneven), schedule.Dim("2")}, []int{2, 3, 4, 5, 6, 7}},
-		{"whole", []schedule.Axis{schedule.Dim("4", schedule.Stream(schedule.D))}, []int{0, 1, 2, 3}},
-	} {
+
+	for _, x := range partCases {
+
 		p, err := PartOf(schedule.Tensor{Name: x.name, Axes: x.axes}, e, 1, []int{1, 3})
 		if got := indices(p); err != nil || !slices.Equal(got, x.want) {
 			t.Errorf("%s: %v, want %v (%v)", x.name, got, x.want, err)
 		}
+
 	}
-	pair := schedule.Tensor{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(schedule.D, uneven),
+	pair := schedule.Tensor{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D),
+		schedule.Dim(schedule.D, unevenSplit),
 		schedule.Dim(schedule.N)}}
 	p, err := PartOf(pair, e, 1, []int{1, 2, 3, 1})
 	if got := indices(p); err != nil || !slices.Equal(got, []int{3, 4, 9}) {
@@ -64,7 +73,7 @@ func TestPart(t *testing.T) {
 		"over the ranks twice": {schedule.Dim("4", schedule.DIDx(schedule.D)),
 			schedule.Dim("4", schedule.DIDx(schedule.D))},
 		"extent F has no value":               {schedule.Dim(schedule.F)},
-		"uneven parts [1 3] of 5 over 2":      {schedule.Dim("5", uneven)},
+		"uneven parts [1 3] of 5 over 2":      {schedule.Dim("5", unevenSplit)},
 		"extent S has no value":               {schedule.Dim("4", schedule.Stream("S"))},
 		"4 cannot be cut as [Stream(0), 4/0]": {schedule.Dim("4", schedule.Stream("0"))},
 		"4 cannot be cut as [DIDx(D), Stream(3), 4/(D*3)]": {schedule.Dim("4", schedule.DIDx(schedule.D),

@@ -79,14 +79,14 @@ func (p *Problem) schedule() schedule.Schedule {
 	return schedule.Schedule{Tensors: p.Tensors, Ops: p.Ops}
 }
 
-// Tensor is the tensor of that name; the zero value where there is none.
+// Tensor is the tensor of that name; the zero value if there is none.
 func (p *Problem) Tensor(name string) schedule.Tensor {
 	t, _ := p.schedule().Tensor(name)
 	return t
 }
 
-// Has reports whether the operation has that tensor.
-func (p *Problem) Has(name string) bool { return p.Tensor(name).Name != "" }
+// has reports whether the operation has that tensor.
+func (p *Problem) has(name string) bool { return p.Tensor(name).Name != "" }
 
 // Part is the rank's part of a tensor.
 func (p *Problem) Part(name string, rank int) (Part, error) {
@@ -96,10 +96,10 @@ func (p *Problem) Part(name string, rank int) (Part, error) {
 // Elements of a whole tensor.
 func (p *Problem) Elements(name string) int {
 	for _, s := range p.steps {
-		if s.C == name && !p.Has(name) && s.Does == Copies {
+		if s.C == name && !p.has(name) && s.Does == Copies {
 			return p.Elements(s.A)
 		}
-		if s.C == name && !p.Has(name) {
+		if s.C == name && !p.has(name) {
 			return s.M * s.N
 		}
 	}
@@ -164,7 +164,7 @@ func (p *Problem) way() ([]Step, error) {
 	return steps, nil
 }
 
-// step is one operation, its sizes those of the letters of its Index.
+// step is one operation, with the sizes of its Index's letters.
 func (p *Problem) step(o schedule.Op) (Step, error) {
 	c, err := p.schedule().Contraction(o)
 	if err != nil {
@@ -209,14 +209,14 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	return s, nil
 }
 
-// length is that of the axis of a letter.
+// length is the extent of the axis of a letter.
 func (p *Problem) length(o schedule.Op, c schedule.Contraction, letter string) int {
 	for i, in := range o.In {
 		at := strings.Index(c.In[i], letter)
 		if at < 0 {
 			continue
 		}
-		if p.Has(in) {
+		if p.has(in) {
 			n, _ := p.Extents.Of(p.Tensor(in).Axes[at].Extent) // Check has seen every extent
 			return n
 		}
@@ -227,7 +227,7 @@ func (p *Problem) length(o schedule.Op, c schedule.Contraction, letter string) i
 	return 0
 }
 
-// spread reports whether what is contracted lies on several ranks, so that partial sums travel, or
+// spread reports whether a contracted axis lies on several ranks, so that partial sums travel, or
 // arrives in shards, whose products a rank may add one after the other: either is rounded.
 func (p *Problem) spread(o schedule.Op, c schedule.Contraction, letter string) bool {
 	for i, in := range o.In {
@@ -250,11 +250,10 @@ func (p *Problem) Work() (multiplications, elements int) {
 	return multiplications, elements
 }
 
-
 // Input is the operand of that name under a seed. A copy takes reals always: it
 // must not change a bit of them.
 func (p *Problem) Input(name string, seed uint32, real bool) Input {
-	in := Input{Seed: seed, Limit: Dense, Real: real || !p.Multiplies() && !p.addsUp()}
+	in := Input{Seed: seed, Limit: dense, Real: real || !p.Multiplies() && !p.addsUp()}
 	if p.Chained() {
 		d := p.drawn()[name]
 		in.Limit, in.Unit = limit(d.density), float32(d.unit)
@@ -294,7 +293,7 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 			}
 			v[s.C] = s.apply(v[s.C], v, p)
 		}
-		if p.Has(s.C) {
+		if p.has(s.C) {
 			out[s.C] = v[s.C]
 		}
 	}

@@ -77,7 +77,7 @@ func inputs(p *Problem, real bool) map[string]Input {
 	return in
 }
 
-// TestGelu is what an MLP's exactness rests on.
+// The exactness of an MLP rests on these values of GELU.
 func TestGelu(t *testing.T) {
 	for s := -256.0; s <= 256; s++ {
 		if got := gelu(16 * s); got != max(0, 16*s) {

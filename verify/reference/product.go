@@ -28,17 +28,17 @@ type Product struct {
 	Real  bool // with bounds
 }
 
-// unit is that of rounding to nearest.
+// unit is the unit of rounding to nearest.
 func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 
-// single is what sums in fp32 are rounded by.
+// single is the rounding of sums in fp32.
 const single = 0x1p-24
 
-// subnormal is what a result may lie off near zero: half of the least number.
+// subnormal is the error of a result near zero, at most: half of the least number.
 func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits()) }
 
-// Of computes the product. Integers come out exact, whatever the order of sums,
-// while Largest is at most Exact of the type.
+// Of computes the product. Integers come out exact in any order of sums, while Largest is
+// at most Exact of the type.
 //
 // The bound, where Real asks for it, with u the type's unit of rounding and
 // S = sum |a*b| + |bias|:
@@ -116,7 +116,7 @@ type row struct {
 	total     []float64
 	travel    []float64 // sum of the magnitudes of the partial sums, and of the bias
 	size      []float64 // sum of all magnitudes
-	inherited []float64 // what the error of A brings in
+	inherited []float64 // the part that the error of A causes
 }
 
 func (p Product) newRow() *row {

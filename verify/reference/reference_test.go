@@ -23,7 +23,7 @@ func TestHash(t *testing.T) {
 
 func TestInput(t *testing.T) {
 	const n = 1 << 16
-	in := Input{Seed: 3, Limit: Dense / 4}
+	in := Input{Seed: 3, Limit: dense / 4}
 	var count [3]int
 	for i := range int64(n) {
 		count[int(in.At(i))+1]++
@@ -33,7 +33,7 @@ func TestInput(t *testing.T) {
 			t.Errorf("%d elements are %d, want about %d", count[v], v-1, want)
 		}
 	}
-	if v := (Input{Limit: Dense}).At(5); v == 0 {
+	if v := (Input{Limit: dense}).At(5); v == 0 {
 		t.Error("an element is zero at the whole density")
 	}
 	if v := (Input{Seed: 1}).At(5); v != 0 {
@@ -99,7 +99,7 @@ func of(p Product, a, b, bias Input) Values {
 
 // TestProduct holds a product against one over indices written out.
 func TestProduct(t *testing.T) {
-	a, b, bias := Input{Seed: 1, Limit: Dense}, Input{Seed: 2, Limit: Dense}, Input{Seed: 3, Limit: Dense}
+	a, b, bias := Input{Seed: 1, Limit: dense}, Input{Seed: 2, Limit: dense}, Input{Seed: 3, Limit: dense}
 	for _, p := range []Product{{}, {Transposed: true}, {TransposedA: true},
 		{Transposed: true, TransposedA: true, Parts: 4}} {
 		p.M, p.K, p.N, p.Type = 5, 37, 3, driver.BF16
@@ -133,8 +133,8 @@ func TestLimit(t *testing.T) {
 		k    int
 		typ  driver.Type
 		want uint32
-	}{{1024, driver.BF16, Dense}, {4096, driver.BF16, Dense / 2}, {1 << 20, driver.FP16, Dense / 4}, {1 << 20,
-		driver.FP32, Dense}} {
+	}{{1024, driver.BF16, dense}, {4096, driver.BF16, dense / 2}, {1 << 20, driver.FP16, dense / 4}, {1 << 20,
+		driver.FP32, dense}} {
 		if got := Limit(c.k, c.typ); got != c.want {
 			t.Errorf("Limit(%d, %s) = %d, want %d", c.k, c.typ, got, c.want)
 		}

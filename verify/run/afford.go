@@ -80,7 +80,7 @@ func (o *options) slowest() time.Duration {
 	return time.Duration(min(loaded*most/simulatedRate, time.Hour.Seconds()) * float64(time.Second))
 }
 
-// multiplications are those of one run, of all ranks together; zero where the shape is
+// multiplications is the number of one run, of all ranks together; zero where the shape is
 // refused when it runs.
 func (o *options) multiplications(p *harness.Program, s harness.Shape) float64 {
 	x, err := p.Problem(s, o.ranks)

@@ -29,53 +29,59 @@ func generated(t *testing.T, name string) harness.Program {
 	return programs.All[i]
 }
 
+type parseCase struct{ args, want string }
+
+var parseCases = []parseCase{
+	{"", "usage"}, {"help", "help"}, {"verify -h", "help"}, {"run", `no command "run"`},
+	{"list", ""}, {"list -json", ""}, {"list all", "list takes no name"},
+	{"list -ranks 2", ""}, {"list -m 9", ""}, {"list -iters 2", "list has no flag -iters (verify, bench, tune)"},
+	{"verify all -o x", "verify has no flag -o (tune, trace)"},
+	{"bench all -delays", "bench has no flag -delays (verify)"},
+	{"trace allgatherlinear -json", "trace has no flag -json"},
+	{"layers allgatherlinear other -buckets 3 -m 24 -k 8 -n 8 -json", ""},
+	{"layers allgatherlinear -buckets 3 -m 20 -k 8 -n 8", ""},
+	{"layers allgatherlinear -buckets 3 -m 21 -k 8 -n 8",
+		"M is 21, and must be a multiple of 4 for allgatherlinear"},
+	{"layers allgatherlinear -shapes 8,8,8;16,8,8", "layers takes one shape, not 2"},
+	{"layers allgatherlinear -layers 0", "-layers 0, -buckets 20: at least 1 of each"},
+	{"layers allgatherlinear -seed 2", "layers has no flag -seed (verify, bench, tune, trace)"},
+	{"verify all -oneprocess -ranks 2", ""}, {"list -oneprocess", "list has no flag -oneprocess"},
+	{"verify all -layers 3", "verify has no flag -layers (layers)"},
+	{"trace allgatherlinear -iters 2", "trace has no flag -iters"},
+	{"tune all -nosteps", "tune has no flag -nosteps (bench)"},
+	{"trace allgatherlinear -shapes 8,8,8;16,8,8", "trace takes one shape, not 2"},
+	{"trace allgatherlinear -type bf16,fp32", "trace takes one type"},
+	{"trace other -type bf16", "trace other: it takes [fp32] only"},
+	{"verify other -type bf16", "-type bf16: no program that was named takes it"},
+	{"verify even -ranks 2", ""},
+	{"verify even -ranks 3", "even is proven for groups of 2, 4 ranks, not of 3"},
+	{"verify all -ranks 8", "not of 8"},
+	{"verify", "verify what? (all, allgatherlinear, other, even)"},
+	{"verify nosuch", `no program "nosuch"`},
+	{"verify all -m 8 -k 4 -n 4 other", ""}, {"verify -ranks 2 all", ""},
+	{"verify all -m 8", "K is 0, and allgatherlinear needs it to be positive"},
+	{"verify all -m -8 -k 4 -n 4", "M is -8, and"},
+	{"verify all -m 9 -k 4 -n 4", "M is 9, and must be a multiple of 4 for allgatherlinear on 4 ranks"},
+	{"verify other -m 9", ""},
+	{"bench all -shapes 8,8,8;16,8,8", ""}, {"bench all -shapes 8,8", `shape "8,8" is not m,k,n`},
+	{"bench all -shapes 8,x,8", `"x" is no number`},
+	{"bench all -type bf16,fp32", ""}, {"bench allgatherlinear,other other", ""},
+	{"bench other,nosuch", `no program "nosuch"`}, {"bench all -type fp8", `no type "fp8"`},
+	{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"},
+	{"verify all -extents N2=8", "no program that was named has an extent N2"},
+	{"verify all -extents K=8", `"K" is none of [N2 N3 F P] (m, k and n have flags of their own)`},
+	{"verify all -extents N2", `"N2" is not NAME=NUMBER`},
+	{"verify all -iters -1", "must be positive"},
+	{"verify all -nosuch", "verify: flag provided but not defined"},
+	{"verify all -timeout 0s", "must be positive"},
+}
+
 func TestParse(t *testing.T) {
 	programs := []harness.Program{generated(t, "allgatherlinear"),
 		{Name: "other", Types: []driver.Type{driver.FP32}},
 		{Name: "even", Types: []driver.Type{driver.FP32}, Ranks: []int{2, 4}}}
-	for _, x := range []struct{ args, want string }{
-		{"", "usage"}, {"help", "help"}, {"verify -h", "help"}, {"run", `no command "run"`},
-		{"list", ""}, {"list -json", ""}, {"list all", "list takes no name"},
-		{"list -ranks 2", ""}, {"list -m 9", ""}, {"list -iters 2", "list has no flag -iters (verify, bench, tune)"},
-		{"verify all -o x", "verify has no flag -o (tune, trace)"},
-		{"bench all -delays", "bench has no flag -delays (verify)"},
-		{"trace allgatherlinear -json", "trace has no flag -json"},
-		{"layers allgatherlinear other -buckets 3 -m 24 -k 8 -n 8 -json", ""},
-		{"layers allgatherlinear -buckets 3 -m 20 -k 8 -n 8", ""},
-		{"layers allgatherlinear -buckets 3 -m 21 -k 8 -n 8",
-			"M is 21, and must be a multiple of 4 for allgatherlinear"},
-		{"layers allgatherlinear -shapes 8,8,8;16,8,8", "layers takes one shape, not 2"},
-		{"layers allgatherlinear -layers 0", "-layers 0, -buckets 20: at least 1 of each"},
-		{"layers allgatherlinear -seed 2", "layers has no flag -seed (verify, bench, tune, trace)"},
-		{"verify all -layers 3", "verify has no flag -layers (layers)"},
-		{"trace allgatherlinear -iters 2", "trace has no flag -iters"},
-		{"tune all -nosteps", "tune has no flag -nosteps (bench)"},
-		{"trace allgatherlinear -shapes 8,8,8;16,8,8", "trace takes one shape, not 2"},
-		{"trace allgatherlinear -type bf16,fp32", "trace takes one type"},
-		{"trace other -type bf16", "trace other: it takes [fp32] only"},
-		{"verify other -type bf16", "-type bf16: no program that was named takes it"},
-		{"verify even -ranks 2", ""},
-		{"verify even -ranks 3", "even is proven for groups of 2, 4 ranks, not of 3"},
-		{"verify all -ranks 8", "not of 8"},
-		{"verify", "verify what? (all, allgatherlinear, other, even)"},
-		{"verify nosuch", `no program "nosuch"`},
-		{"verify all -m 8 -k 4 -n 4 other", ""}, {"verify -ranks 2 all", ""},
-		{"verify all -m 8", "K is 0, and allgatherlinear needs it to be positive"},
-		{"verify all -m -8 -k 4 -n 4", "M is -8, and"},
-		{"verify all -m 9 -k 4 -n 4", "M is 9, and must be a multiple of 4 for allgatherlinear on 4 ranks"},
-		{"verify other -m 9", ""},
-		{"bench all -shapes 8,8,8;16,8,8", ""}, {"bench all -shapes 8,8", `shape "8,8" is not m,k,n`},
-		{"bench all -shapes 8,x,8", `"x" is no number`},
-		{"bench all -type bf16,fp32", ""}, {"bench allgatherlinear,other other", ""},
-		{"bench other,nosuch", `no program "nosuch"`}, {"bench all -type fp8", `no type "fp8"`},
-		{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"},
-		{"verify all -extents N2=8", "no program that was named has an extent N2"},
-		{"verify all -extents K=8", `"K" is none of [N2 N3 F P] (m, k and n have flags of their own)`},
-		{"verify all -extents N2", `"N2" is not NAME=NUMBER`},
-		{"verify all -iters -1", "must be positive"},
-		{"verify all -nosuch", "verify: flag provided but not defined"},
-		{"verify all -timeout 0s", "must be positive"},
-	} {
+	for _, x := range parseCases {
+
 		o, err := parse(strings.Fields(x.args), programs)
 		switch {
 		case x.want == "" && err != nil:
@@ -88,6 +94,7 @@ func TestParse(t *testing.T) {
 				o.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
 			t.Errorf("%s: %+v", x.args, o)
 		}
+
 	}
 	o := &options{command: "verify", types: []driver.Type{driver.BF16, driver.FP32}}
 	if got := o.typesOf(&programs[1]); len(got) != 1 || got[0] != driver.FP32 {
@@ -191,64 +198,71 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+type commandCase struct {
+	args   string
+	status int
+	want   []string
+}
+
+var commandCases = []commandCase{
+	{"list", 0,
+		[]string{"allgatherlinear ", "proven for D = 1..8", "130.0 MiB  128.0 MiB   A [DIDx(D), M/D, K]"}},
+	{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
+		[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
+			"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
+	{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0,
+		[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
+	{"verify allgatherlinear allreduceoneshot -driver sim -ranks 3 -type bf16 -iters 1 -oneprocess", 0,
+		[]string{"3 ranks on simulated device", "bit-exact: 12 runs on 3 ranks, driver sim"}},
+	{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
+		[]string{"bit-exact: 2 runs"}},
+	{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0,
+		[]string{"simulated: these times say nothing of a GPU's", "pure, gated",
+			"replayed, nosteps, gated"}},
+	{"bench allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 2 -iters 1 " +
+		"-m 8 -k 8 -n 8 -json", 0,
+		[]string{`"variant":"copies","gated":true`}},
+	{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0,
+		[]string{"allgatherlinear replayed, gated", "allgatherlinearkernels eager"}},
+	{"layers allgatherlinear linearallreducetwoshot -driver sim -ranks 2 -layers 3 -buckets 2", 0,
+		[]string{"3 layers, 2 operations, 2 buckets of 8 to 16 rows: 4 plans", "Bind, layer by layer  12",
+			"first Replay of a layer   6", "capture of a bucket   2", "workspaces 64.0 MiB"}},
+	{"layers allgatherlinearhandlesinloop -driver sim -ranks 2 -layers 2 -buckets 1 -json", 0,
+		[]string{`"new_us":{"n":1,`, `"bind_again_us":{"n":2,`, `"capture_us":{"n":0,`}},
+	{"layers allgatherlinear -driver sim -ranks 2 -buckets 5 -m 8 -k 8 -n 8", 2,
+		[]string{"allgatherlinear has 4 different numbers of rows (-buckets 4, or more rows)"}},
+	{"layers allgatherlinear -driver sim -ranks 2 -m 8192 -k 8192 -n 8192", 2,
+		[]string{"layers allgatherlinear, 410,8192,8192 bf16: the simulator would take about"}},
+	{"bench allgatherlinear -driver sim -ranks 2 -m 8192 -k 8192 -n 8192", 2,
+		[]string{"the simulator would take about", "-long to insist"}},
+	{"verify allgatherlinear -driver sim -ranks 2 -type bf16 -m 8192 -k 8192 -n 8192", 2,
+		[]string{"verify allgatherlinear, 8192,8192,8192 bf16: the simulator would take about"}},
+	{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40",
+		0, []string{"64,N2=24,N3=40", "bit-exact: 3 runs"}},
+	{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -extents N2=24,N3=40 -json", 0,
+		[]string{`"n":48,"n2":24,"n3":40,`}},
+	{"verify tensorparallelmlp -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 24 -extents F=96", 0,
+		[]string{"16,32,24,F=96"}},
+	{"bench allgatherqkv -driver sim -ranks 2 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40 -json", 0,
+		[]string{`"n":64,"n2":24,"n3":40,`}},
+	{"verify allgatherv -driver sim -ranks 2 -type bf16 -iters 1", 0,
+		[]string{"no rows", "one part", "bit-exact: 12 runs"}},
+	{"list -json", 0, []string{`{"program":"allgather","proof":"proven for D = `,
+		`"tensors":[{"name":"A","placement":"[DIDx(D), M/D, N]"}`}},
+	{"list -devices -driver sim", 0, []string{"simulated device", "NVLink joins every pair: every program runs."}},
+	{"", 2, []string{"usage: run list"}},
+	{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2,
+		[]string{"allgatherlinear and allgathermatmul are not the same operation"}},
+	{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
+}
+
 // TestCommands builds generated/run and runs it in processes.
 func TestCommands(t *testing.T) {
 	run, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []struct {
-		args   string
-		status int
-		want   []string
-	}{
-		{"list", 0,
-			[]string{"allgatherlinear ", "proven for D = 1..8", "130.0 MiB  128.0 MiB   A [DIDx(D), M/D, K]"}},
-		{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
-			[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
-				"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
-		{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0,
-			[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
-		{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
-			[]string{"bit-exact: 2 runs"}},
-		{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0,
-			[]string{"simulated: these times say nothing of a GPU's", "pure, gated",
-				"replayed, nosteps, gated"}},
-		{"bench allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 2 -iters 1 " +
-			"-m 8 -k 8 -n 8 -json", 0,
-			[]string{`"variant":"copies","gated":true`}},
-		{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0,
-			[]string{"allgatherlinear replayed, gated", "allgatherlinearkernels eager"}},
-		{"layers allgatherlinear linearallreducetwoshot -driver sim -ranks 2 -layers 3 -buckets 2", 0,
-			[]string{"3 layers, 2 operations, 2 buckets of 8 to 16 rows: 4 plans", "Bind, layer by layer  12",
-				"first Replay of a layer   6", "capture of a bucket   2", "workspaces 64.0 MiB"}},
-		{"layers allgatherlinearhandlesinloop -driver sim -ranks 2 -layers 2 -buckets 1 -json", 0,
-			[]string{`"new_us":{"n":1,`, `"bind_again_us":{"n":2,`, `"capture_us":{"n":0,`}},
-		{"layers allgatherlinear -driver sim -ranks 2 -buckets 5 -m 8 -k 8 -n 8", 2,
-			[]string{"allgatherlinear has 4 different numbers of rows (-buckets 4, or more rows)"}},
-		{"layers allgatherlinear -driver sim -ranks 2 -m 8192 -k 8192 -n 8192", 2,
-			[]string{"layers allgatherlinear, 410,8192,8192 bf16: the simulator would take about"}},
-		{"bench allgatherlinear -driver sim -ranks 2 -m 8192 -k 8192 -n 8192", 2,
-			[]string{"the simulator would take about", "-long to insist"}},
-		{"verify allgatherlinear -driver sim -ranks 2 -type bf16 -m 8192 -k 8192 -n 8192", 2,
-			[]string{"verify allgatherlinear, 8192,8192,8192 bf16: the simulator would take about"}},
-		{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40",
-			0, []string{"64,N2=24,N3=40", "bit-exact: 3 runs"}},
-		{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -extents N2=24,N3=40 -json", 0,
-			[]string{`"n":48,"n2":24,"n3":40,`}},
-		{"verify tensorparallelmlp -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 24 -extents F=96", 0,
-			[]string{"16,32,24,F=96"}},
-		{"bench allgatherqkv -driver sim -ranks 2 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40 -json", 0,
-			[]string{`"n":64,"n2":24,"n3":40,`}},
-		{"verify allgatherv -driver sim -ranks 2 -type bf16 -iters 1", 0,
-			[]string{"no rows", "one part", "bit-exact: 12 runs"}},
-		{"list -json", 0, []string{`{"program":"allgather","proof":"proven for D = `,
-			`"tensors":[{"name":"A","placement":"[DIDx(D), M/D, N]"}`}},
-		{"", 2, []string{"usage: run list"}},
-		{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2,
-			[]string{"allgatherlinear and allgathermatmul are not the same operation"}},
-		{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
-	} {
+	for _, x := range commandCases {
 		out, err := exec.Command(run, strings.Fields(x.args)...).CombinedOutput()
 		status := 0
 		var exit *exec.ExitError
@@ -267,11 +281,19 @@ func TestCommands(t *testing.T) {
 			}
 		}
 	}
-	failed := exec.Command(run, "verify", "all", "-driver", "sim", "-ranks", "3")
-	failed.Env = append(failed.Environ(), "OVGEN_SIM_DEVICES=1")
-	if out, err := failed.CombinedOutput(); err == nil ||
-		strings.Count(string(out), "sim has 1 devices, 3 are needed") != 1 {
-		t.Errorf("trouble is not said once: %v\n%s", err, out)
+	for _, more := range [][]string{nil, {"-oneprocess"}} {
+		failed := exec.Command(run, append([]string{"verify", "all", "-driver", "sim", "-ranks", "3"}, more...)...)
+		failed.Env = append(failed.Environ(), "OVGEN_SIM_DEVICES=1")
+		if out, err := failed.CombinedOutput(); err == nil ||
+			strings.Count(string(out), "sim has 1 devices, 3 are needed") != 1 {
+			t.Errorf("%v: trouble is not said once: %v\n%s", more, err, out)
+		}
+	}
+	rank := exec.Command(run, "verify", "all", "-oneprocess")
+	rank.Env = append(rank.Environ(), launch.EnvRank+"=0", launch.EnvSize+"=2")
+	if out, err := rank.CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "-oneprocess starts all ranks itself") {
+		t.Errorf("a rank of a launcher: %v\n%s", err, out)
 	}
 }
 

@@ -23,7 +23,7 @@ type figure struct {
 	Median  float64 `json:"ms"` // of the slowest rank
 	Min     float64 `json:"min"`
 	Max     float64 `json:"max"`
-	// Rates of GPUs; those of the simulator would mean nothing.
+	// Rates of GPUs; the simulator's would mean nothing.
 	TFLOPS     float64 `json:"tflops,omitempty"`     // of one rank
 	Total      float64 `json:"total,omitempty"`      // of all ranks
 	Efficiency float64 `json:"efficiency,omitempty"` // pure / whole, both gated or both not
@@ -33,7 +33,7 @@ type figure struct {
 	Rounds     int     `json:"rounds"`
 }
 
-// figures are those of all series, the pure products' first.
+// figures are the figures of all series, the pure products' first.
 func (l *lab) figures(all []*series) []figure {
 	pure := map[bool]float64{}
 	c, bare := l.collective(l.r.Size())

@@ -23,9 +23,9 @@ const (
 	bucketRows, simulatedBucketRows = 32, 4
 )
 
-// bucketsOf are the shapes of a program's plans: as many numbers of rows as -buckets says, up to m and
-// each but the last a multiple of the ranks.
-func (o *options) bucketsOf(p *harness.Program, onGPU bool) []harness.Shape {
+// bucketShapes are the shapes of a program's plans: as many numbers of rows as -buckets says, up to m
+// and each but the last a multiple of the ranks.
+func (o *options) bucketShapes(onGPU bool) []harness.Shape {
 	most := harness.Shape{M: o.buckets * o.ranks * simulatedBucketRows, K: 64, N: 48}
 	if onGPU {
 		most = harness.Shape{M: o.buckets * o.ranks * bucketRows, K: 8192, N: 8192}
@@ -92,7 +92,7 @@ type standing struct {
 	Bind  spread `json:"bind_us"`
 	Again spread `json:"bind_again_us"`
 	// Replay is the host's part of each layer's first Replay, which captures a graph of the plan's own,
-	// Replayed that of later ones. Both are of the largest bucket.
+	// Replayed the host's part of later ones. Both are of the largest bucket.
 	Replay   spread `json:"first_replay_us"`
 	Replayed spread `json:"replay_us"`
 	// Capture is of all layers and operations in one graph of the caller's, Step a run of it: of each bucket.
@@ -151,8 +151,8 @@ func (r *rank) layers(ctx context.Context) (err error) {
 	return nil
 }
 
-// allocate makes the memory of an operation, as its largest bucket needs it: for each layer what no peer
-// uses and no run writes, and one of the rest.
+// allocate makes the memory of an operation, as its largest bucket needs it: for each layer the buffers
+// that no peer uses and no run writes, and one set of the others.
 func (m *model) allocate(p *harness.Program) error {
 	op := &operation{program: p, layers: make([][]driver.Ptr, m.r.o.layers)}
 	t := m.r.o.typesOf(p)[0]
@@ -351,7 +351,7 @@ func (m *model) close(ctx context.Context) error {
 		}
 	}
 	if m.r.Err() != nil {
-		return nil // the abort has been reported by what it ended
+		return nil // the call that the abort ended has reported it
 	}
 	for _, b := range m.memory {
 		errs = append(errs, b.Close())

@@ -19,8 +19,8 @@ type listed struct {
 	Op      string   `json:"op"`
 	Types   []string `json:"types"`
 	Tensors []placed `json:"tensors"`
-	// Shape and Memory are those of a plan, on each of Size ranks; Refused is why a plan of
-	// the shape can't be made, and then there is no Memory.
+	// Shape and Memory are a plan's, on each of Size ranks; Refused is why a plan of the
+	// shape can't be made, and then there is no Memory.
 	Size    int          `json:"size"`
 	Shape   string       `json:"shape"` // m,k,n
 	Type    string       `json:"type"`

@@ -24,7 +24,7 @@ func listOf(t *testing.T, list []harness.Program, flags ...string) string {
 	return b.String()
 }
 
-// What list says of memory is what Shape.Memory says.
+// list prints the memory that Shape.Memory computes.
 func TestListedMemory(t *testing.T) {
 	p := generated(t, "allgatherlinear")
 	want, err := allgatherlinear.Shape{M: 96, K: 40, N: 56, Type: device.FP32}.Memory(3)
@@ -46,7 +46,7 @@ func TestListedMemory(t *testing.T) {
 	}
 }
 
-// A shape that a program does not take is said, and hides no other program.
+// list reports a shape that a program does not take, and still lists the other programs.
 func TestListedRefusal(t *testing.T) {
 	p, q := generated(t, "allgatherlinear"), generated(t, "allgatherlinear")
 	q.Name, q.Checks = "even", []harness.Divide{{Extent: "M", By: "8"}}

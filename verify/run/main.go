@@ -13,6 +13,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
 	"ovgen/verify/harness"
 )
@@ -52,11 +53,19 @@ func Main(programs []harness.Program, code *driver.Code) int {
 		// The ranks of a launcher read the same line.
 		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0)
 		return exitTrouble
+	case o.devices:
+		if err := o.listDevices(os.Stdout); err != nil {
+			fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
+			return exitTrouble
+		}
+		return exitRight
 	case o.command == "list":
 		o.list(os.Stdout)
 		return exitRight
 	case launch.IsRank():
 		return runRank(o, code)
+	case o.oneProcess:
+		return together(o, code)
 	}
 	return start(o)
 }
@@ -65,7 +74,7 @@ func Main(programs []harness.Program, code *driver.Code) int {
 func start(o *options) int {
 	own := &listener{to: os.Stderr}
 	l := launch.Command{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
-	if _, err := unix.IoctlGetWinsize(int(os.Stderr.Fd()), unix.TIOCGWINSZ); err == nil {
+	if onTerminal() {
 		l.Env = []string{showProgress + "=1"}
 	}
 	err := l.Run(context.Background())
@@ -81,6 +90,35 @@ func start(o *options) int {
 		fmt.Fprintf(os.Stderr, "run: %v\n", failed)
 	}
 	return exitTrouble
+}
+
+// onTerminal reports whether standard error is a terminal.
+func onTerminal() bool {
+	_, err := unix.IoctlGetWinsize(int(os.Stderr.Fd()), unix.TIOCGWINSZ)
+	return err == nil
+}
+
+// together runs all ranks in this process and prints an error that all of them get once.
+func together(o *options, code *driver.Code) int {
+	if onTerminal() {
+		os.Setenv(showProgress, "1")
+	}
+	network := store.Memory()
+	rights := make([]bool, o.ranks)
+	err := group.Each(o.ranks, func(rank int) (err error) {
+		mine := *o
+		mine.seat = &seat{rank, network}
+		rights[rank], err = work(context.Background(), &mine, code)
+		return err
+	})
+	switch {
+	case err != nil:
+		fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
+		return exitTrouble
+	case !rights[0]:
+		return exitWrong
+	}
+	return exitRight
 }
 
 // listener passes on rank 0's standard error and notes whether it printed an error: all

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Without a command there is trouble, as with ovgen without a verb; help is none.
+// Without a command there is trouble, as with ovgen without a verb; help is no trouble.
 func TestStatusWithoutCommand(t *testing.T) {
 	args := os.Args
 	t.Cleanup(func() { os.Args = args })

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/launch"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 	"ovgen/verify/harness"
 )
 
@@ -25,11 +23,12 @@ const usage = `usage: run list [flags]
                                           of one operation and equal placements
        run layers NAME... [flags]         the operations of a model's layers
 
-  -ranks N       ranks to start (4); under torchrun, mpirun or srun there are as many as those start
+  -ranks N       ranks to start (4); torchrun, mpirun and srun set it themselves
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
                  spread; an MLP without F has n*ranks columns between its layers and k at
                  the end; what a program has as a constant, or not at all, is left out
-  -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n; 0 for what is left out)
+  -oneprocess    all ranks in one process, a goroutine each, instead of a process each
+  -shapes LIST   several: "8192,8192,8192;2048,8192,3584" (m,k,n; 0 leaves an extent out)
   -extents LIST  other extents of every shape: "N2=1024,N3=1024" or "F=28672" or "P=512"
   -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
   -driver NAME   auto, cuda or sim (auto: GPUs where there are enough, else the simulator)
@@ -40,6 +39,7 @@ const usage = `usage: run list [flags]
   -json          one line of JSON for each row (verify, bench, tune, list)
 list: the programs, and the memory that a plan of one shape takes on a rank (-ranks, -m, -k,
       -n, -extents, -type)
+  -devices       in their place the devices of the driver (cuda), and what joins them
 verify:
   -iters N       runs of each shape, eager and again replayed (5; on GPUs 50)
   -delays        delay random operations on the device
@@ -64,10 +64,10 @@ type options struct {
 	command   string
 	all       []harness.Program // that the binary holds
 	programs  []harness.Program
-	together  [][]*harness.Program // those of one name argument
+	together  [][]*harness.Program // the programs of one name argument
 	ranks     int
 	shapes    []harness.Shape // without type; empty means the defaults
-	extents   harness.Shape   // values that replace those of every shape
+	extents   harness.Shape   // values that replace every shape's
 	types     []driver.Type
 	driver    string
 	iters     int
@@ -80,9 +80,13 @@ type options struct {
 	rounds    int
 	nosteps   bool
 	long      bool
+	devices   bool
 	layers    int // of a model
 	buckets   int // of rows
 	out, svg  string
+	// oneProcess runs all ranks in this process, where each has a seat.
+	oneProcess bool
+	seat       *seat
 }
 
 var (
@@ -96,6 +100,7 @@ var commands = []string{"list", "verify", "bench", "tune", "trace", "layers"}
 // readBy names the commands that read a flag; a flag that is not here is read by all except
 // list.
 var readBy = map[string][]string{
+	"devices": {"list"}, "driver": commands,
 	"ranks": commands, "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
 	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
 	"straggler": {"verify"},
@@ -189,15 +194,17 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 	f.BoolVar(&o.delays, "delays", false, "")
 	f.BoolVar(&o.straggler, "straggler", false, "")
 	f.BoolVar(&o.nosteps, "nosteps", false, "")
+	f.BoolVar(&o.devices, "devices", false, "")
 	f.IntVar(&o.layers, "layers", 80, "")
 	f.IntVar(&o.buckets, "buckets", 20, "")
+	f.BoolVar(&o.oneProcess, "oneprocess", false, "")
 	f.BoolVar(&o.long, "long", false, "")
 	f.StringVar(&o.out, "o", map[string]string{"tune": "tuning.json", "trace": "trace.json"}[o.command], "")
 	f.StringVar(&o.svg, "svg", "", "")
 	return f
 }
 
-// settle derives what follows from the flags and the environment.
+// settle derives the other options from the flags and the environment.
 func (o *options) settle(f *flag.FlagSet, t *texts) {
 	if p, err := launch.FindPlace(); err == nil && launch.IsRank() { // of as many ranks as were started
 		o.ranks = p.Size
@@ -266,105 +273,6 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 	return nil
 }
 
-// chooseShapes reads the shapes and checks them against the programs. Those not asked for
-// are the defaults, which fit unless -extents changes them.
-func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
-	if one != (harness.Shape{}) {
-		o.shapes = append(o.shapes, one)
-	}
-	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ' ' }) {
-		s, err := parseShape(text)
-		if err != nil {
-			return err
-		}
-		o.shapes = append(o.shapes, s)
-	}
-	if err := o.chooseExtents(extents); err != nil {
-		return err
-	}
-	if (o.command == "trace" || o.command == "layers") && len(o.shapes) > 1 {
-		return fmt.Errorf("%s takes one shape, not %d", o.command, len(o.shapes))
-	}
-	switch o.command {
-	case "list": // prints for each program whether the shape fits
-		return nil
-	case "tune":
-		return o.fitFamilies()
-	}
-	for i := range o.programs {
-		if err := o.fit(&o.programs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fitFamilies checks that, for each shape, one program of each operation takes it: tune
-// leaves the others out.
-func (o *options) fitFamilies() error {
-	for _, f := range families(o.programs) {
-		for _, s := range o.shapes {
-			if s = s.With(o.extents); len(fitting(f, s, o.ranks)) == 0 {
-				return f[0].Fits(s, o.ranks)
-			}
-		}
-	}
-	return nil
-}
-
-// fit checks that one program takes the shapes.
-func (o *options) fit(p *harness.Program) error {
-	shapes := o.shapes
-	if o.command == "layers" && len(shapes) > 0 {
-		shapes = o.bucketsOf(p, false)
-	}
-	if len(shapes) == 0 && o.extents != (harness.Shape{}) {
-		for _, t := range p.Types {
-			shapes = append(shapes, p.VerifyShapes(t, o.ranks, false)...)
-		}
-	}
-	for _, s := range shapes {
-		if err := p.Fits(s.With(o.extents), o.ranks); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// chooseExtents reads "N2=1024,F=28672".
-func (o *options) chooseExtents(list string) error {
-	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
-		name, value, _ := strings.Cut(text, "=")
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 {
-			return fmt.Errorf("-extents %s: %q is not NAME=NUMBER, with a positive number", list, text)
-		}
-		e := schedule.Extent(name)
-		if !slices.Contains(harness.Symbols[3:], e) {
-			return fmt.Errorf("-extents %s: %q is none of %v (m, k and n have flags of their own)", list,
-				name, harness.Symbols[3:])
-		}
-		if !slices.ContainsFunc(o.programs, func(p harness.Program) bool { return p.Measures(e) }) {
-			return fmt.Errorf("-extents %s: no program that was named has an extent %s", list, e)
-		}
-		*o.extents.At(e) = n
-	}
-	return nil
-}
-
-func parseShape(text string) (s harness.Shape, err error) {
-	parts := strings.Split(text, ",")
-	if len(parts) != 3 {
-		return s, fmt.Errorf("shape %q is not m,k,n", text)
-	}
-	for i, to := range []*int{&s.M, &s.K, &s.N} {
-		if *to, err = strconv.Atoi(parts[i]); err != nil {
-			return s, fmt.Errorf("shape %q is not m,k,n: %q is no number", text, parts[i])
-		}
-	}
-	return s, nil
-}
-
 func (o *options) chooseTypes(list string) error {
 	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
 		t, ok := driver.ParseType(text)
@@ -394,6 +302,8 @@ func (o *options) check() error {
 	switch {
 	case o.ranks < 1:
 		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
+	case o.oneProcess && launch.IsRank():
+		return errors.New("-oneprocess starts all ranks itself, and this is one that a launcher has started")
 	case o.iters < 0 || o.rounds < 1:
 		return fmt.Errorf("-iters must be positive")
 	case o.layers < 1 || o.buckets < 1:

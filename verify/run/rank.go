@@ -11,13 +11,20 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
 	"ovgen/verify/harness"
 	"ovgen/verify/inject"
 	"ovgen/verify/trace"
 )
 
-// rank is this process as one rank of a verify or a bench.
+// seat is the place of a rank of one process: its number, and where the ranks meet.
+type seat struct {
+	rank    int
+	network store.Network
+}
+
+// rank is one rank of a verify or a bench.
 type rank struct {
 	harness.Member
 	o      *options
@@ -38,6 +45,9 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 		o.timeout += o.slowest() // every rank of a launch comes to the same
 		c.Timeout = o.timeout
 		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
+	}
+	if s := o.seat; s != nil {
+		c.Rank, c.Size, c.Job, c.Local, c.Network = s.rank, o.ranks, "of one process", true, s.network
 	}
 	switch {
 	case o.command == "layers":
@@ -97,7 +107,7 @@ func (r *rank) close(ctx context.Context) error {
 		errs = append(errs, r.Kernels.Close())
 	}
 	if err := r.Group.Close(ctx); err != nil && r.Group.Err() == nil {
-		errs = append(errs, err) // an abort has been reported by what it ended
+		errs = append(errs, err) // the call that an abort ended has reported it
 	}
 	return errors.Join(errs...)
 }

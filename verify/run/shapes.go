@@ -7,11 +7,11 @@ import (
 	"ovgen/verify/harness"
 )
 
-// shapesOf are the shapes to run with a type, whole: those asked for, or the defaults.
+// shapesOf are the shapes to run with a type, whole: the shapes asked for, or the defaults.
 func (o *options) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harness.Shape {
 	list := o.shapes
 	if o.command == "layers" {
-		list = o.bucketsOf(p, onGPU)
+		list = o.bucketShapes(onGPU)
 	}
 	if len(list) == 0 && o.command == "bench" {
 		list = p.BenchShapes(o.ranks, onGPU)

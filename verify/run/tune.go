@@ -13,8 +13,8 @@ import (
 	"ovgen/verify/harness"
 )
 
-// families are the programs that compute the same from the same buffers, by the
-// operation's name: that of the first. Those that are slow on purpose are left out.
+// families are the programs that compute the same from the same buffers, by the operation's
+// name: the first program's. Programs that are slow on purpose are left out.
 func families(programs []harness.Program) [][]*harness.Program {
 	var list []*harness.Program
 	for i := range programs {

@@ -12,26 +12,33 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// TestTuneAndTrace runs the commands in processes.
-func TestTuneAndTrace(t *testing.T) {
+// command runs a command in a process, in a folder.
+func command(t *testing.T, dir, args string) ([]byte, error) {
+	t.Helper()
 	run, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	command := func(args string) string {
-		t.Helper()
-		c := exec.Command(run, strings.Fields(args)...)
-		c.Dir = dir
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("run %s: %v\n%s", args, err, out)
-		}
-		return string(out)
+	c := exec.Command(run, strings.Fields(args)...)
+	c.Dir = dir
+	return c.CombinedOutput()
+}
+
+// succeed runs a command that has no error and returns its output.
+func succeed(t *testing.T, dir, args string) string {
+	t.Helper()
+	out, err := command(t, dir, args)
+	if err != nil {
+		t.Fatalf("run %s: %v\n%s", args, err, out)
 	}
+	return string(out)
+}
+
+func TestTuneCommand(t *testing.T) {
+	dir := t.TempDir()
 	for _, more := range []string{"", " allgatherlinearput"} { // the second finds the file of the first
-		out := command("tune allgatherlinear linearreducescatter -driver sim -ranks 2 -iters 1 -type bf16 " +
-			"-shapes 8,8,8" + more)
+		out := succeed(t, dir, "tune allgatherlinear linearreducescatter -driver sim -ranks 2 -iters 1 -type bf16 "+
+			"-shapes 8,8,8"+more)
 		table, err := plan.ReadTuning(filepath.Join(dir, "tuning.json"))
 		if err != nil || len(table.Entries) != 2 || table.Entries[0].Operation == table.Entries[1].Operation {
 			t.Fatalf("%+v, %v\n%s", table, err, out)
@@ -43,14 +50,15 @@ func TestTuneAndTrace(t *testing.T) {
 			}
 		}
 	}
-	// What does not take a shape is left out, and the operation keeps its name.
-	out := command("tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 -shapes " +
+	// A schedule that does not take the shape is left out, and the operation keeps its name.
+	out := succeed(t, dir, "tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 "+
+		"-shapes "+
 		"15,8,8 -o other.json -json")
 	if want := `{"operation":"linearallreduce","gpu":"simulated device","ranks":2,` +
 		`"shape":"M 15, K 8, N 8, bf16","program":"linearallreduceoneshot",`; !strings.Contains(out, want) {
 		t.Errorf("no %s in\n%s", want, out)
 	}
-	out = command("tune allgathergateup -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8 -extents " +
+	out = succeed(t, dir, "tune allgathergateup -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8 -extents "+
 		"N2=24 -o other.json -json")
 	if want := `"shape":"M 8, K 8, N 8, N2 24, bf16"`; !strings.Contains(out, want) {
 		t.Errorf("no %s in\n%s", want, out)
@@ -58,14 +66,15 @@ func TestTuneAndTrace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tuning.json"), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(run,
-		strings.Fields("tune allgatherlinear -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8")...)
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "make it again with run tune") {
-		t.Errorf("a broken file: %v\n%s", err, out)
+	broken, err := command(t, dir, "tune allgatherlinear -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8")
+	if err == nil || !strings.Contains(string(broken), "make it again with run tune") {
+		t.Errorf("a broken file: %v\n%s", err, broken)
 	}
+}
 
-	command("trace allgatherlinear linearreducescatter -driver sim -ranks 2 -shapes 8,8,8 -svg picture.svg")
+func TestTraceCommand(t *testing.T) {
+	dir := t.TempDir()
+	succeed(t, dir, "trace allgatherlinear linearreducescatter -driver sim -ranks 2 -shapes 8,8,8 -svg picture.svg")
 	for name, products := range map[string]int{"allgatherlinear": 4, "linearreducescatter": 4} {
 		text, err := os.ReadFile(filepath.Join(dir, name+".trace.json"))
 		if err != nil {

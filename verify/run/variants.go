@@ -35,8 +35,8 @@ type variant struct {
 // plan: the variant does all of the work.
 func (v variant) plan() bool { return v.program != nil }
 
-// lab is what the variants of one shape work on: programs of one operation that
-// place their tensors equally.
+// lab is the data of all variants of one shape: programs of one operation that place their
+// tensors equally.
 type lab struct {
 	*harness.Tensors
 	r        *rank
@@ -145,7 +145,7 @@ func (l *lab) free(ctx context.Context) error {
 	return errors.Join(append(errs, l.Tensors.Free())...)
 }
 
-// variants are those to compare, the pure products first.
+// variants are the variants to compare, the pure products first.
 func (l *lab) variants(ctx context.Context) ([]variant, error) {
 	var list []variant
 	if len(l.tasks) > 0 {

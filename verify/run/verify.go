@@ -20,8 +20,8 @@ const (
 	modeReal     = "real"
 )
 
-// verify runs every program in every type and shape, in each mode, and prints
-// the table; of one that fails, what came before it too.
+// verify runs every program in every type and shape, in each mode, and prints the table;
+// where a run fails, also the runs before it.
 func (r *rank) verify(ctx context.Context) (right bool, err error) {
 	var rows []row
 	defer func() {
@@ -140,8 +140,8 @@ func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mism
 	return c.Equal(in, s)
 }
 
-// start runs the plan once: after the work of s, or, replayed, on its own. Of the replayed
-// runs every second is a Replay on s.
+// start runs the plan once: after the work of s, or, replayed, on its own. Every second
+// replayed run is a Replay on s.
 func (c *checker) start(ctx context.Context, mode string, s driver.Stream) error {
 	if mode != modeReplayed && mode != modeOwn {
 		return c.plan.Enqueue(s)

@@ -62,8 +62,8 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 	return nil
 }
 
-// operand is the rank's part of a tensor where that is what is needed, else more
-// of it, made once and filled.
+// operand is the rank's part of a tensor where no more is needed, else more of it, made
+// once and filled.
 func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in map[string]reference.Input,
 	s driver.Stream) (driver.Ptr, error) {
 	if l.Parts[name].Count == elements {
@@ -115,9 +115,9 @@ func (l *lab) chunks(s driver.Stream) error {
 	return nil
 }
 
-// pulls are the bytes that a run gets from each peer at least: the peer's part of
-// what is gathered, and of partial results those of this rank's share, which an
-// all-reduce gathers again.
+// pulls are the bytes that a run gets from each peer at least: the peer's part of a
+// gathered operand, and the partial results of this rank's share, which an all-reduce
+// gathers again.
 func (l *lab) pulls() (bytes []int64) {
 	if l.Program.Bare() || l.r.Size() == 1 {
 		return nil
@@ -145,8 +145,8 @@ func (l *lab) pulls() (bytes []int64) {
 	return bytes
 }
 
-// keeps reports whether a rank needs its own part of an operand only: what it makes of it is for
-// its own part of what follows.
+// keeps reports whether a rank needs its own part of an operand only: the result is its own part
+// of a later operand or of an output.
 func (l *lab) keeps(o schedule.Op, name string) bool {
 	return name != o.In[0] && slices.Contains(l.Problem.Hidden(), o.Out)
 }

@@ -104,8 +104,8 @@ func watchGraph(e *env, l *layer) error {
 	return errors.Join(err, s.Synchronize(), graph.Close(), s.Close())
 }
 
-// hanging makes a scenario of each hang: every rank gets a typed error in time
-// that says why; memory stays usable, and those that live join again.
+// hanging makes a scenario of each hang: every rank gets a typed error in time that says
+// why; memory stays usable, and the ranks that live join again.
 func hanging(name string) func(e *env) error {
 	h := hangs[name]
 	return func(e *env) error {
@@ -285,7 +285,7 @@ func captureThroughAbort(e *env) error {
 // anywhere aborts, or kills a rank, at a random moment of a busy group: a run
 // that reports success has the right bits, and everyone learns of the end.
 func anywhere(e *env) error {
-	victim, kills := e.random.IntN(e.size), e.random.IntN(2) == 0
+	victim, kills := e.random.IntN(e.size), e.random.IntN(2) == 0 && !e.config.Local
 	after := time.Duration(e.random.IntN(2000)) * time.Microsecond
 	return e.with("", func(g *group.Group, l *layer) error {
 		if e.rank == victim {

@@ -13,7 +13,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// since is what a cache did after before.
+// since is the difference between two counts of a cache.
 func since(g *group.Group, before ipc.Counters) ipc.Counters {
 	c := g.Imports().Counters()
 	return ipc.Counters{Messages: c.Messages - before.Messages, Bytes: c.Bytes - before.Bytes,
@@ -29,6 +29,9 @@ func bindAgain(e *env) error {
 			return fmt.Errorf("a plan opened %d handles, want 2 a peer", c.Opens)
 		}
 		two, err := device.Alloc(d, 2*(rows+256))
+		if err == nil {
+			err = e.made(g)
+		}
 		if err != nil {
 			return err
 		}
@@ -61,7 +64,7 @@ func bindAgain(e *env) error {
 		if err := l.bind(e, l.a.Ptr()); err != nil {
 			return err
 		}
-		if err := two.Close(); err != nil {
+		if err := errors.Join(two.Close(), e.made(g)); err != nil {
 			return err
 		}
 		return reborn(e, g, l)
@@ -157,6 +160,9 @@ func bindAlone(e *env) error {
 		}
 		other, err := device.Alloc(g.Driver(), l.a.Bytes())
 		if err != nil {
+			return err
+		}
+		if err := e.made(g); err != nil {
 			return err
 		}
 		began := time.Now()

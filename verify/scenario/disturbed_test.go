@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/inject"
 )
 
-// decorate puts a filter around this rank's driver, on top of what is there.
+// decorate puts a filter around this rank's driver, on top of the filters it has.
 func (e *env) decorate(before func(inject.Call) error) {
 	if e.seeded {
 		f := inject.New(e.config.Driver)
@@ -74,7 +74,7 @@ func killedAnywhere(e *env) error {
 
 var errInjected = errors.New("an injected failure")
 
-// failingCalls are what an injected failure hits, with how often each is made
+// failingCalls are the calls in which failures are injected, and how often each is made
 // until a few runs are done.
 var failingCalls = []struct {
 	name string

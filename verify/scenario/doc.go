@@ -2,8 +2,8 @@
 // packages: on the caller's streams, when bound again, in many plans and groups,
 // and when a run must end by force. A scenario is one function that every rank
 // runs. Its tests run it in the seeded simulator, where a seed picks the order of
-// all that happens; in processes, the test binary being its own ranks; and on
-// GPUs:
+// all that happens; in processes, the test binary being its own ranks; with all
+// ranks in one process; and on GPUs, where -oneprocess leaves the processes out:
 //
 //	go test -c -o scenario.test ./verify/scenario
 //	./scenario.test -test.run TestProcesses -driver cuda -ranks 4

@@ -16,20 +16,20 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// scenario is what every rank does; an error of any rank fails it.
+// scenario is a function that every rank runs; an error of any rank fails it.
 type scenario struct {
-	name string
-	run  func(e *env) error
-	size int  // the only number of ranks it runs on; 0: any
-	solo bool // in the seeded simulator only
-	many int  // seeds; 0: a few in the simulator, one in processes
-	// parted: in processes only, and one of them is killed.
-	parted bool
+	name   string
+	run    func(e *env) error
+	size   int  // the only number of ranks it runs on; 0: any
+	solo   bool // in the seeded simulator only
+	many   int  // seeds; 0: a few in the simulator, one in processes
+	parted bool // in processes, or one process, of their own only
+	kills  bool // one of the processes: its ranks can't be in one
 	// clean: nothing is aborted, so the simulator must find no race.
 	clean bool
 }
 
-// env is what a scenario gets on a rank.
+// env is the state of a scenario on one rank.
 type env struct {
 	context.Context
 	rank, size int
@@ -47,6 +47,19 @@ type env struct {
 func newEnv(ctx context.Context, rank, size int, seed uint64) *env {
 	return &env{Context: ctx, rank: rank, size: size, seed: seed,
 		random: rand.New(rand.NewPCG(seed, 1)), own: rand.New(rand.NewPCG(seed, uint64(rank)+2))}
+}
+
+// open sees the device that a join has opened.
+func (e *env) open(d driver.Driver) driver.Driver {
+	e.raw, e.onGPU = d, d.Name() == "cuda"
+	return d
+}
+
+// made returns when all ranks have made and freed their buffers: in one process that may wait for the runs of others
+// (see group.JoinAll), which must not wait for a rank that has yet to do so.
+func (e *env) made(g *group.Group) error {
+	_, err := g.Gather(e, "the buffers are made", nil)
+	return err
 }
 
 // timeout of groups: short, so that what hangs ends in time.

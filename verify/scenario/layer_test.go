@@ -20,12 +20,18 @@ type layer struct {
 	d             driver.Driver
 	s             allgatherlinear.Shape
 	a, b, bias, c *device.Buffer
-	which         int   // of the layers' weights
-	others        []own // of turn
+	all           []own // of the layers, made at once: see group.JoinAll
+	which         int   // of them, whose b and c are bound
 }
 
-// own is what no peer uses of a layer.
+// own is the memory of a layer that no peer uses.
 type own struct{ b, c *device.Buffer }
+
+// extent is a buffer to make, of so many elements.
+type extent struct {
+	to    **device.Buffer
+	count int
+}
 
 // shape is small; rows a rank are no multiple of 8.
 func shape(size int) allgatherlinear.Shape {
@@ -35,21 +41,26 @@ func shape(size int) allgatherlinear.Shape {
 // newLayer makes a plan and binds it.
 func newLayer(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*layer, error) {
 	l := &layer{g: g, d: g.Driver(), s: s}
-	for _, x := range []struct {
-		to    **device.Buffer
-		count int
-	}{{&l.a, s.M / g.Size() * s.K}, {&l.b, s.N * s.K}, {&l.bias, s.N}, {&l.c, s.M * s.N}} {
+	l.all = make([]own, layers)
+	memory := []extent{{&l.a, s.M / g.Size() * s.K}, {&l.bias, s.N}}
+	for i := range l.all {
+		memory = append(memory, extent{&l.all[i].b, s.N * s.K}, extent{&l.all[i].c, s.M * s.N})
+	}
+	for _, x := range memory {
 		b, err := device.Alloc(l.d, int64(x.count)*s.Type.Size())
 		if err != nil {
 			return nil, err
 		}
 		*x.to = b
 	}
-	if err := errors.Join(l.set(l.b.Ptr(), l.weights(), 0, s.N*s.K),
-		l.set(l.bias.Ptr(), l.biases(), 0, s.N)); err != nil {
+	err := l.set(l.bias.Ptr(), l.biases(), 0, s.N)
+	for i := range l.all {
+		l.which, l.b, l.c = i, l.all[i].b, l.all[i].c
+		err = errors.Join(err, l.set(l.b.Ptr(), l.weights(), 0, s.N*s.K))
+	}
+	if l.which, l.b, l.c = 0, l.all[0].b, l.all[0].c; err != nil {
 		return nil, err
 	}
-	var err error
 	if l.Plan, err = allgatherlinear.New(ctx, g, s); err != nil {
 		return nil, err
 	}
@@ -63,28 +74,10 @@ func (l *layer) bind(ctx context.Context, a driver.Ptr) error {
 // layers is how many there are for turn.
 const layers = 3
 
-// turn binds the plan to the weights and the output of one of its layers: a local Bind, but for memory
-// that it allocates the first time.
+// turn binds the plan to the weights and the output of one of its layers: a local Bind.
 func (l *layer) turn(ctx context.Context, which int) error {
-	for len(l.others) < layers {
-		x, at := own{l.b, l.c}, len(l.others)
-		if at > 0 {
-			var err error
-			if x.b, err = device.Alloc(l.d, l.b.Bytes()); err != nil {
-				return err
-			}
-			if x.c, err = device.Alloc(l.d, l.c.Bytes()); err != nil {
-				return errors.Join(err, x.b.Close())
-			}
-		}
-		l.others = append(l.others, x)
-		l.which = at
-		if err := l.set(x.b.Ptr(), l.weights(), 0, l.s.N*l.s.K); err != nil {
-			return err
-		}
-	}
 	l.which = which % layers
-	l.b, l.c = l.others[l.which].b, l.others[l.which].c
+	l.b, l.c = l.all[l.which].b, l.all[l.which].c
 	return l.bind(ctx, l.a.Ptr())
 }
 
@@ -94,12 +87,10 @@ func (l *layer) free(ctx context.Context) error {
 	if l.g.Err() != nil {
 		err = nil // the abort, which somebody has seen
 	}
-	for _, x := range l.others {
-		if x.c != l.c {
-			err = errors.Join(err, x.b.Close(), x.c.Close())
-		}
+	for _, x := range l.all {
+		err = errors.Join(err, x.b.Close(), x.c.Close())
 	}
-	return errors.Join(err, l.a.Close(), l.b.Close(), l.bias.Close(), l.c.Close())
+	return errors.Join(err, l.a.Close(), l.bias.Close())
 }
 
 // rows are A under a seed; weights and biases are this rank's own.

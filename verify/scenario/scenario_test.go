@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
@@ -39,20 +39,26 @@ var scenarios = []scenario{
 	{name: "no deadline", run: hanging("no deadline")},
 	{name: "watched graph", run: hanging("watched graph")},
 	{name: "asked for", run: hanging("asked for")},
-	{name: "killed", run: hanging("killed")},
+	{name: "killed", run: hanging("killed"), kills: true},
 	{name: "left", run: hanging("left")},
 	{name: "another order of plans", run: otherOrder},
 	{name: "2000 runs after a wait", run: manyWaiting},
 	{name: "captured through an abort", run: captureThroughAbort},
-	{name: "killed anywhere", run: killedAnywhere, parted: true, many: 6},
+	{name: "killed anywhere", run: killedAnywhere, parted: true, kills: true, many: 6},
 	{name: "failing calls", run: failing, solo: true, many: 100},
 	{name: "abort anywhere", run: anywhere, solo: true, many: 300},
 	{name: "abort anywhere in a kernel", run: shotAnywhere, solo: true, many: 300},
+	{name: "collectives", run: collectives, clean: true},
+	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
+	{name: "late for collectives", run: collectiveLate},
+	{name: "killed in collectives", run: collectivesKilled, parted: true, many: 2},
+	{name: "collectives in a graph through an abort", run: collectiveKept, solo: true},
 }
 
 var (
 	driverFlag = flag.String("driver", "sim", "of TestProcesses: sim or cuda")
 	ranksFlag  = flag.Int("ranks", 3, "of TestProcesses")
+	oneFlag    = flag.Bool("oneprocess", false, "TestProcesses with all ranks in one process only")
 	seedFlag   = flag.Uint64("seed", 0, "the one seed to run with; 0: several")
 )
 
@@ -88,18 +94,14 @@ func runRank(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e := newEnv(ctx, rank, size, seed)
-	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout,
-		Decorate: func(d driver.Driver) driver.Driver {
-			e.raw, e.onGPU = d, d.Name() == "cuda"
-			return d
-		}}
+	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout, Decorate: e.open}
 	return scenarios[i].run(e)
 }
 
 // arena is enough for the shapes of this package.
 const arena = 1 << 20
 
-// TestProcesses runs the scenarios with a process a rank.
+// TestProcesses runs the scenarios with a process a rank, and with all ranks in this process.
 func TestProcesses(t *testing.T) {
 	for _, s := range scenarios {
 		ranks := *ranksFlag
@@ -109,19 +111,52 @@ func TestProcesses(t *testing.T) {
 		if s.solo || s.size > *ranksFlag && *driverFlag == "cuda" {
 			continue
 		}
-		t.Run(fmt.Sprintf("%s, %d ranks", s.name, ranks), func(t *testing.T) {
-			seeds := uint64(1)
-			if s.parted {
-				seeds = uint64(s.many)
-			}
-			for seed := range seeds {
-				if *seedFlag != 0 {
-					processes(t, s, ranks, *seedFlag)
-					break
+		name := fmt.Sprintf("%s, %d ranks", s.name, ranks)
+		if !*oneFlag {
+			t.Run(name, func(t *testing.T) { seeds(t, s, ranks, processes) })
+		}
+		if !s.kills {
+			t.Run(name+", one process", func(t *testing.T) {
+				if *driverFlag == "sim" { // which has devices for all
+					t.Parallel()
 				}
-				processes(t, s, ranks, seed+1)
-			}
-		})
+				seeds(t, s, ranks, oneProcess)
+			})
+		}
+	}
+}
+
+// seeds runs a scenario with each of its seeds.
+func seeds(t *testing.T, s scenario, ranks int, run func(t *testing.T, s scenario, ranks int, seed uint64)) {
+	n := uint64(1)
+	if s.parted {
+		n = uint64(s.many)
+	}
+	for seed := range n {
+		if *seedFlag != 0 {
+			run(t, s, ranks, *seedFlag)
+			break
+		}
+		run(t, s, ranks, seed+1)
+	}
+}
+
+// oneProcess runs a scenario once with a goroutine a rank, in real time.
+func oneProcess(t *testing.T, s scenario, ranks int, seed uint64) {
+	network := store.Memory()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := simtest.Each(ranks, func(r int) error {
+		e := newEnv(ctx, r, ranks, seed)
+		e.config = group.Config{Job: "scenario", Arena: arena, Timeout: timeout, Backend: *driverFlag, Local: true,
+			Network: network, Decorate: e.open}
+		if err := s.run(e); err != nil {
+			return fmt.Errorf("seed %d, rank %d of %d: %w", seed, r, ranks, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -144,10 +179,11 @@ func processes(t *testing.T, s scenario, ranks int, seed uint64) {
 	}
 }
 
-// succeeded is what a rank says at its end.
+// succeeded is the line that a rank prints at its end.
 const succeeded = "succeeded"
 
-// TestSeeded runs the scenarios in the simulator, in orders picked by seeds.
+// TestSeeded runs the scenarios in the simulator, in orders picked by seeds. Every second seed has its ranks in
+// one process.
 func TestSeeded(t *testing.T) {
 	for _, s := range scenarios {
 		if s.parted {
@@ -157,6 +193,9 @@ func TestSeeded(t *testing.T) {
 			seeds := max(s.many, 3)
 			if testing.Short() {
 				seeds = min(seeds, 20)
+			}
+			if os.Getenv("OVGEN_SOAK") != "" {
+				seeds *= 10
 			}
 			for seed := range uint64(seeds) {
 				size := 2 + int(seed)%3
@@ -189,6 +228,7 @@ func seeded(t *testing.T, s scenario, size int, seed uint64) {
 			e := newEnv(t.Context(), r, size, seed)
 			e.seeded, e.net, e.raw, e.config = true, &wire{Network: node.Network}, ranks[r].Driver, ranks[r]
 			e.config.Arena, e.config.Timeout, e.config.Network = arena, timeout, e.net
+			e.config.Local = seed%2 == 0 && !s.kills
 			if err := s.run(e); err != nil {
 				return fmt.Errorf("seed %d, rank %d of %d: %w", seed, r, size, err)
 			}

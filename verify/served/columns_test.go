@@ -46,7 +46,7 @@ var columns = []declared{
 		served},
 	{"C23", "constants", linear("A[M/D 8192] B[3584 8192] C[M:D 3584]"), served},
 	{"C24", "fixed mesh", linear("A[M/4 K] B[N K] C[M:4 N]"),
-		at("Tensors[0].Axes[0].Outer[0].Count", "an axis is sharded over the whole mesh D, not \"4\"")},
+		at("Tensors[0].Axes[0].Outer[0].Count", "an axis is sharded over the mesh D, not \"4\"")},
 	{"C25", "batch", linear("A[4 M/D K] B[N K] C[4 M:D N]"), owed("Tensors[0].Axes", "3 axes where 2 are needed")},
 	{"C26", "batch split", linear("A[M*4/D K] B[N K] C[M*4:D N]"),
 		owed("Tensors[2]", "no communication leads from A [4, DIDx(D), M/(4*D), K] to C [4, Stream(D),")},

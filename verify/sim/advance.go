@@ -43,8 +43,8 @@ func (w *World) due(o *op) time.Duration {
 	return o.began + time.Duration(part*float64(o.length))
 }
 
-// begin is step 0: the operation's place in the order of things is fixed and
-// what it will touch is checked.
+// begin is step 0: the operation's place in the order is fixed and its accesses are
+// checked.
 func (w *World) begin(o *op) {
 	o.started, o.began, o.steps = true, w.now(), 2
 	w.follow(o)
@@ -64,12 +64,14 @@ func (w *World) begin(o *op) {
 		w.beginKernel(o)
 	case launchGraph:
 		w.beginGraph(o)
+	case collective:
+		w.beginCollective(o)
 	}
 	o.length = w.cost(o)
 }
 
-// follow orders the operation after what its stream, the host or its
-// predecessors in a graph have done.
+// follow orders the operation after the work that its stream, the host or its predecessors
+// in a graph have done.
 func (w *World) follow(o *op) {
 	if w.cfg.NoRaces {
 		return
@@ -92,7 +94,7 @@ func (w *World) follow(o *op) {
 func (w *World) cost(o *op) (d time.Duration) {
 	k := &w.cfg.Costs
 	switch {
-	case (o.kind == copyMemory || o.kind == copyIn || o.kind == copyOut) && k.Copy > 0:
+	case (o.kind == copyMemory || o.kind == copyIn || o.kind == copyOut || o.kind == collective) && k.Copy > 0:
 		d = time.Duration(float64(o.bytes) / k.Copy * float64(time.Second))
 	case o.kind == matmul && k.Matmul > 0:
 		d = time.Duration(2 * float64(o.desc.M) * float64(o.desc.N) * float64(
@@ -117,6 +119,8 @@ func (w *World) perform(o *op) bool {
 		w.batchItem(o)
 	case matmul:
 		w.matmulStep(o)
+	case collective:
+		return w.collectiveStep(o)
 	case launchKernel:
 		return w.resumeKernel(o)
 	}
@@ -134,6 +138,8 @@ func (w *World) finish(o *op) {
 		}
 	case launchGraph:
 		w.finishGraph(o)
+	case collective:
+		w.endCollective(o)
 	}
 	w.drop(o)
 	if o.at != nil {

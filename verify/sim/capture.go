@@ -15,12 +15,15 @@ type capture struct {
 	ended   bool
 }
 
-// node is a captured operation and those it comes after.
+// node is a captured operation and the operations it comes after.
 type node struct {
 	task
 	index int
 	deps  []*node
 }
+
+// work is what the node does.
+func (n *node) work() *task { return &n.task }
 
 // graph is captured work.
 type graph struct{ nodes []*node }
@@ -133,6 +136,7 @@ func (c *Context) StreamEndCapture(h driver.Stream) (driver.Graph, error) {
 	}
 	g := driver.Graph(c.world.handle())
 	c.graphs[g] = &graph{p.nodes}
+	holdComms(p.nodes, (*node).work, 1)
 	return g, nil
 }
 

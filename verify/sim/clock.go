@@ -35,7 +35,7 @@ func (c *clock) tick(strand int) {
 
 func (c clock) epoch(strand int) epoch { return epoch{int32(strand), c[strand]} }
 
-// knows reports whether what e names is ordered before the clock's owner.
+// knows reports whether the access of e is ordered before the clock's owner.
 func (c clock) knows(e epoch) bool {
 	return int(e.strand) < len(c) && c[e.strand] >= e.tick
 }

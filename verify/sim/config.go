@@ -41,8 +41,8 @@ type Config struct {
 	Trace func(Moment)
 }
 
-// Costs say how long operations take in virtual time. Between its start and its
-// end an operation's moments come in random order with those of others.
+// Costs say how long operations take in virtual time. Between its start and its end an
+// operation's moments come in random order with other operations'.
 type Costs struct {
 	Step   time.Duration // from one moment to the next, on average; 1 us if zero
 	Copy   float64       // bytes a second; zero: no time

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"ovgen/runtime/driver"
 )
@@ -16,6 +17,7 @@ type Context struct {
 	fault   error // sticky: every later call answers with it
 	used    int64 // bytes of device memory
 
+	peers                    []*Context // of this process, whose memory this one may use
 	space                    space
 	live                     []*mapping // by address
 	recent                   driver.Ptr // the address freed last
@@ -31,9 +33,14 @@ type Context struct {
 	modules                  map[driver.Module]*module
 	functions                map[driver.Function]*function
 	products                 map[driver.Product]*driver.MatmulDesc
+	comms                    map[driver.Comm]*communicator
+	boards                   []*shared // that this rank made ids of
 }
 
-var _ driver.Driver = (*Context)(nil)
+var (
+	_ driver.Driver      = (*Context)(nil)
+	_ driver.Collectives = (*Context)(nil)
+)
 
 // enter locks the world for a call; with an error it is not locked.
 func (c *Context) enter(call string) error {
@@ -81,19 +88,36 @@ func (c *Context) idle() bool {
 }
 
 // enterIdle is enter for a call that may synchronise the device.
-func (c *Context) enterIdle(call string) error {
+func (c *Context) enterIdle(call string) error { return c.enterWhen(call, c.idle) }
+
+// enterQuiet is enter for a call that may also synchronise the devices with access to this one:
+// it changes what is mapped there.
+func (c *Context) enterQuiet(call string) error { return c.enterWhen(call, c.quiet) }
+
+func (c *Context) enterWhen(call string, still func() bool) error {
 	if err := c.enter(call); err != nil {
 		return err
 	}
 	if c.world.cfg.FreeCalls {
 		return nil
 	}
-	if err := c.await(call, c.idle); err != nil {
+	if err := c.await(call, still); err != nil {
 		c.leave()
 		return err
 	}
 	c.learnAll()
 	return nil
+}
+
+// quiet reports whether nothing is enqueued here and on the devices that have access to
+// this one, on which its memory is mapped too.
+func (c *Context) quiet() bool {
+	for _, o := range c.world.contexts {
+		if (o == c || slices.Contains(o.peers, c)) && !o.idle() {
+			return false
+		}
+	}
+	return true
 }
 
 // learnAll adds the completed work of all streams to the host's knowledge.
@@ -152,6 +176,30 @@ func (c *Context) DeviceGetP2PAttribute(a driver.P2PAttribute, peer driver.UUID)
 	return 0, fmt.Errorf("look for device %x: %w", peer, driver.ErrPeerInvisible)
 }
 
+// Context is a number that no other context of this machine has.
+func (c *Context) Context() uintptr { return uintptr(c.id) }
+
+// CtxEnablePeerAccess follows Config.PeerAccess. It takes contexts of this process only.
+func (c *Context) CtxEnablePeerAccess(peer uintptr) error {
+	const call = "cuCtxEnablePeerAccess"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	i := slices.IndexFunc(c.world.contexts, func(o *Context) bool { return !o.closed && uintptr(o.id) == peer })
+	if i < 0 || c.world.contexts[i] == c {
+		return fail(call, invalidContext)
+	}
+	p := c.world.contexts[i]
+	if f := c.world.cfg.PeerAccess; p.ordinal == c.ordinal || f != nil && !f(c.ordinal, p.ordinal) {
+		return fail(call, peerUnsupported)
+	}
+	if !slices.Contains(c.peers, p) {
+		c.peers = append(c.peers, p)
+	}
+	return nil
+}
+
 // CtxSynchronize waits until no work is enqueued.
 func (c *Context) CtxSynchronize() error {
 	const call = "cuCtxSynchronize"
@@ -166,8 +214,8 @@ func (c *Context) CtxSynchronize() error {
 	return nil
 }
 
-// Close drops enqueued work and releases all memory. Peers keep what they imported. It
-// doesn't wait for blocked streams.
+// Close drops enqueued work and releases all memory. Peers keep their imports. It doesn't
+// wait for blocked streams.
 func (c *Context) Close() error {
 	w := c.world
 	w.mu.Lock()
@@ -185,10 +233,17 @@ func (c *Context) Close() error {
 	for len(c.live) > 0 {
 		c.unmap(c.live[0])
 	}
+	for _, m := range c.comms {
+		m.close()
+	}
+	for _, b := range c.boards {
+		b.close()
+	}
 	c.space.release()
 	w.changed.Broadcast()
 	if w.real {
-		w.closed = true
+		w.contexts = slices.DeleteFunc(w.contexts, func(o *Context) bool { return o == c })
+		w.closed = len(w.contexts) == 0
 		w.wake()
 	}
 	return nil

@@ -8,10 +8,10 @@
 // orders, also when they did not meet (World.Races). In a testing/synctest
 // bubble the clock is virtual and moves only when every rank is blocked.
 //
-// Process mode: the backend "sim" (driver.Register) opens one rank a process,
-// for launch, IPC and killed peers. Memory is shared through memfds. It runs in
-// real time: it has no seed, can't be repeated and reports no race, since it
-// sees one rank only.
+// Process mode: the backend "sim" (driver.Register) opens the devices of one process,
+// for launch, IPC and killed peers. Memory is shared through memfds, or between the devices
+// of the process by peer access. It runs in real time: it has no seed, can't be repeated and
+// reports no race, since it may see one rank only.
 //
 // A host that has seen an access complete is taken to tell all other hosts: the
 // messages between ranks are not seen here. So a race is found unless a host

@@ -13,7 +13,7 @@ struct ovgen_dim {
   unsigned x, y, z;
 };
 
-/* What a GPU has and a host has not: the built-in variables of the thread that runs, and calls. */
+/* The built-in variables of the running thread and the calls that a GPU has and a host has not. */
 struct ovgen_engine {
   struct ovgen_dim threadIdx, blockIdx, blockDim, gridDim;
   void (*sync_threads)(void);

@@ -1,8 +1,8 @@
 // The engine of the simulator. A thread of a kernel runs on a fiber until it has to wait, for a
 // word or for the rest of its block; the threads after it get other fibers. A launch's seed picks
 // how many of its blocks are there at a time, which thread goes on when, and where the launch
-// pauses for the other ranks. The orderings of PTX become those of the host's processor and are
-// not tested here.
+// pauses for the other ranks. The orderings of PTX become the host processor's and are not tested
+// here.
 
 #include "engine.h"
 
@@ -29,7 +29,7 @@ typedef ovgen_dim Dim;
 std::mutex running;
 int live;
 
-// What packages get: the built-in variables say which thread runs.
+// The part that packages see: the built-in variables say which thread runs.
 extern ovgen_engine engine;
 
 struct Launch;
@@ -209,7 +209,7 @@ bool ready(Fiber *f)
 }
 
 // ----------------------------------------------------------------------------
-// What kernels call
+// Calls of kernels
 
 // A thread that looks again at a word that was not 1 spins on it.
 unsigned load_acquire(const unsigned *word)
@@ -362,7 +362,7 @@ bool start_threads(Launch *l)
 }  // namespace
 
 // ----------------------------------------------------------------------------
-// What the simulator calls
+// Calls of the simulator
 
 const ovgen_kernel *engine_load(void *kernels)
 {

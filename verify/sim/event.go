@@ -12,7 +12,7 @@ type event struct {
 	timing  bool
 	last    *eventRecord
 	capture *capture // of the last record, where it was captured
-	tail    []*node  // what that record comes after
+	tail    []*node  // the nodes before that record
 }
 
 // eventRecord is one record of an event. Its holders are counted.
@@ -89,19 +89,30 @@ func (c *Context) EventDestroy(h driver.Event) error {
 	return nil
 }
 
-// EventRecordWithFlags records what the stream holds; External only in a capture.
+// eventOn finds the event and the stream of a call. External is for streams in capture only.
+func (c *Context) eventOn(call string, h driver.Event, sh driver.Stream, f driver.EventFlags) (*event, *stream,
+	error) {
+	e, s := c.events[h], c.streams[sh]
+	switch {
+	case e == nil || s == nil:
+		return nil, nil, fail(call, invalidHandle)
+	case f > driver.External || f == driver.External && s.capture == nil:
+		return nil, nil, fail(call, invalidValue)
+	}
+	return e, s, nil
+}
+
+// EventRecordWithFlags marks the work on the stream; External only in a capture.
 func (c *Context) EventRecordWithFlags(h driver.Event, sh driver.Stream, f driver.EventFlags) error {
 	const call = "cuEventRecordWithFlags"
 	if err := c.enter(call); err != nil {
 		return err
 	}
 	defer c.leave()
-	e, s := c.events[h], c.streams[sh]
+	e, s, err := c.eventOn(call, h, sh, f)
 	switch {
-	case e == nil || s == nil:
-		return fail(call, invalidHandle)
-	case f > driver.External || f == driver.External && s.capture == nil:
-		return fail(call, invalidValue)
+	case err != nil:
+		return err
 	case f == driver.External:
 		return s.capture.add(call, s, &task{kind: record, event: e})
 	case s.capture != nil:
@@ -124,12 +135,10 @@ func (c *Context) StreamWaitEvent(sh driver.Stream, h driver.Event, f driver.Eve
 		return err
 	}
 	defer c.leave()
-	e, s := c.events[h], c.streams[sh]
+	e, s, err := c.eventOn(call, h, sh, f)
 	switch {
-	case e == nil || s == nil:
-		return fail(call, invalidHandle)
-	case f > driver.External || f == driver.External && s.capture == nil:
-		return fail(call, invalidValue)
+	case err != nil:
+		return err
 	case f == driver.External:
 		return s.capture.add(call, s, &task{kind: waitEvent, event: e})
 	case s.capture != nil || e.capture != nil:

@@ -2,8 +2,8 @@ package sim
 
 import "ovgen/runtime/driver"
 
-// exec is an instantiated graph. Its launches run one after the other, and in
-// a launch each node as soon as those before it are done.
+// exec is an instantiated graph. Its launches run one after the other, and in a launch each
+// node as soon as the nodes before it are done.
 type exec struct {
 	nodes  []*execNode
 	issued uint64 // launches enqueued
@@ -25,6 +25,9 @@ type execNode struct {
 	rate    int
 }
 
+// work is what the node does.
+func (e *execNode) work() *task { return &e.op.task }
+
 // GraphInstantiate makes a graph that can be launched.
 func (c *Context) GraphInstantiate(h driver.Graph) (driver.GraphExec, error) {
 	const call = "cuGraphInstantiate"
@@ -45,6 +48,7 @@ func (c *Context) GraphInstantiate(h driver.Graph) (driver.GraphExec, error) {
 	}
 	hx := driver.GraphExec(c.world.handle())
 	c.execs[hx] = x
+	holdComms(g.nodes, (*node).work, 1)
 	return hx, nil
 }
 
@@ -139,10 +143,13 @@ func (c *Context) GraphExecDestroy(h driver.GraphExec) error {
 		return err
 	}
 	defer c.leave()
-	if c.execs[h] == nil {
+	x := c.execs[h]
+	if x == nil {
 		return fail(call, invalidHandle)
 	}
 	delete(c.execs, h)
+	holdComms(x.nodes, (*execNode).work, -1)
+	c.world.changed.Broadcast()
 	return nil
 }
 
@@ -153,10 +160,13 @@ func (c *Context) GraphDestroy(h driver.Graph) error {
 		return err
 	}
 	defer c.leave()
-	if c.graphs[h] == nil {
+	g := c.graphs[h]
+	if g == nil {
 		return fail(call, invalidHandle)
 	}
 	delete(c.graphs, h)
+	holdComms(g.nodes, (*node).work, -1)
+	c.world.changed.Broadcast()
 	return nil
 }
 

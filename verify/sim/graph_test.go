@@ -104,91 +104,99 @@ func TestReplayOrder(t *testing.T) {
 	}
 }
 
+type captureCase struct {
+	name string
+	code int
+	end  int // of StreamEndCapture afterwards
+	call func(r *captureSide) error
+}
+
+type captureSide struct {
+	*rank
+	outside, inside driver.Event // recorded before and in the capture
+	exec            driver.GraphExec
+}
+
+var captureCases = []captureCase{
+	{"synchronize", 900, 901, func(r *captureSide) error { return r.StreamSynchronize(r.main) }},
+	{"query", 900, 901, func(r *captureSide) error { _, err := r.StreamQuery(r.main); return err }},
+	{"destroy", 900, 901, func(r *captureSide) error { return r.StreamDestroy(r.main) }},
+	{"launch a graph", 900, 901, func(r *captureSide) error { return r.GraphLaunch(r.exec, r.main) }},
+	{"upload a graph", 900, 901, func(r *captureSide) error { return r.GraphUpload(r.exec, r.main) }},
+	{"query a captured event", 907, 901, func(r *captureSide) error { _, err := r.EventQuery(r.inside); return err }},
+	{"synchronize a captured event", 907, 901, func(r *captureSide) error { return r.EventSynchronize(r.inside) }},
+	{"wait for an uncaptured event", 905, 901,
+		func(r *captureSide) error { return r.StreamWaitEvent(r.main, r.outside, 0) }},
+	{"wait for an unrecorded event", 905, 901,
+		func(r *captureSide) error { return r.StreamWaitEvent(r.main, r.event(), 0) }},
+	{"begin again", 401, 0, func(r *captureSide) error { return r.StreamBeginCapture(r.main) }},
+	{"begin on the legacy stream", 900, 0, func(r *captureSide) error { return r.StreamBeginCapture(0) }},
+	{"end elsewhere", 401, 0, func(r *captureSide) error { _, err := r.StreamEndCapture(r.copy); return err }},
+	{"end on a forked stream", 903, 901, func(r *captureSide) error {
+		must(r.t, r.StreamWaitEvent(r.copy, r.inside, 0))
+		_, err := r.StreamEndCapture(r.copy)
+		return err
+	}},
+	{"unjoined", 0, 904, func(r *captureSide) error {
+		must(r.t, r.StreamWaitEvent(r.copy, r.inside, 0))
+		return r.MemsetD32Async(r.buf, 1, 1, r.copy)
+	}},
+	{"fork on the legacy stream", 900, 0, func(r *captureSide) error { return r.StreamWaitEvent(0, r.inside, 0) }},
+	{"merge two captures", 902, 901, func(r *captureSide) error {
+		must(r.t, r.StreamBeginCapture(r.copy))
+		err := r.StreamWaitEvent(r.copy, r.inside, 0)
+		_, end := r.StreamEndCapture(r.copy)
+		wants(r.t, "the other capture", end, 901)
+		return err
+	}},
+	{"a call after an error", 901, 901, func(r *captureSide) error {
+		wants(r.t, "synchronize", r.StreamSynchronize(r.main), 900)
+		return r.MemsetD32Async(r.buf, 1, 1, r.main)
+	}},
+	{"external record outside", 1, 0, func(r *captureSide) error {
+		return r.EventRecordWithFlags(r.outside, r.copy, driver.External)
+	}},
+	{"external wait outside", 1, 0, func(r *captureSide) error {
+		return r.StreamWaitEvent(r.copy, r.outside, driver.External)
+	}},
+	{"allocation", 0, 0, func(r *captureSide) error { r.alloc(64); return nil }},
+}
+
 // TestCaptureRefusals holds what CUDA refuses during a capture against its codes.
 func TestCaptureRefusals(t *testing.T) {
-	type side struct {
-		*rank
-		outside, inside driver.Event // recorded before and in the capture
-		exec            driver.GraphExec
+
+	for _, c := range captureCases {
+		t.Run(c.name, c.run)
 	}
-	for _, c := range []struct {
-		name string
-		code int
-		end  int // of StreamEndCapture afterwards
-		call func(r *side) error
-	}{
-		{"synchronize", 900, 901, func(r *side) error { return r.StreamSynchronize(r.main) }},
-		{"query", 900, 901, func(r *side) error { _, err := r.StreamQuery(r.main); return err }},
-		{"destroy", 900, 901, func(r *side) error { return r.StreamDestroy(r.main) }},
-		{"launch a graph", 900, 901, func(r *side) error { return r.GraphLaunch(r.exec, r.main) }},
-		{"upload a graph", 900, 901, func(r *side) error { return r.GraphUpload(r.exec, r.main) }},
-		{"query a captured event", 907, 901, func(r *side) error { _, err := r.EventQuery(r.inside); return err }},
-		{"synchronize a captured event", 907, 901, func(r *side) error { return r.EventSynchronize(r.inside) }},
-		{"wait for an uncaptured event", 905, 901,
-			func(r *side) error { return r.StreamWaitEvent(r.main, r.outside, 0) }},
-		{"wait for an unrecorded event", 905, 901,
-			func(r *side) error { return r.StreamWaitEvent(r.main, r.event(), 0) }},
-		{"begin again", 401, 0, func(r *side) error { return r.StreamBeginCapture(r.main) }},
-		{"begin on the legacy stream", 900, 0, func(r *side) error { return r.StreamBeginCapture(0) }},
-		{"end elsewhere", 401, 0, func(r *side) error { _, err := r.StreamEndCapture(r.copy); return err }},
-		{"end on a forked stream", 903, 901, func(r *side) error {
-			must(r.t, r.StreamWaitEvent(r.copy, r.inside, 0))
-			_, err := r.StreamEndCapture(r.copy)
-			return err
-		}},
-		{"unjoined", 0, 904, func(r *side) error {
-			must(r.t, r.StreamWaitEvent(r.copy, r.inside, 0))
-			return r.MemsetD32Async(r.buf, 1, 1, r.copy)
-		}},
-		{"fork on the legacy stream", 900, 0, func(r *side) error { return r.StreamWaitEvent(0, r.inside, 0) }},
-		{"merge two captures", 902, 901, func(r *side) error {
-			must(r.t, r.StreamBeginCapture(r.copy))
-			err := r.StreamWaitEvent(r.copy, r.inside, 0)
-			_, end := r.StreamEndCapture(r.copy)
-			wants(r.t, "the other capture", end, 901)
-			return err
-		}},
-		{"a call after an error", 901, 901, func(r *side) error {
-			wants(r.t, "synchronize", r.StreamSynchronize(r.main), 900)
-			return r.MemsetD32Async(r.buf, 1, 1, r.main)
-		}},
-		{"external record outside", 1, 0, func(r *side) error {
-			return r.EventRecordWithFlags(r.outside, r.copy, driver.External)
-		}},
-		{"external wait outside", 1, 0, func(r *side) error {
-			return r.StreamWaitEvent(r.copy, r.outside, driver.External)
-		}},
-		{"allocation", 0, 0, func(r *side) error { r.alloc(64); return nil }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
-				r := &side{rank: pair(t, w)[0]}
-				r.t = t
-				r.outside, r.inside = r.event(), r.event()
-				r.exec = r.capture(func() {})
-				must(t, r.EventRecordWithFlags(r.outside, r.copy, 0))
-				must(t, r.StreamBeginCapture(r.main))
-				must(t, r.EventRecordWithFlags(r.inside, r.main, 0))
-				check := func(what string, err error, code int) {
-					if code == 0 {
-						must(t, err)
-					} else {
-						wants(t, what, err, code)
-					}
-				}
-				check("the call", c.call(r), c.code)
-				_, err := r.StreamEndCapture(r.main)
-				check("the end", err, c.end)
-				for _, s := range []driver.Stream{r.main, r.copy} {
-					if on, err := r.StreamIsCapturing(s); on || err != nil {
-						t.Errorf("still capturing: %v, %v", on, err)
-					}
-				}
-				must(t, r.EventRecordWithFlags(r.inside, r.main, 0))
-				must(t, r.CtxSynchronize())
-			})
-		})
-	}
+}
+
+func (c captureCase) run(t *testing.T) {
+	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
+		r := &captureSide{rank: pair(t, w)[0]}
+		r.t = t
+		r.outside, r.inside = r.event(), r.event()
+		r.exec = r.capture(func() {})
+		must(t, r.EventRecordWithFlags(r.outside, r.copy, 0))
+		must(t, r.StreamBeginCapture(r.main))
+		must(t, r.EventRecordWithFlags(r.inside, r.main, 0))
+		check := func(what string, err error, code int) {
+			if code == 0 {
+				must(t, err)
+			} else {
+				wants(t, what, err, code)
+			}
+		}
+		check("the call", c.call(r), c.code)
+		_, err := r.StreamEndCapture(r.main)
+		check("the end", err, c.end)
+		for _, s := range []driver.Stream{r.main, r.copy} {
+			if on, err := r.StreamIsCapturing(s); on || err != nil {
+				t.Errorf("still capturing: %v, %v", on, err)
+			}
+		}
+		must(t, r.EventRecordWithFlags(r.inside, r.main, 0))
+		must(t, r.CtxSynchronize())
+	})
 }
 
 // TestQueueDepthOfGraphs: 17 launches of a graph of 60 nodes fill a stream.

@@ -64,7 +64,7 @@ func (c *Context) IpcGetMemHandle(base driver.Ptr) (driver.IpcMemHandle, error) 
 	return h.encode(), nil
 }
 
-// IpcOpenMemHandle maps memory of another rank. A second open of the same
+// IpcOpenMemHandle maps memory of another rank's process; in seeded mode each context is one. A second open of the same
 // handle gives the same address and counts.
 func (c *Context) IpcOpenMemHandle(in driver.IpcMemHandle) (driver.Ptr, error) {
 	const call = "cuIpcOpenMemHandle"
@@ -76,7 +76,7 @@ func (c *Context) IpcOpenMemHandle(in driver.IpcMemHandle) (driver.Ptr, error) {
 	switch {
 	case !ok:
 		return 0, fail(call, invalidValue)
-	case h.context == c.id:
+	case h.context == c.id || c.world.real && int(h.pid) == os.Getpid():
 		return 0, fail(call, invalidContext)
 	}
 	for _, m := range c.live {

@@ -32,13 +32,15 @@ type kernelRun struct {
 	value   uint32
 	seen    uint64 // World.words when it was resumed last
 	touches []driver.Touch
-	counted int // touches that the race detector has taken in
+	// counted is, for each block that the touches name, the first of its touches that the race
+	// detector has not taken in. It takes the blocks of a launch for one strand.
+	counted []int
 	where   uint64
 	want    uint32
 }
 
-// ModuleLoadData takes the kernels of a package from its table. It refuses PTX that is not
-// that of the package's source, though it does not run it.
+// ModuleLoadData takes the kernels of a package from its table. It refuses PTX of another
+// source than the package's, though it does not run it.
 func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	const call = "cuModuleLoadData"
 	if err := c.enterIdle(call); err != nil {
@@ -141,7 +143,7 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 // beginKernel starts a launch once all memory that it declares is mapped.
 func (w *World) beginKernel(o *op) {
 	r := &o.running
-	*r = kernelRun{touches: r.touches[:0]}
+	*r = kernelRun{touches: r.touches[:0], counted: r.counted[:0]}
 	var params unsafe.Pointer
 	if len(o.params) > 0 {
 		params = unsafe.Pointer(&o.params[0])
@@ -149,7 +151,10 @@ func (w *World) beginKernel(o *op) {
 	if o.function.touches != nil {
 		r.touches = o.function.touches(params, r.touches)
 	}
-	for _, t := range r.touches {
+	for i, t := range r.touches {
+		for len(r.counted) <= t.Block {
+			r.counted = append(r.counted, i)
+		}
 		n := t.Bytes
 		if t.At != 0 && (t.Kind == driver.TouchWait || t.Kind == driver.TouchPost) {
 			n = 4
@@ -189,24 +194,29 @@ func (w *World) resumeKernel(o *op) bool {
 	r.waiting = state == waits
 	switch state {
 	case finished:
-		w.count(o, len(r.touches))
+		w.countAll(o)
 		w.words++
 	case waits:
 		r.word, r.value = driver.Ptr(r.where), r.want
-		w.count(o, r.next(driver.TouchWait, r.word))
+		if at := r.next(driver.TouchWait, r.word); at < len(r.touches) {
+			w.count(o, at)
+		} else {
+			w.countAll(o)
+		}
 	case paused:
 		if at := r.next(driver.TouchPost, driver.Ptr(r.where)); at < len(r.touches) {
-			w.count(o, at+1)
+			w.count(o, at)
+			w.countOne(o, at)
 		}
 	}
 	return state == finished
 }
 
-// next is the first touch of a kind and address that has not been taken in, or how many
-// touches there are where it is none.
+// next is the first touch of a kind and address that has not been taken in, or the number
+// of touches if there is none.
 func (r *kernelRun) next(kind driver.TouchKind, at driver.Ptr) int {
-	for i := r.counted; i < len(r.touches); i++ {
-		if t := &r.touches[i]; t.Kind == kind && t.At == at && at != 0 {
+	for i, t := range r.touches {
+		if i >= r.counted[t.Block] && t.Kind == kind && t.At == at && at != 0 {
 			return i
 		}
 	}
@@ -226,25 +236,40 @@ func (w *World) posts(o *op) (sum uint64) {
 	return sum
 }
 
-// count takes in a kernel's touches, in their declared order, up to the touch of that
-// index.
+// count takes in the touches before one of that index, in their declared order, of its block.
 func (w *World) count(o *op, until int) {
 	r := &o.running
-	for ; r.counted < until; r.counted++ {
-		t := &r.touches[r.counted]
-		if t.At == 0 {
-			continue
+	for r.counted[r.touches[until].Block] < until {
+		w.countOne(o, r.counted[r.touches[until].Block])
+	}
+}
+
+// countAll takes in what is left of every block's touches.
+func (w *World) countAll(o *op) {
+	r := &o.running
+	for i, t := range r.touches {
+		if i >= r.counted[t.Block] {
+			w.countOne(o, i)
 		}
-		switch t.Kind {
-		case driver.TouchRead:
-			w.access(o, t.At, t.Bytes, 0)
-		case driver.TouchWrite:
-			w.access(o, t.At, t.Bytes, accessWrite)
-		case driver.TouchWait:
-			w.acquire(o, t.At)
-		case driver.TouchPost:
-			w.release(o, t.At, t.Value, 0)
-		}
+	}
+}
+
+// countOne takes in the next touch of a block.
+func (w *World) countOne(o *op, i int) {
+	t := &o.running.touches[i]
+	o.running.counted[t.Block] = i + 1
+	if t.At == 0 {
+		return
+	}
+	switch t.Kind {
+	case driver.TouchRead:
+		w.access(o, t.At, t.Bytes, 0)
+	case driver.TouchWrite:
+		w.access(o, t.At, t.Bytes, accessWrite)
+	case driver.TouchWait:
+		w.acquire(o, t.At)
+	case driver.TouchPost:
+		w.release(o, t.At, t.Value, 0)
 	}
 }
 

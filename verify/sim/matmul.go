@@ -13,7 +13,7 @@ import (
 // MatmulCreate checks the product's shape; there is one algorithm.
 func (c *Context) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
 	const call = "cublasLtMatmulAlgoGetHeuristic"
-	if err := c.enterIdle(call); err != nil {
+	if err := c.enterQuiet(call); err != nil {
 		return 0, err
 	}
 	defer c.leave()
@@ -62,7 +62,7 @@ func (c *Context) Matmul(m driver.Product, dst, a, b, bias, workspace driver.Ptr
 	return err
 }
 
-// overlaps reports whether a product writes what others of its tiles read.
+// overlaps reports whether a product writes memory that others of its tiles read.
 func overlaps(d *driver.MatmulDesc, c, a, b, bias driver.Ptr) bool {
 	size := d.Type.Size()
 	end := c + driver.Ptr(int64(d.M)*int64(d.N)*size)
@@ -72,8 +72,8 @@ func overlaps(d *driver.MatmulDesc, c, a, b, bias driver.Ptr) bool {
 	return meets(a, d.M, d.K) || meets(b, d.K, d.N) || d.Bias && meets(bias, 1, d.N)
 }
 
-// Steps of a matmul after its begin: the operands are read at two moments, with the
-// second what is added to them, the product is computed, and written in two halves.
+// Steps of a matmul after its begin: the operands are read at two moments, with the second
+// the addend too, the product is computed, and written in two halves.
 const (
 	readA = 1 + iota
 	readB

@@ -65,7 +65,7 @@ func (c *Context) MemMapped(bytes int64) (driver.Ptr, error) {
 }
 
 func (c *Context) alloc(call string, bytes int64, kind origin) (driver.Ptr, error) {
-	if err := c.enterIdle(call); err != nil {
+	if err := c.enterQuiet(call); err != nil {
 		return 0, err
 	}
 	defer c.leave()
@@ -138,11 +138,11 @@ func (c *Context) unmap(m *mapping) {
 // MemFree frees memory of MemAlloc. Importers keep their mapping.
 func (c *Context) MemFree(p driver.Ptr) error {
 	const call = "cuMemFree"
-	if err := c.enterIdle(call); err != nil {
+	if err := c.enterQuiet(call); err != nil {
 		return err
 	}
 	defer c.leave()
-	m := c.at(p)
+	m := find(c.live, p)
 	if m == nil || m.base != p || m.kind > mapped {
 		return fail(call, invalidValue)
 	}
@@ -155,6 +155,11 @@ func (c *Context) MemFree(p driver.Ptr) error {
 func (c *Context) at(p driver.Ptr) *mapping {
 	if m := find(c.live, p); m != nil {
 		return m
+	}
+	for _, peer := range c.peers {
+		if m := find(peer.live, p); m != nil && m.kind == allocated {
+			return m
+		}
 	}
 	return find(c.host, p)
 }
@@ -183,7 +188,7 @@ func (c *Context) bytes(p driver.Ptr, n int64) []byte {
 	return m.mem[p-m.base:][:n:n]
 }
 
-// word at an address, nil where there is none.
+// word at an address, nil if there is none.
 func (c *Context) word(p driver.Ptr) *uint32 {
 	if p%4 != 0 {
 		return nil
@@ -220,10 +225,14 @@ func (c *Context) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, 
 	if m == nil {
 		return driver.PointerAttributes{}, fail(call, invalidValue)
 	}
-	return driver.PointerAttributes{
-		Device: m.kind != hostPages, BufferID: m.bufferID,
+	a := driver.PointerAttributes{
+		Device: m.kind != hostPages, Ordinal: c.ordinal, BufferID: m.bufferID,
 		LegacyIpcCapable: m.kind == allocated, Pooled: m.kind == pooled,
-	}, nil
+	}
+	if m.kind == allocated { // it may be a peer's
+		a.Ordinal = m.block.owner
+	}
+	return a, nil
 }
 
 // MemHostRegister makes host memory known; its device address is its own.

@@ -8,7 +8,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// format is what the conversions of an element type go by.
+// format is the number format of an element type.
 type format struct {
 	drop     uint   // digits of an fp32 that an element lacks
 	sign     uint32 // the sign's bit

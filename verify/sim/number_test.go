@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// narrowTypes are those of 16 bits and fewer.
+// narrowTypes are the types of 16 bits and fewer.
 func narrowTypes() []driver.Type {
 	return slices.DeleteFunc(driver.Types(), func(t driver.Type) bool { return t.Size() > 2 })
 }

@@ -22,11 +22,12 @@ const (
 	launchKernel
 	launchGraph
 	upload
+	collective
 )
 
 var kindNames = [...]string{
 	"copy", "copy from host", "copy to host", "memset", "batch", "record event",
-	"wait for event", "matmul", "kernel", "graph", "upload graph",
+	"wait for event", "matmul", "kernel", "graph", "upload graph", "collective",
 }
 
 // task is the work of an operation; a graph node has one for all its replays.
@@ -47,6 +48,8 @@ type task struct {
 	block    [3]uint32
 	params   []uint64
 	exec     *exec
+	comm     *communicator
+	together driver.CollectiveDesc // of a collective, from src to dst
 }
 
 // op is an operation on its way: enqueued in a stream, or a node of a launched
@@ -59,14 +62,15 @@ type op struct {
 	node   int // of a graph, from 1
 	issue  uint64
 	weight int            // of a stream's depth
-	known  *clock         // what the host knew when it enqueued
+	known  *clock         // the host's knowledge when it enqueued
 	clock  *clock         // of the stream or the node
 	strand int            // that clock belongs to
 	rec    *eventRecord   // made or waited for
 	binds  []*eventRecord // of a graph's external events, for one launch
 	parent *op            // the launch, of a node
 	at     *execNode      // of a node
-	turn   uint64         // of a graph launch, among those of its exec
+	turn   uint64         // of a graph launch, among those of its exec; of a collective, of its communicator
+	before clock          // of a collective: what was known ahead of it
 
 	started bool
 	done    bool
@@ -84,8 +88,11 @@ type op struct {
 // who names the operation in traces and reports.
 func (o *op) who() Op {
 	k := kindNames[o.kind]
-	if o.kind == launchKernel {
+	switch o.kind {
+	case launchKernel:
 		k = o.function.name
+	case collective:
+		k = string(o.together.Kind)
 	}
 	return Op{Rank: o.ctx.ordinal, Stream: o.stream.number, Number: o.number, Node: o.node, Kind: k, Bytes: o.bytes}
 }
@@ -110,6 +117,8 @@ func (o *op) waits() string {
 		text += ": " + o.ctx.describeWait(o.items[o.step-1].Address, o.items[o.step-1].Value)
 	case o.kind == launchKernel && o.started:
 		text += ": " + o.ctx.describeWait(o.running.word, o.running.value)
+	case o.kind == collective && o.started:
+		text += fmt.Sprintf(": collective %d of rank %d, for its peers", o.turn+1, o.comm.rank)
 	case o.kind == waitEvent && o.rec != nil && !o.rec.done:
 		text += ": waits for an event of " + o.rec.by.String()
 	}
@@ -154,9 +163,10 @@ func (p *pools) newOp() *op {
 
 // giveOp takes back an operation that is done, with its slices.
 func (p *pools) giveOp(o *op) {
-	items, params, binds, touches := o.items[:0], o.params[:0], o.binds[:0], o.running.touches[:0]
+	items, params, binds, before := o.items[:0], o.params[:0], o.binds[:0], o.before[:0]
+	kept := kernelRun{touches: o.running.touches[:0], counted: o.running.counted[:0]}
 	*o = op{}
-	o.items, o.params, o.binds, o.running.touches = items, params, binds, touches
+	o.items, o.params, o.binds, o.running, o.before = items, params, binds, kept, before
 	p.ops = append(p.ops, o)
 }
 

@@ -1,17 +1,26 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 
 	"ovgen/runtime/driver"
 )
 
 func init() { driver.Register("sim", processes{}) }
 
-// processes is the backend of process mode: one rank a process.
+// processes is the backend of process mode.
 type processes struct{}
+
+// here is the world of this process's devices: the first that is opened makes it, and it ends with the
+// last that is closed.
+var here struct {
+	sync.Mutex
+	world *World
+}
 
 // Count is OVGEN_SIM_DEVICES, or 64.
 func (processes) Count() (int, error) {
@@ -30,8 +39,8 @@ func (processes) Count() (int, error) {
 	return n, nil
 }
 
-// Open makes a driver with a scheduler of its own; closing the driver ends it.
-// There are no contexts to share, so any is taken.
+// Open makes a driver. All of a process have one scheduler. There are no contexts to share, so any
+// is taken.
 func (p processes) Open(ordinal int, _ uintptr) (driver.Driver, error) {
 	n, err := p.Count()
 	if err != nil {
@@ -40,11 +49,29 @@ func (p processes) Open(ordinal int, _ uintptr) (driver.Driver, error) {
 	if ordinal < 0 || ordinal >= n {
 		return nil, fmt.Errorf("open simulated device %d of %d: %w", ordinal, n, fail("cuDeviceGet", invalidDevice))
 	}
+	here.Lock()
+	defer here.Unlock()
+	if here.world != nil {
+		c, err := here.world.open(ordinal)
+		if err == nil {
+			return c, nil
+		}
+		if !ended(err) {
+			return nil, err
+		}
+	}
 	w := newWorld(Config{Devices: n}, true)
 	c, err := w.open(ordinal)
 	if err != nil {
 		w.Close()
 		return nil, err
 	}
+	here.world = w
 	return c, nil
+}
+
+// ended reports whether a world could open nothing because its last device was closed.
+func ended(err error) bool {
+	var s *driver.Status
+	return errors.As(err, &s) && s.Code == deinitialized
 }

@@ -33,8 +33,8 @@ func (r Race) String() string {
 
 const mostRaces = 64
 
-// Races are what was found so far, one for each pair of streams and kinds of
-// operations, at most 64.
+// Races are the races found so far, one for each pair of streams and kinds of operations,
+// at most 64.
 func (w *World) Races() []Race {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,8 +46,8 @@ type accessKind uint8
 
 const (
 	accessWrite accessKind = 1 << iota
-	// accessWord is a 32-bit access that is whole, as those of stream memory
-	// operations are: two of them never race.
+	// accessWord is a 32-bit access that is whole, as accesses of stream memory operations
+	// are: two of them never race.
 	accessWord
 )
 

@@ -10,79 +10,85 @@ import (
 	"ovgen/verify/sim"
 )
 
-// TestRaces runs small programs on two ranks, eager, over seeds. Each that
-// lacks one edge must be reported for most seeds, those that lack none never.
+type raceCase struct {
+	name string
+	run  func(r *rank)
+	want string // in some report; none if empty
+}
+
+var raceCases = []raceCase{
+	{"complete", (*rank).exchange, ""},
+	{"complete, three runs in a row", func(r *rank) {
+		for range 3 {
+			r.after(r.main, r.copy)
+			must(r.t, r.MemsetD32Async(r.buf, 7, 256, r.main)) // the caller writes A between runs
+			r.exchange()
+		}
+	}, ""},
+	{"no wait for ready", func(r *rank) {
+		must(r.t, r.MemsetD32Async(r.buf, 7, 256, r.main))
+		r.post(r.main, r.signs)
+		r.pull(r.copy)
+		r.wait(r.copy, r.words)
+	}, "copy) reads"},
+	{"posted before it was written", func(r *rank) {
+		r.post(r.main, r.signs)
+		must(r.t, r.MemsetD32Async(r.buf, 7, 256, r.main))
+		r.wait(r.copy, r.words)
+		r.pull(r.copy)
+	}, "memset) writes"},
+	{"no wait for read", func(r *rank) {
+		for range 2 {
+			must(r.t, r.MemsetD32Async(r.buf, 7, 256, r.main))
+			r.post(r.main, r.signs)
+			r.wait(r.main, r.words)
+			r.pull(r.main)
+		}
+	}, "memset) writes"},
+	{"copy stream does not wait for main", func(r *rank) {
+		r.pull(r.copy)
+		must(r.t, r.MemsetD32Async(r.buf+2048, 7, 256, r.main))
+	}, "bytes [2048,3072)"},
+	{"post twice", func(r *rank) {
+		r.post(r.main, r.signs)
+		r.post(r.main, r.signs)
+		r.wait(r.copy, r.words)
+	}, "lost post"},
+	{"one workspace on two streams", func(r *rank) { r.shareWorkspace() }, "matmul) writes"},
+	{"data over semaphores", func(r *rank) {
+		must(r.t, r.MemcpyDtoDAsync(r.buf, r.words, 256, r.copy))
+		r.post(r.main, r.signs)
+	}, "batch) writes"},
+	{"abort reads and releases words", func(r *rank) {
+		r.wait(r.copy, r.words)
+		must(r.t, r.MemsetD32Async(r.words, 1, 1, r.main))
+	}, ""},
+}
+
+// TestRaces runs small programs on two ranks, eager, over seeds. Each that lacks one edge
+// must be reported for most seeds, a program that lacks none never.
 func TestRaces(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		run  func(r *rank)
-		want string // in some report; none if empty
-	}{
-		{"complete", (*rank).exchange, ""},
-		{"complete, three runs in a row", func(r *rank) {
-			for range 3 {
-				r.after(r.main, r.copy)
-				must(r.t, r.MemsetD32Async(r.buf, 7, 256, r.main)) // the caller writes A between runs
-				r.exchange()
-			}
-		}, ""},
-		{"no wait for ready", func(r *rank) {
-			must(r.t, r.MemsetD32Async(r.buf, 7, 256, r.main))
-			r.post(r.main, r.signs)
-			r.pull(r.copy)
-			r.wait(r.copy, r.words)
-		}, "copy) reads"},
-		{"posted before it was written", func(r *rank) {
-			r.post(r.main, r.signs)
-			must(r.t, r.MemsetD32Async(r.buf, 7, 256, r.main))
-			r.wait(r.copy, r.words)
-			r.pull(r.copy)
-		}, "memset) writes"},
-		{"no wait for read", func(r *rank) {
-			for range 2 {
-				must(r.t, r.MemsetD32Async(r.buf, 7, 256, r.main))
-				r.post(r.main, r.signs)
-				r.wait(r.main, r.words)
-				r.pull(r.main)
-			}
-		}, "memset) writes"},
-		{"copy stream does not wait for main", func(r *rank) {
-			r.pull(r.copy)
-			must(r.t, r.MemsetD32Async(r.buf+2048, 7, 256, r.main))
-		}, "bytes [2048,3072)"},
-		{"post twice", func(r *rank) {
-			r.post(r.main, r.signs)
-			r.post(r.main, r.signs)
-			r.wait(r.copy, r.words)
-		}, "lost post"},
-		{"one workspace on two streams", func(r *rank) { r.shareWorkspace() }, "matmul) writes"},
-		{"data over semaphores", func(r *rank) {
-			must(r.t, r.MemcpyDtoDAsync(r.buf, r.words, 256, r.copy))
-			r.post(r.main, r.signs)
-		}, "batch) writes"},
-		{"abort reads and releases words", func(r *rank) {
-			r.wait(r.copy, r.words)
-			must(r.t, r.MemsetD32Async(r.words, 1, 1, r.main))
-		}, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			reported, text := 0, ""
-			for seed := range uint64(12) {
-				races := racesOf(t, seed, c.run)
-				if len(races) > 0 {
-					reported++
-				}
-				for _, r := range races {
-					text += r.String() + "\n"
-				}
-			}
-			switch {
-			case c.want == "" && reported > 0:
-				t.Errorf("reported for a program that is right:\n%s", text)
-			case c.want != "" && (reported < 9 || !strings.Contains(text, c.want)):
-				t.Errorf("%d of 12 seeds reported, want most, and %q in:\n%s", reported, c.want, text)
-			}
-		})
+	for _, c := range raceCases {
+		t.Run(c.name, c.test)
+	}
+}
+
+func (c raceCase) test(t *testing.T) {
+	reported, text := 0, ""
+	for seed := range uint64(12) {
+		races := racesOf(t, seed, c.run)
+		if len(races) > 0 {
+			reported++
+		}
+		for _, r := range races {
+			text += r.String() + "\n"
+		}
+	}
+	switch {
+	case c.want == "" && reported > 0:
+		t.Errorf("reported for a program that is right:\n%s", text)
+	case c.want != "" && (reported < 9 || !strings.Contains(text, c.want)):
+		t.Errorf("%d of 12 seeds reported, want most, and %q in:\n%s", reported, c.want, text)
 	}
 }
 

@@ -82,7 +82,7 @@ func (w *World) nap(naps int) int {
 	return naps + 1
 }
 
-// pick chooses the operation to go on, by seed, among those that may.
+// pick chooses the operation to go on, by seed, among the operations that may.
 func (w *World) pick() *op {
 	w.able, w.next, w.polling = w.able[:0], 0, false
 	for _, c := range w.contexts {
@@ -150,6 +150,8 @@ func (w *World) ready(o *op) bool {
 		return w.batchReady(o)
 	case launchKernel:
 		return !o.started || w.kernelReady(o)
+	case collective:
+		return w.collectiveReady(o)
 	case launchGraph:
 		return o.started || o.turn == o.exec.turn
 	}

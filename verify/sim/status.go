@@ -9,6 +9,7 @@ const (
 	deinitialized        = 4
 	invalidDevice        = 101
 	invalidContext       = 201
+	peerUnsupported      = 217
 	noBinary             = 209
 	illegalState         = 401
 	invalidHandle        = 400
@@ -29,17 +30,18 @@ const (
 )
 
 var texts = map[int]string{
-	invalidValue:   "CUDA_ERROR_INVALID_VALUE: invalid argument",
-	outOfMemory:    "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
-	deinitialized:  "CUDA_ERROR_DEINITIALIZED: driver shutting down",
-	invalidDevice:  "CUDA_ERROR_INVALID_DEVICE: invalid device ordinal",
-	invalidContext: "CUDA_ERROR_INVALID_CONTEXT: invalid device context",
-	noBinary:       "CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available for execution on the device",
-	illegalState:   "CUDA_ERROR_ILLEGAL_STATE: the operation cannot be performed in the present state",
-	invalidHandle:  "CUDA_ERROR_INVALID_HANDLE: invalid resource handle",
-	notFound:       "CUDA_ERROR_NOT_FOUND: named symbol not found",
-	notReady:       "CUDA_ERROR_NOT_READY: device not ready",
-	illegalAddress: "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered",
+	invalidValue:    "CUDA_ERROR_INVALID_VALUE: invalid argument",
+	outOfMemory:     "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+	deinitialized:   "CUDA_ERROR_DEINITIALIZED: driver shutting down",
+	invalidDevice:   "CUDA_ERROR_INVALID_DEVICE: invalid device ordinal",
+	invalidContext:  "CUDA_ERROR_INVALID_CONTEXT: invalid device context",
+	peerUnsupported: "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED: peer access is not supported between these two devices",
+	noBinary:        "CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available for execution on the device",
+	illegalState:    "CUDA_ERROR_ILLEGAL_STATE: the operation cannot be performed in the present state",
+	invalidHandle:   "CUDA_ERROR_INVALID_HANDLE: invalid resource handle",
+	notFound:        "CUDA_ERROR_NOT_FOUND: named symbol not found",
+	notReady:        "CUDA_ERROR_NOT_READY: device not ready",
+	illegalAddress:  "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered",
 	alreadyRegistered: "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: part or all of the requested memory " +
 		"range is already mapped",
 	notRegistered: "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED: pointer does not correspond to a " +

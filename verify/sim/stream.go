@@ -14,12 +14,12 @@ type stream struct {
 	rate      int
 	queue     []*op
 	first     int // of queue
-	depth     int // weight of what is queued
+	depth     int // weight of the queued operations
 	enqueued  int
 	completed int
 	destroyed bool
 	capture   *capture
-	tail      []*node // what the next captured operation comes after
+	tail      []*node // the nodes before the next captured operation
 }
 
 func (s *stream) head() *op {
@@ -56,8 +56,8 @@ func (c *Context) addStream(h driver.Stream) *stream {
 	return s
 }
 
-// rate draws how eagerly the scheduler takes a stream or a chain of graph nodes:
-// with equal rates no seed would let one get far ahead of another.
+// rate draws how eagerly the scheduler takes a stream or a chain of graph nodes: with equal
+// rates no seed would let one stream overtake another by far.
 func (c *Context) rate(number int) int {
 	mix := (c.world.cfg.Seed + 1) * 0x9e3779b97f4a7c15
 	mix ^= uint64(c.ordinal*131+number+1) * 0xbf58476d1ce4e5b9

@@ -13,7 +13,7 @@ type word struct {
 	reset  access // the last write of 0, by the waiter
 }
 
-// wordAt finds the state of a word of device memory, nil where there is none.
+// wordAt finds the state of a word of device memory, nil if there is none.
 func (w *World) wordAt(c *Context, p driver.Ptr) (*word, *mapping) {
 	if w.cfg.NoRaces {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 // World is a node of simulated devices with one scheduler.
 type World struct {
 	cfg    Config
-	real   bool // process mode: words may change from outside
+	real   bool // process mode: words may change from outside, and the last context ends the world
 	bubble bool // time is virtual: Sleep returns when every rank is blocked
 	began  time.Time
 	random *rand.Rand
@@ -23,11 +23,12 @@ type World struct {
 	changed  *sync.Cond // something completed that a host may wait for
 	closed   bool
 	contexts []*Context
-	handles  uint64            // the last handle given out
-	blocks   map[uint64]*block // that may be imported
-	strands  int               // threads of execution that have a place in vector clocks
-	host     clock             // what the hosts know has completed
-	known    *clock            // immutable copy of host, nil when out of date
+	handles  uint64             // the last handle given out
+	blocks   map[uint64]*block  // that may be imported
+	clocks   map[uint64]*clocks // of communicators, by their boards
+	strands  int                // threads of execution that have a place in vector clocks
+	host     clock              // the work that the hosts know to be complete
+	known    *clock             // immutable copy of host, nil when out of date
 	races    []Race
 	words    uint64 // counts changes of words that a kernel may wait for
 	lists
@@ -45,7 +46,7 @@ func newWorld(cfg Config, real bool) *World {
 	w := &World{
 		cfg: cfg, real: real, bubble: !real && virtualTime(), began: time.Now(),
 		random: rand.New(rand.NewPCG(cfg.Seed, 0x6f7667656e)),
-		blocks: map[uint64]*block{}, strands: 1, handles: 0xfff,
+		blocks: map[uint64]*block{}, clocks: map[uint64]*clocks{}, strands: 1, handles: 0xfff,
 		kick: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	w.cfg.NoRaces = w.cfg.NoRaces || real
@@ -92,7 +93,7 @@ func (w *World) open(ordinal int) (*Context, error) {
 		streams: map[driver.Stream]*stream{}, events: map[driver.Event]*event{},
 		graphs: map[driver.Graph]*graph{}, execs: map[driver.GraphExec]*exec{},
 		modules: map[driver.Module]*module{}, functions: map[driver.Function]*function{},
-		products: map[driver.Product]*driver.MatmulDesc{},
+		products: map[driver.Product]*driver.MatmulDesc{}, comms: map[driver.Comm]*communicator{},
 	}
 	c.addStream(0)
 	w.contexts = append(w.contexts, c)
@@ -139,8 +140,8 @@ func (w *World) Close() {
 	}
 }
 
-// Waiting lists the operations that have begun or stand first in their stream,
-// with what they wait for: a picture of a deadlock.
+// Waiting lists the operations that have begun or stand first in their stream, with the
+// operations they wait for: a picture of a deadlock.
 func (w *World) Waiting() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -26,8 +26,8 @@ type Node struct {
 // NewNode starts a node; Close ends it with the devices that are still open.
 func NewNode(c sim.Config) *Node { return &Node{World: sim.NewWorld(c), Network: store.Memory()} }
 
-// Configs opens n devices from the first on and returns what the ranks of a new group of
-// them give to group.Join.
+// Configs opens n devices from the first on and returns the Configs of the ranks of a new
+// group of them.
 func (n *Node) Configs(first, ranks int) ([]group.Config, error) {
 	job := fmt.Sprint("job", n.jobs.Add(1))
 	list := make([]group.Config, ranks)

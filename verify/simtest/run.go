@@ -14,7 +14,7 @@ import (
 // Config of a Run.
 type Config struct {
 	sim.Config // Devices: the ranks
-	// Change changes what a rank gives to group.Join; nil leaves it.
+	// Change changes a rank's Config; nil leaves it as it is.
 	Change func(c *group.Config)
 }
 
@@ -47,8 +47,8 @@ func Run(ctx context.Context, c Config, f func(ctx context.Context, g *group.Gro
 	return errors.Join(errs...)
 }
 
-// Ranks runs f as each of n ranks at once, in virtual time. What fails on a rank and the
-// races fail the test; f may call t.Error.
+// Ranks runs f as each of n ranks at once, in virtual time. A failure of a rank fails the
+// test, and so does a race; f may call t.Error.
 func Ranks(t *testing.T, n int, f func(ctx context.Context, g *group.Group) error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ const (
 	head     = 26  // of a panel's title
 	foot     = 48  // of the axis and the legend
 	ticks    = 8
-	least    = 0.4 // width of what takes no time
+	least    = 0.4 // width of a span that takes no time
 	perGlyph = 6.2
 )
 

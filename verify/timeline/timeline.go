@@ -37,7 +37,7 @@ type track struct {
 	stream string
 }
 
-// tracks are those of the spans, by rank; main is the first of a rank.
+// tracks are the tracks of the spans, by rank; main is the first of a rank.
 func tracks(spans []Span) []track {
 	seen := map[track]bool{}
 	var list []track

@@ -7,9 +7,8 @@ import (
 	"ovgen/verify/timeline"
 )
 
-// Name gives the spans of a run the texts of its steps: those that enqueue an
-// operation stand in the order of the spans. Where they don't fit, the spans keep
-// their names.
+// Name gives the spans of a run the texts of its steps: the steps that enqueue an operation
+// stand in the order of the spans. If the steps don't fit, the spans keep their names.
 func Name(spans []timeline.Span, steps []group.Step) {
 	var texts []string
 	for _, s := range steps {
@@ -35,6 +34,7 @@ var kinds = []struct {
 }{
 	{"Wait", timeline.Wait}, {"Post", timeline.Post}, {"_copy", timeline.Copy}, {"_get", timeline.Copy},
 	{"_put", timeline.Copy}, {"_reduce", timeline.Sum}, {"_shot", timeline.Sum},
+	{"_gather", timeline.Copy},
 }
 
 func kind(text string) timeline.Kind {

@@ -9,7 +9,7 @@
 
 #include "ovgen.h"
 
-static char *err; // what the last call said, where it failed
+static char *err; // the last call's error, if it failed
 
 // must ends the program with a call's error. Its peers notice, and their calls fail.
 static void must(int status) {

@@ -1,6 +1,6 @@
 """The C library of ovgen (ovgen gen -c) by ctypes alone: group, plans, errors.
 
-What the calls do, who owns what and which thread may call is said in the header, ovgen.h. ctypes
+The header, ovgen.h, says what the calls do, who owns what and which thread may call. ctypes
 lets go of Python's lock during a call, so other threads go on while one waits.
 """
 import ctypes

@@ -119,7 +119,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestShortAlgorithm has a right sum over an algorithm that is none.
+// TestShortAlgorithm has a right checksum over an algorithm that is cut short.
 func TestShortAlgorithm(t *testing.T) {
 	x := New(h200, t.TempDir())
 	products := `[{"product":{"M":1},"algorithm":"AAAA"}]`

@@ -1,6 +1,6 @@
-/* What ovgen uses of the CUDA driver API, under CUDA's own names. NVIDIA's cuda.h
-   may be included first: then its types are used, and the compiler checks the
-   table of functions against them. */
+/* The part of the CUDA driver API that ovgen uses, under CUDA's own names. NVIDIA's cuda.h
+   may be included first: then its types are used, and the compiler checks the table of
+   functions against them. */
 #ifndef OVGEN_CUDA_API_H
 #define OVGEN_CUDA_API_H
 
@@ -76,6 +76,7 @@ enum {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_INVALID_VALUE = 1,
   CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
 
   CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1,
 
@@ -86,6 +87,7 @@ enum {
   CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
   CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
   CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
   CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10,
   CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
   CU_MEMORYTYPE_DEVICE = 2,
@@ -148,6 +150,7 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
   X(CtxSetCurrent, 4000, "", (CUcontext))                                                          \
   X(CtxGetCurrent, 4000, "", (CUcontext *))                                                        \
   X(CtxGetDevice, 2000, "", (CUdevice *))                                                          \
+  X(CtxEnablePeerAccess, 4000, "", (CUcontext, unsigned int))                                      \
   X(CtxSynchronize, 2000, "", (void))                                                              \
   X(CtxGetStreamPriorityRange, 5050, "", (int *, int *))                                           \
   X(MemAlloc, 3020, "_v2", (CUdeviceptr *, size_t))                                                \
@@ -195,7 +198,7 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
   X(GraphExecDestroy, 10000, "", (CUgraphExec))                                                    \
   X(GraphDestroy, 10000, "", (CUgraph))
 
-/* Those that only tests use: a null entry makes the call answer "not supported". */
+/* Functions that only tests use: a null entry makes the call answer "not supported". */
 #define OVGEN_CUDA_OPTIONAL(X)                                                                     \
   X(MemAllocAsync, 11020, "", (CUdeviceptr *, size_t, CUstream))                                   \
   X(MemGetAllocationGranularity, 10020, "",                                                        \
@@ -224,7 +227,7 @@ extern struct ovgen_cuda ovgen_cuda;
    then the table is left as it was. */
 int ovgen_cuda_load(const char *library, char *why, size_t size);
 
-/* Remembers the handlers of all signals, and puts back those that have changed. */
+/* Remembers the handlers of all signals, and restores the changed ones. */
 void ovgen_signals_save(void);
 void ovgen_signals_restore(void);
 

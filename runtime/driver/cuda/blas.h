@@ -1,4 +1,4 @@
-/* What ovgen uses of cuBLASLt, under its own names, and products made of it.
+/* The part of cuBLASLt that ovgen uses, under its own names, and products made of it.
    NVIDIA's cublasLt.h may be included first, as in api.h. */
 #ifndef OVGEN_CUDA_BLAS_H
 #define OVGEN_CUDA_BLAS_H
@@ -66,7 +66,7 @@ _Static_assert(sizeof(cublasLtMatmulAlgo_t) == 64, "an algorithm has 64 bytes");
 _Static_assert(sizeof(cublasLtMatmulHeuristicResult_t) == 96, "a choice has 96 bytes");
 _Static_assert(offsetof(cublasLtMatmulHeuristicResult_t, state) == 72, "its state");
 
-/* X(name without cublasLt, parameters): those that return a status. */
+/* X(name without cublasLt, parameters): the functions that return a status. */
 #define OVGEN_BLAS_FUNCTIONS(X)                                                                    \
   X(Create, (cublasLtHandle_t *))                                                                  \
   X(Destroy, (cublasLtHandle_t))                                                                   \

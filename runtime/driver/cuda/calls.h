@@ -16,9 +16,9 @@ typedef struct {
 /* The most items given to CUDA in one batch, and the kinds of items. */
 enum { OVGEN_BATCH = 255, OVGEN_WAIT = 0, OVGEN_WRITE = 1 };
 
-/* What the driver tells of an address. */
+/* The attributes that the driver knows of an address. */
 typedef struct {
-  uint64_t type, buffer, managed, legacy_ipc, pool;
+  uint64_t type, buffer, managed, legacy_ipc, pool, ordinal;
 } ovgen_attributes;
 
 /* A piece of mapped virtual memory and what it takes to give it back. */
@@ -41,6 +41,7 @@ CUresult ovgen_ctx_retain(int ordinal, uintptr_t *ctx);
 CUresult ovgen_ctx_release(int ordinal);
 CUresult ovgen_ctx_device(uintptr_t ctx, int *device);
 CUresult ovgen_ctx_priorities(uintptr_t ctx, int *least, int *greatest);
+CUresult ovgen_ctx_enable_peer(uintptr_t ctx, uintptr_t peer);
 CUresult ovgen_ctx_synchronize(uintptr_t ctx);
 /* Makes the context current and exchanges the thread's capture mode with *mode. */
 CUresult ovgen_capture_mode(uintptr_t ctx, int *mode);

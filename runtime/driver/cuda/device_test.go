@@ -7,9 +7,11 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	_ "ovgen/runtime/nccl"
 	"ovgen/verify/drivertest"
 )
 
@@ -276,4 +278,89 @@ func TestMisaligned(t *testing.T) {
 	if err := d.MatmulDestroy(m); err == nil {
 		t.Error("a product was destroyed more often than created")
 	}
+}
+
+// two opens devices 0 and 1, or skips the test.
+func two(t *testing.T) (pair [2]driver.Driver) {
+	t.Helper()
+	device(t)
+	if n, err := (backend{}).Count(); err != nil || n < 2 {
+		t.Skip("fewer than two GPUs here: ", err)
+	}
+	for i := range pair {
+		var err error
+		pair[i], err = backend{}.Open(i, 0)
+		must(t, err)
+	}
+	return pair
+}
+
+func TestPeers(t *testing.T) {
+	pair := two(t)
+	drivertest.Peers(t, func(i int) driver.Driver { return pair[i] })
+}
+
+// TestPeersWait logs which calls on device 1 wait while a stream of device 0, which has access to its memory, is
+// blocked. The simulator takes those that allocate and free to wait.
+func TestPeersWait(t *testing.T) {
+	pair := two(t)
+	a, b := pair[0], pair[1]
+	must(t, errors.Join(a.CtxEnablePeerAccess(b.Context()), b.CtxEnablePeerAccess(a.Context())))
+	word, err := a.MemAlloc(4)
+	must(t, err)
+	kept, err := b.MemAlloc(1 << 20)
+	must(t, err)
+	s, err := a.StreamCreateWithPriority(driver.Normal)
+	must(t, err)
+	opener, err := a.StreamCreateWithPriority(driver.High)
+	must(t, err)
+	capturing, err := b.StreamCreateWithPriority(driver.Normal)
+	must(t, err)
+	var spare driver.Ptr
+	var m driver.Module
+	for _, c := range []struct {
+		name string
+		call func() error
+	}{
+		{"MemAlloc", func() (err error) { spare, err = b.MemAlloc(1 << 20); return err }},
+		{"MemFree", func() error { return b.MemFree(spare) }},
+		{"MatmulCreate", func() error {
+			_, err := b.MatmulCreate(driver.MatmulDesc{M: 8, K: 8, N: 72, Type: driver.FP32})
+			return err
+		}},
+		{"ModuleLoadData", func() (err error) {
+			m, err = b.ModuleLoadData(&driver.Code{Name: "store", PTX: []byte(store)})
+			return err
+		}},
+		{"ModuleUnload", func() error { return b.ModuleUnload(m) }},
+		{"GraphInstantiate and GraphUpload", func() error { return instantiate(b, kept, capturing) }},
+	} {
+		must(t, a.MemsetD32Async(word, 0, 1, s))
+		must(t, a.StreamBatchMemOp(s, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: word}}))
+		done := make(chan error, 1)
+		go func() { done <- c.call() }()
+		select {
+		case err := <-done:
+			must(t, err)
+			t.Logf("%s does not wait", c.name)
+			must(t, a.MemsetD32Async(word, 1, 1, opener))
+		case <-time.After(500 * time.Millisecond):
+			t.Logf("%s waits", c.name)
+			must(t, a.MemsetD32Async(word, 1, 1, opener))
+			must(t, <-done)
+		}
+		must(t, a.StreamSynchronize(s))
+	}
+	must(t, errors.Join(a.StreamDestroy(s), a.StreamDestroy(opener), b.StreamDestroy(capturing), a.MemFree(word),
+		b.MemFree(kept), a.Close(), b.Close()))
+}
+
+// instantiate makes a graph ready and destroys it.
+func instantiate(d driver.Driver, at driver.Ptr, s driver.Stream) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := errors.Join(d.StreamBeginCapture(s), d.MemsetD32Async(at, 1, 1, s))
+	g, ended := d.StreamEndCapture(s)
+	exec, made := d.GraphInstantiate(g)
+	return errors.Join(err, ended, made, d.GraphUpload(exec, s), d.GraphExecDestroy(exec), d.GraphDestroy(g))
 }

@@ -1,4 +1,4 @@
-/* How a call begins on whatever thread it finds itself. */
+/* How a call begins, on any thread. */
 #ifndef OVGEN_CUDA_ENTER_H
 #define OVGEN_CUDA_ENTER_H
 

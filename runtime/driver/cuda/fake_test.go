@@ -78,6 +78,7 @@ func TestFake(t *testing.T) {
 		"init 0 connections \n", // set by the user, if only to nothing
 		"alloc 4096 in 0x1001 mode 2",
 		"query 0x60 in 0x1001 mode 2",
+		"peer 0x1000 of 0x1001 flags 0 mode 2",
 		"open 1..64 flags 1",
 		"copy 8 bytes to 0x2000 mode 2",
 		"synchronise (nil) mode 2", // the copy may be on its way still
@@ -229,10 +230,10 @@ func fakeQueries(t *testing.T, d *Driver) {
 		t.Errorf("a failed context: %v", err)
 	}
 	for at, want := range map[driver.Ptr]driver.PointerAttributes{
-		0x1000: {Device: true, BufferID: 0x1000 << 32, LegacyIpcCapable: true},
-		0x2000: {Device: true, BufferID: 0x2000 << 32, Pooled: true},
-		0x3000: {BufferID: 0x3000 << 32},
-		0x4000: {BufferID: 0x4000 << 32},
+		0x1000: {Device: true, Ordinal: 1, BufferID: 0x1000 << 32, LegacyIpcCapable: true},
+		0x2000: {Device: true, Ordinal: 1, BufferID: 0x2000 << 32, Pooled: true},
+		0x3000: {Ordinal: 1, BufferID: 0x3000 << 32},
+		0x4000: {Ordinal: 1, BufferID: 0x4000 << 32},
 	} {
 		if got, err := d.PointerGetAttributes(at); got != want || err != nil {
 			t.Errorf("attributes of %#x: %+v, %v", at, got, err)
@@ -266,6 +267,18 @@ func fakePeers(t *testing.T, d *Driver) {
 			!errors.Is(err, c.err) {
 			t.Errorf("atomics of the link to %x: %d, %v", c.peer, n, err)
 		}
+	}
+	if d.Context() != 0x1001 {
+		t.Errorf("context %#x", d.Context())
+	}
+	for range 2 { // enabled before is as good
+		if err := d.CtxEnablePeerAccess(0x1000); err != nil {
+			t.Errorf("access to a peer: %v", err)
+		}
+	}
+	var s *driver.Status
+	if err := d.CtxEnablePeerAccess(0x1002); !errors.As(err, &s) || s.Code != 217 || s.Call != "cuCtxEnablePeerAccess" {
+		t.Errorf("a peer out of reach: %v", err)
 	}
 }
 

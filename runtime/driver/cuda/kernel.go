@@ -136,7 +136,7 @@ func (d *Driver) GraphExecDestroy(g driver.GraphExec) error {
 	return check("cuGraphExecDestroy", C.ovgen_graph_exec_destroy(d.ctx, C.uintptr_t(g)))
 }
 
-// GraphDestroy frees a captured graph; those instantiated from it stay.
+// GraphDestroy frees a captured graph; executable graphs instantiated from it stay.
 func (d *Driver) GraphDestroy(g driver.Graph) error {
 	return check("cuGraphDestroy", C.ovgen_graph_destroy(d.ctx, C.uintptr_t(g)))
 }

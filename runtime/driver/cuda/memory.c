@@ -22,11 +22,11 @@ CUresult ovgen_mem_attributes(uintptr_t ctx, uint64_t p, ovgen_attributes *a) {
   CUpointer_attribute which[] = {
       CU_POINTER_ATTRIBUTE_MEMORY_TYPE,         CU_POINTER_ATTRIBUTE_BUFFER_ID,
       CU_POINTER_ATTRIBUTE_IS_MANAGED,          CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
-      CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+      CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
   };
-  void *where[] = {&a->type, &a->buffer, &a->managed, &a->legacy_ipc, &a->pool};
+  void *where[] = {&a->type, &a->buffer, &a->managed, &a->legacy_ipc, &a->pool, &a->ordinal};
   *a = (ovgen_attributes){0};
-  RELAXED(ctx, cu.PointerGetAttributes(5, which, where, p));
+  RELAXED(ctx, cu.PointerGetAttributes(6, which, where, p));
 }
 
 static CUresult pin(char *host, size_t bytes, CUdeviceptr *p) {

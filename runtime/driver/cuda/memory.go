@@ -56,6 +56,7 @@ func (d *Driver) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, e
 	}
 	return driver.PointerAttributes{
 		Device:           a._type == C.CU_MEMORYTYPE_DEVICE && a.managed == 0,
+		Ordinal:          int(int32(a.ordinal)),
 		BufferID:         uint64(a.buffer),
 		LegacyIpcCapable: a.legacy_ipc != 0,
 		Pooled:           a.pool != 0,

@@ -17,7 +17,7 @@ import (
 	"ovgen/runtime/driver/choices"
 )
 
-// types maps element types to those of CUDA.
+// types maps element types to CUDA's.
 var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F}
 
 // epilogues are what follows a product: without a bias, and with one.
@@ -202,8 +202,8 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 	return ms / float32(n), err
 }
 
-// newScratch takes one allocation for all operands. Those that are read lie together where their
-// numbers don't matter: a smaller allocation takes less time.
+// newScratch takes one allocation for all operands. Together, a and b share memory, which
+// serves where their numbers don't matter: a smaller allocation takes less time.
 func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, error) {
 	x := &scratch{}
 	m, k, n, size := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size()

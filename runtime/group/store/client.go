@@ -251,7 +251,7 @@ func (c *Client) read() {
 		}
 		select {
 		case c.answer <- a:
-		default: // nobody waits: a failure told to all
+		default: // nobody waits: a failure sent to all
 		}
 	}
 }
@@ -372,8 +372,8 @@ func (c *Client) Err() error {
 	}
 }
 
-// Close ends the membership; to the other ranks this one is gone then. At rank 0
-// what was answered before still reaches them. A second call does nothing.
+// Close ends the membership; to the other ranks this one is gone then. Answers that rank 0
+// gave before still reach them. A second call does nothing.
 func (c *Client) Close() error {
 	c.once.Do(func() {
 		close(c.closed)

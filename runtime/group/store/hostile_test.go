@@ -186,73 +186,83 @@ func TestRefusedIsCutOff(t *testing.T) {
 	})
 }
 
+type brokenCase struct {
+	name  string
+	sent  []byte
+	stays bool
+	want  string
+}
+
+var metFrames = []frame{newFrame(accepted), newFrame(welcome)}
+
+var hugeFrame = binary.LittleEndian.AppendUint32(nil, 1<<31)
+
+var brokenCases = []brokenCase{
+	{"garbage", []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), true,
+		"rank 0 of 2 did not come within 300ms (a process is there, but does not answer as rank 0 " +
+			"does: malformed frame"},
+	{"says nothing", nil, true, "rank 0 of 2 did not come within 300ms (a process is there"},
+	{"hangs up", nil, false, "rank 0 of 2 did not come within 300ms"},
+	{"huge length", append(hugeFrame, byte(accepted)), true, "malformed frame: 2147483648 bytes"},
+	{"half an answer", []byte{90, 0, 0, 0, byte(refused), 1}, false, "rank 0 of 2 did not come"},
+	{"garbage for a welcome", append(joined(metFrames[0]), "garbage"...), true,
+		"wait for the other ranks: rank 0 sent a malformed frame"},
+	{"silent after its acceptance", joined(metFrames[0]), true, "rank 0 of 2 did not come"},
+	{"gone after its acceptance", joined(metFrames[0]), false, "rank 0 is gone"},
+	{"an unknown rank is gone", joined(metFrames[0], newFrame(gone).number(1<<31)), true, "malformed frame"},
+	{"garbage in a gather", append(joined(metFrames...), "garbage"...), true, "k: rank 0 sent a malformed frame"},
+	{"huge length in a gather", append(joined(metFrames...), hugeFrame...), false, "k: rank 0 is gone"},
+	{"many empty blobs", joined(metFrames[0], metFrames[1], append(newFrame(result).number(1<<17),
+		make([]byte, 4<<17)...)),
+		true, "k: rank 0 sent a malformed frame"},
+	{"keys of one rank", joined(metFrames[0], metFrames[1], newFrame(mismatch).texts([]string{"k"})), true,
+		"k: rank 0 sent a malformed frame"},
+	{"hangs up in a gather", joined(metFrames...), false, "k: rank 0 is gone"},
+	{"silent in a gather", joined(metFrames...), true, "k: rank 0 did not answer within"},
+}
+
 // TestBrokenRankZero joins through a rank 0 that breaks the protocol, before the
 // ranks have met or in the middle of a Gather.
 func TestBrokenRankZero(t *testing.T) {
-	met := []frame{newFrame(accepted), newFrame(welcome)}
-	huge := binary.LittleEndian.AppendUint32(nil, 1<<31)
-	for _, x := range []struct {
-		name  string
-		sent  []byte
-		stays bool
-		want  string
-	}{
-		{"garbage", []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), true,
-			"rank 0 of 2 did not come within 300ms (a process is there, but does not answer as rank 0 " +
-				"does: malformed frame"},
-		{"says nothing", nil, true, "rank 0 of 2 did not come within 300ms (a process is there"},
-		{"hangs up", nil, false, "rank 0 of 2 did not come within 300ms"},
-		{"huge length", append(huge, byte(accepted)), true, "malformed frame: 2147483648 bytes"},
-		{"half an answer", []byte{90, 0, 0, 0, byte(refused), 1}, false, "rank 0 of 2 did not come"},
-		{"garbage for a welcome", append(joined(met[0]), "garbage"...), true,
-			"wait for the other ranks: rank 0 sent a malformed frame"},
-		{"silent after its acceptance", joined(met[0]), true, "rank 0 of 2 did not come"},
-		{"gone after its acceptance", joined(met[0]), false, "rank 0 is gone"},
-		{"a rank that is none is gone", joined(met[0], newFrame(gone).number(1<<31)), true, "malformed frame"},
-		{"garbage in a gather", append(joined(met...), "garbage"...), true, "k: rank 0 sent a malformed frame"},
-		{"huge length in a gather", append(joined(met...), huge...), false, "k: rank 0 is gone"},
-		{"many empty blobs", joined(met[0], met[1], append(newFrame(result).number(1<<17), make([]byte, 4<<17)...)),
-			true, "k: rank 0 sent a malformed frame"},
-		{"keys of one rank", joined(met[0], met[1], newFrame(mismatch).texts([]string{"k"})), true,
-			"k: rank 0 sent a malformed frame"},
-		{"hangs up in a gather", joined(met...), false, "k: rank 0 is gone"},
-		{"silent in a gather", joined(met...), true, "k: rank 0 did not answer within"},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			networks(t, 300*time.Millisecond, func(t *testing.T, c Config) {
-				over := make(chan struct{})
-				l, err := c.Network.Listen(c.Job)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var wg sync.WaitGroup
-				wg.Go(func() {
-					for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
-						wg.Go(func() { answerWith(conn, x.sent, x.stays, over) })
-					}
-				})
-				start := time.Now()
-				c.Rank, c.Size = 1, 2
-				client, err := Join(t.Context(), c)
-				if err == nil {
-					_, err = client.Gather(t.Context(), "k", nil)
-					client.Close()
-				}
-				if err == nil || !strings.Contains(err.Error(), x.want) {
-					t.Errorf("%v, want %s", err, x.want)
-				}
-				if !errors.Is(err, context.DeadlineExceeded) {
-					known(t, err)
-				}
-				if took := time.Since(start); took > 2*c.Timeout+2*margin {
-					t.Errorf("it took %v", took)
-				}
-				close(over)
-				l.Close()
-				wg.Wait()
-			})
-		})
+
+	for _, x := range brokenCases {
+		t.Run(x.name, x.run)
 	}
+}
+
+func (x brokenCase) run(t *testing.T) {
+	networks(t, 300*time.Millisecond, func(t *testing.T, c Config) {
+		over := make(chan struct{})
+		l, err := c.Network.Listen(c.Job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+				wg.Go(func() { answerWith(conn, x.sent, x.stays, over) })
+			}
+		})
+		start := time.Now()
+		c.Rank, c.Size = 1, 2
+		client, err := Join(t.Context(), c)
+		if err == nil {
+			_, err = client.Gather(t.Context(), "k", nil)
+			client.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v, want %s", err, x.want)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			known(t, err)
+		}
+		if took := time.Since(start); took > 2*c.Timeout+2*margin {
+			t.Errorf("it took %v", took)
+		}
+		close(over)
+		l.Close()
+		wg.Wait()
+	})
 }
 
 // TestTooLargeRequest sends what a proper client would not: a blob above the limit

@@ -8,13 +8,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 
 	"ovgen/schedule/catalog"
 	"ovgen/verify/mutate"
 )
 
-// kind is what can be broken, with what judges its mutants.
+// kind is a kind of mutants, and the function that judges them.
 type kind struct {
 	name  string
 	judge func(score mutate.Score, all bool) error
@@ -74,16 +75,26 @@ func packages(score mutate.Score, _ bool) error {
 	return judge(score, "generated", mutate.Packages, mutate.JudgePackage)
 }
 
+// verdict is the judgement of a mutant of a text.
+type verdict struct {
+	class mutate.Class
+	why   string
+}
+
+// cores that the tests of one mutant are given: its threads must run side by side, or a wait may end by its deadline
+// and be taken for a mistake that was seen.
+const cores = 8
+
 // judge judges mutants of the text of files in a folder.
 func judge[M interface{ Name() string }](score mutate.Score, dir string, list []M,
 	of func(ctx context.Context, dir string, m M) (mutate.Class, string, error)) error {
-	for _, m := range list {
-		class, why, err := of(context.Background(), dir, m)
-		if err != nil {
-			return err
-		}
-		score[class]++
-		fmt.Printf("%-8s %s\n         %s\n", class, m.Name(), why)
+	verdicts, err := mutate.Each(list, max(1, runtime.GOMAXPROCS(0)/cores), func(m M) (v verdict, err error) {
+		v.class, v.why, err = of(context.Background(), dir, m)
+		return v, err
+	})
+	for i, v := range verdicts {
+		score[v.class]++
+		fmt.Printf("%-8s %s\n         %s\n", v.class, list[i].Name(), v.why)
 	}
-	return nil
+	return err
 }

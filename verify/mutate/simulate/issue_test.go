@@ -118,6 +118,8 @@ func (r *rank) operation(run int, o ops.Op) error {
 		return r.multiply(s, o)
 	case ops.Sum:
 		return r.sum(s, o)
+	case ops.Collective:
+		return r.together(s, o)
 	}
 	return fmt.Errorf("no such operation")
 }

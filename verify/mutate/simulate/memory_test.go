@@ -30,6 +30,9 @@ type rank struct {
 	own      map[string]driver.Ptr         // buffers by name
 	at       map[int]map[string]driver.Ptr // of all ranks, as this one addresses them
 	fresh    []map[string]driver.Ptr       // of each run: inputs, and what results are kept in
+
+	collectives driver.Collectives
+	comm        driver.Comm
 }
 
 // extents are the bytes of each buffer that lists mention on a rank.
@@ -148,7 +151,7 @@ func (r *rank) tensors() (list []tensor) {
 // place is where a tensor is.
 func (r *rank) place(t tensor) driver.Ptr { return r.own[t.buffer] + driver.Ptr(t.offset) }
 
-// part is what the rank holds of a tensor.
+// part is the rank's part of a tensor.
 func (r *rank) part(name string) reference.Part {
 	if r.number > 0 && r.problem.Tensor(name).Root {
 		return reference.Part{}

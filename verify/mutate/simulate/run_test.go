@@ -89,7 +89,7 @@ func Run(c mutate.Case, cfg Config) (out Outcome) {
 	for i, r := range ranks {
 		errs[i] = r.open(ranks)
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, connect(ranks))...); err != nil {
 		return Outcome{Err: err}
 	}
 	var all sync.WaitGroup
@@ -112,7 +112,7 @@ func Run(c mutate.Case, cfg Config) (out Outcome) {
 	return out
 }
 
-// problemOf is what a case has to compute.
+// problemOf is the problem that a case has to compute.
 func problemOf(c mutate.Case) (*reference.Problem, error) {
 	s := c.Shape
 	e := reference.Extents{schedule.D: s.Ranks, schedule.M: int(s.M), schedule.K: int(s.K), schedule.N: int(s.N)}

@@ -38,7 +38,7 @@ func seeds() uint64 {
 	return 4
 }
 
-// The right programs are exact and free of races, whatever the order.
+// The right programs are exact and free of races, in any order.
 func TestRight(t *testing.T) {
 	for _, s := range catalog.All() {
 		cases, err := mutate.Right(lowered(t, s.Name, s.Schedule))
@@ -69,7 +69,7 @@ func run(t *testing.T, c mutate.Case, cfg Config) (out Outcome) {
 // ways to run a mutant: as streams, as a graph, and on one hardware queue.
 var ways = []Config{{Runs: 3}, {Runs: 3, Captured: true}, {Runs: 3, Queues: 1}}
 
-// fails is what the first of the seeds with which a mutant fails shows.
+// fails is the failure of the first seed with which a mutant fails.
 func fails(t *testing.T, c mutate.Case, seeds uint64) (text string) {
 	for seed := range seeds {
 		for _, cfg := range ways {

@@ -1,2 +1,2 @@
-// Package opstest spoils lists of operations for the tests of what reads them.
+// Package opstest spoils lists of operations for the tests of their readers.
 package opstest

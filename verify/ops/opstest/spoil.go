@@ -8,8 +8,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Spoil returns lists in which a few drawn operations have drawn mistakes: whatever can
-// be written into an ops.Op, also what no program enqueues.
+// Spoil returns lists in which a few drawn operations have drawn mistakes: everything that
+// can be written into an ops.Op, even if no program enqueues it.
 func Spoil(t *rapid.T, lists [][]ops.Op) [][]ops.Op {
 	out := make([][]ops.Op, len(lists))
 	for r, list := range lists {
@@ -68,7 +68,7 @@ var mistakes = []func(*rapid.T, *ops.Op){
 	},
 }
 
-// size is a number of bytes, also one that is none.
+// size is a number of bytes, also an impossible one.
 func size(t *rapid.T) int64 { return rapid.Int64Range(-64, 64).Draw(t, "bytes") }
 
 // place is another than the one given, also one that is nowhere.

@@ -42,15 +42,15 @@ type report struct {
 
 // checker looks at one package.
 type checker struct {
-	pass *analysis.Pass
-	src  *literal.Source
-	said map[report]bool
+	pass     *analysis.Pass
+	src      *literal.Source
+	reported map[report]bool
 	// top holds the values of variables, which are not looked at again as literals.
 	top map[ast.Expr]bool
 }
 
 func run(pass *analysis.Pass) (any, error) {
-	c := &checker{pass: pass, src: literal.New(pass.TypesInfo, pass.Files), said: map[report]bool{},
+	c := &checker{pass: pass, src: literal.New(pass.TypesInfo, pass.Files), reported: map[report]bool{},
 		top: map[ast.Expr]bool{}}
 	files := slices.DeleteFunc(slices.Clone(pass.Files), func(f *ast.File) bool {
 		return strings.HasSuffix(pass.Fset.Position(f.Pos()).Filename, "_test.go")
@@ -132,8 +132,8 @@ func (c *checker) local(lit *ast.CompositeLit) {
 }
 
 func (c *checker) say(at token.Pos, msg string) {
-	if r := (report{at, msg}); !c.said[r] {
-		c.said[r] = true
+	if r := (report{at, msg}); !c.reported[r] {
+		c.reported[r] = true
 		c.pass.Reportf(at, "%s", msg)
 	}
 }

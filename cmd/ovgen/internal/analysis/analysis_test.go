@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"os"
 	"testing"
 
 	"golang.org/x/tools/go/analysis/analysistest"
@@ -10,7 +11,7 @@ import (
 
 // The packages under testdata say what is to be reported, and where.
 func TestAnalyzer(t *testing.T) {
-	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -mod=mod")
 	t.Setenv("GOPROXY", "off")
 	analysistest.Run(t, "testdata/user", analysis.Analyzer, "./...")
 }

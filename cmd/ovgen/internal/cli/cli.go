@@ -183,7 +183,7 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	}
 	if v.explains {
 		f.StringVar(&c.ranks, "ranks", "", "the mesh `size` (4)")
-		f.IntVar(&c.rank, "rank", 0, "the `rank` whose steps are told")
+		f.IntVar(&c.rank, "rank", 0, "the `rank` whose steps are explained")
 		c.shape.bind(f)
 	}
 	return f

@@ -74,7 +74,7 @@ func init() {
 	}
 }
 
-// waitForPid waits until the package's process runs and has said which it is.
+// waitForPid waits until the package's process runs and has written its pid.
 func waitForPid(t *testing.T, name string, status <-chan int, stderr *bytes.Buffer) int {
 	t.Helper()
 	for range 600 {

@@ -132,7 +132,8 @@ func (c *call) libraryFolder(packages string, opt *emit.Options) error {
 	return output.ReadFolder(dir, opt.Library, opt.Existing)
 }
 
-// importPath of the folder that packages go to: that of its module and what is below.
+// importPath of the folder that packages go to: its module's path, and the folder's path in
+// it.
 func (c *call) importPath(dir string) (string, error) {
 	there := dir
 	for {
@@ -146,7 +147,7 @@ func (c *call) importPath(dir string) (string, error) {
 	cmd.Env = append(c.env.Vars[:len(c.env.Vars):len(c.env.Vars)], "PWD="+there, "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("find the Go module of %s: %w%s", dir, err, said(err))
+		return "", fmt.Errorf("find the Go module of %s: %w%s", dir, err, outputOf(err))
 	}
 	module, root, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	if root == "" {
@@ -160,8 +161,8 @@ func (c *call) importPath(dir string) (string, error) {
 	return path.Join(module, filepath.ToSlash(rel)), nil
 }
 
-// said is the output of a failed command.
-func said(err error) string {
+// outputOf is the output of a failed command.
+func outputOf(err error) string {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
 		return "\n" + strings.TrimSpace(string(exit.Stderr))

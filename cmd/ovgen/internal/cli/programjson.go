@@ -10,7 +10,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// members are those of a JSON object, in order.
+// members are the members of a JSON object, in order.
 type members []member
 
 type member struct {

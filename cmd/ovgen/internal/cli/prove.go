@@ -56,9 +56,8 @@ func (p *progress) proven(ranks int, now time.Time) {
 	}
 }
 
-// prove keeps the reports with the inputs. What can't be proven is a mistake of its
-// schedule; the first counterexample's interleaving goes to the trace file, where one is
-// named.
+// prove keeps the reports with the inputs. A schedule that can't be proven is a mistake;
+// the first counterexample's interleaving goes to the trace file, if one is named.
 func (c *call) prove(s *subjects, ranks []int) error {
 	traced := c.trace == ""
 	for _, x := range s.good() {

@@ -69,7 +69,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// What can't be proven is a mistake at the declaration, and its interleaving a trace.
+// A schedule that can't be proven is a mistake at its declaration, and its interleaving is
+// written as a trace.
 func TestUnproven(t *testing.T) {
 	p, err := lower.Lower("Broken", schedules.AllGatherMatmul)
 	if err != nil {
@@ -107,7 +108,7 @@ func TestUnproven(t *testing.T) {
 	}
 }
 
-// What panics is one schedule's mistake, with its name and position; the others go on.
+// A panic is one schedule's mistake, with its name and position; the others go on.
 func TestPanicIsOneSchedules(t *testing.T) {
 	p, err := lower.Lower("Good", schedules.AllGather)
 	if err != nil {

@@ -104,7 +104,7 @@ func warnings(in emit.Input) []string {
 	return list
 }
 
-// placements are those of the first operand of the first operation, and of the results.
+// placements are the placements of the first operation's first operand and of the results.
 func placements(s schedule.Schedule) string {
 	var parts []string
 	for _, t := range s.Tensors {

@@ -21,7 +21,7 @@ const (
 // printWays prints the table of lowered communications and ways.
 func printWays(w io.Writer) error {
 	fmt.Fprint(w, `The placements of a schedule say what has to travel; Moves chooses the way, the first of
-a communication where nothing is said. go doc ovgen/schedule says what each way does.
+a communication by default. go doc ovgen/schedule says what each way does.
 
 `)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -34,7 +34,7 @@ a communication where nothing is said. go doc ovgen/schedule says what each way 
 	return table.Flush()
 }
 
-// options are those of a way, with their values.
+// options are a way's options with their values.
 func options(w schedule.Way) string {
 	var list []string
 	for _, o := range schedule.Options(w) {

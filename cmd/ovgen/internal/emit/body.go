@@ -21,8 +21,8 @@ type body struct {
 	err     error // the first
 }
 
-// item is what became of one node. One that only gives a name is dropped when
-// nothing behind it uses that name.
+// item is the Go of one node. An item that only defines a name is dropped if no later item
+// uses that name.
 type item struct {
 	code    []jen.Code
 	defines string
@@ -89,7 +89,7 @@ type block struct {
 	apart bool // it starts a paragraph
 }
 
-// paragraphs sets blank lines ahead of what starts a paragraph.
+// paragraphs sets a blank line before each block that starts a paragraph.
 func paragraphs(blocks []block) []jen.Code {
 	var code []jen.Code
 	for i, b := range blocks {
@@ -129,7 +129,7 @@ func (b *body) node(n hostir.Node) item {
 	return it
 }
 
-// inner writes a body whose names end with it.
+// inner writes a nested body; names that it defines are not visible outside.
 func (b *body) inner(list []hostir.Node) []jen.Code {
 	code, used := b.nodes(list)
 	maps.Copy(b.used, used)
@@ -151,7 +151,7 @@ func (b *body) branch(n hostir.If) []jen.Code {
 	return []jen.Code{jen.If(b.expr(n.X).Op("==").Add(b.expr(n.Y))).Block(then...).Else().Block(other...)}
 }
 
-// loop writes a for statement; its index is no variable of what is around.
+// loop writes a for statement; its index is not visible outside.
 func (b *body) loop(index string, from, to hostir.Expr, inner func() []jen.Code) []jen.Code {
 	index = b.local(index)
 	b.loops = append(b.loops, index)
@@ -165,7 +165,8 @@ func (b *body) loop(index string, from, to hostir.Expr, inner func() []jen.Code)
 	var head *jen.Statement
 	switch {
 	case !from.Equal(hostir.Const(0)):
-		head = jen.For(jen.Id(index).Op(":=").Add(b.expr(from)), jen.Id(index).Op("<").Add(b.expr(to)), jen.Id(index).Op("++"))
+		head = jen.For(jen.Id(index).Op(":=").Add(b.expr(from)), jen.Id(index).Op("<").Add(b.expr(to)),
+			jen.Id(index).Op("++"))
 	case indexed:
 		head = jen.For(jen.Id(index).Op(":=").Range().Add(b.expr(to)))
 	default:

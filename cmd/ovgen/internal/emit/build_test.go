@@ -33,7 +33,7 @@ func TestBuild(t *testing.T) {
 	for _, args := range [][]string{{"vet", "./..."}, {"build", "./..."}} {
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("go %v: %v\n%s", args, err, out)
 		}

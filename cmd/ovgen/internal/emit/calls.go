@@ -14,6 +14,9 @@ func (b *body) step(n hostir.Step) []jen.Code {
 	if n.Fused() {
 		return b.launch(n)
 	}
+	if n.Do.Collective() {
+		return []jen.Code{b.together(n)}
+	}
 	switch n.Do {
 	case hostir.Copy:
 		return []jen.Code{b.copy(n)}
@@ -128,6 +131,19 @@ func (b *body) product(n hostir.Step) jen.Code {
 	return jen.Id("q").Dot(f.Name).Call(args...)
 }
 
+// together is a collective: its call takes the bytes of one rank's part.
+func (b *body) together(n hostir.Step) jen.Code {
+	dst, src := n.Writes[0], n.Reads[0]
+	part := src
+	switch n.Do {
+	case hostir.ReduceScatter:
+		part = dst
+	case hostir.AllToAll:
+		part = hostir.Chunk(src.Buffer, hostir.Const(0))
+	}
+	return jen.Id("q").Dot(n.Do.Title()).Call(b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(part))
+}
+
 // sum is a sum by a kernel.
 func (b *body) sum(n hostir.Step) []jen.Code {
 	code, terms := b.terms(n.Reads)
@@ -156,8 +172,8 @@ func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 	return set.Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 
-// terms are the arguments of a sum; those over an index are collected by a loop ahead
-// of it, in a list that the plan keeps so that no run allocates.
+// terms are the arguments of a sum; a loop before the call collects the terms over an index
+// in a list that the plan keeps, so that no run allocates.
 func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	list = slices.DeleteFunc(slices.Clone(list), func(v hostir.View) bool { return v.Row })
 	over := false
@@ -192,16 +208,20 @@ func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	return before, []jen.Code{field().Op("...")}
 }
 
-// launch is one kernel that signals around a copy or a sum: it posts, waits, works, posts and
-// waits, each at most once. A sum signals every peer; a copy waits for one before it and posts to
+// launch is one kernel that signals around its work: it posts, waits, works, posts and waits,
+// each at most once. A sum and a gather signal every peer; a copy waits for one before it and posts to
 // one after it, or to every peer.
 func (b *body) launch(n hostir.Step) []jen.Code {
 	dst := n.Writes[0]
 	var before, work, terms []jen.Code
-	if n.Do == hostir.Sum {
+	switch n.Do {
+	case hostir.Sum:
 		before, terms = b.terms(n.Reads)
 		work = append([]jen.Code{b.address(dst), b.bytes(dst)}, terms...)
-	} else {
+	case hostir.Gather:
+		before, terms = b.terms(n.Reads)
+		work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
+	default:
 		work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
 	}
 	signals := b.signals(n)
@@ -221,7 +241,7 @@ func (b *body) signals(n hostir.Step) []jen.Code {
 		post, wait string
 	}{{n.Pre, "PrePost", "PreWait"}, {n.Post, "PostPost", "PostWait"}} {
 		for i, w := range at.words {
-			name, sums := at.post, n.Do == hostir.Sum
+			name, sums := at.post, n.Do != hostir.Copy
 			if w.Wait {
 				name = at.wait
 			}

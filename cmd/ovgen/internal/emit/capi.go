@@ -8,7 +8,6 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/runtime/driver"
-	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
 
@@ -40,7 +39,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 		return err
 	}
 	for _, u := range units {
-		// The suffix keeps a name from being that of a test or of a system.
+		// The suffix keeps a name from meaning a test or a system.
 		if err := add(u.name+"_c.go", u.exports()); err != nil {
 			return err
 		}
@@ -48,14 +47,15 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	return nil
 }
 
-// libraryData is what the header says of the schedules.
+// libraryData is the header's data of the schedules.
 func libraryData(units []*unit) templates.Library {
 	data := templates.Library{From: runFrom, Elements: map[int]string{}}
 	for _, t := range driver.Types() {
 		data.Elements[int(t)] = strings.ToUpper(t.String())
 	}
 	for _, u := range units {
-		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: u.program.Schedule.Operation(), Proof: u.proof(), Symbols: u.symbols()}
+		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: u.program.Schedule.Operation(),
+			Proof: u.proof(), Symbols: u.symbols()}
 		if u.eager() {
 			s.Remarks = append(s.Remarks, "Its stream must not be captured, and ovgen_replay refuses it.")
 		}
@@ -63,7 +63,7 @@ func libraryData(units []*unit) templates.Library {
 			s.Types = append(s.Types, "OVGEN_"+t)
 		}
 		s.Apart = u.apart()
-		for _, b := range u.owned(hostir.Caller) {
+		for _, b := range u.callers() {
 			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b) + "; " +
 				held(b)})
 		}
@@ -162,7 +162,7 @@ func (u *unit) exports() *jen.File {
 		jen.Op("*").Id("m").Op("=").Id("memory").Call(jen.Id("need")),
 		jen.Return(jen.Err()))
 	buffers := jen.Dict{}
-	for _, b := range u.owned(hostir.Caller) {
+	for _, b := range u.callers() {
 		buffers[jen.Id(b.Name)] = jen.Qual(devicePath, "Ptr").Call(member("b", b.Name))
 	}
 	if n, _ := u.counts(); n != nil {
@@ -176,7 +176,7 @@ func (u *unit) exports() *jen.File {
 	return f
 }
 
-// checkLibrary refuses a folder that gen would take for that of a package.
+// checkLibrary refuses a folder that gen would take for a package's.
 func checkLibrary(opt Options) error {
 	if opt.Library == ".." || strings.HasPrefix(opt.Library, "../") {
 		return nil

@@ -2,21 +2,21 @@ package emit
 
 import "github.com/dave/jennifer/jen"
 
-// libraryMain is the file of what all schedules share.
+// libraryMain is the file of the functions that all schedules share.
 func libraryMain() *jen.File {
 	f := libraryFile()
-	f.PackageComment("// Command main is the C library of all schedules: build it with -buildmode=c-shared. What\n// " +
-		"its functions do, who owns what and which thread may call them is said in ovgen.h.")
+	f.PackageComment("// Command main is the C library of all schedules: build it with -buildmode=c-shared.\n// " +
+		"ovgen.h says what its functions do, who owns what and which thread may call them.")
 	f.Func().Id("main").Params().Block()
 	f.Line()
 	f.Add(doc("answer makes a call and hands its error to C as a status and a text of the C heap."))
 	f.Func().Id("answer").Params(jen.Id("text").Op("**").Add(ctype("char")),
 		jen.Id("call").Func().Params().Error()).Add(ctype("int")).Block(
-		jen.List(jen.Id("status"), jen.Id("said")).Op(":=").Add(capi("Do", jen.Id("call"))),
+		jen.List(jen.Id("status"), jen.Id("message")).Op(":=").Add(capi("Do", jen.Id("call"))),
 		jen.If(jen.Id("text").Op("!=").Nil()).Block(
 			jen.Op("*").Id("text").Op("=").Nil(),
 			jen.If(jen.Id("status").Op("!=").Qual(capiPath, "OK")).Block(
-				jen.Op("*").Id("text").Op("=").Qual("C", "CString").Call(jen.Id("said")))),
+				jen.Op("*").Id("text").Op("=").Qual("C", "CString").Call(jen.Id("message")))),
 		jen.Return(ctype("int").Call(jen.Id("status"))))
 	f.Line()
 	f.Comment("//export ovgen_free")
@@ -29,7 +29,7 @@ func libraryMain() *jen.File {
 	return f
 }
 
-// memoryOf writes what makes a struct ovgen_memory.
+// memoryOf writes the function that makes a struct ovgen_memory.
 func memoryOf(f *jen.File) {
 	bytes := func(x *jen.Statement) *jen.Statement { return ctype("int64_t").Call(x) }
 	need := func() *jen.Statement { return jen.Id("m") }
@@ -85,7 +85,7 @@ func exportGroup(f *jen.File) {
 	export(f, "ovgen_close", []parameter{groupIn, timeIn}, nil, jen.Return(capi("Close", handle("g"), int64Of("ms"))))
 }
 
-// exportPlan writes what the plans of all schedules share.
+// exportPlan writes the functions that the plans of all schedules share.
 func exportPlan(f *jen.File) {
 	export(f, "ovgen_enqueue", []parameter{planIn, streamIn}, nil,
 		jen.Return(capi("Enqueue", handle("p"), handle("s"))))

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// buffersComment is that of type Buffers.
+// buffersComment is the comment of type Buffers.
 const buffersComment = "Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind " +
 	"says what must hold of it."
 

@@ -29,7 +29,7 @@ func (d device) render(parts []templates.Part) (*device, error) {
 	return &d, err
 }
 
-// texts are the .cu and the headers that it includes: what PTX is compiled from.
+// texts are the .cu and the headers that it includes: the source of PTX.
 func (d *device) texts() [][]byte {
 	texts := [][]byte{d.source.Bytes}
 	for _, name := range d.includes {
@@ -38,7 +38,7 @@ func (d *device) texts() [][]byte {
 	return texts
 }
 
-// digest is that of what PTX is compiled from.
+// digest is the hash of the source that PTX is compiled from.
 func (d *device) digest() string { return driver.Digest(d.texts()...) }
 
 // emit adds NAME.cu, NAME_host.cc and NAME_sm80.ptx.
@@ -80,8 +80,8 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 // ptxSuffix ends the name of a PTX file for compute capability 8.0 and later.
 const ptxSuffix = "_sm80.ptx"
 
-// ptx compiles the source, or keeps the existing PTX if it is current. With a
-// *MissingError comes the file that says that there is none.
+// ptx compiles the source, or keeps the existing PTX if it is current. Beside a
+// *MissingError it returns a placeholder that says that the PTX is missing.
 func (d *device) ptx(opt Options) ([]byte, error) {
 	name := path.Join(d.name, d.name+ptxSuffix)
 	stamp := stamp{name: d.name, source: d.digest()}

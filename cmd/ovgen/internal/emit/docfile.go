@@ -65,8 +65,14 @@ func (u *unit) carriers() string {
 			}
 		}
 	}
+	if u.nccl() {
+		text = "NCCL, which is loaded when a plan is made, does all that ranks do together"
+	}
 	if !u.device {
 		return text + ": there is no device code in this package."
+	}
+	if text == "" {
+		text = "Copies between ranks go by " + carried[schedule.Kernels]
 	}
 	text += ". "
 	if u.sums() {
@@ -94,12 +100,17 @@ func describe(p *hostir.Program) string {
 		for _, o := range m.Options {
 			options = append(options, o.Field+" "+o.Value)
 		}
-		b.WriteString(hanging(fmt.Sprintf("%s by %s: ", m.Of, schedule.WayName(m.Way)), options))
+		by := m.Of + " by " + schedule.WayName(m.Way)
+		if len(options) > 0 {
+			by += ": "
+		}
+		b.WriteString(hanging(by, options))
 	}
 	return b.String()
 }
 
-// hanging is a list behind a head, in lines that begin below the first.
+// hanging is a head and a list after it, with further lines indented to the list's first
+// entry.
 func hanging(head string, list []string) string {
 	text, line := "", head
 	for i, x := range list {

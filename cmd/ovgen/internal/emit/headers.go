@@ -9,9 +9,9 @@ import (
 // emitHeaders adds package device: the device code that is the same in all packages, once for all of them.
 func emitHeaders(files map[string][]byte) error {
 	f := newFile(headersName, runFrom)
-	f.PackageComment(comment(wrap("Package " + headersName + " holds the headers that the kernels of all packages include, and the " +
-		"one that makes them compile for the host. Packages with kernels import it for its files alone, so that " +
-		"go mod vendor copies them.")))
+	f.PackageComment(comment(wrap("Package " + headersName + " holds the headers that the kernels of all packages " +
+		"include, and the one that makes them compile for the host. Packages with kernels import it for its files " +
+		"alone, so that go mod vendor copies them.")))
 	headers, err := templates.Headers()
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 func (u *unit) kernelFiles(files map[string][]byte) error {
 	f := u.file()
 	f.Add(docf("table describes the kernels of %s.cu.", u.name))
-	f.Var().Id("table").Op("=").Add(named(reflect.TypeOf(u.kernels))).Add(fieldsOf(reflect.ValueOf(u.kernels), lineByLine))
+	f.Var().Id("table").Op("=").Add(named(reflect.TypeOf(u.kernels))).
+		Add(fieldsOf(reflect.ValueOf(u.kernels), lineByLine))
 	f.Line()
 	declareCode(f, u.name, u.code.digest(), jen.Id("table").Dot("Code").Call())
 	if err := add(f, path.Join(u.name, "kernels.go"), files); err != nil {
@@ -38,7 +39,8 @@ func declareCode(f *jen.File, name, source string, kernels jen.Code) {
 // hostFile adds host.go, which a build without cgo leaves out.
 func hostFile(f *jen.File, name string, opt Options, files map[string][]byte) error {
 	f.Anon(path.Join(opt.ImportPath, headersName))
-	f.CgoPreamble("#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing\nconst void *" + name + "_kernels(const void *engine);")
+	f.CgoPreamble("#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing\nconst void *" + name +
+		"_kernels(const void *engine);")
 	f.Comment("The kernels compiled for the host are in " + name + "_host.cc.")
 	f.Func().Id("init").Params().Block(
 		jen.Id("code").Dot("Host").Op("=").Qual("unsafe", "Pointer").Call(jen.Qual("C", name+"_kernels")))

@@ -76,7 +76,7 @@ func axis(a schedule.Axis) *jen.Statement {
 	return jen.Qual(schedulePath, "Dim").Call(args...)
 }
 
-// cuts are the functions of package schedule that make a split of which no more than the count is said.
+// cuts are the functions of package schedule that make a split of a count alone.
 var cuts = map[schedule.SplitKind]string{
 	schedule.DeviceX: "DIDx", schedule.DeviceY: "DIDy", schedule.StreamAxis: "Stream",
 }
@@ -100,7 +100,7 @@ func fieldsOf(v reflect.Value, layout jen.Options) *jen.Statement {
 	return jen.Custom(layout, fields...)
 }
 
-// elements are those of a list, in braces.
+// elements are the elements of a list, in braces.
 func elements(v reflect.Value) *jen.Statement {
 	list, layout := make([]jen.Code, v.Len()), inLine
 	for i := range list {

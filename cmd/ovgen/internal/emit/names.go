@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Packages beside those of schedules: the one that runs every other, their list, and the headers of their kernels.
+// Packages that no schedule has: the command that runs all, their list, and the headers of their kernels.
 const (
 	runName      = "run"
 	programsName = "programs"
 	headersName  = "device"
 )
 
-// fixed are the fields and methods that a Plan may have beside those of its program.
+// fixed are the fields and methods of a Plan that are not named after its program.
 var fixed = []string{"kernels", "terms", "issue"}
 
 // reserved are names of packages that Go, or another generated package, has a use for.
@@ -42,7 +42,7 @@ var systems = []string{"test", "aix", "android", "darwin", "dragonfly", "freebsd
 // PackageName is that of the package of a schedule of that name.
 func PackageName(schedule string) string { return strings.ToLower(schedule) }
 
-// CheckNames refuses a schedule whose name is none for a package, or whose package would
+// CheckNames refuses a schedule whose name can't be a package's, or whose package would
 // declare a name twice.
 func CheckNames(in Input) error {
 	u := &unit{Input: in, name: PackageName(in.Program.Name), program: in.Program}

@@ -24,7 +24,7 @@ var (
 	neighbour = hostir.Bind("from", hostir.Ahead(i))
 )
 
-// gelu is a product with GELU behind it.
+// gelu is a product followed by GELU.
 func gelu(s hostir.Step) hostir.Step { s.Func = "gelu"; return s }
 
 // byKernel is the one thing that a step does, by a kernel.
@@ -121,9 +121,11 @@ var nodes = []*hostir.Program{
 		hostir.Set(mainRef, hostir.Chunk("Agathered", from), hostir.View{Buffer: "A", Peer: from}))),
 }
 
-// parts of a program.go that a program decides; issued are those that its nodes do.
+// chosen are the parts of a program.go that depend on the program; issued are the parts
+// that depend on its nodes.
 var (
-	chosen = regexp.MustCompile(`(?ms)^	if s\.M.*?^	switch|^type Buffers struct.*?^}\n|^type Plan struct.*?^}\n|^	b := plan\.Build.*?^\n|^func \(p \*Plan\) issue.*?^}\n`)
+	chosen = regexp.MustCompile(`(?ms)^	if s\.M.*?^	switch|^type (Buffers|Plan) struct.*?^}\n` +
+		`|^	b := plan\.Build.*?^\n|^func \(p \*Plan\) issue.*?^}\n`)
 	issued = regexp.MustCompile(`(?m)^	terms .*|^	p\.(a|gemm\w*) = b.*|^func \(p \*Plan\) issue(?s:.*?)^}\n`)
 )
 

@@ -156,7 +156,7 @@ func (u *unit) bind(f *jen.File) {
 	if n, _ := u.counts(); n != nil {
 		call, bound = "BindCounts", append(bound, jen.Id("x").Dot("Counts"))
 	}
-	for _, b := range u.owned(hostir.Caller) {
+	for _, b := range u.callers() {
 		bound = append(bound, jen.Id("x").Dot(b.Name))
 	}
 	f.Line()
@@ -211,60 +211,101 @@ func (u *unit) declaration(f *jen.File) {
 }
 
 // declare makes the plan and tells the builder what it consists of.
-func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
-	b := func() *jen.Statement { return jen.Id("b").Clone() }
-	field := func(name string) *jen.Statement { return jen.Id("p").Dot(unexported(name)) }
-	bytes := func(elements hostir.Expr) jen.Code { return jen.Id("s").Dot("Type").Dot("Bytes").Call(expr(elements)) }
+func (u *unit) declare(expr goExpr) []jen.Code {
 	code := []jen.Code{
-		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(set("Plan", jen.Id("b").Dot("Plan").Call())),
+		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(set("Plan", builderCall("Plan"))),
 	}
 	for _, c := range u.chunks {
-		code = append(code, field(c.field).Op("=").Add(bytes(c.elements)))
+		code = append(code, setField(c.field, sizeOf(expr(c.elements))))
 	}
 	code = append(code, jen.Line())
 	if n, _ := u.counts(); n != nil {
-		code = append(code, b().Dot("Counts").Call(n))
+		code = append(code, builderCall("Counts", n))
 	}
+	code = slices.Concat(code, u.declareBuffers(expr), u.declareSemaphores(expr), u.declareStreams(expr),
+		u.declareProducts(expr))
+	if u.nccl() {
+		code = append(code, builderCall("Collectives", jen.Id("s").Dot("Type")))
+	}
+	if u.device {
+		code = append(code, setField("kernels",
+			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
+	}
+	return code
+}
+
+// goExpr is the Go of an index expression.
+type goExpr func(hostir.Expr) *jen.Statement
+
+// builderCall calls a method of the plan's builder.
+func builderCall(method string, args ...jen.Code) *jen.Statement {
+	return jen.Id("b").Dot(method).Call(args...)
+}
+
+// planField is a field of the plan.
+func planField(name string) *jen.Statement { return jen.Id("p").Dot(unexported(name)) }
+
+// setField sets a field of the plan.
+func setField(name string, value jen.Code) jen.Code { return planField(name).Op("=").Add(value) }
+
+// sizeOf is the size in bytes of a number of elements.
+func sizeOf(elements jen.Code) jen.Code { return jen.Id("s").Dot("Type").Dot("Bytes").Call(elements) }
+
+func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 	written := u.program.Written()
 	for _, x := range u.program.Buffers {
-		make := b().Dot(u.builder(x)).Call(jen.Lit(x.Name), bytes(x.Elements))
+		value := builderCall(u.builder(x), jen.Lit(x.Name), sizeOf(expr(x.Elements)))
 		if x.Tensor.Root {
-			make = b().Dot("Root").Call(make)
+			value = builderCall("Root", value)
 		}
 		if x.Owner == hostir.Caller && written[x.Name] {
-			make = b().Dot("Written").Call(make)
+			value = builderCall("Written", value)
 		}
-		if !x.Counts.IsZero() {
-			code = append(code, field(x.Name).Op("=").Add(make), u.uneven(x, field(x.Name), bytes(x.Chunk)))
-			if !x.Room.IsZero() {
-				code = append(code, b().Dot("Padded").Call(field(x.Name), bytes(x.Room)))
-			}
+		code = append(code, setField(x.Name, value))
+		if x.Counts.IsZero() {
 			continue
 		}
-		code = append(code, field(x.Name).Op("=").Add(make))
-	}
-	for _, s := range u.program.Semaphores {
-		make := b().Dot("Semaphore").Call(jen.Lit(s.Name))
-		if !s.Count.IsZero() {
-			make = b().Dot("Semaphores").Call(jen.Lit(s.Name), expr(s.Count))
+		code = append(code, u.uneven(x, planField(x.Name), sizeOf(expr(x.Chunk))))
+		if !x.Room.IsZero() {
+			code = append(code, builderCall("Padded", planField(x.Name), sizeOf(expr(x.Room))))
 		}
-		code = append(code, field(s.Name).Op("=").Add(make))
 	}
+	return code
+}
+
+func (u *unit) declareSemaphores(expr goExpr) (code []jen.Code) {
+	byBlocks := u.program.BlockSemaphores()
+	for _, s := range u.program.Semaphores {
+		value := builderCall("Semaphore", jen.Lit(s.Name))
+		if !s.Count.IsZero() {
+			value = builderCall("Semaphores", jen.Lit(s.Name), expr(s.Count))
+		} else if byBlocks[s.Name] {
+			value = builderCall("ByBlocks", value)
+		}
+		code = append(code, setField(s.Name, value))
+	}
+	return code
+}
+
+func (u *unit) declareStreams(expr goExpr) (code []jen.Code) {
 	for _, s := range u.sideStreams() {
 		priority := jen.Qual(driverPath, "Low")
 		if s.High {
 			priority = jen.Qual(driverPath, "High")
 		}
-		if s.Count.IsZero() {
-			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Stream").Call(jen.Lit(s.Name), priority))
-		} else if s.Falling {
-			code = append(code, field(s.Name).Op("=").Add(b()).Dot("FallingStreams").Call(jen.Lit(s.Name),
-				expr(s.First), expr(s.Count)))
-		} else {
-			code = append(code, field(s.Name).Op("=").Add(b()).Dot("Streams").Call(jen.Lit(s.Name), expr(s.First),
-				expr(s.Count), priority))
+		value := builderCall("Streams", jen.Lit(s.Name), expr(s.First), expr(s.Count), priority)
+		switch {
+		case s.Count.IsZero():
+			value = builderCall("Stream", jen.Lit(s.Name), priority)
+		case s.Falling:
+			value = builderCall("FallingStreams", jen.Lit(s.Name), expr(s.First), expr(s.Count))
 		}
+		code = append(code, setField(s.Name, value))
 	}
+	return code
+}
+
+func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 	for _, p := range u.gemms {
 		desc := []jen.Code{
 			jen.Id("M").Op(":").Add(expr(p.m)), jen.Id("K").Op(":").Add(expr(p.k)), jen.Id("N").Op(":").Add(expr(p.n)),
@@ -273,8 +314,10 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		for _, f := range []struct {
 			name string
 			set  bool
-		}{{"Transposed", p.transposed}, {"TransposedA", p.transposedA}, {"Bias", p.bias},
-			{"Accumulate", p.accumulate}} {
+		}{
+			{"Transposed", p.transposed}, {"TransposedA", p.transposedA},
+			{"Bias", p.bias}, {"Accumulate", p.accumulate},
+		} {
 			if f.set {
 				desc = append(desc, jen.Id(f.name).Op(":").True())
 			}
@@ -282,13 +325,16 @@ func (u *unit) declare(expr func(hostir.Expr) *jen.Statement) []jen.Code {
 		if p.function != "" {
 			desc = append(desc, jen.Id("Func").Op(":").Lit(p.function))
 		}
-		code = append(code, field(p.field).Op("=").Add(b()).Dot("Matmul").
-			Call(jen.Qual(driverPath, "MatmulDesc").Values(desc...)))
-	}
-	if u.device {
-		code = append(code, field("kernels").Op("=").Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type")))
+		value := builderCall("Matmul", jen.Qual(driverPath, "MatmulDesc").Values(desc...))
+		code = append(code, setField(p.field, value))
 	}
 	return code
+}
+
+// nccl says that the program has collectives of NCCL.
+func (u *unit) nccl() (yes bool) {
+	hostir.Steps(u.program.Body, func(s hostir.Step) { yes = yes || s.By == hostir.NCCL })
+	return yes
 }
 
 // builder is the Builder's method that declares a buffer.

@@ -21,6 +21,9 @@ func (u *unit) programFile() ([]byte, error) {
 		return nil, err
 	}
 	f := u.file()
+	if u.nccl() {
+		f.Anon(ncclPath)
+	}
 	u.identity(f)
 	u.shape(f)
 	u.buffers(f)
@@ -45,13 +48,14 @@ func (u *unit) identity(f *jen.File) {
 		f.Line()
 	}
 	f.Add(doc("Schedule is what the package was generated from."))
-	f.Var().Id("Schedule").Op("=").Qual(schedulePath, "Schedule").Add(fieldsOf(reflect.ValueOf(minimal(u.program)), lineByLine))
+	f.Var().Id("Schedule").Op("=").Qual(schedulePath, "Schedule").
+		Add(fieldsOf(reflect.ValueOf(minimal(u.program)), lineByLine))
 	f.Line()
 	f.Add(doc("Program is what the ranks compare before they run, and what it takes."))
 	f.Var().Id("Program").Op("=").Qual(planPath, "Program").Custom(lineByLine, u.programFields()...)
 }
 
-// programFields are those of the package's Program.
+// programFields are the fields of the package's Program.
 func (u *unit) programFields() []jen.Code {
 	values := []jen.Code{
 		set("Name", jen.Lit(u.name)),
@@ -158,7 +162,7 @@ func (u *unit) buffers(f *jen.File) {
 			}
 			g.Id(name).Add(typ).Comment(remark)
 		}
-		for _, b := range u.owned(hostir.Caller) {
+		for _, b := range u.callers() {
 			field(b.Name, jen.Qual(devicePath, "Ptr"), b.Tensor.String()+share(b)+"; "+held(b))
 		}
 		if n, remark := u.counts(); n != nil {
@@ -184,7 +188,7 @@ func (u *unit) apart() string {
 // writes names the caller's buffers that runs write.
 func (u *unit) writes() (names []string) {
 	written := u.program.Written()
-	for _, b := range u.owned(hostir.Caller) {
+	for _, b := range u.callers() {
 		if written[b.Name] {
 			names = append(names, b.Name)
 		}
@@ -230,11 +234,11 @@ func within(b hostir.Buffer) string {
 	return fmt.Sprintf("; %s %s is all of it, and a run replaces it", t.Name, schedule.Tensor{Axes: t.Axes})
 }
 
-// owned are the buffers of one owner.
-func (u *unit) owned(by hostir.Owner) []hostir.Buffer {
+// callers are the buffers that the caller binds.
+func (u *unit) callers() []hostir.Buffer {
 	var list []hostir.Buffer
 	for _, b := range u.program.Buffers {
-		if b.Owner == by {
+		if b.Owner == hostir.Caller {
 			list = append(list, b)
 		}
 	}

@@ -94,7 +94,7 @@ func (u *unit) takes() []jen.Code {
 	}
 	for _, c := range u.program.Checks {
 		divides = append(divides, fieldsOf(reflect.ValueOf(plan.Divide{
-			Extent: string(c.Extent), By: string(c.By), Times: int(c.Times)}), inLine))
+			Extent: string(c.Extent), By: string(c.By), Times: int(c.Times), With: string(c.With)}), inLine))
 	}
 	for _, t := range u.typeWords() {
 		types = append(types, jen.Qual(driverPath, t))

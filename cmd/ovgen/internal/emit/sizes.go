@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// size is the elements that a view counts in: those of the whole buffer, or of a chunk.
+// size is the unit that a view counts in: the elements of the whole buffer, or of a chunk.
 func (u *unit) size(v hostir.View) (e hostir.Expr, whole bool, err error) {
 	b, ok := u.program.Buffer(v.Buffer)
 	if !ok {

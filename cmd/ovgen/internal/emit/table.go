@@ -34,7 +34,7 @@ func (u *unit) table() (kernels.Table, error) {
 		o.Terms = max(o.Terms, k.Terms)
 	}
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.By == "" {
+		if s.By == "" || s.By == hostir.NCCL {
 			return
 		}
 		if !does(kernels.Kind(s.By), s) {
@@ -64,7 +64,8 @@ func unable(t kernels.Table) (errs []error) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
 			if k.Copies() && typ.Size() < 2 {
-				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s (leave it out of Types, "+
+				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s (leave it "+
+					"out of Types, "+
 					"or let the copy engine copy)", k.Kind, typ))
 			}
 		}
@@ -82,12 +83,12 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 
 // signalsAlike says whether two kernels post and await as many words at the same places.
 func signalsAlike(a, b kernels.Kernel) bool {
-	return a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost && a.PostWait == b.PostWait
+	return a.ByBlocks == b.ByBlocks && a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost && a.PostWait == b.PostWait
 }
 
 // kernelOf is the kernel of a step. Posts and waits alone serve any number of peers.
 func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
-	k := kernels.Kernel{Kind: kernels.Kind(s.By)}
+	k := kernels.Kernel{Kind: kernels.Kind(s.By), ByBlocks: s.ByBlocks}
 	if w, ok := s.Signal(); ok {
 		if w.Wait {
 			k.PreWait = kernels.EachPeer
@@ -111,7 +112,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	}
 	words(s.Pre, &k.PrePost, &k.PreWait)
 	words(s.Post, &k.PostPost, &k.PostWait)
-	if s.Do == hostir.Sum || s.Do == hostir.Apply {
+	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 		_, k.Row = s.Row()
 	}
@@ -171,7 +172,7 @@ func (u *unit) maxRanks() int {
 	return min(proven, most)
 }
 
-// elementTypes are those that the schedule takes, as drivers name them.
+// elementTypes are the schedule's element types as drivers number them.
 func (u *unit) elementTypes() (list []driver.Type) {
 	for _, t := range u.program.Schedule.Types {
 		if known, ok := driver.ParseType(string(t)); ok {
@@ -193,6 +194,7 @@ func (u *unit) limited() bool {
 func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
 	d := templates.Device{From: from, Table: u.kernels, About: append([]string{
-		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"}, templates.Summary(u.kernels)...)}
+		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"},
+		templates.Summary(u.kernels)...)}
 	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host()}.render(d.Source())
 }

@@ -15,14 +15,16 @@ import (
 // tunedName is the package that chooses among the schedules of an operation.
 const tunedName = "tuned"
 
-// family is the schedules of one signature, in the order of their names: what one of
-// them computes, each does. The first names the operation.
+// family is the schedules of one signature, in the order of their names: all compute the
+// same. The first names the operation.
 type family []*unit
 
-// families are those of several schedules to choose from. What is slow on purpose is
-// no choice.
+// families are the families of two schedules or more, without schedules that are slow on
+// purpose, or by NCCL, which a machine may lack.
 func families(units []*unit) []family {
-	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return u.program.Schedule.SlowOnPurpose() })
+	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool {
+		return u.program.Schedule.SlowOnPurpose() || u.program.Schedule.UsesNCCL()
+	})
 	var several []family
 	for _, f := range schedule.Families(units, func(u *unit) schedule.Schedule { return u.program.Schedule }) {
 		if len(f) > 1 {
@@ -62,12 +64,10 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 		return nil
 	}
 	f := newFile(tunedName, runFrom)
-	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. " +
-		"A plan of it runs the schedule that run tune measured as the fastest at the shape on the machine: New " +
-		"takes the " +
-		"file that run tune wrote. A shape that was not measured gets the fastest schedule of the nearest " +
-		"shape. Choice " +
-		"says which schedule runs and why.")))
+	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. A " +
+		"plan of it runs the schedule that run tune measured as the fastest at the shape on the machine: New takes " +
+		"the file that run tune wrote. A shape that was not measured gets the fastest schedule of the nearest shape. " +
+		"Choice says which schedule runs and why.")))
 	name := path.Join(tunedName, tunedName+".go") // no package of a schedule has that name
 	text, err := render(f, name)
 	if err != nil {
@@ -123,7 +123,8 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 // under another name.
 func (u *unit) candidate(base *unit, opt Options) jen.Code {
 	of := func(x *unit, name string) *jen.Statement { return jen.Qual(x.importPath(opt), name) }
-	own := []jen.Code{jen.Op("&").Add(of(u, "Program")), of(u, "New"), jen.Parens(jen.Op("*").Add(of(u, "Plan"))).Dot("Bind")}
+	own := []jen.Code{jen.Op("&").Add(of(u, "Program")), of(u, "New"),
+		jen.Parens(jen.Op("*").Add(of(u, "Plan"))).Dot("Bind")}
 	if u == base {
 		return jen.Qual(planPath, "Own").Call(own...)
 	}

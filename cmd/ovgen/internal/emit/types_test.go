@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule"
 )
 
-// The element types of schedules are those of drivers.
+// Schedules and drivers have the same element types.
 func TestElementTypes(t *testing.T) {
 	types := schedule.ElementTypes()
 	if len(types) != len(driver.Types()) {
@@ -23,7 +23,8 @@ func TestElementTypes(t *testing.T) {
 
 // A kernel that adds up no elements of a type is refused by both names.
 func TestUnable(t *testing.T) {
-	table := kernels.Table{Types: []driver.Type{driver.BF16, 0}, Kernels: []kernels.Kernel{{Kind: kernels.Reduce, Terms: 2}}}
+	table := kernels.Table{Types: []driver.Type{driver.BF16, 0},
+		Kernels: []kernels.Kernel{{Kind: kernels.Reduce, Terms: 2}}}
 	errs := unable(table)
 	if want := "kernel reduce adds up no no type (leave it out of Types)"; len(errs) != 1 || errs[0].Error() != want {
 		t.Errorf("got %v, want %s", errs, want)

@@ -100,12 +100,12 @@ type teller struct {
 	items   [][]*item
 	// posts and waits are the items that write and await a word.
 	posts, waits map[ops.Loc]*item
-	said         map[string]bool // remarks
+	remarked     map[string]bool // remarks
 	err          error
 }
 
 func newTeller(p *hostir.Program, c ops.Case) (*teller, error) {
-	t := &teller{program: p, c: c, posts: map[ops.Loc]*item{}, waits: map[ops.Loc]*item{}, said: map[string]bool{}}
+	t := &teller{program: p, c: c, posts: map[ops.Loc]*item{}, waits: map[ops.Loc]*item{}, remarked: map[string]bool{}}
 	for r := range c.Ranks {
 		c.Rank = r
 		list, err := ops.Unroll(p, c)
@@ -179,7 +179,7 @@ func joins(before, o ops.Op) bool {
 	return o.Kernel != "" && o.Kernel == before.Kernel && o.Step == before.Step
 }
 
-// streams of the rank that is told of, main first.
+// streams are the streams of the rank that is explained, main first.
 func (t *teller) streams() []string {
 	names := []string{"main"}
 	for _, i := range t.items[t.c.Rank] {

@@ -75,7 +75,7 @@ func TestCatalog(t *testing.T) {
 // numbered is a step.
 var numbered = regexp.MustCompile(`(?m)^ +(\d+)  \S`)
 
-// A wait without a post is said to be one.
+// The explanation of a wait without a post says so.
 func TestUnposted(t *testing.T) {
 	p, err := lower.Lower("Broken", catalog.AllGatherMatmul)
 	if err != nil {

@@ -34,7 +34,11 @@ func Label(p *hostir.Program, rank int, o ops.Op) string {
 	if o.Kind == ops.Sum && len(reads) > 1 {
 		reads = []string{reads[0], "..."}
 	}
-	return fmt.Sprintf("%s %s into %s", o.Kind, strings.Join(reads, ", "), strings.Join(writes, ", "))
+	what := o.Kind.String()
+	if o.Kind == ops.Collective {
+		what = o.Form
+	}
+	return fmt.Sprintf("%s %s into %s", what, strings.Join(reads, ", "), strings.Join(writes, ", "))
 }
 
 func signalLabel(o ops.Op) string {

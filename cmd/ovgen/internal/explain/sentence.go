@@ -50,19 +50,21 @@ func (t *teller) clause(i *item, o ops.Op) string {
 	case ops.Done:
 		return "ends the run: the group's next one starts after this"
 	case ops.Signal:
-		return t.signal(i, o)
+		return t.signal(o)
 	case ops.Copy:
 		return t.copied(o)
 	case ops.Product:
 		return t.product(o)
 	case ops.Sum:
 		return t.sum(o)
+	case ops.Collective:
+		return t.together(o)
 	}
 	return o.Kind.String()
 }
 
 // signal is a wait for posts, or a post.
-func (t *teller) signal(i *item, o ops.Op) string {
+func (t *teller) signal(o ops.Op) string {
 	var peers []peer
 	name, wait := "", false
 	for _, w := range o.Words {
@@ -80,9 +82,9 @@ func (t *teller) signal(i *item, o ops.Op) string {
 		}
 	}
 	if wait {
-		return fmt.Sprintf("waits for %q from %s", name, from(peers, "said"))
+		return fmt.Sprintf("waits for %q from %s", name, from(peers, "posted"))
 	}
-	return fmt.Sprintf("says %q to %s", name, from(peers, "awaited"))
+	return fmt.Sprintf("posts %q to %s", name, from(peers, "awaited"))
 }
 
 // member is the name of a word's semaphore, with its index where it is one of a set.
@@ -126,6 +128,13 @@ func from(peers []peer, how string) string {
 func (t *teller) copied(o ops.Op) string {
 	src, dst := o.Uses[0], o.Uses[1]
 	return fmt.Sprintf("copies %s of %s into %s%s", memory.Size(src.Bytes), t.place(src), t.place(dst), t.over(o))
+}
+
+// together is a collective: what this rank brings to it, and what it gets.
+func (t *teller) together(o ops.Op) string {
+	src, dst := o.Uses[0], o.Uses[1]
+	return fmt.Sprintf("%s with all ranks, by NCCL: brings %s of %s, gets %s into %s", o.Form,
+		memory.Size(src.Bytes), t.place(src), memory.Size(dst.Bytes), t.place(dst))
 }
 
 // over says that an operation's bytes cross a link.

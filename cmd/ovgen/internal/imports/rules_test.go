@@ -6,11 +6,14 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"ovgen/cmd/ovgen/internal/imports"
 	"ovgen/cmd/ovgen/internal/module"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/lower"
 )
 
 func TestProject(t *testing.T) {
@@ -39,6 +42,24 @@ func TestProject(t *testing.T) {
 	}
 	for _, broken := range imports.Broken(all) {
 		t.Error(broken)
+	}
+	nccl(t, all)
+}
+
+// nccl: the packages of schedules that name NCCL import its library, and no other does.
+func nccl(t *testing.T, all []imports.Package) {
+	named := map[string]bool{}
+	for _, c := range catalog.All() {
+		p, err := lower.Lower(c.Name, c.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named[module.Package("generated/"+strings.ToLower(c.Name))] = p.Schedule.UsesNCCL()
+	}
+	for _, p := range all {
+		if has := slices.Contains(p.Imports, module.Package("runtime/nccl")); has != named[p.Path] {
+			t.Errorf("%s imports NCCL: %t, and its schedule names it: %t", p.Path, has, named[p.Path])
+		}
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"ovgen/schedule"
 )
 
-// Value is what an expression of type schedule.Schedule says, and the paths of what is
-// not constant in it, which are left zero.
+// Value is the schedule that an expression evaluates to, and the paths of the fields that
+// are not constant, which are left zero.
 func (s *Source) Value(e ast.Expr) (value schedule.Schedule, unknown []string) {
 	v := &reading{Source: s, inside: map[types.Object]bool{}}
 	v.read(reflect.ValueOf(&value).Elem(), e, "")

@@ -12,9 +12,9 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// FuzzDecode reads what the evaluated program of schedules printed. What is read is
-// written again as a value that reads the same; what is valid has a host program that
-// can be printed, or mistakes that each name a field.
+// FuzzDecode reads what the evaluated program of schedules printed. Every schedule that it
+// reads reads the same when written again; every valid one has a host program that can be
+// printed, or mistakes that each name a field.
 func FuzzDecode(f *testing.F) {
 	for _, e := range catalog.All() {
 		text, err := json.Marshal(e.Schedule)

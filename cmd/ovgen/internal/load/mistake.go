@@ -116,9 +116,9 @@ func (d *Declaration) Mistake(err error) Mistakes {
 	return Mistakes{m}
 }
 
-// position is where the field of that path is written: the deepest part of the path
-// that is a literal, or made by one of package schedule's constructors. What is
-// computed altogether has the position of its declaration.
+// position is where the field of that path is written: the deepest part of the path that is
+// a literal, or made by one of package schedule's constructors. A schedule that is computed
+// altogether has the position of its declaration.
 func (d *Declaration) position(path string) (at token.Position, computed bool) {
 	found := d.pkg.lit.Find(d.value, path)
 	if found.At == nil {

@@ -1,3 +1,3 @@
-// Package memory says what device memory a plan of a host program needs, before there is a
-// package to ask: as the Shape.Memory of that package will say.
+// Package memory computes the device memory that a plan of a host program needs, before its
+// package exists: the same as Shape.Memory of that package.
 package memory

@@ -11,8 +11,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Of is what a plan of p needs for a case, on the rank that needs most of each. Which rank
-// c names does not matter.
+// Of is what a plan of p needs for a case, on the rank that needs most of each. The rank of
+// c does not matter.
 func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 	for c.Rank = range c.Ranks {
 		m, err := onRank(p, c)
@@ -57,13 +57,20 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		return m, err
 	}
 	multiplies := map[string]bool{}
+	var tried [2]int64 // what collectives send and receive
 	for _, o := range list {
+		if o.Kind == ops.Collective {
+			tried[0], tried[1] = max(tried[0], o.Uses[0].Bytes), max(tried[1], o.Uses[1].Bytes)
+		}
 		if o.Kind == ops.Product {
 			multiplies[o.Stream] = true
 			m.Tuning = max(m.Tuning, tuning(o, c.ElementSize))
 		}
 	}
 	m.Workspaces = len(multiplies)
+	if tried[0] > 0 {
+		m.Tuning = max(m.Tuning, plan.RehearsalBytes(tried[0], tried[1]))
+	}
 	return m, nil
 }
 

@@ -17,7 +17,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// What is said of a schedule of the catalog is what its generated package says.
+// Of equals the Memory method of the generated package, for each schedule of the catalog.
 func TestAsGenerated(t *testing.T) {
 	schedules := map[string]schedule.Schedule{}
 	for _, n := range catalog.All() {

@@ -2,10 +2,6 @@ package nvrtc
 
 import "fmt"
 
-// Pinned is the version of NVRTC that makes checked-in PTX: drivers from R550 on load
-// its output.
-const Pinned = "12.4"
-
 // SourceError reports that a program does not compile.
 type SourceError struct {
 	Name string // of the program

@@ -1,4 +1,4 @@
-/* The answers of the fake libcuda. What a test wants to see goes to stderr. */
+/* The answers of the fake libcuda. They report to stderr, where a test reads them. */
 #include "api.h"
 
 #include <signal.h>
@@ -81,6 +81,13 @@ CUresult cuCtxGetCurrent(CUcontext *ctx) { return *ctx = current, 0; }
 CUresult cuCtxGetDevice(CUdevice *device) { return *device = (int)((uintptr_t)current & 0xf), 0; }
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) { return *least = 0, *greatest = -5, 0; }
 
+/* The second call for a peer finds access enabled, and there is no context 0x1002. */
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
+  static int enabled;
+  dprintf(2, "peer %p of %p flags %u mode %d\n", (void *)peer, (void *)current, flags, mode);
+  return peer == (CUcontext)0x1002 ? 217 : enabled++ ? 704 : 0;
+}
+
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *m) {
   int old = mode;
   mode = *m;
@@ -101,6 +108,7 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *which, 
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)where[i] = p << 32; break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(char *)where[i] = p == 0x3000; break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(char *)where[i] = p == 0x1000; break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)where[i] = 1; break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(void **)where[i] = p == 0x2000 ? &mode : NULL; break;
     }
   return 0;
@@ -193,7 +201,8 @@ CUresult cuModuleUnload(CUmodule m) {
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                        unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params, void **extra) {
+                        unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params,
+                        void **extra) {
   dprintf(2, "launch %p (%u,%u,%u) (%u,%u,%u) shared %u on %p: %u extra %p\n", (void *)f, gx, gy, gz, bx, by, bz,
           shared, (void *)s, *(unsigned *)params[0], (void *)extra);
   return 0;

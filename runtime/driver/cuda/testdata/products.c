@@ -27,7 +27,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(struct op *op, int attribute, cons
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-cublasStatus_t cublasLtMatrixLayoutCreate(struct layout **l, int type, uint64_t rows, uint64_t columns, int64_t stride) {
+cublasStatus_t cublasLtMatrixLayoutCreate(struct layout **l, int type, uint64_t rows, uint64_t columns,
+                                          int64_t stride) {
   (void)type;
   *l = malloc(sizeof **l);
   **l = (struct layout){rows, columns, stride};
@@ -44,8 +45,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, cons
 size_t cublasLtGetVersion(void) { return getenv("FAKE_BLAS") ? (size_t)atoi(getenv("FAKE_BLAS")) : 120402; }
 
 /* Three algorithms, of which the second is the fastest. */
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(void *h, void *op, void *a, void *b, void *c, void *d, void *pref, int asked,
-                                              cublasLtMatmulHeuristicResult_t *results, int *found) {
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(void *h, void *op, void *a, void *b, void *c, void *d, void *pref,
+                                              int asked, cublasLtMatmulHeuristicResult_t *results, int *found) {
   (void)h, (void)op, (void)a, (void)b, (void)c, (void)d, (void)pref, (void)asked;
   memset(results, 0, 3 * sizeof *results);
   for (int i = 0; i < 3; i++) results[i].algo.data[0] = results[i].algo.data[7] = 41 + (uint64_t)i;
@@ -53,8 +54,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(void *h, void *op, void *a, void *
   return *found = 3, 0;
 }
 
-cublasStatus_t cublasLtMatmulAlgoCheck(void *h, void *op, void *a, void *b, void *c, void *d, const cublasLtMatmulAlgo_t *algo,
-                                       cublasLtMatmulHeuristicResult_t *result) {
+cublasStatus_t cublasLtMatmulAlgoCheck(void *h, void *op, void *a, void *b, void *c, void *d,
+                                       const cublasLtMatmulAlgo_t *algo, cublasLtMatmulHeuristicResult_t *result) {
   (void)h, (void)op, (void)a, (void)b, (void)c, (void)d;
   dprintf(2, "check %llu %llu\n", (unsigned long long)algo->data[0], (unsigned long long)algo->data[7]);
   memset(result, 0, sizeof *result);
@@ -63,7 +64,8 @@ cublasStatus_t cublasLtMatmulAlgoCheck(void *h, void *op, void *a, void *b, void
 }
 
 static void say(const char *name, const struct layout *l) {
-  dprintf(2, " %s %llux%llu/%lld", name, (unsigned long long)l->rows, (unsigned long long)l->columns, (long long)l->stride);
+  dprintf(2, " %s %llux%llu/%lld", name, (unsigned long long)l->rows, (unsigned long long)l->columns,
+          (long long)l->stride);
 }
 
 cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, const void *a, const struct layout *la,
@@ -74,7 +76,8 @@ cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, 
   unsigned long long which = ((const cublasLtMatmulAlgo_t *)algo)->data[0];
   setenv("FAKE_MS", which == 42 ? "0.1" : "0.2", 1); /* the clock of the fake libcuda */
   dprintf(2, "algorithm %llu ", which);
-  dprintf(2, "product op %d %d epilogue %d bias %p alpha %g beta %g", op->transa, op->transb, op->epilogue, op->bias, *alpha, *beta);
+  dprintf(2, "product op %d %d epilogue %d bias %p alpha %g beta %g", op->transa, op->transb, op->epilogue,
+          op->bias, *alpha, *beta);
   say("a", la), say("b", lb), say("c", lc);
   dprintf(2, " at %p %p %s\n", a, b, c == d && lc == ld ? "in place" : "elsewhere");
   return 0;

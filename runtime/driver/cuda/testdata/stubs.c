@@ -1,5 +1,5 @@
 /* A libcuda that succeeds at everything and does nothing. Its functions are weak:
-   answers.c defines those that the tests look at. */
+   answers.c defines the functions that the tests look at. */
 #include "api.h"
 
 #define STUB(name, version, suffix, params)                      \

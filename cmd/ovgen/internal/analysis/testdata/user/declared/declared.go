@@ -12,7 +12,7 @@ var (
 		Moves: []s.Move{{
 			Of: "A",
 			Way: s.Pull{
-				By:      "pigeon", // want `schedule Choices: Moves\[0\].Way.By: unknown choice "pigeon" \(use one of \["copy engine"`
+				By:      "pigeon", // want `schedule Choices: Moves\[0\].Way.By: unknown choice "pigeon" \(use one of`
 				Streams: -1,       // want `schedule Choices: Moves\[0\].Way.Streams: Streams is -1`
 				Parts:   most + 1, // want `schedule Choices: Moves\[0\].Way.Parts: Parts is 65`
 			},
@@ -22,17 +22,18 @@ var (
 		Types: []s.Type{s.BF16, "fp8"}, // want `schedule Choices: Types\[1\]: unknown choice "fp8"`
 	}
 
-	Missing = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a}} // want `Tensors: tensor B is missing` `Tensors: tensor C is missing`
+	Missing = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a}} // want `tensor B is missing` `tensor C is missing`
 
-	Twice = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a, {"A", a.Axes, "", false, ""}}} // no more is known than that it can't be read
+	// The tensors can't be read, so nothing else is reported.
+	Twice = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a, {"A", a.Axes, "", false, ""}}}
 
 	Names = s.Schedule{Ops: matmul, Tensors: []s.Tensor{
 		a, b, c,
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}}, // want `schedule Names: Tensors\[3\].Name: tensor A is declared twice`
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}}, // want `Tensors\[3\].Name: tensor A is declared twice`
 	}}
 
 	Operations = s.Schedule{Tensors: linear, Ops: []s.Op{
-		s.Linear("C", "A", "B", s.Func{Do: "sine"}), // want `schedule Operations: Ops\[0\].Then\[0\].Do: unknown function "sine"`
+		s.Linear("C", "A", "B", s.Func{Do: "sine"}), // want `Ops\[0\].Then\[0\].Do: unknown function "sine"`
 		s.Linear(
 			"C", // want `schedule Operations: Ops\[1\].Out: C is made by Ops\[0\] already`
 			"A", "B"),
@@ -40,15 +41,17 @@ var (
 
 	Extents = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: []s.Tensor{
 		a,
-		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, ""}, // want `Tensors\[1\].Axes\[1\].Extent: extent "N" where A has "K"`
+		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, ""}, // want `extent "N" where A has "K"`
 		{Name: "C", Axes: []s.Axis{
 			s.Dim("0"), // want `Tensors\[2\].Axes\[0\].Extent: "0" is no extent`
-			s.Dim(s.K, s.Split{Kind: s.StreamAxis, Count: s.D, Shift: 1}), // want `Tensors\[2\].Axes\[1\].Outer\[0\].Shift: only parts that ranks hold can be shifted`
+			s.Dim(s.K, s.Split{Kind: s.StreamAxis, Count: s.D,
+				Shift: 1}), // want `Tensors\[2\].Axes\[1\].Outer\[0\].Shift: only parts that ranks hold can be shifted`
 		}},
 	}}
 
-	// What no pass lowers is said too, where all is known.
-	Unlowered = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: linear, Moves: []s.Move{{Of: "A", Way: s.Shot{}}}} // want `schedule Unlowered: Moves\[0\].Way: no pass does the all-gather by Shot`
+	// A schedule that can be read but not lowered is reported too.
+	Unlowered = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: linear, Moves: []s.Move{
+		{Of: "A", Way: s.Shot{}}}} // want `schedule Unlowered: Moves\[0\].Way: no pass does the all-gather by Shot`
 
 	Computed = make(s.Linear("C", "A", "B"))
 )

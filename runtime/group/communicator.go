@@ -1,0 +1,184 @@
+package group
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"ovgen/runtime/driver"
+)
+
+// communicator is the group's on this rank: what its plans' collectives run in. The first plan
+// that has one makes it, and it lives as long as the group.
+type communicator struct {
+	mu      sync.Mutex // of calls; who waits for one to end lets it go between two questions
+	library driver.Collectives
+	comm    driver.Comm // zero until it is made
+	dead    bool        // given to CommAbort or CommDestroy
+	freed   chan struct{}
+	err     error // of freeing, once freed is closed
+}
+
+// errDead is that of a collective after an abort.
+var errDead = errors.New("the communicator was aborted")
+
+// Connected says that the group has a communicator.
+func (g *Group) Connected() bool {
+	g.communicator.mu.Lock()
+	defer g.communicator.mu.Unlock()
+	return g.communicator.comm != 0
+}
+
+// CommunicatorID loads NCCL and returns, on rank 0, the id that all ranks bring to Connect; on the
+// others nothing.
+func (g *Group) CommunicatorID() ([]byte, error) {
+	c := &g.communicator
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var err error
+	if c.library, err = driver.CollectivesOf(g.drv); err != nil || g.Rank() > 0 {
+		return nil, err
+	}
+	id, err := c.library.CommGetUniqueID()
+	return id[:], err
+}
+
+// Connect makes the group's communicator, by the id of rank 0. It is collective: where it fails, the
+// group is aborted, since the peers can't be left to wait.
+func (g *Group) Connect(ctx context.Context, id []byte) error {
+	c := &g.communicator
+	if len(id) != len(driver.CommID{}) {
+		return fmt.Errorf("connect: rank 0 sent %d bytes for an id (run the same binary on all ranks)", len(id))
+	}
+	c.mu.Lock()
+	var err error
+	c.comm, err = c.library.CommInitRank(driver.CommID(id), g.Size(), g.Rank())
+	if errors.Is(err, driver.ErrInProgress) {
+		err = nil
+	}
+	c.mu.Unlock()
+	if err == nil {
+		err = g.settled(ctx)
+	}
+	if err != nil {
+		return g.broken(fmt.Errorf("connect %d ranks by NCCL: %w", g.Size(), err))
+	}
+	return nil
+}
+
+// broken aborts the group for an error after which the communicator can't be used.
+func (g *Group) broken(err error) error {
+	g.Abort(fmt.Errorf("rank %d: %w", g.Rank(), err))
+	<-g.done
+	return g.aborted()
+}
+
+// Collective enqueues one behind what the stream holds. The n-th of each rank's meets the n-th of
+// every other; no two goroutines call it at once. It returns when NCCL has enqueued all.
+func (g *Group) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, s driver.Stream) error {
+	c := &g.communicator
+	c.mu.Lock()
+	if c.dead {
+		c.mu.Unlock()
+		return errDead
+	}
+	err := c.library.Collective(d, recv, send, c.comm, s)
+	c.mu.Unlock()
+	if !errors.Is(err, driver.ErrInProgress) {
+		return err
+	}
+	return g.settled(nil)
+}
+
+// patience is how often NCCL is asked at once whether it is done, before it is asked now and then.
+const patience = 1000
+
+// settled waits until NCCL has ended the call before; ctx may be nil.
+func (g *Group) settled(ctx context.Context) error {
+	c := &g.communicator
+	for n := 0; ; n++ {
+		c.mu.Lock()
+		err := errDead
+		if !c.dead {
+			err = c.library.CommGetAsyncError(c.comm)
+		}
+		c.mu.Unlock()
+		if !errors.Is(err, driver.ErrInProgress) {
+			return err
+		}
+		if n < patience {
+			runtime.Gosched()
+			continue
+		}
+		time.Sleep(pollEvery)
+		if ctx != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if g.page.aborted() {
+			return errDead
+		}
+	}
+}
+
+// Rehearse runs each collective once, so that NCCL connects what it needs: a run then connects
+// nothing. It is collective, and aborts the group where it fails.
+func (g *Group) Rehearse(ctx context.Context, list []driver.CollectiveDesc, recv, send driver.Ptr,
+	s driver.Stream) error {
+	for _, d := range list {
+		if err := g.Collective(d, recv, send, s); err != nil {
+			return g.broken(fmt.Errorf("try %s of %d bytes by NCCL: %w", d.Kind, d.Bytes, err))
+		}
+	}
+	for {
+		done, err := g.drv.StreamQuery(s)
+		switch {
+		case err == nil && !done && ctx.Err() == nil && !g.page.aborted():
+			time.Sleep(pollEvery)
+			continue
+		case err == nil && !done:
+			err = cmp.Or(context.Cause(ctx), errDead)
+		}
+		if err != nil {
+			return g.broken(fmt.Errorf("try NCCL's collectives: %w", err))
+		}
+		return nil
+	}
+}
+
+// disconnect gives the communicator up, once: after an abort it ends what is enqueued, else it
+// waits for that. NCCL's call waits for streams and for graphs, on a thread of its own.
+func (c *communicator) disconnect(abort bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.comm == 0 || c.dead {
+		return
+	}
+	c.dead, c.freed = true, make(chan struct{})
+	free := c.library.CommDestroy
+	if abort {
+		free = c.library.CommAbort
+	}
+	go func() {
+		c.err = free(c.comm)
+		close(c.freed)
+	}()
+}
+
+// freed waits until the communicator is freed. A graph of a caller may keep it for ever.
+func (g *Group) freed(limit time.Duration) error {
+	c := &g.communicator
+	if c.freed == nil {
+		return nil
+	}
+	select {
+	case <-c.freed:
+		return c.err
+	case <-time.After(limit):
+	}
+	return fmt.Errorf("free NCCL's communicator: it is not done after %v: graphs that the caller captured may hold it "+
+		"(destroy them before the group is closed)", limit)
+}

@@ -1,0 +1,121 @@
+package group
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group/store"
+	"ovgen/runtime/launch"
+)
+
+// Ranks are all ranks of a group that is in one process, by rank. Each may be used on a goroutine of its
+// own as if it were a process: nothing but Join and the way to peers' memory differs.
+type Ranks []*Group
+
+// JoinAll makes a group whose ranks are all in this process, one for each of Config.Devices, or for the
+// first Config.Size devices, or for all that the backend shows. Config.Rank, Driver and Context belong to one
+// rank and must be zero; Job is not needed. Decorate is called by all ranks at once. Errors are those of Join.
+//
+// While a run of one rank waits for another rank, a call that allocates or frees device memory on any of
+// the devices may wait for that run: let every rank make its buffers before the first of them runs.
+func JoinAll(ctx context.Context, c Config) (Ranks, error) {
+	if err := c.spread(); err != nil {
+		return nil, fmt.Errorf("join all ranks: %w", err)
+	}
+	all := make(Ranks, c.Size)
+	err := Each(c.Size, func(r int) (err error) {
+		c := c
+		c.Rank = r
+		all[r], err = Join(ctx, c)
+		return err
+	})
+	if err == nil {
+		return all, nil
+	}
+	for _, g := range all { // one may have joined before ctx ended
+		if g != nil {
+			g.Abort(err)
+			err = errors.Join(err, g.Close(ctx))
+		}
+	}
+	return nil, err
+}
+
+// spread makes the Config of all ranks of one process.
+func (c *Config) spread() error {
+	if c.Rank != 0 || c.Driver != nil || c.Context != 0 {
+		return errors.New("Config.Rank, Driver and Context belong to one rank (leave them zero, or call Join with " +
+			"Config.Local for each rank)")
+	}
+	if c.Size == 0 {
+		c.Size = len(c.Devices)
+	}
+	if c.Size == 0 {
+		n, err := c.devices()
+		if err != nil {
+			return err
+		}
+		c.Size = n
+	}
+	c.Local, c.Job = true, cmp.Or(c.Job, "of one process")
+	if c.Network == nil {
+		c.Network = store.Memory()
+	}
+	_, err := c.resolve() // one rank's error, and not that of all
+	return err
+}
+
+// devices counts those of the backend.
+func (c *Config) devices() (n int, err error) {
+	c.Backend = cmp.Or(c.Backend, os.Getenv(launch.EnvDriver), "cuda")
+	for _, name := range c.candidates() {
+		var b driver.Backend
+		if b, err = driver.Lookup(name); err != nil {
+			continue
+		}
+		if n, err = b.Count(); err == nil && n > 0 {
+			return n, nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("%s has no devices: %w", c.Backend, driver.ErrUnavailable)
+	}
+	return 0, err
+}
+
+// Each runs f as every rank at once (see the function Each). A rank that gives up while others wait for
+// it should abort the group.
+func (all Ranks) Each(f func(g *Group) error) error {
+	return Each(len(all), func(r int) error { return f(all[r]) })
+}
+
+// Close closes all ranks at once. It is bounded, and a second call returns what the first did.
+func (all Ranks) Close(ctx context.Context) error {
+	return all.Each(func(g *Group) error { return g.Close(ctx) })
+}
+
+// Each runs f for n ranks at once, on a goroutine each, and returns when all have returned. An error that all ranks
+// get is returned once, with the rank that reports it (see Reports).
+func Each(n int, f func(rank int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for r := range n {
+		wg.Go(func() { errs[r] = f(r) })
+	}
+	wg.Wait()
+	var told []error
+	for r, err := range errs {
+		if err != nil && Reports(err, r) {
+			told = append(told, fmt.Errorf("rank %d: %w", r, err))
+		}
+	}
+	if len(told) == 0 {
+		return errors.Join(errs...)
+	}
+	return errors.Join(told...)
+}

@@ -1,0 +1,147 @@
+//go:build cgo
+
+package group_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/verify/sim"
+)
+
+// local is the Config of ranks of this process on these simulated devices.
+func local(devices ...int) group.Config {
+	return group.Config{Backend: "sim", Devices: devices, Arena: 1 << 20, Timeout: 10 * time.Second}
+}
+
+func joinAll(t *testing.T, c group.Config) group.Ranks {
+	t.Helper()
+	all, err := group.JoinAll(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func runToys(t *testing.T, all group.Ranks) {
+	t.Helper()
+	if err := all.Each(func(g *group.Group) error {
+		p := newToy(g)
+		defer p.close()
+		return errors.Join(p.run(t.Context()), p.run(t.Context()))
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestJoinAll has two groups of the process on the same devices and a third on others, and closes them while
+// others run.
+func TestJoinAll(t *testing.T) {
+	one, two, three := joinAll(t, local(0, 1)), joinAll(t, local(1, 0, 2)), joinAll(t, local(4, 3))
+	for r, g := range two {
+		if want := []int{1, 0, 2}[r]; g.Rank() != r || g.Size() != 3 || g.Driver().Properties().Ordinal != want {
+			t.Errorf("rank %d of %d on device %d, want %d", g.Rank(), g.Size(), g.Driver().Properties().Ordinal, want)
+		}
+	}
+	for _, all := range []group.Ranks{one, two, three} {
+		runToys(t, all)
+	}
+	if err := one.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	runToys(t, two)
+	two[2].Abort(errReason)
+	for r, g := range two {
+		<-g.Done()
+		var a *group.AbortError
+		if err := g.Err(); !errors.As(err, &a) || a.By != 2 || errors.Is(err, errReason) != (r == 2) {
+			t.Errorf("rank %d: %v", r, err)
+		}
+	}
+	runToys(t, three) // another group's abort is not theirs
+	for _, all := range []group.Ranks{two, three, one} {
+		if err := all.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	again := joinAll(t, local(0, 1))
+	runToys(t, again)
+	if err := again.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCloseInAnyOrder closes each rank by itself, the last one first, while those before it wait.
+func TestCloseInAnyOrder(t *testing.T) {
+	for _, first := range []int{0, 1, 2} {
+		all := joinAll(t, local(0, 1, 2))
+		closed := make(chan error, len(all))
+		for i := range all {
+			go func() { closed <- all[(first+i)%3].Close(t.Context()) }()
+			time.Sleep(time.Millisecond)
+		}
+		for range all {
+			if err := <-closed; err != nil {
+				t.Errorf("rank %d first: %v", first, err)
+			}
+		}
+	}
+}
+
+func TestJoinAllRefuses(t *testing.T) {
+	t.Setenv("OVGEN_SIM_DEVICES", "3")
+	d, err := sim.NewWorld(sim.Config{Devices: 1}).Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		name  string
+		spoil func(c *group.Config)
+		want  string
+		is    error
+	}{
+		{"one device for two ranks", func(c *group.Config) { c.Devices = []int{1, 0, 1} },
+			"ranks 0 and 2 both run on simulated device (device 1)", nil},
+		{"a device too many", func(c *group.Config) { c.Devices = []int{0, 3} }, "sim has 3 devices, 4 are needed",
+			driver.ErrUnavailable},
+		{"more ranks than devices", func(c *group.Config) { c.Devices, c.Size = nil, 4 },
+			"sim has 3 devices, 4 are needed", driver.ErrUnavailable},
+		{"devices for others", func(c *group.Config) { c.Size = 3 }, "2 devices for 3 ranks", nil},
+		{"a rank", func(c *group.Config) { c.Rank = 1 }, "Config.Rank, Driver and Context belong to one rank", nil},
+		{"a driver", func(c *group.Config) { c.Driver = d }, "Config.Local", nil},
+		{"a context", func(c *group.Config) { c.Context = 1 }, "leave them zero", nil},
+		{"no backend", func(c *group.Config) { c.Backend, c.Devices = "rocm", nil }, `look up driver "rocm"`, nil},
+		{"a small arena", func(c *group.Config) { c.Arena = 100 }, "an arena of 100 bytes", nil},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			c := local(0, 1)
+			x.spoil(&c)
+			start := time.Now()
+			all, err := group.JoinAll(t.Context(), c)
+			if all != nil || err == nil || !strings.Contains(err.Error(), x.want) ||
+				strings.Count(err.Error(), x.want) > 1 || x.is != nil && !errors.Is(err, x.is) {
+				t.Errorf("%v, want %q once", err, x.want)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("an error after %v", took)
+			}
+		})
+	}
+	all := joinAll(t, group.Config{Backend: "sim", Arena: 1 << 20}) // every device
+	if len(all) != 3 {
+		t.Errorf("%d ranks", len(all))
+	}
+	if err := all.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if all, err := group.JoinAll(ctx, local(0, 1)); all != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, %v", all, err)
+	}
+}

@@ -1,0 +1,172 @@
+//go:build linux && cgo
+
+package nccl
+
+/*
+#cgo LDFLAGS: -ldl
+#include <stdlib.h>
+#include "nccl.h"
+*/
+import "C"
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+func init() {
+	driver.RegisterNCCL(func(context uintptr) (driver.Collectives, error) { return open(context) })
+}
+
+// Variable is that of the library's path.
+const Variable = "OVGEN_NCCL"
+
+const (
+	libnccl = "libnccl.so.2"
+	oldest  = 21900 // 2.19
+)
+
+// device is NCCL in the primary context of one.
+type device struct{ context C.uintptr_t }
+
+var library struct {
+	sync.Mutex
+	loaded bool
+}
+
+// open loads the library, once in the process.
+func open(context uintptr) (driver.Collectives, error) {
+	library.Lock()
+	defer library.Unlock()
+	if !library.loaded {
+		if err := environment(); err != nil {
+			return nil, fmt.Errorf("open NCCL: %w: %w", err, driver.ErrUnavailable)
+		}
+		if err := load(cmp.Or(os.Getenv(Variable), libnccl)); err != nil {
+			return nil, err
+		}
+		library.loaded = true
+	}
+	return &device{C.uintptr_t(context)}, nil
+}
+
+// environment settles what NCCL reads once, when it starts. Multicast is off: the memory of one group
+// can take it away from all others of the machine. Communicators keep no order among themselves, of
+// which a group has one: with that order, uploading a captured graph ends the process (2.28.9). And
+// no port is open that nobody asked for.
+func environment() error {
+	for _, v := range []struct{ name, why string }{
+		{"NCCL_NVLS_ENABLE", "ovgen uses no multicast"},
+		{"NCCL_LAUNCH_ORDER_IMPLICIT", "with it a captured graph can't be uploaded"},
+	} {
+		if value, set := os.LookupEnv(v.name); set && value != "0" {
+			return fmt.Errorf("%s is %q, and %s (unset it, or set it to 0)", v.name, value, v.why)
+		}
+		if err := os.Setenv(v.name, "0"); err != nil {
+			return err
+		}
+	}
+	const port = "NCCL_RAS_ENABLE"
+	if _, set := os.LookupEnv(port); set {
+		return nil
+	}
+	return os.Setenv(port, "0")
+}
+
+// load fills the table of calls.
+func load(path string) error {
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	var why [512]C.char
+	if C.ovgen_nccl_load(name, &why[0], C.size_t(len(why))) != 0 {
+		return fmt.Errorf("open NCCL: open %s: %s (install NCCL 2.19 or newer, or set %s to the path of its library): %w",
+			path, C.GoString(&why[0]), Variable, driver.ErrUnavailable)
+	}
+	if v := Version(); v < oldest {
+		return fmt.Errorf("open NCCL: %s is version %s (install 2.19 or newer, or set %s to the path of one): %w", path,
+			versionText(v), Variable, driver.ErrUnavailable)
+	}
+	return nil
+}
+
+// Version is the library's: 22809 for 2.28.9.
+func Version() int { return int(C.ovgen_nccl_version()) }
+
+func versionText(v int) string { return fmt.Sprintf("%d.%d.%d", v/10000, v/100%100, v%100) }
+
+// check is nil for success, driver.ErrInProgress, or the call's status.
+func check(call string, result C.int) error {
+	switch result {
+	case C.ncclSuccess:
+		return nil
+	case C.ncclInProgress:
+		return driver.ErrInProgress
+	}
+	text := C.GoString(C.ovgen_nccl_text(result))
+	if last := C.GoString(C.ovgen_nccl_last()); last != "" {
+		text += ": " + last
+	}
+	return &driver.Status{Call: call, Code: int(result), Text: text}
+}
+
+// CommGetUniqueID opens a port of this process, at which the others meet.
+func (d *device) CommGetUniqueID() (id driver.CommID, err error) {
+	err = check("ncclGetUniqueId", C.ovgen_nccl_id(d.context, (*C.ncclUniqueId)(unsafe.Pointer(&id[0]))))
+	return id, err
+}
+
+// CommInitRank begins to join a communicator.
+func (d *device) CommInitRank(id driver.CommID, ranks, rank int) (driver.Comm, error) {
+	c := (*C.ovgen_comm)(C.calloc(1, C.size_t(unsafe.Sizeof(C.ovgen_comm{}))))
+	r := C.ovgen_nccl_init(d.context, c, C.int(ranks), (*C.ncclUniqueId)(unsafe.Pointer(&id[0])), C.int(rank))
+	err := check("ncclCommInitRankConfig", r)
+	if err != nil && err != driver.ErrInProgress {
+		C.free(unsafe.Pointer(c))
+		return 0, err
+	}
+	return driver.Comm(uintptr(unsafe.Pointer(c))), err
+}
+
+// communicator is what a handle stands for: C memory, which Go does not move.
+func communicator(c driver.Comm) *C.ovgen_comm { return *(**C.ovgen_comm)(unsafe.Pointer(&c)) }
+
+// CommGetAsyncError asks how far the last call is.
+func (d *device) CommGetAsyncError(c driver.Comm) error {
+	return check("ncclCommGetAsyncError", C.ovgen_nccl_state(communicator(c)))
+}
+
+// kinds are the collectives as nccl.h names them.
+var kinds = map[driver.CollectiveKind]C.int{driver.AllGather: 'g', driver.ReduceScatter: 'r', driver.AllReduce: 'a',
+	driver.AllToAll: 'x'}
+
+// types are the element types that NCCL adds up here.
+var types = map[driver.Type]C.int{driver.BF16: C.ncclBfloat16, driver.FP16: C.ncclFloat16, driver.FP32: C.ncclFloat32}
+
+// Collective enqueues one.
+func (d *device) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c driver.Comm, s driver.Stream) error {
+	what := C.ovgen_collective{kind: kinds[x.Kind], bytes: C.size_t(x.Bytes), send: C.uintptr_t(send),
+		recv: C.uintptr_t(recv), stream: C.uintptr_t(s)}
+	if x.Kind.Sums() {
+		t, ok := types[x.Type]
+		if !ok {
+			return fmt.Errorf("%s: NCCL adds up no %s here", x.Kind, x.Type)
+		}
+		what._type, what.count = t, C.size_t(x.Bytes/x.Type.Size())
+	}
+	return check("nccl "+string(x.Kind), C.ovgen_nccl_run(d.context, communicator(c), &what))
+}
+
+// CommAbort ends a communicator.
+func (d *device) CommAbort(c driver.Comm) error {
+	return check("ncclCommAbort", C.ovgen_nccl_abort(d.context, communicator(c)))
+}
+
+// CommDestroy ends a communicator when all is done.
+func (d *device) CommDestroy(c driver.Comm) error {
+	return check("ncclCommDestroy", C.ovgen_nccl_destroy(d.context, communicator(c)))
+}

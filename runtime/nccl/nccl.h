@@ -1,0 +1,93 @@
+/* What ovgen uses of NCCL, under NCCL's own names: no header of NCCL or CUDA is needed. */
+#ifndef OVGEN_NCCL_H
+#define OVGEN_NCCL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ncclComm *ncclComm_t;
+typedef struct CUstream_st *cudaStream_t; /* a CUstream */
+
+typedef struct {
+  char internal[128];
+} ncclUniqueId; /* passed by value */
+
+enum {
+  ncclSuccess = 0,
+  ncclSystemError = 2,
+  ncclInvalidArgument = 4,
+  ncclInProgress = 7,
+
+  ncclUint8 = 1,
+  ncclFloat16 = 6,
+  ncclFloat32 = 7,
+  ncclBfloat16 = 9,
+
+  ncclSum = 0,
+};
+
+/* ncclConfig_t as of 2.32. Each release has appended to the one before, or used its padding: a
+   library reads as many bytes as size says, and of these what version has. */
+typedef struct {
+  size_t size;
+  unsigned magic, version;
+  int blocking, cgaClusterSize, minCTAs, maxCTAs;
+  const char *netName;
+  int splitShare;
+  int trafficClass; /* 2.26 */
+  const char *commName; /* 2.27 */
+  int collnetEnable, CTAPolicy, shrinkShare, nvlsCTAs;
+  int nChannelsPerNetPeer, nvlinkCentricSched; /* 2.28 */
+  int graphUsageMode, numRmaCtx; /* 2.29 */
+  int maxP2pPeers; /* 2.30.3 */
+  int graphStreamOrdering; /* 2.30.5 */
+  int launchOrderImplicit, numRmaSig, rmaEagerInit, hostCftMode; /* 2.31 */
+  int nvlsHostMode; /* 2.32 */
+} ncclConfig_t;
+
+/* X(name, result, parameters) of each function; all are in 2.19. */
+#define OVGEN_NCCL(X)                                                                             \
+  X(GetVersion, int, (int *))                                                                     \
+  X(GetErrorString, const char *, (int))                                                          \
+  X(GetLastError, const char *, (ncclComm_t))                                                     \
+  X(GetUniqueId, int, (ncclUniqueId *))                                                           \
+  X(CommInitRankConfig, int, (ncclComm_t *, int, ncclUniqueId, int, ncclConfig_t *))              \
+  X(CommGetAsyncError, int, (ncclComm_t, int *))                                                  \
+  X(CommFinalize, int, (ncclComm_t))                                                              \
+  X(CommDestroy, int, (ncclComm_t))                                                               \
+  X(CommAbort, int, (ncclComm_t))                                                                 \
+  X(GroupStart, int, (void))                                                                      \
+  X(GroupEnd, int, (void))                                                                        \
+  X(AllGather, int, (const void *, void *, size_t, int, ncclComm_t, cudaStream_t))                \
+  X(ReduceScatter, int, (const void *, void *, size_t, int, int, ncclComm_t, cudaStream_t))       \
+  X(AllReduce, int, (const void *, void *, size_t, int, int, ncclComm_t, cudaStream_t))           \
+  X(Send, int, (const void *, size_t, int, int, ncclComm_t, cudaStream_t))                        \
+  X(Recv, int, (void *, size_t, int, int, ncclComm_t, cudaStream_t))
+
+/* A communicator's place: NCCL writes it from a thread of its own. */
+typedef struct {
+  ncclComm_t comm;
+  int ranks;
+} ovgen_comm;
+
+/* One collective of kind 'g' all-gather, 'r' reduce-scatter, 'a' all-reduce or 'x' all-to-all, of
+   parts of count elements of a type. */
+typedef struct {
+  int kind, type;
+  size_t count, bytes;
+  uintptr_t send, recv, stream;
+} ovgen_collective;
+
+int ovgen_nccl_load(const char *path, char *why, size_t size);
+int ovgen_nccl_version(void);
+const char *ovgen_nccl_text(int result);
+const char *ovgen_nccl_last(void);
+int ovgen_nccl_id(uintptr_t ctx, ncclUniqueId *id);
+void ovgen_nccl_config(ncclConfig_t *config, int version);
+int ovgen_nccl_init(uintptr_t ctx, ovgen_comm *c, int ranks, const ncclUniqueId *id, int rank);
+int ovgen_nccl_state(ovgen_comm *c);
+int ovgen_nccl_run(uintptr_t ctx, ovgen_comm *c, const ovgen_collective *x);
+int ovgen_nccl_abort(uintptr_t ctx, ovgen_comm *c);
+int ovgen_nccl_destroy(uintptr_t ctx, ovgen_comm *c);
+
+#endif

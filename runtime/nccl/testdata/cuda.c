@@ -1,0 +1,8 @@
+/* What NCCL's callers use of libcuda. */
+#include <stdio.h>
+
+int cuCtxSetCurrent(void *context) {
+  printf("current %p\n", context);
+  fflush(stdout);
+  return context == (void *)0xbad ? 201 : 0;
+}

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// Collectives declares that runs have collectives of NCCL, which add up elements of a type.
+func (b *Builder) Collectives(t driver.Type) { b.plan.summed = t }
+
+// AllGather brings bytes of each rank together on all, in the order of ranks.
+func (q *Queue) AllGather(s *Stream, recv, send driver.Ptr, bytes int64) {
+	q.together(driver.AllGather, s, recv, send, bytes)
+}
+
+// ReduceScatter adds up what the ranks have and leaves each rank its part, of so many bytes.
+func (q *Queue) ReduceScatter(s *Stream, recv, send driver.Ptr, bytes int64) {
+	q.together(driver.ReduceScatter, s, recv, send, bytes)
+}
+
+// AllReduce adds up bytes of all ranks and leaves each rank the sum.
+func (q *Queue) AllReduce(s *Stream, recv, send driver.Ptr, bytes int64) {
+	q.together(driver.AllReduce, s, recv, send, bytes)
+}
+
+// AllToAll gives part p of what each rank has to rank p, in parts of so many bytes.
+func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
+	q.together(driver.AllToAll, s, recv, send, bytes)
+}
+
+// together enqueues a collective of all ranks.
+func (q *Queue) together(kind driver.CollectiveKind, s *Stream, recv, send driver.Ptr, bytes int64) {
+	d := driver.CollectiveDesc{Kind: kind, Bytes: bytes, Type: q.plan.summed}
+	live := q.begin(s)
+	if q.numbering() {
+		q.plan.note(s, true, q.plan.peers, "NCCL "+string(kind))
+		q.plan.steps[len(q.plan.steps)-1].Unmarked = true
+		if !slices.Contains(q.plan.collectives, d) {
+			q.plan.collectives = append(q.plan.collectives, d)
+		}
+	}
+	if live {
+		q.check(q.plan.group.Collective(d, recv, send, s.handle))
+	}
+}
+
+// connect makes the group's communicator, unless a plan before has, and tries each of the plan's
+// collectives, on memory that it takes for a while. No rank begins where one has failed.
+func (p *Plan) connect(ctx context.Context, failed error) error {
+	ctx, cancel := context.WithTimeout(ctx, p.group.CallTimeout())
+	defer cancel()
+	connected := p.group.Connected()
+	var id []byte
+	var memory driver.Ptr
+	send, recv := p.rehearsal()
+	if failed == nil && !connected {
+		id, failed = p.group.CommunicatorID()
+	}
+	if failed == nil {
+		memory, failed = p.driver.MemAlloc(RehearsalBytes(send, recv))
+	}
+	all, err := p.agree(ctx, fmt.Sprintf("make plan %d by NCCL", p.id), id, failed)
+	if err == nil && !connected {
+		err = p.group.Connect(ctx, all[0])
+	}
+	if err == nil {
+		err = p.group.Rehearse(ctx, p.collectives, memory+driver.Ptr(group.StagingBytes(send)), memory, p.main.own)
+	}
+	if memory != 0 {
+		err = errors.Join(err, p.driver.MemFree(memory))
+	}
+	return err
+}
+
+// rehearsal is what the largest collectives send and receive, in bytes.
+func (p *Plan) rehearsal() (send, recv int64) {
+	for _, d := range p.collectives {
+		s, r := d.Sizes(p.Size())
+		send, recv = max(send, s), max(recv, r)
+	}
+	return send, recv
+}

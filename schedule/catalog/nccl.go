@@ -1,0 +1,61 @@
+package catalog
+
+import s "ovgen/schedule"
+
+// AllGatherLinearNCCL gathers all of A by NCCL, then multiplies it: the form that every framework
+// has, with nothing overlapped. Choose it where ranks can't map each other's memory (two H200s, which
+// can: .82 of the product alone at 16384 rows, where AllGatherLinear takes no longer than the product).
+var AllGatherLinearNCCL = s.Schedule{
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.NCCL{}}},
+}
+
+// AllGatherLinearNCCL4 is AllGatherLinearNCCL in four chunks, of which one travels while the one
+// before is multiplied: nvFuser's pipeline on a stream axis with its own backend. NCCL takes
+// multiprocessors from the products, so little is won (two H200s: .83 at 16384 rows, .77 at 4096,
+// where the serial form has .84).
+var AllGatherLinearNCCL4 = s.Schedule{
+	Tensors: collective("4").Tensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.NCCL{}}},
+}
+
+// LinearReduceScatterNCCL multiplies, then adds the partial results up by NCCL in two parts, of
+// which one is added up while the other is multiplied. NCCL adds in an order of its own and rounds
+// on the way (two H200s: .76 at 16384 rows, .70 in one part; LinearReduceScatter .92).
+var LinearReduceScatterNCCL = s.Schedule{
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.NCCL{Parts: 2}}},
+}
+
+// LinearAllReduceNCCL multiplies, then adds the partial results up on all ranks by NCCL, in two
+// parts as LinearReduceScatterNCCL does. All ranks get equal bits. On two H200s it is as fast as
+// LinearAllReduce (.70 at 16384 rows, .61 in one part).
+var LinearAllReduceNCCL = s.Schedule{
+	Tensors: linearReduced,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.NCCL{Parts: 2}}},
+}
+
+// AllReduceNCCL is the sum of all ranks' A on each of them, by NCCL.
+var AllReduceNCCL = s.Schedule{
+	Tensors: summed,
+	Ops:     []s.Op{s.Sum("C", "A")},
+	Moves:   []s.Move{{Of: "C", Way: s.NCCL{}}},
+}
+
+// AllGatherNCCL brings the rows of all ranks together on each of them, by NCCL.
+var AllGatherNCCL = s.Schedule{
+	Tensors: AllGather.Tensors,
+	Ops:     AllGather.Ops,
+	Moves:   []s.Move{{Of: "A", Way: s.NCCL{}}},
+}
+
+// AllToAllNCCL brings part p of each rank's A to rank p, by NCCL's grouped sends and receives.
+var AllToAllNCCL = s.Schedule{
+	Tensors: AllToAll.Tensors,
+	Ops:     AllToAll.Ops,
+	Moves:   []s.Move{{Of: "A", Way: s.NCCL{}}},
+}

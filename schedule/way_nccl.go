@@ -1,0 +1,21 @@
+package schedule
+
+// NCCL lets NVIDIA's library communicate: an all-gather before the product, or a reduce-scatter
+// or an all-reduce after it. It adds in an order of its own, the same on all ranks.
+type NCCL struct {
+	// Parts that each rank's rows travel in, a collective each, beside the products of others.
+	// One part is the serial form: nothing overlaps.
+	Parts int `zero:"1" most:"64"`
+}
+
+func (NCCL) way() {}
+
+// UsesNCCL says that a move is NCCL's, so that what is generated needs that library.
+func (s Schedule) UsesNCCL() bool {
+	for _, m := range s.Moves {
+		if _, ok := m.Way.(NCCL); ok {
+			return true
+		}
+	}
+	return false
+}

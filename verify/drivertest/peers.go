@@ -1,0 +1,72 @@
+package drivertest
+
+import (
+	"bytes"
+	"testing"
+
+	"ovgen/runtime/driver"
+)
+
+// Peers holds two devices of one process against what ranks of one process need: open opens
+// device 0 and device 1, and each uses the other's memory at its own addresses.
+func Peers(t *testing.T, open func(device int) driver.Driver) {
+	var ranks [2]*bench
+	for r := range ranks {
+		ranks[r] = &bench{T: t, d: open(r)}
+		defer func() { ranks[r].must(ranks[r].d.Close()) }()
+	}
+	for r, b := range ranks {
+		peer := ranks[1-r].d
+		if b.d.Context() == 0 || b.d.Context() == peer.Context() {
+			t.Errorf("the contexts are %#x and %#x", b.d.Context(), peer.Context())
+		}
+		b.status(b.d.CtxEnablePeerAccess(b.d.Context()), "access to the own context")
+		for range 2 { // two groups of the process
+			b.must(b.d.CtxEnablePeerAccess(peer.Context()))
+		}
+	}
+	for r, b := range ranks {
+		usePeer(b, ranks[1-r])
+	}
+}
+
+// usePeer copies from and to a peer's memory, and signals to its streams.
+func usePeer(b, peer *bench) {
+	const n = 4096
+	mine, err := b.d.MemAlloc(n)
+	b.must(err)
+	theirs, err := peer.d.MemAlloc(2 * n)
+	b.must(err)
+	a, err := b.d.PointerGetAttributes(theirs)
+	b.must(err)
+	if want := peer.d.Properties().Ordinal; a.Ordinal != want || !a.Device {
+		b.Errorf("memory of device %d has %+v", want, a)
+	}
+	here, err := b.d.StreamCreateWithPriority(driver.Normal)
+	b.must(err)
+	there, err := peer.d.StreamCreateWithPriority(driver.Normal)
+	b.must(err)
+	b.must(peer.d.MemsetD32Async(theirs, 0, 2*n/4, there))
+	b.must(peer.d.StreamSynchronize(there))
+	data := pattern(n)
+	b.must(b.d.MemcpyHtoD(mine, data))
+	posted := []driver.MemOp{{Kind: driver.Write, Value: 1, Address: theirs}}
+	waited := []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: theirs}, {Kind: driver.Write, Address: theirs}}
+	b.must(peer.d.StreamBatchMemOp(there, waited))
+	b.must(b.d.MemcpyDtoDAsync(theirs+n, mine, n, here))
+	b.must(b.d.StreamBatchMemOp(here, posted))
+	b.must(peer.d.StreamSynchronize(there)) // released by the post, after the copy
+	if got := peer.get(theirs+n, n); !bytes.Equal(got, data) {
+		b.Error("a copy to the peer went wrong")
+	}
+	b.must(b.d.MemsetD32Async(theirs+n, 7, 1, here))
+	b.must(b.d.MemcpyDtoDAsync(mine, theirs+n, n, here))
+	b.must(b.d.StreamSynchronize(here))
+	if got := b.get(mine, n); got[0] != 7 || !bytes.Equal(got[4:], data[4:]) {
+		b.Error("a copy from the peer went wrong")
+	}
+	b.must(b.d.StreamDestroy(here))
+	b.must(peer.d.StreamDestroy(there))
+	b.must(b.d.MemFree(mine))
+	b.must(peer.d.MemFree(theirs))
+}

@@ -1,0 +1,115 @@
+package explore
+
+import (
+	"fmt"
+
+	"ovgen/verify/ops"
+)
+
+// A collective is two steps of a rank. The first takes what the rank brings out of its memory;
+// the second, once all ranks have taken their first, puts what the rank gets into its memory.
+// Both use all of the operation's memory, since what lies between uses it too. Nothing says
+// when another rank takes its second step.
+
+// meeting is the steps of one collective in one run, a rank each, and what was brought.
+type meeting struct {
+	begins, ends []int32
+	messages     []int32 // an atom for each rank
+}
+
+// at names the n-th collective of a run.
+type at struct{ run, n int }
+
+// collective adds the two steps of a collective. Those of one rank all write an atom of the
+// rank's, so that two at once conflict: a communicator does one at a time.
+func (b *rankBuilder) collective(o *ops.Op) {
+	which := at{b.run, b.met}
+	b.met++
+	if len(o.Uses) != 2 || o.Uses[0].Write || !o.Uses[1].Write {
+		b.report(WellFormed, "rank %d: a collective reads one range and writes one: %s", b.rank, o)
+		return
+	}
+	for _, u := range o.Uses {
+		if u.At.Rank != b.rank {
+			b.report(Owned, "rank %d: a collective uses memory of its own rank: %s", b.rank, o)
+		}
+	}
+	from, to := b.atoms.of(o.Uses[0]), b.atoms.of(o.Uses[1])
+	message := b.atoms.addSized(fmt.Sprintf("message %d of rank %d in run %d", which.n+1, b.rank, b.run+1),
+		b.machine.count(o.Uses[0].Bytes))
+	begin := &step{kind: access, op: o, name: "begin " + named(o), serialWait: true, reads: from,
+		writes: append([]int32{message, b.communicators[b.rank]}, to...)}
+	end := &step{kind: access, op: o, name: "end " + named(o), ends: true, reads: from,
+		writes: append([]int32{b.communicators[b.rank]}, to...), results: [][]int32{to}}
+	m := b.meetings[which]
+	m.messages = append(m.messages, message)
+	m.begins, m.ends = append(m.begins, b.add(o.Stream, begin)), append(m.ends, b.add(o.Stream, end))
+	b.meetings[which] = m
+}
+
+// meet makes each rank's second step come after all first ones, and hands it what they brought.
+func (m *machine) meet() {
+	for which, x := range m.meetings {
+		first := m.steps[x.begins[0]].op
+		if len(x.begins) != len(m.Ranks) {
+			m.report(Agreed, "%d of %d ranks have collective %d of a run: %s", len(x.begins), len(m.Ranks), which.n+1, first)
+		}
+		for i, e := range x.ends {
+			end := m.steps[e]
+			if o := end.op; o.Form != first.Form || o.Uses[0].Bytes != first.Uses[0].Bytes ||
+				o.Uses[1].Bytes != first.Uses[1].Bytes {
+				m.report(Agreed, "ranks differ in collective %d of a run: %s; %s", which.n+1, first, o)
+			}
+			for j, b := range x.begins {
+				if i != j {
+					end.before = append(end.before, b)
+				}
+			}
+			for _, a := range x.messages {
+				end.reads, end.operands = append(end.reads, a), append(end.operands, []int32{a})
+			}
+		}
+	}
+}
+
+// together takes a step of a collective.
+func (x *search) together(s *state, st *step) {
+	if !st.ends {
+		brought, text := x.elements(s, st.reads), x.contents.text(s.holds[st.reads[0]])
+		for _, a := range st.writes {
+			s.holds[a] = 0
+		}
+		x.put(s, st.writes[:1], brought, text)
+		return
+	}
+	var brought [][]Number
+	for _, atoms := range st.operands {
+		brought = append(brought, x.elements(s, atoms))
+	}
+	text := x.describe(s, st)
+	for _, a := range st.writes {
+		s.holds[a] = 0
+	}
+	x.put(s, st.results[0], x.gotten(st, brought), text)
+}
+
+// gotten is what a rank gets of what all have brought; nothing where that does not fit.
+func (x *search) gotten(st *step, brought [][]Number) (all []Number) {
+	mine := brought
+	if st.op.Form == "reduce-scatter" || st.op.Form == "all-to-all" {
+		mine = nil
+		for _, m := range brought {
+			n := len(m) / len(brought)
+			mine = append(mine, m[st.rank*n:][:n])
+		}
+	}
+	switch st.op.Form {
+	case "reduce-scatter", "all-reduce":
+		return x.added(mine, len(mine[0]))
+	case "all-gather", "all-to-all":
+		for _, m := range mine {
+			all = append(all, m...)
+		}
+	}
+	return all
+}

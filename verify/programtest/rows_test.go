@@ -1,0 +1,46 @@
+//go:build cgo
+
+package programtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"ovgen/generated/programs"
+	"ovgen/runtime/driver"
+	"ovgen/verify/harness"
+)
+
+// TestFewRows decodes: from one row on, whether or not the ranks divide the rows, of the sums that leave every rank
+// all of them.
+func TestFewRows(t *testing.T) {
+	for _, name := range []string{"allreduceoneshot", "allreducetwoshot", "allreduceinplace", "linearallreduceoneshot",
+		"linearallreducetwoshot"} {
+		i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == name })
+		p := &programs.All[i]
+		for ranks := 2; ranks <= 4; ranks++ {
+			t.Run(fmt.Sprintf("%s, %d ranks", name, ranks), func(t *testing.T) {
+				rows := []int{1, 2, 3, 5, 7, 65}
+				if name == "allreduceoneshot" || name == "allreduceinplace" { // which have no product, or a like above
+					rows = []int{1, 65}
+				}
+				for _, rows := range rows {
+					s := harness.Shape{M: rows, K: 12, N: 12, Type: driver.BF16}.Fit(p, ranks)
+					synctest.Test(t, func(t *testing.T) {
+						if err := runShape(t.Context(), p, s, ranks, uint64(rows)); err != nil {
+							t.Errorf("%d rows: %v", rows, err)
+						}
+					})
+				}
+				s := harness.Shape{M: ranks + 1, K: 24, N: 48*ranks + 1, Type: driver.BF16}.Fit(p, ranks)
+				if err := p.Fits(s, ranks); strings.HasSuffix(name, "oneshot") != (err == nil) ||
+					err != nil && !strings.Contains(err.Error(), "M times N is") {
+					t.Errorf("a sum that can't be cut: %v", err)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/verify/ops"
+)
+
+// A collective is two nodes of each rank: enter and leave. Each rank needs what all bring, so
+// leave comes after every rank's enter; of what another rank has left nothing is known, since a
+// collective ends on a rank once that rank has what it gets. Every way from an enter leads to a
+// leave first, which comes after all enters: so what is ordered with both nodes of a collective
+// is never between them.
+
+// meeting is the nodes of one collective in one run.
+type meeting struct{ enters, leaves []int32 }
+
+// collective adds the k-th of a rank.
+func (b *builder) collective(n node, k int, after []int32) int32 {
+	n.kind = enter
+	first := b.add(n, after...)
+	n.kind = leave
+	last := b.add(n, first)
+	for len(b.meetings) <= k {
+		b.meetings = append(b.meetings, meeting{})
+	}
+	m := &b.meetings[k]
+	m.enters, m.leaves = append(m.enters, first), append(m.leaves, last)
+	return last
+}
+
+// meet adds the edges between ranks.
+func (b *builder) meet() {
+	for _, m := range b.meetings {
+		for _, from := range m.enters {
+			for _, to := range m.leaves {
+				if b.nodes[from].rank != b.nodes[to].rank {
+					b.edge(from, to)
+				}
+			}
+		}
+	}
+}
+
+// entered are the enters that a leave comes after: the rank's own, and its peers'.
+func (g *graph) entered(leave int32) (own int32, peers []int32) {
+	for _, n := range g.before(leave) {
+		switch {
+		case g.nodes[n].kind != enter:
+		case g.nodes[n].rank == g.nodes[leave].rank:
+			own = n
+		default:
+			peers = append(peers, n)
+		}
+	}
+	return own, peers
+}
+
+// collectives are a rank's, as indices in its list.
+func collectives(list []ops.Op) (of []int) {
+	for i, o := range list {
+		if o.Kind == ops.Collective {
+			of = append(of, i)
+		}
+	}
+	return of
+}
+
+// agreement: the lists of collectives of all ranks are equal in kinds and sizes, and each
+// rank's own are of sizes that fit. NCCL compares none of it: ranks that disagree hang, or
+// write garbage.
+func (p *proof) agreement() *Counterexample {
+	first := collectives(p.lists[0])
+	for r, list := range p.lists {
+		mine := collectives(list)
+		if n := min(len(mine), len(first)); len(mine) != len(first) {
+			longer, at := r, mine
+			if len(first) > len(mine) {
+				longer, at = 0, first
+			}
+			return p.against(Agreement, p.find(longer, at[n]), -1, fmt.Sprintf("rank 0 has %d collectives in a run, rank %d "+
+				"has %d", len(first), r, len(mine)), "let no branch that depends on the rank hold one")
+		}
+		for k, i := range mine {
+			a, b := p.lists[0][first[k]], list[i]
+			if wrong := misfit(b, int64(len(p.lists))); wrong != "" {
+				return p.against(Agreement, p.find(r, i), -1, wrong, "give each rank's part one size")
+			}
+			if a.Form != b.Form || volumes(a) != volumes(b) {
+				c := p.against(Agreement, p.find(0, first[k]), p.find(r, i), fmt.Sprintf("collective %d of a run is %s here, and %s "+
+					"on rank %d", k+1, signature(a), signature(b), r), "enqueue the same on all ranks, in one order")
+				c.ToFirst, c.ToSecond, c.Missing = nil, nil, ""
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// volumes are the bytes that a collective reads and writes.
+func volumes(o ops.Op) (v [2]int64) {
+	for _, u := range o.Uses {
+		if u.Write {
+			v[1] += u.Bytes
+		} else {
+			v[0] += u.Bytes
+		}
+	}
+	return v
+}
+
+func signature(o ops.Op) string {
+	v := volumes(o)
+	return fmt.Sprintf("%s of %d bytes to %d", o.Form, v[0], v[1])
+}
+
+// misfit says what is wrong with a collective's sizes.
+func misfit(o ops.Op, ranks int64) string {
+	v := volumes(o)
+	fits, known := map[string]bool{
+		allGather:     v[1] == ranks*v[0],
+		reduceScatter: v[0] == ranks*v[1],
+		allReduce:     v[0] == v[1],
+		allToAll:      v[0] == v[1] && v[0]%ranks == 0,
+	}[o.Form]
+	switch {
+	case !known:
+		return fmt.Sprintf("there is no collective %q", o.Form)
+	case !fits || len(o.Uses) != 2 || o.Uses[0].Write || !o.Uses[1].Write:
+		return fmt.Sprintf("no %s of %d ranks makes %d bytes of %d", o.Form, ranks, v[1], v[0])
+	}
+	for _, u := range o.Uses {
+		if ofStream(u.At.Buffer) {
+			return fmt.Sprintf("a collective uses %s", u)
+		}
+	}
+	return ""
+}
+
+// Collectives, as ops.Op.Form has them.
+const (
+	allGather     = "all-gather"
+	reduceScatter = "reduce-scatter"
+	allReduce     = "all-reduce"
+	allToAll      = "all-to-all"
+)
+
+// inTurn: a rank's collectives come one after the other, by its streams and events. A captured
+// graph keeps no other order, and ranks that take two in different orders hang.
+func (p *proof) inTurn() *Counterexample {
+	type operation struct {
+		kind          nodeKind
+		run, rank, op int32
+	}
+	at := map[operation]int32{}
+	for n, x := range p.nodes {
+		if x.kind == enter || x.kind == leave {
+			at[operation{x.kind, x.run, x.rank, x.op}] = int32(n)
+		}
+	}
+	var pairs []pair
+	for r, list := range p.lists {
+		mine := collectives(list)
+		for run := range int32(p.runs) {
+			for k := 1; k < len(mine); k++ {
+				pairs = append(pairs, pair{at[operation{leave, run, int32(r), int32(mine[k-1])}],
+					at[operation{enter, run, int32(r), int32(mine[k])}]})
+			}
+		}
+	}
+	wrong, found := p.unordered(pairs)
+	if !found {
+		return nil
+	}
+	return p.against(Agreement, wrong.from, wrong.to, "nothing orders two collectives of one rank",
+		"enqueue all collectives on one stream")
+}
+
+// sent is what a rank has brought to a collective: chunks in a row.
+type sent struct {
+	exprs []expr
+	sizes []int64
+}
+
+// part is the chunks of one of a number of equal parts; ok is false where they are not whole.
+func (m sent) part(i, of int) (s sent, ok bool) {
+	total := int64(0)
+	for _, n := range m.sizes {
+		total += n
+	}
+	from, to, at := total/int64(of)*int64(i), total/int64(of)*int64(i+1), int64(0)
+	for j, n := range m.sizes {
+		if at >= from && at+n <= to {
+			s.exprs, s.sizes = append(s.exprs, m.exprs[j]), append(s.sizes, n)
+		} else if at < to && at+n > from {
+			return s, false
+		}
+		at += n
+	}
+	return s, true
+}
+
+// bring keeps what a rank brings to a collective, as it is when the rank begins.
+func (s *symbols) bring(n int32) *Counterexample {
+	x, o := s.nodes[n], s.operation(n)
+	from := s.at(o.Uses[0])
+	if from == nil {
+		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Uses[0]))
+	}
+	for i, e := range from.exprs() {
+		if e == stale {
+			return s.misread(n, from, i)
+		}
+	}
+	if s.brought == nil {
+		s.brought = map[[2]int32][]sent{}
+	}
+	at := s.collective(x)
+	if s.brought[at] == nil {
+		s.brought[at] = make([]sent, len(s.lists))
+	}
+	s.brought[at][x.rank] = sent{from.exprs(), from.sizes}
+	return nil
+}
+
+// collective is the run of a node, and the number of its collective there.
+func (s *symbols) collective(x node) [2]int32 {
+	return [2]int32{x.run, int32(len(collectives(s.lists[x.rank][:x.op])))}
+}
+
+// get is what a rank gets of a collective: parts of what all have brought, one after the other
+// or added up. NCCL promises no order of a sum, and that all ranks get one.
+func (s *symbols) get(n int32) *Counterexample {
+	x, o := s.nodes[n], s.operation(n)
+	to := s.at(o.Uses[1])
+	if to == nil {
+		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Uses[1]))
+	}
+	var row sent
+	var terms []sent
+	for _, m := range s.brought[s.collective(x)] {
+		if o.Form == reduceScatter || o.Form == allToAll {
+			mine, ok := m.part(int(x.rank), len(s.lists))
+			if !ok {
+				return s.wrong(n, fmt.Sprintf("the part of rank %d is not whole chunks", x.rank))
+			}
+			m = mine
+		}
+		terms = append(terms, m)
+		row.exprs, row.sizes = append(row.exprs, m.exprs...), append(row.sizes, m.sizes...)
+	}
+	made := row
+	if o.Form == reduceScatter || o.Form == allReduce {
+		made = sent{sizes: terms[0].sizes}
+		for i := range terms[0].exprs {
+			var list []expr
+			for _, m := range terms {
+				if !slices.Equal(m.sizes, made.sizes) {
+					return s.wrong(n, fmt.Sprintf("chunks of %v bytes can't be added to chunks of %v", m.sizes, made.sizes))
+				}
+				list = append(list, m.exprs[i])
+			}
+			made.exprs = append(made.exprs, s.sum(list))
+		}
+	}
+	if !slices.Equal(made.sizes, to.sizes) {
+		return s.wrong(n, fmt.Sprintf("chunks of %v bytes can't be put into chunks of %v", made.sizes, to.sizes))
+	}
+	return s.write(n, false, to, made.exprs)
+}

@@ -1,0 +1,55 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+
+	"ovgen/runtime/driver"
+	"ovgen/verify/ops"
+)
+
+// Collectives are the device's own.
+func (d *Driver) Collectives() (driver.Collectives, error) { return d, nil }
+
+// CommGetUniqueID makes an id.
+func (d *Driver) CommGetUniqueID() (driver.CommID, error) { return driver.CommID{1}, nil }
+
+// CommInitRank makes a communicator.
+func (d *Driver) CommInitRank(_ driver.CommID, ranks, _ int) (driver.Comm, error) {
+	c := driver.Comm(d.handle())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.comm != 0 {
+		return 0, errors.New("a plan has one communicator")
+	}
+	d.comm, d.ranks = c, ranks
+	return c, nil
+}
+
+// CommGetAsyncError is nil.
+func (d *Driver) CommGetAsyncError(driver.Comm) error { return nil }
+
+// Collective records one.
+func (d *Driver) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c driver.Comm, s driver.Stream) error {
+	d.mu.Lock()
+	known, ranks := c == d.comm, d.ranks
+	d.mu.Unlock()
+	return d.take(call{stream: s, kind: ops.Collective, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
+		if !known {
+			return nil, fmt.Errorf("communicator %#x was not made by CommInitRank", c)
+		}
+		if x.Kind.Sums() && x.Type != n.Type {
+			return nil, fmt.Errorf("a sum of %s in a plan of %s", x.Type, n.Type)
+		}
+		sent, got := x.Sizes(ranks)
+		o.Form = string(x.Kind)
+		err := n.uses(&o, use{send, sent, false}, use{recv, got, true})
+		return []ops.Op{o}, err
+	}})
+}
+
+// CommAbort does nothing.
+func (d *Driver) CommAbort(driver.Comm) error { return nil }
+
+// CommDestroy does nothing.
+func (d *Driver) CommDestroy(driver.Comm) error { return nil }

@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ovgen/runtime/driver"
+)
+
+// board is memory that the ranks of a communicator share, also between processes: a row for each,
+// in which it says how far it has come and where it left what it sends.
+type board struct {
+	mem []byte
+	id  uint64
+}
+
+// Words of a row. What a rank brings to a collective lies in one of two files, taken in turn: the
+// rank may begin the next one while another still reads.
+const (
+	rowJoined  = iota
+	rowEntered // collectives that the rank has brought its data to
+	rowLeft    // and those that it has ended
+	rowSent    // of each of two: what it called, where the data lies
+	rowWords   = rowSent + 2*sentWords
+)
+
+const (
+	sentSignature = iota
+	sentFile      // process and file number
+	sentID        // of the file
+	sentWords
+)
+
+const (
+	mostRanks  = 256
+	boardBytes = 8 * rowWords * mostRanks
+)
+
+// shared is a file of memory that other processes open by its process and number.
+type shared struct {
+	fd  int
+	id  uint64
+	mem []byte
+}
+
+func createShared(bytes int64) (*shared, error) {
+	s := &shared{id: globalID()}
+	var err error
+	if s.fd, err = createFile(s.id, bytes); err != nil {
+		return nil, err
+	}
+	if s.mem, err = unix.Mmap(s.fd, 0, int(pages(bytes)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		unix.Close(s.fd)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *shared) close() {
+	if s == nil {
+		return
+	}
+	_ = unix.Munmap(s.mem)
+	unix.Close(s.fd)
+}
+
+// place is where others find the file.
+func (s *shared) place() uint64 { return uint64(unix.Getpid())<<32 | uint64(s.fd) }
+
+// openShared maps a file of this or another process.
+func openShared(place, id uint64, bytes int64) ([]byte, error) {
+	h := handle{pid: uint32(place >> 32), fd: uint32(place), block: id}
+	fd, err := h.file()
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	return unix.Mmap(fd, 0, int(pages(bytes)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+}
+
+// communicatorMagic begins the ids of simulated communicators: "ovgencom".
+const communicatorMagic = 0x6d6f636e6567766f
+
+func (s *shared) commID() (id driver.CommID) {
+	e := binary.LittleEndian
+	e.PutUint64(id[0:], communicatorMagic)
+	e.PutUint64(id[8:], s.place())
+	e.PutUint64(id[16:], s.id)
+	return id
+}
+
+// openBoard maps the board of a communicator.
+func openBoard(id driver.CommID) (*board, error) {
+	e := binary.LittleEndian
+	if e.Uint64(id[0:]) != communicatorMagic {
+		return nil, fmt.Errorf("the id is none of a simulated communicator")
+	}
+	b := &board{id: e.Uint64(id[16:])}
+	var err error
+	b.mem, err = openShared(e.Uint64(id[8:]), b.id, boardBytes)
+	return b, err
+}
+
+func (b *board) close() { _ = unix.Munmap(b.mem) }
+
+// word of a rank's row.
+func (b *board) word(rank, i int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&b.mem[8*(rank*rowWords+i)]))
+}
+
+// sent is a word about what a rank brought to collective n.
+func (b *board) sent(rank int, n uint64, i int) *atomic.Uint64 {
+	return b.word(rank, rowSent+int(n%2)*sentWords+i)
+}
+
+// all says whether a word is at least n in each row.
+func (b *board) all(ranks, i int, n uint64) bool {
+	for r := range ranks {
+		if b.word(r, i).Load() < n {
+			return false
+		}
+	}
+	return true
+}

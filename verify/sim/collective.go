@@ -1,0 +1,382 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"ovgen/runtime/driver"
+)
+
+// communicator is one rank's part of one. Its collectives run one after the other.
+type communicator struct {
+	ctx         *Context
+	ranks, rank int
+	board       *board
+	files       [2]*shared // what the rank brings, taken in turn
+	begun       uint64     // collectives
+	running     *op
+	queued      int // enqueued one by one, and not ended
+	graphs      int // graphs and executables that hold it
+	aborted     bool
+	lost        bool // a rank that has sent is gone, with what it sent
+	random      *rand.Rand
+	busy        int // how many more questions answer that the call before is in progress
+	clocks      *clocks
+}
+
+// clocks are, for each of two collectives, what each rank knew before it began.
+type clocks [2][mostRanks]clock
+
+// Codes of ncclResult_t that the simulator answers with.
+const (
+	ncclSystemError     = 2
+	ncclInvalidArgument = 4
+	ncclInvalidUsage    = 5
+)
+
+var ncclTexts = map[int]string{ncclSystemError: "unhandled system error", ncclInvalidArgument: "invalid argument",
+	ncclInvalidUsage: "invalid usage"}
+
+func failNCCL(call string, code int, format string, args ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), &driver.Status{Call: call, Code: code,
+		Text: ncclTexts[code]})
+}
+
+// Collectives are the device's own.
+func (c *Context) Collectives() (driver.Collectives, error) { return c, nil }
+
+// CommGetUniqueID makes the memory that the ranks of a communicator meet in.
+func (c *Context) CommGetUniqueID() (driver.CommID, error) {
+	const call = "ncclGetUniqueId"
+	if err := c.enter(call); err != nil {
+		return driver.CommID{}, err
+	}
+	defer c.leave()
+	s, err := createShared(boardBytes)
+	if err != nil {
+		return driver.CommID{}, failNCCL(call, ncclSystemError, "%v", err)
+	}
+	c.boards = append(c.boards, s)
+	return s.commID(), nil
+}
+
+// CommInitRank joins a communicator. It is whole when all ranks have.
+func (c *Context) CommInitRank(id driver.CommID, ranks, rank int) (driver.Comm, error) {
+	const call = "ncclCommInitRankConfig"
+	if err := c.enter(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	if ranks < 1 || ranks > mostRanks || rank < 0 || rank >= ranks {
+		return 0, failNCCL(call, ncclInvalidArgument, "rank %d of %d", rank, ranks)
+	}
+	b, err := openBoard(id)
+	if err != nil {
+		return 0, failNCCL(call, ncclSystemError, "%v", err)
+	}
+	if !b.word(rank, rowJoined).CompareAndSwap(0, uint64(ranks)) {
+		b.close()
+		return 0, failNCCL(call, ncclInvalidUsage, "rank %d has joined already", rank)
+	}
+	w := c.world
+	m := &communicator{ctx: c, ranks: ranks, rank: rank, board: b,
+		random: rand.New(rand.NewPCG(w.cfg.Seed, uint64(rank)))}
+	if m.clocks = w.clocks[b.id]; m.clocks == nil {
+		m.clocks = &clocks{}
+		w.clocks[b.id] = m.clocks
+	}
+	m.busy = m.random.IntN(3)
+	h := driver.Comm(w.handle())
+	c.comms[h] = m
+	return h, driver.ErrInProgress
+}
+
+// inProgress says whether the call before has not ended yet; it ends after some questions.
+func (m *communicator) inProgress() bool {
+	for r := range m.ranks {
+		if n := m.board.word(r, rowJoined).Load(); n != uint64(m.ranks) {
+			return true
+		}
+	}
+	return m.busy > 0
+}
+
+// CommGetAsyncError says whether the last call has ended.
+func (c *Context) CommGetAsyncError(h driver.Comm) error {
+	const call = "ncclCommGetAsyncError"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	m := c.comms[h]
+	if m == nil {
+		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	}
+	if m.inProgress() {
+		m.busy = max(m.busy-1, 0)
+		return driver.ErrInProgress
+	}
+	return nil
+}
+
+// Collective enqueues one.
+func (c *Context) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, h driver.Comm, s driver.Stream) error {
+	call := "nccl " + string(d.Kind)
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	m := c.comms[h]
+	if m == nil {
+		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	}
+	if m.inProgress() {
+		return failNCCL(call, ncclInvalidArgument, "the previous operation is in progress")
+	}
+	if m.aborted {
+		return failNCCL(call, ncclInvalidUsage, "the communicator was aborted")
+	}
+	sent, got := d.Sizes(m.ranks)
+	if d.Bytes < 0 || d.Kind.Sums() && (!d.Type.Valid() || d.Bytes%d.Type.Size() != 0) ||
+		c.bytes(send, sent) == nil || c.bytes(recv, got) == nil {
+		return failNCCL(call, ncclInvalidArgument, "%d bytes from %#x to %#x", d.Bytes, send, recv)
+	}
+	o, err := c.enqueue(call, s, &task{kind: collective, comm: m, together: d, src: send, dst: recv, bytes: got}, 1)
+	if err != nil {
+		return err
+	}
+	if o != nil {
+		m.queued++
+	}
+	m.busy = m.random.IntN(3)
+	return driver.ErrInProgress
+}
+
+// CommAbort ends the communicator's operations, with garbage where they write.
+func (c *Context) CommAbort(h driver.Comm) error { return c.freeComm("ncclCommAbort", h, true) }
+
+// CommDestroy waits for the communicator's operations.
+func (c *Context) CommDestroy(h driver.Comm) error { return c.freeComm("ncclCommDestroy", h, false) }
+
+func (c *Context) freeComm(call string, h driver.Comm, abort bool) error {
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	m := c.comms[h]
+	if m == nil {
+		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	}
+	m.aborted = m.aborted || abort
+	c.world.wake()
+	err := c.await(call, func() bool { return m.graphs == 0 && m.queued == 0 && m.running == nil })
+	if err != nil {
+		return err
+	}
+	delete(c.comms, h)
+	m.close()
+	return nil
+}
+
+func (m *communicator) close() {
+	m.board.close()
+	for _, f := range m.files {
+		f.close()
+	}
+}
+
+// holdComms counts a graph among those that hold the communicators of its nodes, or no more.
+func holdComms[N any](nodes []N, task func(N) *task, by int) {
+	var held []*communicator
+	for _, n := range nodes {
+		if m := task(n).comm; m != nil && !slices.Contains(held, m) {
+			held = append(held, m)
+			m.graphs += by
+		}
+	}
+}
+
+// Steps of a collective after its begin: what the rank sends is read at one moment, what it gets
+// is made when all ranks have sent, and written in two halves.
+const (
+	bring = 1 + iota
+	collect
+	putUpper
+	putLower
+	collectiveSteps
+)
+
+// collectiveReady reports whether the next step of a collective can be taken.
+func (w *World) collectiveReady(o *op) bool {
+	m := o.comm
+	ready := m.aborted
+	switch {
+	case !o.started:
+		return m.running == nil
+	case o.step == bring: // the file is free again
+		ready = ready || o.turn < 2 || m.board.all(m.ranks, rowLeft, o.turn-1)
+	case o.step == collect:
+		ready = ready || !m.lost && m.board.all(m.ranks, rowEntered, o.turn+1)
+	default:
+		ready = true
+	}
+	if !ready && w.real {
+		w.polling = true
+	}
+	return ready
+}
+
+func (w *World) beginCollective(o *op) {
+	m := o.comm
+	m.running, o.turn, o.steps = o, m.begun, collectiveSteps
+	m.begun++
+	sent, got := o.together.Sizes(m.ranks)
+	if !w.cfg.NoRaces {
+		o.before.set(*o.clock)
+		o.before[o.strand]-- // that the collective itself has ended, nobody learns by it
+	}
+	w.access(o, o.src, sent, 0)
+	if o.src < o.dst || o.src >= o.dst+driver.Ptr(got) { // else in place: one access
+		w.access(o, o.dst, got, accessWrite)
+	}
+}
+
+// signature is what a rank called, as a word.
+func signature(d driver.CollectiveDesc) uint64 {
+	kinds := []driver.CollectiveKind{driver.AllGather, driver.ReduceScatter, driver.AllReduce, driver.AllToAll}
+	return uint64(slices.Index(kinds, d.Kind)+1)<<56 | uint64(d.Type)<<48 | uint64(d.Bytes)
+}
+
+// collectiveStep takes a step after the first; it is false where a rank has gone.
+func (w *World) collectiveStep(o *op) bool {
+	m := o.comm
+	sent, got := o.together.Sizes(m.ranks)
+	recv := o.ctx.bytes(o.dst, got)
+	src := o.ctx.bytes(o.src, sent)
+	if recv == nil || src == nil {
+		w.fault(o, "%s of %d bytes from %#x to %#x", o.together.Kind, o.together.Bytes, uint64(o.src), uint64(o.dst))
+		return true
+	}
+	switch {
+	case o.step == bring && !m.aborted:
+		w.bring(o, src)
+	case o.step == collect && !m.aborted:
+		w.collect(o, int(got))
+		return !m.lost
+	case o.step == putUpper || o.step == putLower:
+		half := len(recv) / 2
+		to, from := recv[:half], 0
+		if o.step == putLower {
+			to, from = recv[half:], half
+		}
+		if o.scratch == nil { // aborted: what the rank has so far is garbage
+			for i := range to {
+				to[i] = 0xa5
+			}
+		} else {
+			copy(to, o.scratch[from:])
+		}
+		w.words++
+	}
+	return true
+}
+
+// bring leaves what the rank sends where the others find it.
+func (w *World) bring(o *op, src []byte) {
+	m, n := o.comm, o.turn
+	f := m.files[n%2]
+	if f == nil || len(f.mem) < len(src) {
+		f.close()
+		var err error
+		if f, err = createShared(int64(max(len(src), 1))); err != nil {
+			w.fault(o, "share %d bytes: %v", len(src), err)
+			return
+		}
+		m.files[n%2] = f
+	}
+	copy(f.mem, src)
+	m.board.sent(m.rank, n, sentSignature).Store(signature(o.together))
+	m.board.sent(m.rank, n, sentFile).Store(f.place())
+	m.board.sent(m.rank, n, sentID).Store(f.id)
+	if !w.cfg.NoRaces {
+		m.clocks[n%2][m.rank].set(o.before)
+	}
+	m.board.word(m.rank, rowEntered).Store(n + 1)
+}
+
+// collect makes what the rank gets of what all have sent.
+func (w *World) collect(o *op, got int) {
+	m, n, d := o.comm, o.turn, o.together
+	out, part := make([]byte, 0, got), int(d.Bytes)
+	var sum, more []float32
+	for i := range m.ranks {
+		r := i
+		if d.Kind.Sums() { // in an order of its own, the same on all ranks
+			r = (i + int(n)) % m.ranks
+		}
+		if have, want := m.board.sent(r, n, sentSignature).Load(), signature(d); have != want {
+			w.fault(o, "collective %d of the communicator: rank %d calls %s, rank %d %s", n+1, m.rank, called(want), r,
+				called(have))
+			return
+		}
+		sent, _ := d.Sizes(m.ranks)
+		from, err := openShared(m.board.sent(r, n, sentFile).Load(), m.board.sent(r, n, sentID).Load(), max(sent, 1))
+		if err != nil {
+			m.lost = true
+			return
+		}
+		mine := from[:part]
+		if d.Kind == driver.ReduceScatter || d.Kind == driver.AllToAll {
+			mine = from[m.rank*part:][:part]
+		}
+		if d.Kind.Sums() {
+			if sum == nil {
+				sum, more = make([]float32, part/int(d.Type.Size())), make([]float32, part/int(d.Type.Size()))
+				widen(d.Type, sum, mine)
+			} else {
+				widen(d.Type, more, mine)
+				add(sum, more)
+			}
+		} else {
+			out = append(out, mine...)
+		}
+		_ = unix.Munmap(from)
+		if !w.cfg.NoRaces {
+			o.clock.join(m.clocks[n%2][r])
+		}
+	}
+	if sum != nil {
+		out = out[:got]
+		narrow(d.Type, out, sum)
+	}
+	o.scratch = out
+}
+
+// add adds one list to another.
+func add(sum, more []float32) {
+	for i, x := range more {
+		sum[i] += x
+	}
+}
+
+// called is a signature for people.
+func called(s uint64) string {
+	kinds := []string{"nothing", "all-gather", "reduce-scatter", "all-reduce", "all-to-all"}
+	return fmt.Sprintf("%s of %d bytes of %s", kinds[s>>56], s&(1<<48-1), driver.Type(s>>48&255))
+}
+
+// endCollective lets the communicator's next one begin.
+func (w *World) endCollective(o *op) {
+	m := o.comm
+	if m.running == o {
+		m.running = nil
+		m.board.word(m.rank, rowLeft).Store(o.turn + 1)
+	}
+	if o.at == nil {
+		m.queued--
+	}
+	w.changed.Broadcast()
+}

@@ -1,0 +1,241 @@
+package sim_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ovgen/runtime/driver"
+	"ovgen/verify/sim"
+)
+
+// member is a rank of a communicator, with memory to send and to receive.
+type member struct {
+	*sim.Context
+	comm       driver.Comm
+	s          driver.Stream
+	send, recv driver.Ptr
+}
+
+const most = 64 // bytes of a member's memory
+
+// members make a communicator of all devices of a world; rank r sends words 100r, 100r+1, ...
+func members(t *testing.T, w *sim.World, n int) []*member {
+	t.Helper()
+	var id driver.CommID
+	list := make([]*member, n)
+	for r := range list {
+		d, err := w.Open(r)
+		m := &member{Context: d.(*sim.Context)}
+		list[r] = m
+		if r == 0 && err == nil {
+			id, err = m.CommGetUniqueID()
+		}
+		var more [5]error
+		if m.comm, more[0] = m.CommInitRank(id, n, r); errors.Is(more[0], driver.ErrInProgress) {
+			more[0] = nil
+		}
+		m.s, more[1] = m.StreamCreateWithPriority(driver.Normal)
+		m.send, more[2] = m.MemAlloc(most)
+		m.recv, more[3] = m.MemAlloc(most)
+		words := make([]byte, most)
+		for i := range most / 4 {
+			binary.LittleEndian.PutUint32(words[4*i:], uint32(100*r+i))
+		}
+		more[4] = m.MemcpyHtoD(m.send, words)
+		if err := errors.Join(err, errors.Join(more[:]...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// settle asks until the call before has ended.
+func (m *member) settle() (err error) {
+	for err = driver.ErrInProgress; errors.Is(err, driver.ErrInProgress); {
+		err = m.CommGetAsyncError(m.comm)
+	}
+	return err
+}
+
+// call enqueues a collective and waits until it is enqueued.
+func (m *member) call(d driver.CollectiveDesc) error {
+	err := m.settle()
+	if err == nil {
+		err = m.Collective(d, m.recv, m.send, m.comm, m.s)
+	}
+	if errors.Is(err, driver.ErrInProgress) {
+		err = m.settle()
+	}
+	return err
+}
+
+// words are the first that the member has received.
+func (m *member) words(t *testing.T, n int) (list []uint32) {
+	raw := make([]byte, 4*n)
+	if err := m.MemcpyDtoH(raw, m.recv); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		list = append(list, binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return list
+}
+
+// Each collective gives each rank what it should, for several seeds, also one after the other.
+func TestCollectives(t *testing.T) {
+	part := func(kind driver.CollectiveKind) driver.CollectiveDesc {
+		return driver.CollectiveDesc{Kind: kind, Bytes: 8, Type: driver.FP32}
+	}
+	for seed := range uint64(8) {
+		synctest.Test(t, func(t *testing.T) {
+			w := sim.NewWorld(sim.Config{Devices: 3, Seed: seed})
+			defer w.Close()
+			list := members(t, w, 3)
+			for _, x := range []struct {
+				kind driver.CollectiveKind
+				want func(r int) []uint32
+			}{
+				{driver.AllGather, func(int) []uint32 { return []uint32{0, 1, 100, 101, 200, 201} }},
+				// as bits of the smallest fp32, whole numbers add up as such
+				{driver.AllReduce, func(int) []uint32 { return []uint32{300, 303} }},
+				{driver.ReduceScatter, func(r int) []uint32 { return []uint32{300 + 6*uint32(r), 303 + 6*uint32(r)} }},
+				{driver.AllToAll, func(r int) []uint32 {
+					k := uint32(2 * r)
+					return []uint32{k, k + 1, 100 + k, 101 + k, 200 + k, 201 + k}
+				}},
+			} {
+				for _, m := range list {
+					if err := m.call(part(x.kind)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for r, m := range list {
+					if err := m.StreamSynchronize(m.s); err != nil {
+						t.Fatal(err)
+					}
+					want := x.want(r)
+					if got := m.words(t, len(want)); !slices.Equal(got, want) {
+						t.Errorf("seed %d: %s on rank %d: %v, want %v", seed, x.kind, r, got, want)
+					}
+				}
+			}
+			if races := w.Races(); len(races) > 0 {
+				t.Error(races)
+			}
+		})
+	}
+}
+
+// What NCCL refuses, or leaves to hang, is refused or found.
+func TestCollectivesRefused(t *testing.T) {
+	gather := driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 8}
+	for _, x := range []struct {
+		name string
+		run  func(t *testing.T, w *sim.World, a, b *member) error
+		want string
+	}{
+		{"a call while the one before goes on", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+			for range 100 { // it is over at once now and then
+				err := a.settle()
+				if err == nil {
+					err = a.Collective(gather, a.recv, a.send, a.comm, a.s)
+				}
+				if errors.Is(err, driver.ErrInProgress) {
+					err = a.Collective(gather, a.recv, a.send, a.comm, a.s)
+				}
+				if err != nil && !errors.Is(err, driver.ErrInProgress) {
+					return err
+				}
+			}
+			return nil
+		}, "the previous operation is in progress"},
+		{"other collectives", func(_ *testing.T, _ *sim.World, a, b *member) error {
+			other := driver.CollectiveDesc{Kind: driver.AllReduce, Bytes: 8, Type: driver.FP32}
+			return errors.Join(a.call(gather), b.call(other), a.StreamSynchronize(a.s))
+		}, "collective 1 of the communicator: rank 0 calls all-gather of 8 bytes of no type, rank 1 all-reduce of 8"},
+		{"a rank twice", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+			id, err := a.CommGetUniqueID()
+			_, first := a.CommInitRank(id, 2, 0)
+			_, second := a.CommInitRank(id, 2, 0)
+			return errors.Join(err, first, second)
+		}, "rank 0 has joined already"},
+		{"too much", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+			return a.call(driver.CollectiveDesc{Kind: driver.AllGather, Bytes: most})
+		}, "invalid argument"},
+		{"no id", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+			_, err := a.CommInitRank(driver.CommID{1}, 2, 0)
+			return err
+		}, "none of a simulated communicator"},
+		{"a send that another stream overwrites", func(_ *testing.T, w *sim.World, a, b *member) error {
+			other, err := a.StreamCreateWithPriority(driver.Normal)
+			err = errors.Join(err, a.call(gather), b.call(gather), a.MemsetD32Async(a.send, 7, 2, other),
+				a.StreamSynchronize(a.s), a.StreamSynchronize(other))
+			if races := w.Races(); err == nil && len(races) > 0 {
+				return errors.New(races[0].String())
+			}
+			return err
+		}, "race on bytes"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := sim.NewWorld(sim.Config{Devices: 2, Seed: 5})
+				defer w.Close()
+				list := members(t, w, 2)
+				if err := x.run(t, w, list[0], list[1]); err == nil || !strings.Contains(err.Error(), x.want) {
+					t.Errorf("%v, want %q", err, x.want)
+				}
+			})
+		})
+	}
+}
+
+// A rank whose peer does not come, or is gone with what it sent, waits for ever; an abort lets it go
+// on, and waits until no graph holds the communicator.
+func TestCollectivesAborted(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := sim.NewWorld(sim.Config{Devices: 2, Seed: 3})
+			defer w.Close()
+			list := members(t, w, 2)
+			a, b := list[0], list[1]
+			gather := driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 8}
+			if err := a.settle(); err != nil {
+				t.Fatal(err)
+			}
+			err := errors.Join(a.StreamBeginCapture(a.s), a.call(gather))
+			graph, ended := a.StreamEndCapture(a.s)
+			exec, made := a.GraphInstantiate(graph)
+			if err := errors.Join(err, ended, made, a.GraphDestroy(graph), a.GraphLaunch(exec, a.s)); err != nil {
+				t.Fatal(err)
+			}
+			if gone {
+				if err := b.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(time.Second)
+			if done, err := a.StreamQuery(a.s); done || err != nil {
+				t.Errorf("the collective ended without rank 1: %v", err)
+			}
+			freed := make(chan error, 1)
+			go func() { freed <- a.CommAbort(a.comm) }()
+			if err := a.StreamSynchronize(a.s); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+			select {
+			case err := <-freed:
+				t.Errorf("the communicator is freed while a graph holds it: %v", err)
+			default:
+			}
+			if err := errors.Join(a.GraphExecDestroy(exec), <-freed); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
