@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "f1fc74f9e895f88bd428b7e4935eba27c30669fde1c398f9a79c83decbccb282",
+	Source:  "b472954ecaaef826d66a14f475ef3577044f3768da6d9fad55f3bfcb1de8406d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

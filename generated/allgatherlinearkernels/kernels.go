@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "38c4035066898e9019686d9ee6fd821eddd771c0c1b1bdf37be3cdffdc3f16a7",
+	Source:  "b53e7716e025e0d6683034be8a1c1a5e9182e99364635a163f7e75e1d055e197",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

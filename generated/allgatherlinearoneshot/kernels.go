@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "c39ba5b0a6986106089423ddf61f68a817b44f8dcb6fa7a7e9d61d1e7fd093a7",
+	Source:  "2ebe30c2f4b8cfb99d4f969d1fcdc9ce51412d2aa410b96be4b0a01df5989d50",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

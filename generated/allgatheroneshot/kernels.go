@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "de5902ce702572733ed75799b9ce86d51bad7af73c3c0c8c3e5ca0641e4c064b",
+	Source:  "0f895ea598b55225dce36ca2fdecfbf47cefff884b590c19d945d7af15b61c42",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "8b97ab589235304d9960054a9a69e8debd8f57e2880209c9d7f81e0455e51795",
+	Source:  "c7e2862dc54a595fd34bad6c8be23802ff4e20ba830f6a56740548e68a2a687f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "e113eefe68fc3fe087eddbf5a1b419f93a889d53958a3489a2ce64a09bf2e166",
+	Source:  "4c2070e64bacf615346680277170fda70021fbe7e7ed32af72164421b78ff3fb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "60307ff6efaaf53d3029668be98d8da57d46ef3840c96bcad22b25e8389e7a20",
+	Source:  "5c4a83cf16f1a668b75b9d0f6c390d8bb1485e0646de3b9a09c0530c51df8fa2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "de5f191edeb6b6daeba8c6ce0ae5bcbee799c9a3e4740f08de0a062d70e991cc",
+	Source:  "28949be3850e80bbe6a3a6fe5df20ad378e6144eabc9cbeaf67f777d5afe1a54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

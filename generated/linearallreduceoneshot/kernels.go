@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "bc48af61ef2ff82cebd3f608e1c940e34fbc7173f5c3cac7075dbacf1fb0c62f",
+	Source:  "cd2e82b8d037faaf5c01ef9319b7ded9bdd022fcfacc8af94cdcbd9e0ecc1ff8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "1ce30b90ba6e5cc1b37f841eb5ed56449fe932a53fbbdc67f113a17f59c9eb51",
+	Source:  "5869fdb3d18fb3e8a8dafca3a9987b32c551f3b54c582f36ef1a1ed87fede9ae",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

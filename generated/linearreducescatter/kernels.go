@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "ebab333d6864302a7753f90fe923d9c4118aa670c21aae793ceb80c3f1189050",
+	Source:  "98765a0246899ca7b071afff5aeb7370547461db6df8ba3c8052ed65d89c1dd0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "dbd557ed6501da8951e9b9b2cb0f409e6a386d0895106835748ca99ba3e59aae",
+	Source:  "bc71410e0bbe8a9c21b74eecd66dd75c3becf723ca171cbe2253070228c2d8d5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

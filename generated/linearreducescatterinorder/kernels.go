@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "4f2791a8dd50ce98404be6518f51e868c3d042a0e5cd0f3b51185c765e0bd40b",
+	Source:  "640bb1d0b4bc8c22ff00d205c2dc1a35b3fab3cb4704b5c1fcabec3d7ba65bec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "8d167f35d916c1a135b6ec52e8cbf7ef2145303e08ad8ca0e2ee565365bfe211",
+	Source:  "51fd6341fe1bf60b25ac8fff2f124bb49e1d24c3faf9e0a740eed09642a3fbd8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterinslot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 400e66707bdc60796988037a4e1d41641afe6e86fda81f649762bb626f7f4290
+// 890bb004068ab115e3c965069483a73438dbdf4a1f79a2d2b73e62f5254769ef
 
 namespace {
 

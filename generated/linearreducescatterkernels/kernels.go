@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "4c4a940dd8305ea7edc8cbe2b38c94daa0d73deebf3404c1af6b3ce6331bcf9a",
+	Source:  "c0b950d00088b850bc2c181ea43bf3c2fba5d573ed7260102e364d24e2e851af",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "caf08c421b061fb72c258b30d154245dea9280afc31962c23100d4ea3ac24597",
+	Source:  "9ca0873902c240ab6405fa1351b4970502894426f263007d4807b32e9a3ebe86",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "9d8161bb36b536e12194e790ea1045262875aaef6151cc3808a172e68813baa4",
+	Source:  "9d77df5ac978071782e69dcf79fb31442f0500dbbba232822b5fa9d6a324a7d8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

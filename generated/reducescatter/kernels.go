@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "a21adab85278e914de048e4332c32edf6ee99b98595d8dc0f45744dafdf36041",
+	Source:  "140e018b057affaefdc5a3d83a1a06dd104f043dc9ba02c6a5d1a0e67370bf74",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

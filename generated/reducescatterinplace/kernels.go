@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "2b0adb4598fe73c7378964b57bd88e8c6be55ce1317ef3f348f04ee0166d0414",
+	Source:  "6e16d0d1a49503497c437d43e68aa4d855df1bc64da3227086c78bb8e33a0913",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "8ce6b70440fa7c42e328a352f1b8f53d338222b7d8ecbebafddc59502eb2d64d",
+	Hash:     "e8158c711acd92aafcbd268fd74b1a8f8556f2049bfe2b8780dee2ec5cd4a899",
 	Proof:    "proven for D = 1..8, stamp 3799a1271f9a54d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

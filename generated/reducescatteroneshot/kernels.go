@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "673b1bbb94141d502ea20fda1627064b92966abb8c9653415f5ede959aadb6f7",
+	Source:  "eef6c6f101960507f449c7e00d38041f34b146b1be162bc072b58329ccc13f20",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

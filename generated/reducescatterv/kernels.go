@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "b199c5f83a3337ed1176fb633302c23bc7c2b8eda0f55f886b19eb62b9085877",
+	Source:  "df4a7e2bf65db71418b793f2eb339cb71fe97709f7147fa44d2a7edfc0fdc856",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

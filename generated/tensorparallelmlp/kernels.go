@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "fdcc3cb64b04ed35e0ebd55a50c61d985315adfb62f895380917f922a4e5e9d0",
+	Source:  "9db41ec054378bf2efe1af9e6d6cbd89fb10951967467cb954831b1140e5f039",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

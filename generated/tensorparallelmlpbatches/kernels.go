@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "3eca3e3bee87bb8e9f959922a834a851082136fbdf6359c4c2004489ad290c2d",
+	Source:  "4a17a199a31ebeebf9f65e8cb787c8ebeb2071a949062435dc9c881ed1eaaeb6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -5,6 +5,12 @@ typedef unsigned long long u64;
 
 #ifndef OVGEN_HOST
 
+// SHARED declares memory of the block.
+#define SHARED(type, name, count) __shared__ type name[count]
+
+DEVICE float exponential(float x) { return expf(x); }
+DEVICE float square_root(float x) { return sqrtf(x); }
+
 DEVICE unsigned load_acquire(const unsigned *word)
 {
   unsigned value;
