@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|join|bench|grid|all]
+#   bench/gpu.sh [test|join|bench|grid|small|all]
 # test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
-# schedules. grid: the models' layers beside NCCL and PyTorch. all: test and bench.
+# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. all: test
+# and bench.
 set -u
 BIN=${BIN:-.gpu}
 OUT=${OUT:-docs/results}
@@ -33,7 +34,7 @@ part() {
 gpus=$(nvidia-smi -L | wc -l)
 
 POINTS=${POINTS:-}
-ROUNDS=${ROUNDS:-8}
+ROUNDS=${ROUNDS:-}
 PYTHON=${PYTHON:-/opt/torch/.venv/bin/python3}
 
 # grid: the models' layers by PyTorch, NCCL and our packages in the same rounds. Lines of
@@ -41,7 +42,14 @@ PYTHON=${PYTHON:-/opt/torch/.venv/bin/python3}
 if [ "$PART" = grid ]; then
   rm -f "$OUT/grid.json"
   part grid "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/peers.py \
-    --points "$POINTS" --rounds "$ROUNDS" --library "$BIN/libovgen.so" --out "$OUT/grid.json"
+    --points "$POINTS" --rounds "${ROUNDS:-8}" --library "$BIN/libovgen.so" --out "$OUT/grid.json"
+  exit $failed
+fi
+
+# small: collectives of few bytes and products of few rows, beside NCCL and PyTorch.
+if [ "$PART" = small ]; then
+  part "small-$gpus" "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/small.py \
+    --library "$BIN/libovgen.so" --rounds "${ROUNDS:-15}"
   exit $failed
 fi
 

@@ -60,6 +60,7 @@ import (
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
+	"ovgen/generated/reducescatteroneshot"
 	"ovgen/generated/reducescatterv"
 	"ovgen/generated/rowweightgradient"
 	"ovgen/generated/tensorparallelmlp"
@@ -160,6 +161,8 @@ var All = []harness.Program{
 	harness.Of(&reducescatter.Program, reducescatter.Schedule, reducescatter.New, (*reducescatter.Plan).Bind),
 	harness.Of(&reducescatterinplace.Program, reducescatterinplace.Schedule, reducescatterinplace.New,
 		(*reducescatterinplace.Plan).Bind),
+	harness.Of(&reducescatteroneshot.Program, reducescatteroneshot.Schedule, reducescatteroneshot.New,
+		(*reducescatteroneshot.Plan).Bind),
 	harness.Of(&reducescatterv.Program, reducescatterv.Schedule, reducescatterv.New, (*reducescatterv.Plan).Bind),
 	harness.Of(&rowweightgradient.Program, rowweightgradient.Schedule, rowweightgradient.New,
 		(*rowweightgradient.Plan).Bind),

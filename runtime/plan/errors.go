@@ -48,6 +48,20 @@ func (e *ApartError) Error() string {
 		"use a schedule by schedule.NCCL)", e.Program)
 }
 
+// BlocksError says that a kernel's blocks, of which each waits for one at each peer, may not all be
+// on the device at once.
+type BlocksError struct {
+	Program string
+	Have    int // multiprocessors of the device
+}
+
+// Error says what to use instead.
+func (e *BlocksError) Error() string {
+	return fmt.Sprintf("%s has kernels of %d blocks that wait for peers side by side, and the device has %d "+
+		"multiprocessors (use a schedule whose kernels signal as a whole, such as one by schedule.Pull or schedule.Slots)",
+		e.Program, MostBlocks, e.Have)
+}
+
 // RanksError says that a program was not proven for the size of the group.
 type RanksError struct {
 	Program string

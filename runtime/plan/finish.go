@@ -111,8 +111,8 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	return err
 }
 
-// supported checks the size of the group against what was proven, and the links against
-// what that rests on.
+// supported checks the size of the group against what was proven, and the links and the device
+// against what that rests on.
 func (p *Plan) supported() error {
 	proven := p.program.Ranks
 	switch {
@@ -128,6 +128,10 @@ func (p *Plan) supported() error {
 		if p.program.Puts && !p.group.NVLink(r) {
 			return &LinkError{Program: p.program.Name, Rank: r}
 		}
+	}
+	byBlocks := slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.blocks > 1 })
+	if have := p.driver.Properties().Multiprocessors; byBlocks && have < MostBlocks {
+		return &BlocksError{Program: p.program.Name, Have: have}
 	}
 	return nil
 }

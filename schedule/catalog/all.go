@@ -49,6 +49,7 @@ func All() []Named {
 		{"AllGather", AllGather},
 		{"AllGatherOneShot", AllGatherOneShot},
 		{"ReduceScatter", ReduceScatter},
+		{"ReduceScatterOneShot", ReduceScatterOneShot},
 		{"AllReduceOneShot", AllReduceOneShot},
 		{"AllReduceTwoShot", AllReduceTwoShot},
 		{"AllGatherInPlace", AllGatherInPlace},

@@ -28,11 +28,21 @@ var AllGatherOneShot = s.Schedule{
 // ranks. The bits are the same in every run, as NCCL's, which adds along its rings, are
 // for one number of ranks and channels only.
 var ReduceScatter = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
-		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
-	},
-	Ops: []s.Op{s.Sum("C", "A")},
+	Tensors: scattered,
+	Ops:     []s.Op{s.Sum("C", "A")},
+}
+
+var scattered = []s.Tensor{
+	{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
+	{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+}
+
+// ReduceScatterOneShot is ReduceScatter by one kernel, which reads its rows from all peers at
+// once and adds them. Choose it below about a megabyte a rank.
+var ReduceScatterOneShot = s.Schedule{
+	Tensors: scattered,
+	Ops:     []s.Op{s.Sum("C", "A")},
+	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
 // AllReduceOneShot sums the ranks' A on every rank: one kernel waits for the peers and

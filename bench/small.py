@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Measures small collectives, and products of few rows beside them, on the GPUs of one host: NCCL,
+PyTorch's symmetric memory (torch 2.11) and ovgen's packages in the same rounds.
+
+    torchrun --nproc-per-node 2 bench/small.py --library libovgen.so [--tables reduce,linear,gather] [--rounds 15]
+
+Each variant is captured in a CUDA graph of 20 calls, and in each round every variant's graph is launched
+once, behind a meeting of all ranks on the device. A time is that of the slowest rank over 20, in us; the median over the rounds
+is given. Results of ovgen's packages are compared with NCCL's before they are timed.
+
+    reduce   all-reduce of bf16, 16 KiB to 8 MiB
+    linear   product and all-reduce at decoding: k = 28672 over the ranks, n = 8192
+    gather   all-gather and product of few rows: 8B's and 70B's first layer; all-gather and
+             reduce-scatter alone, 16 KiB to 4 MiB a rank
+"""
+import peers  # first: it sets what CUDA and NCCL read when they start
+
+import argparse
+import ctypes
+import os
+import statistics
+import sys
+
+CALLS = 20
+SLEEP = 400_000  # cycles, in which the host enqueues the graph
+TABLES = ("reduce", "linear", "gather")
+
+
+class Plain(ctypes.Structure):
+    """struct ovgen_NAME_shape of the schedules over M and N"""
+    _fields_ = [("M", ctypes.c_int64), ("N", ctypes.c_int64), ("element", ctypes.c_int)]
+
+
+class Point:
+    """The variants of one line of a table, each captured in a graph."""
+
+    def __init__(self, job, group):
+        self.job, self.group, self.graphs, self.plans, self.wrong = job, group, {}, [], {}
+
+    def add(self, name, call, result=None, reference=None):
+        """Captures calls of a variant; on all ranks, or on none. result is what it makes."""
+        error = None
+        try:
+            for _ in range(3):
+                call()
+            torch.cuda.synchronize()
+        except Exception as e:
+            error = e
+        failed = [e for e in self.job.gather(peers.said(error)) if e]
+        if not failed and reference is not None and not self.job.agree(torch.equal(result, reference)):
+            failed = ["it has other bits than NCCL's"]
+        if failed:
+            self.wrong[name] = failed[0]
+            return
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(CALLS):
+                call()
+        self.graphs[name] = graph
+
+    def package(self, name, shape, result, reference, **addresses):
+        """A package of ovgen, enqueued."""
+        error = None
+        try:
+            plan = ovgen.Plan(self.group, name, shape)
+            self.plans.append(plan)
+            plan.bind(ours.buffers(**{k: t.data_ptr() for k, t in addresses.items()}))
+        except ovgen.Error as e:
+            error = e
+        failed = [e for e in self.job.gather(peers.said(error)) if e]
+        if failed:
+            self.wrong[name] = failed[0]
+            return
+        result.zero_()
+        torch.cuda.synchronize()
+        self.add(name, lambda: plan.enqueue(torch.cuda.current_stream().cuda_stream), result, reference)
+
+    def measure(self, rounds):
+        """us a call of each variant."""
+        times = {name: [] for name in self.graphs}
+        for i in range(rounds + 2):
+            for name, graph in self.graphs.items():
+                start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                torch.cuda._sleep(SLEEP)
+                self.job.meet()
+                start.record()
+                graph.replay()
+                end.record()
+                end.synchronize()
+                if i >= 2:
+                    times[name].append(start.elapsed_time(end) / CALLS * 1e3)
+        gathered = self.job.gather(times)
+        return {name: statistics.median(max(rank[name][i] for rank in gathered) for i in range(rounds)) for name in times}
+
+    def close(self):
+        """Collective: peers read what the plans were bound to until then."""
+        torch.cuda.synchronize()
+        self.graphs.clear()
+        for plan in self.plans:
+            plan.close()
+
+
+def report(job, what, point, rounds):
+    """Measures a point and prints its line."""
+    times = point.measure(rounds)
+    group = job.gather("" if not point.group else dead(point.group))
+    if job.rank == 0:
+        cells = "  ".join(f"{name} {us:.1f}" for name, us in times.items())
+        print(f"{what:<24} {cells}" + "".join(f"\n    {name}: {e}" for name, e in point.wrong.items()), flush=True)
+        for e in filter(None, group):
+            print(f"    the group is dead: {e}", flush=True)
+    point.close()
+
+
+def dead(group):
+    try:
+        group.check()
+    except ovgen.Error as e:
+        return peers.said(e)
+    return ""
+
+
+def symmetric(job, *shape):
+    t = symm_mem.empty(*shape, dtype=torch.bfloat16, device=job.device)
+    symm_mem.rendezvous(t, job.group.group_name)
+    return t
+
+
+def make(job, *shape):
+    """Small integers: sums of them are exact, so every way to add them is right or wrong."""
+    g = torch.Generator(device=job.device).manual_seed(job.rank + 1)
+    return torch.randint(-1, 2, shape, generator=g, device=job.device).to(torch.bfloat16)
+
+
+def reduce(job, group, rounds):
+    n = 8192
+    for m in (1, 4, 8, 16, 32, 64, 128, 256, 512):
+        point, a = Point(job, group), make(job, m, n)
+        x, moved, c = symmetric(job, m, n), a.clone(), torch.empty_like(a)
+        x.copy_(a)
+        reference = a.clone()
+        dist.all_reduce(reference)
+        moved.zero_()  # sums of sums overflow otherwise
+        point.add("nccl", lambda: dist.all_reduce(moved))
+        point.add("torch-one-shot", lambda: torch.ops.symm_mem.one_shot_all_reduce(x, "sum", job.group.group_name))
+        y = symmetric(job, m, n).zero_()
+        point.add("torch-two-shot", lambda: torch.ops.symm_mem.two_shot_all_reduce_(y, "sum", job.group.group_name))
+        for name in ("allreduceoneshot", "allreducetwoshot"):
+            if m % job.ranks == 0 or name == "allreduceoneshot":
+                point.package(name, Plain(m, n, ovgen.BF16), c, reference, A=a, C=c)
+        report(job, f"all-reduce {m * n * 2 >> 10} KiB", point, rounds)
+
+
+def linear(job, group, rounds):
+    k, n = 28672, 8192
+    for m in (1, 8, 32, 64, 128, 256):
+        point, a, w = Point(job, group), make(job, m, k // job.ranks), make(job, n, k // job.ranks)
+        x, c, partial = symmetric(job, m, n), torch.empty(m, n, dtype=a.dtype, device=a.device), torch.empty(m, n, dtype=a.dtype, device=a.device)
+        torch.mm(a, w.t(), out=partial)
+        reference = partial.clone()
+        dist.all_reduce(reference)
+        point.add("product", lambda: torch.mm(a, w.t(), out=partial))
+        point.add("nccl", lambda: (torch.mm(a, w.t(), out=partial), dist.all_reduce(partial)))
+        name = job.group.group_name
+        point.add("torch-one-shot", lambda: (torch.mm(a, w.t(), out=x), torch.ops.symm_mem.one_shot_all_reduce(x, "sum", name)))
+        point.add("torch-two-shot", lambda: (torch.mm(a, w.t(), out=x), torch.ops.symm_mem.two_shot_all_reduce_(x, "sum", name)))
+        point.package("linearallreduceoneshot", ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
+        report(job, f"linear + all-reduce {m}", point, rounds)
+
+
+def gather(job, group, rounds):
+    for model in ("8B", "70B"):
+        h, f = peers.MODELS[model]
+        for m in (64, 128, 256, 512):
+            k, n = h, f // job.ranks
+            point, a, w = Point(job, group), make(job, m // job.ranks, k), make(job, n, k)
+            bias = torch.zeros(n, dtype=a.dtype, device=a.device)
+            whole, c = torch.empty(m, k, dtype=a.dtype, device=a.device), torch.empty(m, n, dtype=a.dtype, device=a.device)
+            dist.all_gather_into_tensor(whole, a)
+            reference = torch.mm(whole, w.t())
+            point.add("product", lambda: torch.mm(whole, w.t(), out=c))
+            point.add("nccl", lambda: (dist.all_gather_into_tensor(whole, a), torch.mm(whole, w.t(), out=c)))
+            for name in ("allgatherlinearoneshot", "allgatherlinearkernels", "allgatherlinear"):
+                point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, Bias=bias, C=c)
+            report(job, f"{model} fc1 {m}", point, rounds)
+    for kb in (16, 64, 256, 1024, 4096):
+        m, n = kb << 10 >> 14, 8192  # rows of each rank
+        point, a = Point(job, group), make(job, m, n)
+        c = torch.empty(m * job.ranks, n, dtype=a.dtype, device=a.device)
+        reference = torch.empty_like(c)
+        dist.all_gather_into_tensor(reference, a)
+        point.add("nccl", lambda: dist.all_gather_into_tensor(c, a))
+        for name in ("allgatheroneshot", "allgather"):
+            point.package(name, Plain(m * job.ranks, n, ovgen.BF16), c, reference, A=a, C=c)
+        report(job, f"all-gather {kb} KiB a rank", point, rounds)
+        point, whole = Point(job, group), make(job, m * job.ranks, n)
+        c, reference = torch.empty_like(a), torch.empty_like(a)
+        dist.reduce_scatter_tensor(reference, whole)
+        point.add("nccl", lambda: dist.reduce_scatter_tensor(c, whole))
+        for name in ("reducescatteroneshot", "reducescatter"):
+            point.package(name, Plain(m * job.ranks, n, ovgen.BF16), c, reference, A=whole, C=c)
+        report(job, f"reduce-scatter {kb} KiB a rank", point, rounds)
+
+
+def main():
+    f = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    f.add_argument("--library", required=True, help="the libovgen.so of the catalog")
+    f.add_argument("--tables", default=",".join(TABLES), help=f"with commas, of {', '.join(TABLES)}")
+    f.add_argument("--rounds", type=int, default=15, help="measured rounds (15)")
+    o = f.parse_args()
+    tables = o.tables.split(",")
+    if set(tables) - set(TABLES) or o.rounds < 1:
+        sys.exit(f"small.py: --tables has {', '.join(TABLES)}, and --rounds is positive")
+    global torch, dist, symm_mem, ours, ovgen
+    import torch
+    import torch.distributed as dist
+    import torch.distributed._symmetric_memory as symm_mem
+    peers.torch, peers.dist, peers.symm_mem = torch, dist, symm_mem
+    import ours
+    ovgen = ours.ovgen
+    job = peers.Job()
+    group = ovgen.Group(ovgen.Library(o.library), device=int(os.environ["LOCAL_RANK"]), arena_bytes=1 << 28)
+    if job.rank == 0:
+        print(f"# torch {torch.__version__}, {job.ranks} ranks; us a call in a graph of {CALLS}, median of the slowest rank over "
+              f"{o.rounds} rounds", flush=True)
+    for table in tables:
+        globals()[table](job, group, o.rounds)
+    group.close()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
