@@ -98,8 +98,9 @@ func TestEach(t *testing.T) {
 			}
 			return fmt.Errorf("mistake %d", r)
 		}, "rank 0: mistake 0\nrank 1: mistake 1"},
-		{"of ranks that are not here", func(r int) error { return &group.PeerError{Rank: 7, Text: fmt.Sprint("as ", r)} },
-			"rank 7: as 0\nrank 7: as 1\nrank 7: as 2"},
+		{"of ranks that are not here", func(r int) error {
+			return &group.PeerError{Rank: 7, Text: fmt.Sprint("as ", r)}
+		}, "rank 7: as 0\nrank 7: as 1\nrank 7: as 2"},
 	} {
 		if got := fmt.Sprint(group.Each(3, x.of)); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
