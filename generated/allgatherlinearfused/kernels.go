@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "c9c9bfeb2d5572422f2d8ff96da666d92a9e7f1d97bdfa3a6f9245c11983b7ee",
+	Source:  "f1fc74f9e895f88bd428b7e4935eba27c30669fde1c398f9a79c83decbccb282",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "b88a55c93e3cb59928b3a58db1ada6e3423119886148bb9e4cfee47210ee1835",
+	Source:  "38c4035066898e9019686d9ee6fd821eddd771c0c1b1bdf37be3cdffdc3f16a7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "a4bfd6b51d61d5fcd748b44f657ef1837003e60ecbdc6ca953aa9a94e31c2254",
+	Source:  "c39ba5b0a6986106089423ddf61f68a817b44f8dcb6fa7a7e9d61d1e7fd093a7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "e179e1c4cfffd48927cf0f520c0650fc6cf5c4bd12dfcd2b3940fde5404e2ffb",
+	Source:  "de5902ce702572733ed75799b9ce86d51bad7af73c3c0c8c3e5ca0641e4c064b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "36a0701e6c39cdc9ec9d1afe1d7250e5671219fa7f392e1d196524dbbff59e1e",
+	Hash:     "c406d1656782b4c3550d561ee29c026f41ba630e8c2a1b3d06c4be0d190901cc",
 	Proof:    "proven for D = 1..8, stamp c035cc07d95fe615",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

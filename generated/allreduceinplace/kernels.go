@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "cb20f5244bb272539e833da6663f6ddef7b33b790d773a100171ed6431a34b9e",
+	Source:  "8b97ab589235304d9960054a9a69e8debd8f57e2880209c9d7f81e0455e51795",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "83e15fbba42473f30668e17b3787bb5dea65ea7bc3a848034bb1e1c0e788bf32",
+	Source:  "e113eefe68fc3fe087eddbf5a1b419f93a889d53958a3489a2ce64a09bf2e166",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "0f8f5013d3edab9e1c3938fb7cb660876455ae897da0ad351aeba4266114d164",
+	Source:  "60307ff6efaaf53d3029668be98d8da57d46ef3840c96bcad22b25e8389e7a20",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

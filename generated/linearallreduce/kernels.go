@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "7c043d8c88d76971f24f959b7220bc554dec2ae0359e4606f6e00530a11571e3",
+	Source:  "de5f191edeb6b6daeba8c6ce0ae5bcbee799c9a3e4740f08de0a062d70e991cc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

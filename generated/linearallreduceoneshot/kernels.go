@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "6b8a666ce99a485bc5f4ee5b2b448ac21f66068672d8dce6efee817c81f7ca0e",
+	Source:  "bc48af61ef2ff82cebd3f608e1c940e34fbc7173f5c3cac7075dbacf1fb0c62f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

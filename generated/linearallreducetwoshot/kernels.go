@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "43e3fca6147640fc4d1ad22b66e69346b12bc4af8520f823d2464ed984dca514",
+	Source:  "1ce30b90ba6e5cc1b37f841eb5ed56449fe932a53fbbdc67f113a17f59c9eb51",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "f9522ffbbe125c231153db011c72e5b006b3e2b142e6cc04120dfa07124e1783",
+	Source:  "ebab333d6864302a7753f90fe923d9c4118aa670c21aae793ceb80c3f1189050",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "cc593945f1efeff2b9948b49e254a851018ad8a6a6128b2311eeb2a642caa498",
+	Source:  "dbd557ed6501da8951e9b9b2cb0f409e6a386d0895106835748ca99ba3e59aae",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

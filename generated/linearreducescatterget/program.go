@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "5e98ba8582ba3c7f1261a0a80c18ed77820b666c0fcd62006acb36d4a14402ad",
+	Hash:     "8bd4cd31be5195f4dfc0331c17881ce0f770987881f0001bc37c710d14d5ee38",
 	Proof:    "proven for D = 1..8, stamp d43eb39c53f65063",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

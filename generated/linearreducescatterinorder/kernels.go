@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "9214d8a67ae2468e5d38837b154de1c72b7fd222fad35d914ebf3f14293b3422",
+	Source:  "4f2791a8dd50ce98404be6518f51e868c3d042a0e5cd0f3b51185c765e0bd40b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

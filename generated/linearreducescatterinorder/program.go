@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "e3cff408921970133420baa4e6f5d022f7742e76c4f0be5ff97e612dfc5f49f5",
+	Hash:     "8dd409181403e0dcdc5a1875f7be716c26eedb1caba1f60ed3ccb5ebcb1c880c",
 	Proof:    "proven for D = 1..8, stamp 76f57aa3e381f08d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "076cb8e71d4a74f56fc04564dbfe3fce879f45877bad0c88cae27fba951c9856",
+	Source:  "8d167f35d916c1a135b6ec52e8cbf7ef2145303e08ad8ca0e2ee565365bfe211",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

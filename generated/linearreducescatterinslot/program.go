@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "7eeb7ae212054c85a835005bb2607efa3cf5d460c25d0935aef53fd60add148e",
+	Hash:     "7d4ee5af7d1f5c214caa0129a2950e34760ea79dcb05bd725155388af8e0e37b",
 	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "ac6c95c3f2c96b5d56cc54a6f0c98be58500fa2560f33411eb65855220b2b7b1",
+	Source:  "4c4a940dd8305ea7edc8cbe2b38c94daa0d73deebf3404c1af6b3ce6331bcf9a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "910652445e5463702269dc6159b42ecd2e9d0bfd2d92ef5352e9b351c6646065",
+	Source:  "caf08c421b061fb72c258b30d154245dea9280afc31962c23100d4ea3ac24597",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

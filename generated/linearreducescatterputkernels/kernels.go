@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "f1064cda0a76833701c0e6a188e5b42ff10658b9f376a311db30b1befa1952fa",
+	Source:  "22eb6059d36b6f1dd8d015969da0a01544ac84087faacbe015c80fbdedc67312",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

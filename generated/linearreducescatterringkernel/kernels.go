@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "7cb526a67f29fe473b1b5ea2018ccc12ee89890a3ede11b16ee94109ead45b8d",
+	Source:  "0adab6a0c3c97ea0de530b6de35c70099f943e6a384f61dc03bd8655e3a43fa6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "d5667de557f3da62d11f6dd68d390e8299b3292dd31a304aea80dfd5307509a6",
+	Source:  "a21adab85278e914de048e4332c32edf6ee99b98595d8dc0f45744dafdf36041",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

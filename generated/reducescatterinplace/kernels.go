@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "59a8fc685febab763e0b7e138e18e28ce8ad218f4e3e01428571a9df0b15b846",
+	Source:  "2b0adb4598fe73c7378964b57bd88e8c6be55ce1317ef3f348f04ee0166d0414",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "87729b106e03b0f95fbfa14b36b4693cc2a25bc6acdec19f8343e6f2aed699d7",
+	Source:  "673b1bbb94141d502ea20fda1627064b92966abb8c9653415f5ede959aadb6f7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "f85ed2861f1ca4cfe1914bbf8eb51abfba80de162264928f5e58e3fc460bf859",
+	Source:  "b199c5f83a3337ed1176fb633302c23bc7c2b8eda0f55f886b19eb62b9085877",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "8dca9268e05b06f3024b340430c07270d2d96e1e6b8bac4a0f6f06f0d564846e",
+	Hash:     "c3a979c36e62d3960bc559f5e6b00cd781fd1d3f94015b8fb16052b5d2b86ffb",
 	Proof:    "proven for D = 1..8, stamp ebfbe68f866c275c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "c98940b2678671a8a7e3967c8d2e8485dc181cd18e9773b039d2ddcd7897952b",
+	Source:  "fdcc3cb64b04ed35e0ebd55a50c61d985315adfb62f895380917f922a4e5e9d0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "992da9d2fb2531a73c73097f2bf9f68806aabc75b72fcf11f504b632ba2128bb",
+	Hash:     "a457cf0b76b9023ec9d88a20065ad6093636af15fd0d2576923881502ea1e8e0",
 	Proof:    "proven for D = 1..8, stamp 28db5459047d49b4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -2,7 +2,7 @@
 
 // The kernels of tensorparallelmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b48128849777fd38b2433a767517beda0f993f380532cfdc4990b7d14c1f323d
+// 9969846cab0430b575772036c5a055652458397e583af289a25e0a0be91e6678
 
 namespace {
 
