@@ -66,7 +66,8 @@ func (g *Group) shutCaptured(r *Run) error {
 		return err
 	}
 	if len(after.Nodes) != 1 {
-		return fmt.Errorf("record the group's order in a capture: the stream then follows %d nodes, want the record", len(after.Nodes))
+		return fmt.Errorf("record the group's order in a capture: the stream then follows %d nodes, want the record",
+			len(after.Nodes))
 	}
 	next.record = after.Nodes[0]
 	if err := c.StreamUpdateCaptureDependencies(r.main, info.Nodes); err != nil {

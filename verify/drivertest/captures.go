@@ -30,7 +30,8 @@ func edges(b *bench) {
 	}
 	b.must(b.d.MemsetD32Async(buf+16, 9, 1, main))
 	last := info()
-	if first.ID == 0 || last.ID != first.ID || len(aside.Nodes) != 1 || len(last.Nodes) != 1 || last.Nodes[0] == aside.Nodes[0] {
+	if first.ID == 0 || last.ID != first.ID || len(aside.Nodes) != 1 || len(last.Nodes) != 1 ||
+		last.Nodes[0] == aside.Nodes[0] {
 		b.Errorf("under capture: %v, %v and %v", first, aside, last)
 	}
 	b.must(d.GraphRemoveDependencies(last.Graph, first.Nodes, aside.Nodes[0]))

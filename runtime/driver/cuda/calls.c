@@ -218,7 +218,8 @@ CUresult ovgen_capture_info(uintptr_t ctx, uintptr_t s, uint64_t *id, uintptr_t 
 }
 
 CUresult ovgen_capture_update(uintptr_t ctx, uintptr_t s, const uintptr_t *nodes, size_t count) {
-  IN(ctx, cu.StreamUpdateCaptureDependencies((CUstream)s, (CUgraphNode *)nodes, count, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+  IN(ctx, cu.StreamUpdateCaptureDependencies((CUstream)s, (CUgraphNode *)nodes, count,
+                                             CU_STREAM_SET_CAPTURE_DEPENDENCIES));
 }
 
 CUresult ovgen_graph_edges(uintptr_t ctx, uintptr_t graph, int add, const uintptr_t *from, size_t count, uintptr_t to) {
