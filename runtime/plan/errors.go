@@ -44,8 +44,8 @@ type ApartError struct{ Program string }
 
 // Error says what to use instead.
 func (e *ApartError) Error() string {
-	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's (Group.Choice says which; "+
-		"use a schedule by schedule.NCCL)", e.Program)
+	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's (Group.Choice says "+
+		"which; use a schedule by schedule.NCCL)", e.Program)
 }
 
 // BlocksError says that a kernel's blocks, of which each waits for one at each peer, may not all be

@@ -30,14 +30,6 @@ const rowBytes = 64
 func newTogether(ctx context.Context, g *group.Group) (t *together, err error) {
 	t = &together{g: g}
 	d, n := g.Driver(), g.Size()
-	t.gather, err = allgathernccl.New(ctx, g, allgathernccl.Shape{M: n, N: rowBytes / 4, Type: driver.FP32})
-	if err != nil {
-		return t, err
-	}
-	shape := linearallreducenccl.Shape{M: 4, K: 4 * n, N: 4, Type: driver.FP32}
-	if t.product, err = linearallreducenccl.New(ctx, g, shape); err != nil {
-		return t, err
-	}
 	for _, x := range []struct {
 		to    **device.Buffer
 		bytes int64
@@ -47,6 +39,14 @@ func newTogether(ctx context.Context, g *group.Group) (t *together, err error) {
 		}
 	}
 	if t.s, err = device.NewStream(d, driver.Normal); err != nil {
+		return t, err
+	}
+	t.gather, err = allgathernccl.New(ctx, g, allgathernccl.Shape{M: n, N: rowBytes / 4, Type: driver.FP32})
+	if err != nil {
+		return t, err
+	}
+	shape := linearallreducenccl.Shape{M: 4, K: 4 * n, N: 4, Type: driver.FP32}
+	if t.product, err = linearallreducenccl.New(ctx, g, shape); err != nil {
 		return t, err
 	}
 	return t, errors.Join(t.gather.Bind(ctx, allgathernccl.Buffers{A: t.a.Ptr(), C: t.c.Ptr()}),
@@ -144,7 +144,8 @@ func collectiveLate(e *env) error {
 	if failed := aborted(err); failed != nil {
 		return failed
 	}
-	for _, want := range []string{"rank 0", "waited for rank 1 at plan 2 (linearallreducenccl), step ", ": NCCL all-reduce"} {
+	at := "waited for rank 1 at plan 2 (linearallreducenccl), step "
+	for _, want := range []string{"rank 0", at, ": NCCL all-reduce"} {
 		if !strings.Contains(err.Error(), want) {
 			return fmt.Errorf("the error does not say %q: %w", want, err)
 		}
