@@ -94,7 +94,8 @@ func (all Ranks) Each(f func(g *Group) error) error {
 	return Each(len(all), func(r int) error { return f(all[r]) })
 }
 
-// Close closes all ranks at once. It is bounded, and a second call returns what the first did.
+// Close closes all ranks at once. It is bounded, and a second call returns what the first did. A rank's own
+// Close waits for that of the others: one after the other, the first would wait for Config.CallTimeout.
 func (all Ranks) Close(ctx context.Context) error {
 	return all.Each(func(g *Group) error { return g.Close(ctx) })
 }

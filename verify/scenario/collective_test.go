@@ -38,7 +38,10 @@ func newTogether(ctx context.Context, g *group.Group) (t *together, err error) {
 			return t, err
 		}
 	}
-	if t.s, err = device.NewStream(d, driver.Normal); err != nil {
+	if t.s, err = device.NewStream(d, driver.Normal); err == nil {
+		err = made(ctx, g)
+	}
+	if err != nil {
 		return t, err
 	}
 	t.gather, err = allgathernccl.New(ctx, g, allgathernccl.Shape{M: n, N: rowBytes / 4, Type: driver.FP32})
@@ -184,7 +187,7 @@ func collectivesKilled(e *env) error {
 // on: runs that report success have the right bits, all learn of the end in time, Close is bounded,
 // the device stays usable, and those who live make another group.
 func collectivesAnywhere(e *env) error {
-	victim, kills := e.random.IntN(e.size), e.random.IntN(2) == 0
+	victim, kills := e.random.IntN(e.size), e.random.IntN(2) == 0 && !e.config.Local
 	after := time.Duration(e.random.IntN(8000)) * time.Microsecond
 	g, err := e.join("")
 	if err != nil {
