@@ -90,7 +90,8 @@ func (p *proof) agreement() *Counterexample {
 			}
 			if a.Form != b.Form || volumes(a) != volumes(b) {
 				c := p.against(Agreement, p.find(0, first[k]), p.find(r, i),
-					fmt.Sprintf("collective %d of a run is %s here, and %s on rank %d", k+1, signature(a), signature(b), r),
+					fmt.Sprintf("collective %d of a run is %s here, and %s on rank %d", k+1,
+						signature(a), signature(b), r),
 					"enqueue the same on all ranks, in one order")
 				c.ToFirst, c.ToSecond, c.Missing = nil, nil, ""
 				return c
