@@ -100,7 +100,7 @@ func (all Ranks) Close(ctx context.Context) error {
 	return all.Each(func(g *Group) error { return g.Close(ctx) })
 }
 
-// Each runs f for n ranks at once, on a goroutine each, and returns when all have returned. An error that all ranks
+// Each runs f for n ranks at once, on a goroutine each, and returns when all have. An error that all ranks
 // get is returned once, with the rank that reports it (see Reports).
 func Each(n int, f func(rank int) error) error {
 	errs := make([]error, n)
@@ -110,12 +110,17 @@ func Each(n int, f func(rank int) error) error {
 	}
 	wg.Wait()
 	var told []error
+	same := n > 0
 	for r, err := range errs {
 		if err != nil && Reports(err, r) {
 			told = append(told, fmt.Errorf("rank %d: %w", r, err))
 		}
+		same = same && err != nil && err.Error() == errs[0].Error()
 	}
-	if len(told) == 0 {
+	switch {
+	case same:
+		return errs[0]
+	case len(told) == 0:
 		return errors.Join(errs...)
 	}
 	return errors.Join(told...)

@@ -42,15 +42,16 @@ func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 	return set, work, hostir.StreamAt(set.Name, poolIndex(d, hostir.Size))
 }
 
-// sumSlots sums the slots into C.
-func sumSlots() hostir.Node {
-	return hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
-		Described("once, in the order of ranks")
+// sumArrived is the sum at the owner after every peer's part has arrived.
+func (d *draft) sumArrived() []hostir.Node {
+	return []hostir.Node{hostir.Wait(mainRef, arrived, every), d.sumSlots()}
 }
 
-// sumArrived is the sum at the owner after every peer's part has arrived.
-func sumArrived() []hostir.Node {
-	return []hostir.Node{hostir.Wait(mainRef, arrived, every), sumSlots()}
+// sumSlots sums the slots into C.
+func (d *draft) sumSlots() hostir.Step {
+	c := hostir.Whole("C")
+	return d.sum(mainRef, c, c, hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
+		Described("once, in the order of ranks")
 }
 
 // puts are the streams of the copies to owners. Each step has one, so that one copy's
@@ -81,7 +82,7 @@ func reducePut(d *draft) error {
 	}
 	d.add(d.forkAndPost(set, copies)...)
 	d.add(steps(exchange...), d.ownRows(last, "last, "), join(copies, set))
-	d.add(sumArrived()...)
+	d.add(d.sumArrived()...)
 	return nil
 }
 
@@ -129,12 +130,12 @@ func reduceInSlot(d *draft) error {
 	if d.with.fused {
 		d.add(hostir.Wait(mainRef, free, every), fork, d.ownRows(last, ""), steps(peer, multiply), join(set))
 		d.add(hostir.Post(mainRef, arrived, every))
-		d.add(sumArrived()...)
+		d.add(d.sumArrived()...)
 		return nil
 	}
 	d.add(fork, d.ownRows(last, ""), steps(peer, hostir.Wait(work, free, to), multiply, hostir.Post(work, arrived, to)),
 		join(set))
-	d.add(sumArrived()...)
+	d.add(d.sumArrived()...)
 	return nil
 }
 
@@ -169,6 +170,6 @@ func reduceGet(d *draft) error {
 			hostir.Wait(work, read, to).Described("the buffer is free again")),
 		d.ownRows(mainRef, "last, "),
 		join(copySet, set),
-	}, sumSlots())
+	}, d.sumSlots())
 	return nil
 }

@@ -147,8 +147,8 @@ func collectiveLate(e *env) error {
 	if failed := aborted(err); failed != nil {
 		return failed
 	}
-	at := "waited for rank 1 at plan 2 (linearallreducenccl), step "
-	for _, want := range []string{"rank 0", at, ": NCCL all-reduce"} {
+	for _, want := range []string{"rank 0", "waited for rank 1 at plan 2 (linearallreducenccl), step ",
+		": NCCL all-reduce"} {
 		if !strings.Contains(err.Error(), want) {
 			return fmt.Errorf("the error does not say %q: %w", want, err)
 		}

@@ -101,7 +101,8 @@ func disagree(e *env) error {
 		if err == nil || !strings.Contains(err.Error(), "must be a multiple of the ranks") {
 			return fmt.Errorf("a shape that rank 0 refuses gave %v", err)
 		}
-		if err := otherProgram(ctx, e, g); err == nil || !strings.Contains(err.Error(), "run the same binary on all ranks") {
+		const advice = "run the same binary on all ranks"
+		if err := otherProgram(ctx, e, g); err == nil || !strings.Contains(err.Error(), advice) {
 			return fmt.Errorf("two programs gave %v", err)
 		}
 		return l.right(e, l.a.Ptr(), 1)
