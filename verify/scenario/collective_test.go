@@ -30,14 +30,6 @@ const rowBytes = 64
 func newTogether(ctx context.Context, g *group.Group) (t *together, err error) {
 	t = &together{g: g}
 	d, n := g.Driver(), g.Size()
-	t.gather, err = allgathernccl.New(ctx, g, allgathernccl.Shape{M: n, N: rowBytes / 4, Type: driver.FP32})
-	if err != nil {
-		return t, err
-	}
-	shape := linearallreducenccl.Shape{M: 4, K: 4 * n, N: 4, Type: driver.FP32}
-	if t.product, err = linearallreducenccl.New(ctx, g, shape); err != nil {
-		return t, err
-	}
 	for _, x := range []struct {
 		to    **device.Buffer
 		bytes int64
@@ -50,6 +42,14 @@ func newTogether(ctx context.Context, g *group.Group) (t *together, err error) {
 		err = made(ctx, g)
 	}
 	if err != nil {
+		return t, err
+	}
+	t.gather, err = allgathernccl.New(ctx, g, allgathernccl.Shape{M: n, N: rowBytes / 4, Type: driver.FP32})
+	if err != nil {
+		return t, err
+	}
+	shape := linearallreducenccl.Shape{M: 4, K: 4 * n, N: 4, Type: driver.FP32}
+	if t.product, err = linearallreducenccl.New(ctx, g, shape); err != nil {
 		return t, err
 	}
 	return t, errors.Join(t.gather.Bind(ctx, allgathernccl.Buffers{A: t.a.Ptr(), C: t.c.Ptr()}),

@@ -51,7 +51,7 @@ var scenarios = []scenario{
 	{name: "collectives", run: collectives, clean: true},
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
 	{name: "late for collectives", run: collectiveLate},
-	{name: "killed in collectives", run: collectivesKilled, parted: true, many: 2},
+	{name: "killed in collectives", run: collectivesKilled, parted: true, kills: true, many: 2},
 	{name: "collectives in a graph through an abort", run: collectiveKept, solo: true},
 }
 
