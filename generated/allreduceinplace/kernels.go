@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "7f47f5644446051f57f7e69818db420534015aa306b9e08e3c85eba0c99af571",
+	Source:  "b160a973a0f7bf8f9392dcb8d77161ba55daebb4c770696a33dd4b945db041c6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

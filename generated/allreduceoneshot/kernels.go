@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "88ab5cfc4d880e27cb2b73649b20ae0ce49080d04e3b4545b661f82d8947067f",
+	Source:  "c5b1ed19512161aff98b1febc7e16bc7cfea94547a6124b6554ca45dc7ec9fca",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "6249768024cd1e22990a350a2cd6a69f27b1bc8eb3351fb7db2566d110615e11",
+	Source:  "23324d4339aa83a44d6ce3249e5d2267e725f12f334f41764d0a9148adef8d52",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

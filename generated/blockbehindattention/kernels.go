@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "cd2e84b8ffa72aefb707452c46ea0b60e264f228dfe27c372515940d0ac1c1ae",
+	Source:  "67f284e0f2536d0742fb7a03e4555ee1a7b37c8df4d59ea68a5f553f3e77f770",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "f36bcad112d6a5c0e28139b1783a5aa4d346ceba16c709f0bbf3dad68ebbd189",
+	Source:  "ef56c79ffa790b0bc1f51e16f28d4302d0661dd765dc0428e6511134fed0b47e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

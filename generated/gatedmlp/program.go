@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "a48cf2c8f8a2c9efc1c860d58c03c1ccb80f568a3990f1cfc0ebb9b65df91faa",
+	Hash:     "e4db3c46de334e2d63a142d265babe144c728e7aa0dedc59765d114286764f90",
 	Proof:    "proven for D = 1..8, stamp 71fee5a06b576e9f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

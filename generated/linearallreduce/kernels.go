@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "b0aec52054cd53b72d4be58c92b1c2ba910751d0e34fa0c0c114632a542b9fe0",
+	Source:  "9a821696f2878eb73ca8547951a18250b0001f535d8683b892c9860c8375c1d3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "256a8f20d334ea60404c185d7facdc5b54da4cbd67f59faa741aaab25fca1a50",
+	Source:  "7e886eff3c7f6d5cd53b4d8ec6717c6eee6eed3d3d0dac957c4ee2032b3775f3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "340cec2fbf44f1a1b3548388b265d34c9f40033de88016e332dfe076a1e161c7",
+	Source:  "b0523925aa8f6c3c36af39e83447eb5d8b1c8d0422445e66dee05b284e066c37",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "0cdda6b49437142a689846e4d60662031e01b08d38361d159ca1c32ac8cb165e",
+	Hash:     "f45c8c15d15a909a712f5c531814ac90dd6fcb4213b213982c7c2919ca640b56",
 	Proof:    "proven for D = 1..8, stamp 3fb0503ebf660712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "ad59e69a7706bb8c05dbdff3c6df5392e45a5ba9142f1fe538ba37ac7bb4033f",
+	Source:  "b0958e162438d8549b07d03ef5ac3a18f41803f69d3b6135f2e41e13af0167cf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "8de51c2d5793d028ff60f4b00613f0675c5c6b240022cd88da2c4181ae378c57",
+	Source:  "0fa2f9c33c9a011b57c2ee66618965a68678b272c4659602d51e4eee368f0950",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "167ec65e737ead22f4f786a70c0ee7aacf8d3b0e675a042cc45eed54cb7d7906",
+	Hash:     "d36039748c632c8c07ce6f2571cad81af2cced3751edaae9d661c13f1e19ecf1",
 	Proof:    "proven for D = 1..8, stamp d43eb39c53f65063",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "32d4d21ac290047cff4d2792bba3e86974503c6a7b82b7f3bd6ee89299e28dec",
+	Source:  "1f4a912adc6723abaa0cb3688da507fdcf2850b3fcd1e0c2d1c375cdf094f932",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

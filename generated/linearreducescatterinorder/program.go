@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "ec4d135b29c7758baa551090691512c7734c30b4aadad9b1b9b6d3689e455ab8",
+	Hash:     "900fd38bea08f491a476470617e2bcf4b5e528ec09bed49a3ab656bc2e443e2f",
 	Proof:    "proven for D = 1..8, stamp 76f57aa3e381f08d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

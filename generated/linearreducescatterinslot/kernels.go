@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "39f48ae04ea216e8514da8b0431a293079b4fff335c3956947590ba1e08bd183",
+	Source:  "62b8aa61cdc2c8af741e14b89e0314f7836870ea4d5cb0a863cf9bec195f44ba",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "bb3111b2cb9523b3c78f125a8273347dc649b4c241e5d981ec139da93e4d75cd",
+	Hash:     "36d9e014a0ade19380ef28c2ae0081916fc32dbf5b676166c70540579da5cb78",
 	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "d121fe6fab3e441ba38560c191f754f6d6da1519020eaf45ad405fd7d707220a",
+	Source:  "b3945e55d5351d074fbee26ff3e5b49c10058d78d452266be04431153de2d890",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "36ee7c191440a6e4666b1371019a791de151085889813e802be289723f7af1ac",
+	Source:  "241f701ea5bfef249735fdbd2ec1ddbcaac4dbb2a7a14339969bc21f896e77ed",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

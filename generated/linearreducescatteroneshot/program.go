@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "74f9d0faffee77f46fb26cf4a0f6c2a5321881dffc0a5a49ccee3619cba3c347",
+	Hash:     "f2676e3d39f9586b77c54aa285018e403de408bcfd921a2b33a14bdba0bda514",
 	Proof:    "proven for D = 1..8, stamp b1cc25a1411f30fc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

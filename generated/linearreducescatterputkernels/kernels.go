@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "ce8907f8d8eb4e67e43bc0f7e853e7e2c88990564031459e0bca5a252248e529",
+	Source:  "6300f6eaa2eb154cac911dc053d61927558c6a1f281d87314161103fa5af14e6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "9be8b60a1f03c18a2bb59e9645795030306ee1aa923abec612148529a6ba4f31",
+	Source:  "0f5912a431e47263c17a68500575ccfbaef947ba4d96257ef94d55aa166b5915",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterringkernel",
-	Hash:     "f8bf9f388edd81e75f16b39daaedb080e8d16998c752c11e920e369b15674ba9",
+	Hash:     "ad49b999acf540c419fcf0e8e3b64612d356a376f1384e6edb13ee48be833f62",
 	Proof:    "proven for D = 1..8, stamp bcd6691f9800d97a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "0c376ace8515a4e4f22e40bec3a801fd70a7caaa29ca6e854f3877ea44b0207f",
+	Source:  "6389e7602eb6f41fc26e3e240a617140b901012e002e41bc2063caa7d7dab6ba",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "b1817edf4f4b1a3390eab2ffe623d30c6c8d2cec798d09b7444271d9d891e550",
+	Source:  "3ccb3cdf9577ca89e625d038b0aeed129645ec5b73995ede316b0afc7be971b2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

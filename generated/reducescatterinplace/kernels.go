@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "33365816c95dc78e89bcd6529dd228792b155269d66071060fae3f3f44dbb4a0",
+	Source:  "6bc3b430473ad2adf5753764ecc313c744a5b47e764a3f32b61ff904ec3e8ca7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "5e42fa6bcede68b94df0f527c321525cf76505c6599e0be94ddc341268c29866",
+	Source:  "d7cc66a919e83e6cab2be778038fb783484a3be16ed7e2a882c5abc3a0809c46",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "29e3f76b07f5c872c793f2cd50b92f441590626dca8a67269aa29f21061d68a9",
+	Hash:     "a40f40c29fd54444c368ef3ac48ec42d01c7bfabf4eacbf238b1c3da3bbae76f",
 	Proof:    "proven for D = 1..8, stamp 6e0826bd3d9fecff",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

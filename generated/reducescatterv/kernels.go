@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "1eb00a3321e160ca9c1b0d570a847742ed8a22d399d25e130fdcfcfbd75fab81",
+	Source:  "fd82d69ec17d0967663ccdd65f776fc7166f6e3c8e5a72f899abe870d2298413",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

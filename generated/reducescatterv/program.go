@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "da2a4fb0be30c8b9aed8f08fcb36182c76bb673e960a033d847ae68bd17a220f",
+	Hash:     "5300b05ae7515a2b860b27e2904156e007168c9908b354744bf425ad0efb5f82",
 	Proof:    "proven for D = 1..8, stamp ebfbe68f866c275c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "89d529d42bb6e3ad16d247f2978633adda732bbf0c7e77f533b04f105f069d35",
+	Source:  "102ff6e1011aa2c673c92ae6cfb2c8d8db08abcf2cdd533b1716b97ab78a22a7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "5fe44e32b2af238096035a5061df9c924f1811c2e121e81786cc6721dba13831",
+	Source:  "9038928a00affcd3fa1527149906f8c079450a00229027a146b4fa571e90e409",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

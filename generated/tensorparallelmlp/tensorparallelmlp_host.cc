@@ -2,7 +2,7 @@
 
 // The kernels of tensorparallelmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cd49754f30c0dca210c6d0ded6f0fbe36c8d4660d86877359c6ba3f0e6153e27
+// dd4ef68179536218e8066ddf5b3cfc003954c001cfc047f62726c53c7c0bd6b5
 
 namespace {
 

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "3ace93948129048761017c8e56b363f0fcf141b307a8605f7d75e2d34a19fc54",
+	Source:  "671f5aaf7a779dfd4a4f6c97384cf3a68d50dd30cf302b299e7306d1db65b058",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

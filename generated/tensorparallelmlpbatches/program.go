@@ -37,7 +37,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "0f88df908935d1099c65f706e78379333f169b3e624a39e466dac8d628a1fe8e",
+	Hash:     "7b9aedb5c19681040d23e8bb2dac99099f2ef27446cd15929d75eb3d5baa5d01",
 	Proof:    "proven for D = 1..8, stamp 3e0bcbc6f69c3998",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

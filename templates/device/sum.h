@@ -97,8 +97,10 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 c
       }
     }
     for (unsigned u = 0; u < at_once; u++) {
+      row.add(x[u], (start + (i + u * stride) * 16) / sizeof(bits), 16 / sizeof(bits));
+    }
+    for (unsigned u = 0; u < at_once; u++) {
       if (i + u * stride < units) {
-        row.add(x[u], (start + (i + u * stride) * 16) / sizeof(bits), 16 / sizeof(bits));
         *(uint4 *)(dst + start + (i + u * stride) * 16) = rounded<E>(x[u]);
       }
     }
