@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "12e38933fcf38d3f423c38e98a25e12092f5bc25a2e87869ee8cc550a2e42bf8",
+	Source:  "b472954ecaaef826d66a14f475ef3577044f3768da6d9fad55f3bfcb1de8406d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "cd7c3c5d5023d2c47b14f139706e3a12d01e7d892b34f21d55297cab1bacde82",
+	Source:  "b53e7716e025e0d6683034be8a1c1a5e9182e99364635a163f7e75e1d055e197",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "7481e6c4bfac508bbd984bc845427f3263807cdc620e69d1781274b4dad61c0a",
+	Source:  "2ebe30c2f4b8cfb99d4f969d1fcdc9ce51412d2aa410b96be4b0a01df5989d50",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearoneshot",
-	Hash:     "52a6c112c36fb7b0014a1b7f55be7e9f44184a33efd53ed574f2874ed405c18e",
+	Hash:     "476010adef274728229d405bed35e4fe9174e5ceb682c43171f0d7c8f8dbe8c6",
 	Proof:    "proven for D = 1..8, stamp 89ebc86328752560",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

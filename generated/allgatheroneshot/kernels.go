@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "0b8d24298d115f2ec1374ea2a7ebdbd1b18b16aeef062c5495caf0594dad25c7",
+	Source:  "0f895ea598b55225dce36ca2fdecfbf47cefff884b590c19d945d7af15b61c42",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

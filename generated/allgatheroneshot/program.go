@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "f30d6b6c7560f940ed5a6c03291bc03844049e212c33391ff3ad8ad4a259ee05",
+	Hash:     "4145c074c458cb0ad69325a13b577cb7b38c7df7767368a4e9791550a76ee3b1",
 	Proof:    "proven for D = 1..8, stamp c035cc07d95fe615",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "b160a973a0f7bf8f9392dcb8d77161ba55daebb4c770696a33dd4b945db041c6",
+	Source:  "c7e2862dc54a595fd34bad6c8be23802ff4e20ba830f6a56740548e68a2a687f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

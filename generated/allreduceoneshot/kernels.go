@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "c5b1ed19512161aff98b1febc7e16bc7cfea94547a6124b6554ca45dc7ec9fca",
+	Source:  "4c2070e64bacf615346680277170fda70021fbe7e7ed32af72164421b78ff3fb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

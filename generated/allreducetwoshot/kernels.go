@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "23324d4339aa83a44d6ce3249e5d2267e725f12f334f41764d0a9148adef8d52",
+	Source:  "5c4a83cf16f1a668b75b9d0f6c390d8bb1485e0646de3b9a09c0530c51df8fa2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "67f284e0f2536d0742fb7a03e4555ee1a7b37c8df4d59ea68a5f553f3e77f770",
+	Source:  "f61a690043a4df53e6c98c46e6dc9c602b794b9d9fed976d6f476aab54b2e244",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

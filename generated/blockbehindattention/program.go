@@ -38,7 +38,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "6aa4f73cb6b6066b39a5720f36ab94292a36ef55b738020af6df9b7f4db3fe8c",
+	Hash:     "ca38587c5f6cc02627d84841e105a23a4f75b38074eb95171f978dabff13c675",
 	Proof:    "proven for D = 1..8, stamp 257c70893c03c246",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -43,6 +43,8 @@ DEVICE unsigned increment(unsigned *word, unsigned last)
 // Threads are those that share a piece of work: the first item of this one, and from one to its next.
 struct Threads { u64 first, stride; };
 
-DEVICE struct Threads all_threads() { return {(u64)blockIdx.x * blockDim.x + threadIdx.x, (u64)gridDim.x * blockDim.x}; }
+DEVICE struct Threads all_threads() {
+  return {(u64)blockIdx.x * blockDim.x + threadIdx.x, (u64)gridDim.x * blockDim.x};
+}
 
 DEVICE struct Threads threads_of_block() { return {threadIdx.x, blockDim.x}; }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "ef56c79ffa790b0bc1f51e16f28d4302d0661dd765dc0428e6511134fed0b47e",
+	Source:  "6415f2ae1d769376749f0f3a4e6308394adbec78e9a4404288c8259a13cc15dc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

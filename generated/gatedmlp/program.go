@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "e4db3c46de334e2d63a142d265babe144c728e7aa0dedc59765d114286764f90",
+	Hash:     "13df253f113dee340329ac01538f421b3a7371fb1a9d9331c9c15f56ae226d55",
 	Proof:    "proven for D = 1..8, stamp 71fee5a06b576e9f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

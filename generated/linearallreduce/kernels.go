@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "9a821696f2878eb73ca8547951a18250b0001f535d8683b892c9860c8375c1d3",
+	Source:  "28949be3850e80bbe6a3a6fe5df20ad378e6144eabc9cbeaf67f777d5afe1a54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

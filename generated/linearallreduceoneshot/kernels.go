@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "7e886eff3c7f6d5cd53b4d8ec6717c6eee6eed3d3d0dac957c4ee2032b3775f3",
+	Source:  "cd2e82b8d037faaf5c01ef9319b7ded9bdd022fcfacc8af94cdcbd9e0ecc1ff8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

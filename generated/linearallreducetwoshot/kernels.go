@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "b0523925aa8f6c3c36af39e83447eb5d8b1c8d0422445e66dee05b284e066c37",
+	Source:  "5869fdb3d18fb3e8a8dafca3a9987b32c551f3b54c582f36ef1a1ed87fede9ae",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "b0958e162438d8549b07d03ef5ac3a18f41803f69d3b6135f2e41e13af0167cf",
+	Source:  "98765a0246899ca7b071afff5aeb7370547461db6df8ba3c8052ed65d89c1dd0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "a8665226145fb4f0a6ea282b6f72ad45e12820e0cab31c5dd2980b2eda730042",
+	Hash:     "fe07a97566dec4a581034d307e12943fb347054de44abecd2bbbf92601259fb3",
 	Proof:    "proven for D = 1..8, stamp 911a395eb67abe45",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "0fa2f9c33c9a011b57c2ee66618965a68678b272c4659602d51e4eee368f0950",
+	Source:  "bc71410e0bbe8a9c21b74eecd66dd75c3becf723ca171cbe2253070228c2d8d5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

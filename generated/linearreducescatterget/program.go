@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "d36039748c632c8c07ce6f2571cad81af2cced3751edaae9d661c13f1e19ecf1",
+	Hash:     "daa88152e64d4121303de77654ba32c58ba05275f1c49dbe38e5459f2010e115",
 	Proof:    "proven for D = 1..8, stamp d43eb39c53f65063",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "1f4a912adc6723abaa0cb3688da507fdcf2850b3fcd1e0c2d1c375cdf094f932",
+	Source:  "640bb1d0b4bc8c22ff00d205c2dc1a35b3fab3cb4704b5c1fcabec3d7ba65bec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterinorder.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cf371959b2af4228affa1f177c082e16dab818c35a761aacbed44a94602a6b4c
+// 267f9ae9965033d39c7b11b1fe20481c7bd1eec193874c885d3458b202c80aa5
 
 namespace {
 

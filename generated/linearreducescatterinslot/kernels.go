@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "62b8aa61cdc2c8af741e14b89e0314f7836870ea4d5cb0a863cf9bec195f44ba",
+	Source:  "51fd6341fe1bf60b25ac8fff2f124bb49e1d24c3faf9e0a740eed09642a3fbd8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "36d9e014a0ade19380ef28c2ae0081916fc32dbf5b676166c70540579da5cb78",
+	Hash:     "ed4bd1c3cd57f313067c7721b5cbcc83a78ba814b95fd86a63c9697e522a08db",
 	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

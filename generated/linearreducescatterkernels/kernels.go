@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "b3945e55d5351d074fbee26ff3e5b49c10058d78d452266be04431153de2d890",
+	Source:  "c0b950d00088b850bc2c181ea43bf3c2fba5d573ed7260102e364d24e2e851af",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "241f701ea5bfef249735fdbd2ec1ddbcaac4dbb2a7a14339969bc21f896e77ed",
+	Source:  "9ca0873902c240ab6405fa1351b4970502894426f263007d4807b32e9a3ebe86",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

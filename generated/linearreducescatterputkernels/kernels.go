@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "6300f6eaa2eb154cac911dc053d61927558c6a1f281d87314161103fa5af14e6",
+	Source:  "818e9adcc0ce53c7314a4b8c09efe45bb0bac0ed9af5a7ef654bb0fc3c4a824e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

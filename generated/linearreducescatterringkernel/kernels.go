@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "0f5912a431e47263c17a68500575ccfbaef947ba4d96257ef94d55aa166b5915",
+	Source:  "5da0d622d056bdde87fe7b6d45f58da79c66a7034db50c75918b3a7d49a89bf3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

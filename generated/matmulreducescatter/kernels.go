@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "6389e7602eb6f41fc26e3e240a617140b901012e002e41bc2063caa7d7dab6ba",
+	Source:  "9d77df5ac978071782e69dcf79fb31442f0500dbbba232822b5fa9d6a324a7d8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "3ccb3cdf9577ca89e625d038b0aeed129645ec5b73995ede316b0afc7be971b2",
+	Source:  "140e018b057affaefdc5a3d83a1a06dd104f043dc9ba02c6a5d1a0e67370bf74",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

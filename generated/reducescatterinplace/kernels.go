@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "6bc3b430473ad2adf5753764ecc313c744a5b47e764a3f32b61ff904ec3e8ca7",
+	Source:  "6e16d0d1a49503497c437d43e68aa4d855df1bc64da3227086c78bb8e33a0913",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

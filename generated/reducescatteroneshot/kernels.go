@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "d7cc66a919e83e6cab2be778038fb783484a3be16ed7e2a882c5abc3a0809c46",
+	Source:  "eef6c6f101960507f449c7e00d38041f34b146b1be162bc072b58329ccc13f20",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "fd82d69ec17d0967663ccdd65f776fc7166f6e3c8e5a72f899abe870d2298413",
+	Source:  "df4a7e2bf65db71418b793f2eb339cb71fe97709f7147fa44d2a7edfc0fdc856",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

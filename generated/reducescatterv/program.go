@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "5300b05ae7515a2b860b27e2904156e007168c9908b354744bf425ad0efb5f82",
+	Hash:     "9ce118229a9e0fd3a2e1b92301c6309530908ca06b64d00162e96b82042ae6d0",
 	Proof:    "proven for D = 1..8, stamp ebfbe68f866c275c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "102ff6e1011aa2c673c92ae6cfb2c8d8db08abcf2cdd533b1716b97ab78a22a7",
+	Source:  "10b411b18e0d16a8300411e674c46e1c43af9f67d3c59bae7bc906c04957d510",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

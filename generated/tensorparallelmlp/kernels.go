@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "9038928a00affcd3fa1527149906f8c079450a00229027a146b4fa571e90e409",
+	Source:  "9db41ec054378bf2efe1af9e6d6cbd89fb10951967467cb954831b1140e5f039",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

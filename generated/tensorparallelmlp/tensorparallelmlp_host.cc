@@ -2,7 +2,7 @@
 
 // The kernels of tensorparallelmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// dd4ef68179536218e8066ddf5b3cfc003954c001cfc047f62726c53c7c0bd6b5
+// c260990ccd0f38c5bc1ceec8a37a9f1eb3bdefcc6f57e8203d2ae903dc6ef7a2
 
 namespace {
 

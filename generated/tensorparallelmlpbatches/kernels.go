@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "671f5aaf7a779dfd4a4f6c97384cf3a68d50dd30cf302b299e7306d1db65b058",
+	Source:  "4a17a199a31ebeebf9f65e8cb787c8ebeb2071a949062435dc9c881ed1eaaeb6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -100,7 +100,8 @@ func (s *Set) Row(at driver.Ptr, bytes int64) *Set {
 
 // Gather copies tensors of so many bytes each, one after another from dst on, between a post to
 // every peer and a wait for all of them, before and after.
-func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, tensors ...driver.Ptr) {
+func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
+	tensors ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
 	s.signal(q, on, Gather, x).terms(q, on, 1, dst, bytes, tensors)
 }
@@ -127,7 +128,8 @@ func (k *kernel) fits(x *plan.Signals) bool {
 		}
 		return One
 	}
-	return k.ByBlocks == x.ByBlocks() && k.words() == [4]Words{words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
+	return k.ByBlocks == x.ByBlocks() && k.words() == [4]Words{
+		words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
 		words(x.PostPost, x.To), words(x.PostWait, plan.EveryPeer)}
 }
 

@@ -163,8 +163,8 @@ func (s Step) check() error {
 			return fmt.Errorf("a copy reads one view and writes one")
 		}
 	case Gather:
-		if !one || !s.Fused() {
-			return fmt.Errorf("a gather writes one view, and a kernel does it between its signals")
+		if !one || s.By == "" {
+			return fmt.Errorf("a gather writes one view, and a kernel does it")
 		}
 	case Sum:
 		if !one || s.By == "" {

@@ -70,7 +70,7 @@ func choose(d *draft) error {
 			way = Default(l.moves)
 		}
 		moves = append(moves, schedule.Move{Of: of[i], Way: way})
-		x, err := d.lowering(l.moves, way)
+		x, err := d.lowering(l, way)
 		if err != nil {
 			return err
 		}
@@ -92,11 +92,11 @@ func Default(m moves) schedule.Way {
 }
 
 // lowering finds the lowering of a communication by a way.
-func (d *draft) lowering(m moves, way schedule.Way) (*lowering, error) {
+func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
 	for i := range lowerings {
 		l := &lowerings[i]
-		if l.moves != m {
+		if l.moves != of.moves {
 			continue
 		}
 		names = append(names, schedule.WayName(l.way))
@@ -105,7 +105,8 @@ func (d *draft) lowering(m moves, way schedule.Way) (*lowering, error) {
 		}
 	}
 	return nil, &schedule.FieldError{Path: d.at,
-		Msg:  fmt.Sprintf("no pass does the %s by %s", m, schedule.WayName(way)),
+		Msg: fmt.Sprintf("no pass does the %s of %s by %s", of.moves, d.form.tensor(of.operand),
+			schedule.WayName(way)),
 		Hint: "use " + strings.Join(names, ", ") + ", or leave it out"}
 }
 
@@ -121,7 +122,7 @@ func (l *lowering) gathers(d *draft) error {
 		return nil
 	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
-		Msg: "this way gathers into memory of the plan only", Hint: "leave it out"}
+		Msg: schedule.WayName(l.way) + " gathers into memory of the plan only", Hint: "leave it out"}
 }
 
 // shares refuses a tensor within another where the lowering does not work in place.
@@ -130,7 +131,7 @@ func (l *lowering) shares(d *draft) error {
 	if l.inPlace || i < 0 {
 		return nil
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: "this way does not work in place",
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: schedule.WayName(l.way) + " does not work in place",
 		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot"}
 }
 

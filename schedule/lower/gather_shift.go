@@ -15,11 +15,11 @@ import (
 type gathering struct {
 	*draft
 	shards
-	g                                       string // where shards are gathered
-	batched, inPlace, apart, hoisted, fused bool
-	copies, work                            hostir.StreamRef
-	set                                     hostir.StreamSet
-	first                                   int64 // shard of the loop, counted from the own one
+	g                                string // where shards are gathered
+	batched, inPlace, apart, hoisted bool
+	copies, work                     hostir.StreamRef
+	set                              hostir.StreamSet
+	first                            int64 // shard of the loop, counted from the own one
 }
 
 func gatherShift(d *draft) error {
@@ -30,8 +30,7 @@ func gatherShift(d *draft) error {
 	d.share("A")
 	c := d.with
 	x := gathering{draft: d, shards: d.shards(), g: g, inPlace: !c.copied,
-		batched: !c.inStep, apart: !c.withStep,
-		hoisted: !c.startInLoop, fused: c.fused}
+		batched: !c.inStep, apart: !c.withStep, hoisted: !c.startInLoop}
 	if x.inPlace {
 		x.first = 1
 	}
@@ -67,11 +66,7 @@ func (x gathering) start() []hostir.Node {
 		}
 		return []hostir.Node{x.loop(x.first, x.forked())}
 	}
-	// Pulls by kernels get multiprocessors in their turn: before the products, they held up
-	// the small ones that they are for.
-	copies := copySet
-	copies.High = !d.with.copies
-	fork := d.fork(copies, x.set)
+	fork := d.fork(copySet, x.set)
 	if !x.hoisted {
 		fork.Streams = fork.Streams[:1]
 	}
@@ -124,11 +119,8 @@ func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 		first := hostir.Post(x.copies, ready, to).Described("get: send first, then recv")
 		nodes = slices.Insert(nodes, 1, hostir.Node(first))
 	}
-	if !x.batched || x.fused {
-		nodes = append(nodes, hostir.Post(x.copies, read, from))
-	}
 	if !x.batched {
-		nodes = append(nodes, hostir.Wait(x.copies, read, to))
+		nodes = append(nodes, hostir.Post(x.copies, read, from), hostir.Wait(x.copies, read, to))
 	}
 	if x.inPlace {
 		return nodes
@@ -151,12 +143,8 @@ func (x gathering) end() {
 	}
 	if x.batched {
 		const remark, field = "A may be overwritten afterwards", "Moves"
-		if x.fused { // the kernels have posted
-			x.add(hostir.Wait(s, read, every).Described(remark).AskedBy(field))
-		} else {
-			x.add(hostir.Post(s, read, every).Described(remark).AskedBy(field),
-				hostir.Wait(s, read, every).AskedBy(field))
-		}
+		x.add(hostir.Post(s, read, every).Described(remark).AskedBy(field),
+			hostir.Wait(s, read, every).AskedBy(field))
 	}
 	if x.apart {
 		end := join(copySet, x.set)

@@ -171,7 +171,8 @@ func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 			}
 			if string(split.Count) != strconv.Itoa(d.chunks) {
 				return t, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
-					Msg:  fmt.Sprintf("%s parts where the stream axis has %d steps", split.Count, d.chunks),
+					Msg: fmt.Sprintf("%s parts where the stream axis of %s has %d steps", split.Count,
+						d.form.tensor("C"), d.chunks),
 					Hint: "write the same in both"}
 			}
 			d.program.Constants[chunksName] = int64(d.chunks)

@@ -10,17 +10,19 @@ type pass func(*draft) error
 
 // passes in the order in which they run, on every program.
 var passes = []pass{
-	recognise, // operations -> what they compute together
-	infer,     // placements -> the communication they need
-	choose,    // -> its naive program, by the writer of its way
-	within,    // one memory for tensors that share it
-	handles,   // the exchange of IPC handles out of the program
-	kernels,   // posts, waits and copies by emitted kernels
-	fuse,      // steps around a copy or a sum as one launch
-	byBlocks,  // a word for each block where one launch signals another
-	origins,   // the field of the schedule that each step comes from
-	simplify,  // index expressions as a person would write them
-	renamed,   // roles -> the names of the tensors
+	recognise,  // operations -> what they compute together
+	infer,      // placements -> the communication they need
+	choose,     // -> its naive program, by the writer of its way
+	within,     // one memory for tensors that share it
+	handles,    // the exchange of IPC handles out of the program
+	signals,    // posts and waits to where one launch can take them
+	kernels,    // posts, waits and copies by emitted kernels
+	priorities, // the streams of kernels that pull operands
+	fuse,       // steps around a copy or a sum as one launch
+	byBlocks,   // a word for each block where one launch signals another
+	origins,    // the field of the schedule that each step comes from
+	simplify,   // index expressions as a person would write them
+	renamed,    // roles -> the names of the tensors
 }
 
 // draft is a program in the making.

@@ -77,9 +77,6 @@ func reducePut(d *draft) error {
 	moved := []hostir.Node{hostir.Set(put, hostir.Remote(slots, to, hostir.Rank), hostir.Chunk(partial, to)),
 		hostir.Post(put, arrived, to)}
 	exchange := append([]hostir.Node{peer, freed, multiply, hostir.After(put, work)}, moved...)
-	if d.with.fused {
-		exchange = append([]hostir.Node{peer, multiply, hostir.After(put, work), freed}, moved...)
-	}
 	d.add(d.forkAndPost(set, copies)...)
 	d.add(steps(exchange...), d.ownRows(last, "last, "), join(copies, set))
 	d.add(d.sumArrived()...)
@@ -108,9 +105,7 @@ func (d *draft) forkAndPost(set hostir.StreamSet, others ...hostir.StreamSet) []
 }
 
 // reduceInSlot lets the product itself write the owner's slot. The own rows need not wait
-// for the post to the peers. If steps are fused, the ranks meet once before the products and
-// once in the sum: a launch for each product's signals would cost more time than the sum
-// gains by starting earlier.
+// for the post to the peers.
 func reduceInSlot(d *draft) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
@@ -127,12 +122,6 @@ func reduceInSlot(d *draft) error {
 	d.add(postFree())
 	to := hostir.Var("to")
 	peer, multiply := hostir.Bind("to", hostir.Ahead(step)), d.rowsOf(work, hostir.Remote(slots, to, hostir.Rank), to)
-	if d.with.fused {
-		d.add(hostir.Wait(mainRef, free, every), fork, d.ownRows(last, ""), steps(peer, multiply), join(set))
-		d.add(hostir.Post(mainRef, arrived, every))
-		d.add(d.sumArrived()...)
-		return nil
-	}
 	d.add(fork, d.ownRows(last, ""), steps(peer, hostir.Wait(work, free, to), multiply, hostir.Post(work, arrived, to)),
 		join(set))
 	d.add(d.sumArrived()...)

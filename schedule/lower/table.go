@@ -73,7 +73,7 @@ func Read(p *hostir.Program) []Moved {
 	var list []Moved
 	for i, l := range d.legs() {
 		m := p.Schedule.Moves[i]
-		if _, err := d.lowering(l.moves, m.Way); err != nil {
+		if _, err := d.lowering(l, m.Way); err != nil {
 			return nil
 		}
 		list = append(list, Moved{Move: m, Communication: string(l.moves), Options: schedule.Options(m.Way),

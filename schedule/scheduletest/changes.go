@@ -13,8 +13,15 @@ import (
 
 // Change is a schedule with one field set to another value.
 type Change struct {
-	Name string // what was set, to what
+	Name string // the field's path, and its new value
 	schedule.Schedule
+}
+
+// Item is the path of the part of the schedule that has the field: "Tensors[1]", "Types".
+func (c Change) Item() string {
+	path, _, _ := strings.Cut(c.Name, " ")
+	item, _, _ := strings.Cut(path, ".")
+	return item
 }
 
 // Changes are all schedules that differ from one in one field: of the mesh, of its element
@@ -189,7 +196,7 @@ func (c *changes) op(i int) {
 // moves gives each tensor each way, and each way that there is each value of each option.
 func (c *changes) moves() {
 	for i := range c.from.Moves {
-		c.add(fmt.Sprintf("without Moves[%d]", i), func(s *schedule.Schedule) {
+		c.add(fmt.Sprintf("Moves[%d] left out", i), func(s *schedule.Schedule) {
 			s.Moves = slices.Delete(s.Moves, i, i+1)
 		})
 	}
@@ -201,7 +208,7 @@ func (c *changes) moves() {
 					func(s *schedule.Schedule) { s.Moves[i].Way = w })
 				continue
 			}
-			c.add(fmt.Sprintf("a move of %s by %s", t.Name, schedule.WayName(w)), func(s *schedule.Schedule) {
+			c.add(fmt.Sprintf("Moves[%d] of %s by %s", len(c.from.Moves), t.Name, schedule.WayName(w)), func(s *schedule.Schedule) {
 				s.Moves = append(s.Moves, schedule.Move{Of: t.Name, Way: w})
 			})
 		}

@@ -8,22 +8,31 @@ import (
 	"ovgen/schedule"
 )
 
+// Drawn is a schedule that was made from another.
+type Drawn struct {
+	schedule.Schedule
+	From  schedule.Schedule
+	Items []string // the paths of the items that were drawn or changed
+}
+
 // Random is a schedule with the operations and placements of one of a list, one of them
 // changed one time in ten, and a way for a tensor that is spread over the ranks, or for
 // partial sums, of which the ranks have their own: drawn from all ways for the one or the
 // other, each option set one time in three.
-func Random(r *rand.Rand, of []schedule.Schedule) schedule.Schedule {
-	s := Clone(of[r.IntN(len(of))])
-	s.Moves = nil
+func Random(r *rand.Rand, of []schedule.Schedule) Drawn {
+	from := Clone(of[r.IntN(len(of))])
+	from.Moves = nil
+	d := Drawn{Schedule: from, From: from}
 	if r.IntN(10) == 0 {
-		s = OneOf(r, s).Schedule
+		c := OneOf(r, from)
+		d.Schedule, d.Items = c.Schedule, []string{c.Item()}
 	}
-	if len(s.Tensors) == 0 {
-		return s
+	if len(d.Tensors) == 0 {
+		return d
 	}
-	name, sums := travels(r, s)
-	s.Moves = []schedule.Move{{Of: name, Way: Way(r, sums)}}
-	return s
+	name, sums := travels(r, d.Schedule)
+	d.Moves, d.Items = []schedule.Move{{Of: name, Way: Way(r, sums)}}, append(d.Items, "Moves[0]")
+	return d
 }
 
 // travels is a tensor that may have to travel, or a result of partial sums.

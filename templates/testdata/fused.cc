@@ -322,7 +322,8 @@ int main()
     both(p.post_post, w.post_post);
     both(p.post_wait, w.post_wait);
   }, from.size());
-  apart("get2", {1, false, false, false}, copied((struct get2){}), [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, from.size());
+  apart("get2", {1, false, false, false}, copied((struct get2){}),
+        [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, from.size());
 
   std::fill(a, a + 1000, 1.0f);
   std::fill(b, b + 1000, 2.0f);

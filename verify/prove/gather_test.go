@@ -26,7 +26,7 @@ func TestEveryGather(t *testing.T) {
 				s := scheduletest.By(catalog.AllGatherLinear, "A", two)
 				p, err := lower.Lower("X", s)
 				if err != nil {
-					blamed(t, fmt.Sprintf("%+v", two), s, err)
+					blamed(t, fmt.Sprintf("%+v", two), []string{"Moves[0]"}, s, s, err)
 					continue
 				}
 				proven++

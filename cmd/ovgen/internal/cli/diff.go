@@ -14,8 +14,9 @@ var diffVerb = &verb{
 	args:  "PACKAGE",
 	short: "print how the packages differ from gen's output",
 	long: `diff generates in memory, prints a unified diff of each file that differs from what is
-in the folder, and exits 1 if there is one. It writes nothing. Without NVRTC a PTX is
-held against its head, which has the hashes of the source and of the PTX itself.`,
+in the folder, and exits 1 if there is one. It writes nothing. All PTX is compiled again;
+without NVRTC it is held against its head, which has the hashes of the source and of the PTX
+itself.`,
 	examples: []string{
 		"ovgen diff -o generated ./schedules",
 		"ovgen diff -o generated " + catalog,
@@ -25,7 +26,7 @@ held against its head, which has the hashes of the source and of the PTX itself.
 }
 
 func diff(c *call) error {
-	g, err := c.generate()
+	g, err := c.generate(true)
 	if err != nil {
 		return err
 	}

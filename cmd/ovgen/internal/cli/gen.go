@@ -17,10 +17,12 @@ the package run, which runs any of them. All files are written or none; a file t
 same keeps its time, and generated files of schedules that are gone are removed. Nothing
 else is touched.
 
-Device code is compiled to PTX by NVRTC. Without NVRTC everything else is written, PTX that
-was compiled from the same source is kept, and a note says which packages have none: they
-build, and run in the simulator, and New refuses them on a GPU. In a checkout of ovgen
-make toolchain gets NVRTC; elsewhere, in the folder of your module or one above it,
+Device code is compiled to PTX by NVRTC. PTX is kept whose head has the hash of the same
+source, the same version of NVRTC and options, and the hash of the PTX as it is; diff compiles
+it again and compares. Without NVRTC everything else is written, PTX that any version of it
+compiled from the same source is kept, and a note says which packages have none: they build,
+and run in the simulator, and New refuses them on a GPU. In a checkout of ovgen make toolchain
+gets NVRTC; elsewhere, in the folder of your module or one above it,
 
   ` + nvrtc.Install + `
 
@@ -39,7 +41,7 @@ main. go build -buildmode=c-shared -o DIR/libovgen.so DIR makes it.`,
 }
 
 func gen(c *call) error {
-	g, err := c.generate()
+	g, err := c.generate(false)
 	if err != nil {
 		return err
 	}

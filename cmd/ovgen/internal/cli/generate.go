@@ -24,8 +24,8 @@ type generation struct {
 	kernels []string             // ptxas' report on each
 }
 
-// generate makes every file in memory.
-func (c *call) generate() (*generation, error) {
+// generate makes every file in memory. PTX that is current is kept, or compiled again.
+func (c *call) generate(again bool) (*generation, error) {
 	g := &generation{dir: c.output}
 	if !filepath.IsAbs(g.dir) {
 		g.dir = filepath.Join(c.env.Dir, g.dir)
@@ -41,6 +41,7 @@ func (c *call) generate() (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
+	opt.Again = again
 	g.inputs = list.inputs()
 	files, err := emit.Packages(g.inputs, opt)
 	var rest error

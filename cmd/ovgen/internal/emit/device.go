@@ -52,7 +52,12 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 	stem := path.Join(d.name, d.name)
 	files[stem+".cu"] = d.source.Bytes
 	files[stem+"_host.cc"] = host.Bytes
-	ptx, err := d.ptx(opt)
+	current := d.current(opt)
+	if current != nil && !opt.Again {
+		files[stem+ptxSuffix] = current
+		return nil
+	}
+	ptx, err := d.ptx(opt, current)
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
 		files[stem+ptxSuffix] = ptx
 		opt.missing(missing)
@@ -80,17 +85,28 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 // ptxSuffix ends the name of a PTX file for compute capability 8.0 and later.
 const ptxSuffix = "_sm80.ptx"
 
-// ptx compiles the source, or keeps the existing PTX if it is current. Beside a
+// stamp heads the PTX of this source.
+func (d *device) stamp() stamp { return stamp{name: d.name, source: d.digest()} }
+
+// current is the existing PTX if it was compiled from this source, as the compiler would or,
+// where there is none, by any version of NVRTC; else nil.
+func (d *device) current(opt Options) []byte {
+	have := opt.Existing[path.Join(d.name, d.name+ptxSuffix)]
+	version, ok := d.stamp().version(have)
+	if !ok || opt.Compiler != nil && version != opt.Compiler.Version() {
+		return nil
+	}
+	return have
+}
+
+// ptx compiles the source or, without a compiler, keeps current PTX. Beside a
 // *MissingError it returns a placeholder that says that the PTX is missing.
-func (d *device) ptx(opt Options) ([]byte, error) {
-	name := path.Join(d.name, d.name+ptxSuffix)
-	stamp := stamp{name: d.name, source: d.digest()}
+func (d *device) ptx(opt Options, current []byte) ([]byte, error) {
 	if opt.Compiler == nil {
-		have := opt.Existing[name]
-		if stamp.current(have) {
-			return have, nil
+		if current != nil {
+			return current, nil
 		}
-		return stamp.absent(), &MissingError{File: name, Why: opt.Missing}
+		return d.stamp().absent(), &MissingError{File: path.Join(d.name, d.name+ptxSuffix), Why: opt.Missing}
 	}
 	headers := map[string][]byte{}
 	for name, text := range d.headers {
@@ -100,7 +116,7 @@ func (d *device) ptx(opt Options) ([]byte, error) {
 	if err != nil {
 		return nil, d.inTemplates(err)
 	}
-	return stamp.file(opt.Compiler.Version(), ptx), nil
+	return d.stamp().file(opt.Compiler.Version(), ptx), nil
 }
 
 // MissingError says that PTX was not made, since there is no compiler.

@@ -23,18 +23,20 @@ type Input struct {
 type Options struct {
 	// ImportPath of the folder that holds the packages: ovgen/generated.
 	ImportPath string
-	// Existing files of that folder by name, from which a current PTX is kept when
-	// there is no Compiler.
+	// Existing files of that folder by name, from which PTX is kept whose stamp is current:
+	// the source, the version of NVRTC, its options, and the hash of the PTX itself.
 	Existing map[string][]byte
+	// Again compiles and assembles that PTX once more, to compare.
+	Again bool
 	// Library is the folder of the C library, relative to that of the packages and with
 	// slashes: ../c. Empty for none.
 	Library string
-	// Compiler makes PTX from CUDA C++; nil keeps what is current.
+	// Compiler makes PTX from CUDA C++; nil keeps what any version of NVRTC made.
 	Compiler Compiler
 	// Missing says why Compiler is nil and what to do; part of the error when a
 	// PTX is not current.
 	Missing error
-	// Assembler checks each PTX for spilled registers; nil does not.
+	// Assembler checks each PTX that is not kept for spilled registers; nil does not.
 	Assembler Assembler
 	// Report is called with a line for each kernel that Assembler has seen; may be nil.
 	Report func(line string)

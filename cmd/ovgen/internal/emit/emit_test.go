@@ -27,11 +27,15 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // fake stands for NVRTC.
-type fake struct{ err error }
+type fake struct {
+	err   error
+	calls *int // counted, where one is given
+}
 
 func (fake) Version() string { return "12.4" }
 
 func (f fake) Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error) {
+	count(f.calls)
 	return fmt.Appendf(nil, "// %s, %d headers, %v\n", name, len(headers), options), f.err
 }
 
@@ -170,6 +174,48 @@ func TestStamp(t *testing.T) {
 	}
 }
 
+// With a compiler PTX is kept if the stamp is what the compiler would give it, and is made anew otherwise, also where
+// its body isn't the stamp's. A body that has its own hash is noticed by compiling Again.
+func TestCurrentIsKept(t *testing.T) {
+	const ptx, run = "inturn/inturn_sm80.ptx", "run/run_sm80.ptx"
+	in := program(t, "InTurn", inTurn())
+	files := packages(t, in)
+	right := files[ptx]
+	forged := stamp{name: "inturn", source: string(driver.ReadHead(right).Source)}.file("12.4", []byte("// forged\n"))
+	for _, c := range []struct {
+		name     string
+		existing []byte
+		again    bool
+		compiled int // of the two files of PTX
+		want     []byte
+	}{
+		{"current", right, false, 0, right},
+		{"current, to compare", right, true, 2, right},
+		{"another body", append(slices.Clone(right), "// one more line\n"...), false, 1, right},
+		{"another version", bytes.Replace(right, []byte("NVRTC 12.4"), []byte("NVRTC 12.3"), 1), false, 1, right},
+		{"other options", bytes.Replace(right, []byte("compute_80"), []byte("compute_90"), 1), false, 1, right},
+		{"none", nil, false, 1, right},
+		{"a forged stamp", forged, false, 0, forged},
+		{"a forged stamp, to compare", forged, true, 2, right},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			existing := map[string][]byte{ptx: c.existing, run: files[run]}
+			var compiled, assembled int
+			made, err := Packages([]Input{in}, Options{ImportPath: "example.com/user/made", Existing: existing,
+				Again: c.again, Compiler: fake{calls: &compiled}, Assembler: assembler{calls: &assembled}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if compiled != c.compiled || assembled != c.compiled {
+				t.Errorf("compiled %d, assembled %d, want %d", compiled, assembled, c.compiled)
+			}
+			if !bytes.Equal(made[ptx], c.want) {
+				t.Errorf("the PTX is %q, want %q", made[ptx], c.want)
+			}
+		})
+	}
+}
+
 // The code that a package holds passes its own check, and other PTX does not.
 func TestCodeCheck(t *testing.T) {
 	files := packages(t, program(t, "InTurn", inTurn()))
@@ -252,7 +298,7 @@ func TestCompilerErrorNamesTemplate(t *testing.T) {
 	line := 1 + strings.Count(text[:strings.Index(text, "void post(")], "\n")
 	wrong := &nvrtc.SourceError{Name: "inturn.cu",
 		Log: fmt.Sprintf("inturn.cu(%d): error: no such thing\ninturn.cu(2): warning: odd\n1 error\n", line)}
-	_, err := Packages([]Input{in}, Options{Compiler: fake{wrong}})
+	_, err := Packages([]Input{in}, Options{Compiler: fake{err: wrong}})
 	for _, want := range []string{
 		fmt.Sprintf("inturn.cu:%d (template post.cu.tmpl): error: no such thing", line),
 		"inturn.cu:2 (template head.cu.tmpl): warning: odd", "schedule InTurn",
@@ -309,9 +355,21 @@ func TestSpillsAreRefused(t *testing.T) {
 	}
 }
 
-type assembler struct{ err error }
+type assembler struct {
+	err   error
+	calls *int // counted, where one is given
+}
 
-func (a assembler) Usage([]byte) ([]string, error) { return []string{"x: 8 registers"}, a.err }
+func (a assembler) Usage([]byte) ([]string, error) {
+	count(a.calls)
+	return []string{"x: 8 registers"}, a.err
+}
+
+func count(calls *int) {
+	if calls != nil {
+		*calls++
+	}
+}
 
 // Program says what a constant extent must be a multiple of, as it does of one that the shape binds.
 func TestDividesConstant(t *testing.T) {

@@ -42,17 +42,17 @@ const compilerWord = "// NVRTC "
 
 func optionsWord() string { return ", options " + strings.Join(compileOptions, " ") }
 
-// current says that a file holds PTX that was compiled from this source with these
-// options, by whatever version of NVRTC, and has not been changed since.
-func (s stamp) current(file []byte) bool {
+// version is that of the NVRTC which made a file's PTX. It is false if the PTX was not
+// compiled from this source with these options, or was changed since.
+func (s stamp) version(file []byte) (string, bool) {
 	h := driver.ReadHead(file)
 	if h.Source != s.source || len(h.Body) == 0 || h.PTX != driver.Digest(h.Body) {
-		return false
+		return "", false
 	}
 	head := string(file[:len(file)-len(h.Body)])
 	_, line, _ := strings.Cut(head, compilerWord)
 	version, _, _ := strings.Cut(line, ",")
-	return head == string(s.file(version, h.Body))[:len(head)]
+	return version, head == string(s.file(version, h.Body))[:len(head)]
 }
 
 var logLine = regexp.MustCompile(`(?m)^(\S+)\.cu\((\d+)\): `)

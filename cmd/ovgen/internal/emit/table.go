@@ -83,7 +83,8 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 
 // signalsAlike says whether two kernels post and await as many words at the same places.
 func signalsAlike(a, b kernels.Kernel) bool {
-	return a.ByBlocks == b.ByBlocks && a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost && a.PostWait == b.PostWait
+	return a.ByBlocks == b.ByBlocks && a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost &&
+		a.PostWait == b.PostWait
 }
 
 // kernelOf is the kernel of a step. Posts and waits alone serve any number of peers.
