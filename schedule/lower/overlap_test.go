@@ -25,7 +25,8 @@ func TestOverlaps(t *testing.T) {
 		{"no product", catalog.AllGather, []string{
 			"A: bare all-gather by Get, not pipelined: Ops: no product stands beside it"}},
 		{"a chain", catalog.BlockBehindAttention, []string{
-			"R: reduce-scatter in a chain by LayerSlots, pipelined with R = linear(Attention, Projection), add(Residual)",
+			"R: reduce-scatter in a chain by LayerSlots, pipelined with R = linear(Attention, Projection), " +
+				"add(Residual)",
 			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
 				"C = linear(G, Down), add(R)",
 			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
