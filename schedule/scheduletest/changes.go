@@ -208,7 +208,8 @@ func (c *changes) moves() {
 					func(s *schedule.Schedule) { s.Moves[i].Way = w })
 				continue
 			}
-			c.add(fmt.Sprintf("Moves[%d] of %s by %s", len(c.from.Moves), t.Name, schedule.WayName(w)), func(s *schedule.Schedule) {
+			name := fmt.Sprintf("Moves[%d] of %s by %s", len(c.from.Moves), t.Name, schedule.WayName(w))
+			c.add(name, func(s *schedule.Schedule) {
 				s.Moves = append(s.Moves, schedule.Move{Of: t.Name, Way: w})
 			})
 		}
