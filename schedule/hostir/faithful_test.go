@@ -115,7 +115,7 @@ func TestPrintTellsEdits(t *testing.T) {
 		"members": catalog.AllGatherLinearRingBoth,
 		"fused":   catalog.LinearReduceScatterPutKernels, "two shots": catalog.AllReduceTwoShot,
 		"layers": catalog.TensorParallelMLP,
-		"chunks": catalog.AllGatherLinearCollective2,
+		"chunks": catalog.AllGatherLinearCollective2, "collectives": catalog.AllGatherLinearNCCL4,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -192,6 +192,12 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 		func(s *hostir.Step) { s.By = "" },
 		func(s *hostir.Step) { s.Pre, s.Post = nil, s.Words() },
 		func(s *hostir.Step) { slices.Reverse(s.Reads) },
+		func(s *hostir.Step) { s.ByBlocks = !s.ByBlocks },
+		func(s *hostir.Step) { s.Do = hostir.Copy },
+		func(s *hostir.Step) { s.Do = hostir.AllGather },
+		func(s *hostir.Step) { s.Do = hostir.ReduceScatter },
+		func(s *hostir.Step) { s.Do = hostir.AllReduce },
+		func(s *hostir.Step) { s.Do = hostir.AllToAll },
 	} {
 		steps := 0
 		hostir.Steps(p.Body, func(hostir.Step) { steps++ })
