@@ -34,7 +34,7 @@ part() {
 gpus=$(nvidia-smi -L | wc -l)
 
 POINTS=${POINTS:-}
-ROUNDS=${ROUNDS:-8}
+ROUNDS=${ROUNDS:-}
 PYTHON=${PYTHON:-/opt/torch/.venv/bin/python3}
 
 # grid: the models' layers by PyTorch, NCCL and our packages in the same rounds. Lines of
@@ -42,7 +42,7 @@ PYTHON=${PYTHON:-/opt/torch/.venv/bin/python3}
 if [ "$PART" = grid ]; then
   rm -f "$OUT/grid.json"
   part grid "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/peers.py \
-    --points "$POINTS" --rounds "$ROUNDS" --library "$BIN/libovgen.so" --out "$OUT/grid.json"
+    --points "$POINTS" --rounds "${ROUNDS:-8}" --library "$BIN/libovgen.so" --out "$OUT/grid.json"
   exit $failed
 fi
 

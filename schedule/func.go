@@ -26,9 +26,13 @@ func GELU() Func { return Func{Do: ApplyGELU} }
 // funcs describe the functions: the axes that each further operand has, counted from the end
 // of the result's.
 var funcs = map[FuncKind][]operand{
-	AddBias:   {{last: 1}},
-	ApplyGELU: {},
-	ApplyReLU: {},
+	AddBias:      {{last: 1}},
+	AddTensor:    {{last: 2}},
+	ApplyGELU:    {},
+	ApplyReLU:    {},
+	ApplySiLU:    {},
+	ApplySwiGLU:  {{last: 2}},
+	ApplyRMSNorm: {{last: 1}},
 }
 
 // operand of a function has as many of the result's last axes.
@@ -43,9 +47,15 @@ func (f Func) String() string {
 }
 
 // Bias is the tensor that the operation adds to each row, empty where there is none.
-func (o Op) Bias() string {
+func (o Op) Bias() string { return o.with(AddBias) }
+
+// Added is the tensor that the operation adds to its result, empty where there is none.
+func (o Op) Added() string { return o.with(AddTensor) }
+
+// with is the operand of the first function of a kind that has one.
+func (o Op) with(do FuncKind) string {
 	for _, f := range o.Then {
-		if f.Do == AddBias && len(f.In) == 1 {
+		if f.Do == do && len(f.In) == 1 {
 			return f.In[0]
 		}
 	}

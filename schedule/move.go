@@ -116,8 +116,8 @@ func (s Schedule) checkMoves(v *validation) {
 		switch {
 		case m.Of == "":
 			v.add(path+".Of", "name the tensor that travels", "a move of no tensor")
-		case !declared:
-			v.add(path+".Of", "name a declared tensor", "there is no tensor %q", m.Of)
+		case !declared && !s.Made(m.Of):
+			v.add(path+".Of", "name a declared tensor, or one that an operation makes", "there is no tensor %q", m.Of)
 		case seen[m.Of]:
 			v.add(path+".Of", "leave one out", "%s is moved twice", m.Of)
 		}

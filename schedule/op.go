@@ -37,8 +37,10 @@ func Gradient(out, a, b string) Op {
 // Sum adds up the first axis of a tensor, of which each rank has one index.
 func Sum(out, in string) Op { return Op{Out: out, In: []string{in}, Index: "d...->..."} }
 
-// Copy is the tensor itself, placed otherwise.
-func Copy(out, in string) Op { return Op{Out: out, In: []string{in}, Index: "...->..."} }
+// Copy is the tensor itself, placed otherwise, or functions of it.
+func Copy(out, in string, then ...Func) Op {
+	return Op{Out: out, In: []string{in}, Index: "...->...", Then: then}
+}
 
 // Name is the operation's word: linear, matmul, gradient, sum or copy; of other
 // contractions the Index.

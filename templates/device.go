@@ -62,11 +62,20 @@ func (d Device) Headers() (names []string) {
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() }), "bytes.h")
 	for _, t := range d.Table.Types {
-		add(d.any(kernels.Kernel.Sums), t.String()+".h")
+		add(d.any(kernels.Kernel.Computes), t.String()+".h")
 	}
-	add(d.any(kernels.Kernel.Sums), "sum.h")
+	add(d.any(kernels.Kernel.Computes), "sum.h")
+	for _, h := range functionHeaders {
+		add(d.any(func(k kernels.Kernel) bool { return slices.Contains(h.of, k.Kind) }), h.name)
+	}
 	return names
 }
+
+// functionHeaders are the headers of functions.
+var functionHeaders = []struct {
+	name string
+	of   []kernels.Kind
+}{{"gate.h", []kernels.Kind{kernels.SiLU, kernels.SwiGLU}}, {"norm.h", []kernels.Kind{kernels.RMSNorm}}}
 
 // Source are the parts of the .cu.
 func (d Device) Source() []Part {
@@ -77,14 +86,15 @@ func (d Device) Source() []Part {
 	return parts
 }
 
-// Adds says whether sums have a header for elements of that type.
+// Adds says whether sums and functions have a header for elements of that type.
 func Adds(t driver.Type) bool {
 	_, err := fs.Stat(files, "device/"+t.String()+".h")
 	return err == nil
 }
 
 // works are the templates of kernels by their work; a kind may have one of its own.
-var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl"}
+var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl",
+	kernels.Applies: "gates.cu.tmpl"}
 
 // template is that of the kernel's code: of its kind, else of its work.
 func (k Kernel) template() string {
@@ -98,7 +108,7 @@ func (k Kernel) template() string {
 // Host are the kernels with their structs.
 func (d Device) Host() (list []HostKernel) {
 	for _, k := range d.Kernels() {
-		if !k.Sums() {
+		if !k.Computes() {
 			list = append(list, HostKernel{k.Name, k.Name})
 			continue
 		}

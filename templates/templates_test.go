@@ -112,6 +112,8 @@ func transport() code {
 			{Kind: kernels.Copy},
 			{Kind: kernels.Reduce, Terms: 8, Varies: true},
 			{Kind: kernels.Reduce, Number: 2, Terms: 2},
+			{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Row: true},
+			{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
 			{Kind: kernels.Get, PreWait: one, PostPost: one},
 			{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
 			{Kind: kernels.Put, PreWait: one, PostPost: one},
@@ -124,6 +126,17 @@ func transport() code {
 				Varies: true, ByBlocks: true},
 			{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
 				ByBlocks: true},
+			{Kind: kernels.SwiGLU, Terms: 2},
+			{Kind: kernels.RMSNorm, Terms: 1, Row: true},
+		}}}
+	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
+}
+
+// functionKernels has those of all functions.
+func functionKernels() code {
+	d := Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
+		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: []kernels.Kernel{
+			{Kind: kernels.SiLU, Terms: 1}, {Kind: kernels.SwiGLU, Terms: 2}, {Kind: kernels.RMSNorm, Terms: 1, Row: true},
 		}}}
 	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
 }
@@ -139,6 +152,12 @@ func TestTransportKernels(t *testing.T) {
 		if out := build(t, transport(), main); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
 		}
+	}
+}
+
+func TestFunctionKernels(t *testing.T) {
+	if out := build(t, functionKernels(), "functions"); out != "" {
+		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
 

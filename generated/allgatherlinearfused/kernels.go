@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "c9c9bfeb2d5572422f2d8ff96da666d92a9e7f1d97bdfa3a6f9245c11983b7ee",
+	Source:  "b472954ecaaef826d66a14f475ef3577044f3768da6d9fad55f3bfcb1de8406d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "b41d126e9b91c7b447ba7050c5aec79bb6c0b6e057bef23870018e7d0f7588e9",
+	Hash:     "e0d0fccd019637a1f0ed2f02372041534e008c9019dc3c9cd68ddcb15e980608",
 	Proof:    "proven for D = 1..8, stamp 32d2fb0f5f802f7d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "b88a55c93e3cb59928b3a58db1ada6e3423119886148bb9e4cfee47210ee1835",
+	Source:  "b53e7716e025e0d6683034be8a1c1a5e9182e99364635a163f7e75e1d055e197",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "a4bfd6b51d61d5fcd748b44f657ef1837003e60ecbdc6ca953aa9a94e31c2254",
+	Source:  "2ebe30c2f4b8cfb99d4f969d1fcdc9ce51412d2aa410b96be4b0a01df5989d50",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "e179e1c4cfffd48927cf0f520c0650fc6cf5c4bd12dfcd2b3940fde5404e2ffb",
+	Source:  "0f895ea598b55225dce36ca2fdecfbf47cefff884b590c19d945d7af15b61c42",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

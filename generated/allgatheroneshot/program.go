@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "36a0701e6c39cdc9ec9d1afe1d7250e5671219fa7f392e1d196524dbbff59e1e",
+	Hash:     "4145c074c458cb0ad69325a13b577cb7b38c7df7767368a4e9791550a76ee3b1",
 	Proof:    "proven for D = 1..8, stamp c035cc07d95fe615",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

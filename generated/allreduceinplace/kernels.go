@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "cb20f5244bb272539e833da6663f6ddef7b33b790d773a100171ed6431a34b9e",
+	Source:  "c7e2862dc54a595fd34bad6c8be23802ff4e20ba830f6a56740548e68a2a687f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

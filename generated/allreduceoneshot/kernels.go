@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "83e15fbba42473f30668e17b3787bb5dea65ea7bc3a848034bb1e1c0e788bf32",
+	Source:  "4c2070e64bacf615346680277170fda70021fbe7e7ed32af72164421b78ff3fb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

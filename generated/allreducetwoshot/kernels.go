@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "0f8f5013d3edab9e1c3938fb7cb660876455ae897da0ad351aeba4266114d164",
+	Source:  "5c4a83cf16f1a668b75b9d0f6c390d8bb1485e0646de3b9a09c0530c51df8fa2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -34,6 +34,10 @@ const struct Engine {
 #define __float_as_uint(x) __builtin_bit_cast(unsigned, static_cast<float>(x))
 #define __uint_as_float(x) __builtin_bit_cast(float, static_cast<unsigned>(x))
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define exponential __builtin_expf
+#define square_root __builtin_sqrtf
+// Memory of a block; a launch has at most so many.
+#define SHARED(type, name, count) static type name##_of[512][count]; type *const name = name##_of[blockIdx.x]
 #define __global__ static
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline, unused))

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "7c043d8c88d76971f24f959b7220bc554dec2ae0359e4606f6e00530a11571e3",
+	Source:  "28949be3850e80bbe6a3a6fe5df20ad378e6144eabc9cbeaf67f777d5afe1a54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "6b8a666ce99a485bc5f4ee5b2b448ac21f66068672d8dce6efee817c81f7ca0e",
+	Source:  "cd2e82b8d037faaf5c01ef9319b7ded9bdd022fcfacc8af94cdcbd9e0ecc1ff8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "43e3fca6147640fc4d1ad22b66e69346b12bc4af8520f823d2464ed984dca514",
+	Source:  "5869fdb3d18fb3e8a8dafca3a9987b32c551f3b54c582f36ef1a1ed87fede9ae",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "2fff75a4b91c1f57e41a6ef2079409873f063214d6b292de086fc09babafe0f7",
+	Hash:     "0e292e9cd37dddc24bd2cd41d5949e94f8f10ce93a7adc02389a462d1ee18871",
 	Proof:    "proven for D = 1..8, stamp 3fb0503ebf660712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

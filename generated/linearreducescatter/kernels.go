@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "f9522ffbbe125c231153db011c72e5b006b3e2b142e6cc04120dfa07124e1783",
+	Source:  "98765a0246899ca7b071afff5aeb7370547461db6df8ba3c8052ed65d89c1dd0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

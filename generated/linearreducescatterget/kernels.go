@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "cc593945f1efeff2b9948b49e254a851018ad8a6a6128b2311eeb2a642caa498",
+	Source:  "bc71410e0bbe8a9c21b74eecd66dd75c3becf723ca171cbe2253070228c2d8d5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

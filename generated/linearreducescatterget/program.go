@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "5e98ba8582ba3c7f1261a0a80c18ed77820b666c0fcd62006acb36d4a14402ad",
+	Hash:     "daa88152e64d4121303de77654ba32c58ba05275f1c49dbe38e5459f2010e115",
 	Proof:    "proven for D = 1..8, stamp d43eb39c53f65063",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "9214d8a67ae2468e5d38837b154de1c72b7fd222fad35d914ebf3f14293b3422",
+	Source:  "640bb1d0b4bc8c22ff00d205c2dc1a35b3fab3cb4704b5c1fcabec3d7ba65bec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "e3cff408921970133420baa4e6f5d022f7742e76c4f0be5ff97e612dfc5f49f5",
+	Hash:     "049ff48a57883faa7205f0a3a2d2273466191a1540e463e76fac4f388feefc63",
 	Proof:    "proven for D = 1..8, stamp 76f57aa3e381f08d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "076cb8e71d4a74f56fc04564dbfe3fce879f45877bad0c88cae27fba951c9856",
+	Source:  "51fd6341fe1bf60b25ac8fff2f124bb49e1d24c3faf9e0a740eed09642a3fbd8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

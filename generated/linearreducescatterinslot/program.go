@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "7eeb7ae212054c85a835005bb2607efa3cf5d460c25d0935aef53fd60add148e",
+	Hash:     "ed4bd1c3cd57f313067c7721b5cbcc83a78ba814b95fd86a63c9697e522a08db",
 	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "ac6c95c3f2c96b5d56cc54a6f0c98be58500fa2560f33411eb65855220b2b7b1",
+	Source:  "c0b950d00088b850bc2c181ea43bf3c2fba5d573ed7260102e364d24e2e851af",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "910652445e5463702269dc6159b42ecd2e9d0bfd2d92ef5352e9b351c6646065",
+	Source:  "9ca0873902c240ab6405fa1351b4970502894426f263007d4807b32e9a3ebe86",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "ad48bc159b32dee7c367565eda9b249909e667c7a8efdc28671878f01ab1c383",
+	Hash:     "6f00303c4ba4189ce160495653ae05743fbb119dcb4cf14528489a695e1ea389",
 	Proof:    "proven for D = 1..8, stamp b1cc25a1411f30fc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "f1064cda0a76833701c0e6a188e5b42ff10658b9f376a311db30b1befa1952fa",
+	Source:  "818e9adcc0ce53c7314a4b8c09efe45bb0bac0ed9af5a7ef654bb0fc3c4a824e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

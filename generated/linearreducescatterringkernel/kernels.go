@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "7cb526a67f29fe473b1b5ea2018ccc12ee89890a3ede11b16ee94109ead45b8d",
+	Source:  "5da0d622d056bdde87fe7b6d45f58da79c66a7034db50c75918b3a7d49a89bf3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

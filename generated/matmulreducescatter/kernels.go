@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "1f668e2f46e378158cb8dbde7d3d6e8c424d0d88775a655bda1f44ede969a75b",
+	Source:  "9d77df5ac978071782e69dcf79fb31442f0500dbbba232822b5fa9d6a324a7d8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -40,8 +40,11 @@ import (
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallnccl"
 	"ovgen/generated/alltoallv"
+	"ovgen/generated/blockbehindattention"
 	"ovgen/generated/broadcast"
+	"ovgen/generated/columnparallelqkv"
 	"ovgen/generated/columnweightgradient"
+	"ovgen/generated/gatedmlp"
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
@@ -62,6 +65,7 @@ import (
 	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatteroneshot"
 	"ovgen/generated/reducescatterv"
+	"ovgen/generated/rowparallellinear"
 	"ovgen/generated/rowweightgradient"
 	"ovgen/generated/tensorparallelmlp"
 	"ovgen/generated/tensorparallelmlpbatches"
@@ -125,9 +129,14 @@ var All = []harness.Program{
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
 	harness.Of(&alltoallnccl.Program, alltoallnccl.Schedule, alltoallnccl.New, (*alltoallnccl.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
+	harness.Of(&blockbehindattention.Program, blockbehindattention.Schedule, blockbehindattention.New,
+		(*blockbehindattention.Plan).Bind),
 	harness.Of(&broadcast.Program, broadcast.Schedule, broadcast.New, (*broadcast.Plan).Bind),
+	harness.Of(&columnparallelqkv.Program, columnparallelqkv.Schedule, columnparallelqkv.New,
+		(*columnparallelqkv.Plan).Bind),
 	harness.Of(&columnweightgradient.Program, columnweightgradient.Schedule, columnweightgradient.New,
 		(*columnweightgradient.Plan).Bind),
+	harness.Of(&gatedmlp.Program, gatedmlp.Schedule, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
 	harness.Of(&linearallreducenccl.Program, linearallreducenccl.Schedule, linearallreducenccl.New,
 		(*linearallreducenccl.Plan).Bind),
@@ -164,6 +173,8 @@ var All = []harness.Program{
 	harness.Of(&reducescatteroneshot.Program, reducescatteroneshot.Schedule, reducescatteroneshot.New,
 		(*reducescatteroneshot.Plan).Bind),
 	harness.Of(&reducescatterv.Program, reducescatterv.Schedule, reducescatterv.New, (*reducescatterv.Plan).Bind),
+	harness.Of(&rowparallellinear.Program, rowparallellinear.Schedule, rowparallellinear.New,
+		(*rowparallellinear.Plan).Bind),
 	harness.Of(&rowweightgradient.Program, rowweightgradient.Schedule, rowweightgradient.New,
 		(*rowweightgradient.Plan).Bind),
 	harness.Of(&tensorparallelmlp.Program, tensorparallelmlp.Schedule, tensorparallelmlp.New,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "d5667de557f3da62d11f6dd68d390e8299b3292dd31a304aea80dfd5307509a6",
+	Source:  "140e018b057affaefdc5a3d83a1a06dd104f043dc9ba02c6a5d1a0e67370bf74",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

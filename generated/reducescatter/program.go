@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "93b4a2ee4d0289d1b11c7a5f5abcb4ffc43f083e863d0a34653e4798212da3c6",
+	Hash:     "7fa267e1231e5c85acf31f3f5f1038a7ed1bd07e2de1db81a83877a47569c210",
 	Proof:    "proven for D = 1..8, stamp d8862f9ac6abfeb0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "59a8fc685febab763e0b7e138e18e28ce8ad218f4e3e01428571a9df0b15b846",
+	Source:  "6e16d0d1a49503497c437d43e68aa4d855df1bc64da3227086c78bb8e33a0913",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "89fdd085ba5c5ad8cf62660db0b6aed52b112b2e1bc8d2e19580b701d8022300",
+	Hash:     "e8158c711acd92aafcbd268fd74b1a8f8556f2049bfe2b8780dee2ec5cd4a899",
 	Proof:    "proven for D = 1..8, stamp 3799a1271f9a54d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

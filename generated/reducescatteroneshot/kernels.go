@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "87729b106e03b0f95fbfa14b36b4693cc2a25bc6acdec19f8343e6f2aed699d7",
+	Source:  "eef6c6f101960507f449c7e00d38041f34b146b1be162bc072b58329ccc13f20",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "f85ed2861f1ca4cfe1914bbf8eb51abfba80de162264928f5e58e3fc460bf859",
+	Source:  "df4a7e2bf65db71418b793f2eb339cb71fe97709f7147fa44d2a7edfc0fdc856",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "c98940b2678671a8a7e3967c8d2e8485dc181cd18e9773b039d2ddcd7897952b",
+	Source:  "9db41ec054378bf2efe1af9e6d6cbd89fb10951967467cb954831b1140e5f039",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

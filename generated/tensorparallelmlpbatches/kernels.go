@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "4e8ea6663af241e41f21504d4e8dfabf0b72ae3cdf0a8c61dd4b3f48ae3eac54",
+	Source:  "4a17a199a31ebeebf9f65e8cb787c8ebeb2071a949062435dc9c881ed1eaaeb6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -37,7 +37,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "19ca79f9de9c729fc51fad781049857442728a23e0ce749160656baae6188626",
+	Hash:     "cfcb480b5e0f8352c51a63b84f13a43db37e5787ebe20576cbd9e2b60daf5cf4",
 	Proof:    "proven for D = 1..8, stamp 3e0bcbc6f69c3998",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

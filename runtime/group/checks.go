@@ -101,7 +101,8 @@ func checkAlike(all []identity) error {
 					"(set Config.Arena to the same on all ranks)", first.Arena, r, id.Arena)}
 		case id.Apart != first.Apart:
 			return &CheckError{"peer access", pair,
-				fmt.Sprintf("rank 0 has Config.Apart %t, rank %d %t (set it to the same on all ranks)", first.Apart, r, id.Apart)}
+				fmt.Sprintf("rank 0 has Config.Apart %t, rank %d %t "+
+					"(set it to the same on all ranks)", first.Apart, r, id.Apart)}
 		}
 		for other := range r {
 			if all[other].UUID == id.UUID {

@@ -30,6 +30,7 @@ type runs struct {
 	side   driver.Stream // where order is recorded at first
 	last   driver.Event  // the end of the last run enqueued by the host
 	seq    uint64
+	graph  captured                  // the capture that the last run went into
 	events [flights + 1]driver.Event // of the ring's places, then of the tail
 
 	mu       sync.Mutex

@@ -94,12 +94,13 @@ func (all Ranks) Each(f func(g *Group) error) error {
 	return Each(len(all), func(r int) error { return f(all[r]) })
 }
 
-// Close closes all ranks at once. It is bounded, and a second call returns what the first did.
+// Close closes all ranks at once. It is bounded, and a second call returns what the first did. A rank's own
+// Close waits for that of the others: one after the other, the first would wait for Config.CallTimeout.
 func (all Ranks) Close(ctx context.Context) error {
 	return all.Each(func(g *Group) error { return g.Close(ctx) })
 }
 
-// Each runs f for n ranks at once, on a goroutine each, and returns when all have returned. An error that all ranks
+// Each runs f for n ranks at once, on a goroutine each, and returns when all have. An error that all ranks
 // get is returned once, with the rank that reports it (see Reports).
 func Each(n int, f func(rank int) error) error {
 	errs := make([]error, n)
@@ -109,12 +110,17 @@ func Each(n int, f func(rank int) error) error {
 	}
 	wg.Wait()
 	var told []error
+	same := n > 0
 	for r, err := range errs {
 		if err != nil && Reports(err, r) {
 			told = append(told, fmt.Errorf("rank %d: %w", r, err))
 		}
+		same = same && err != nil && err.Error() == errs[0].Error()
 	}
-	if len(told) == 0 {
+	switch {
+	case same:
+		return errs[0]
+	case len(told) == 0:
 		return errors.Join(errs...)
 	}
 	return errors.Join(told...)

@@ -5,6 +5,7 @@ package group_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,37 @@ func TestJoinAll(t *testing.T) {
 	runToys(t, again)
 	if err := again.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestEach: an error that all ranks have is told once, as is that of one which the others get from it.
+func TestEach(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		of   func(rank int) error
+		want string
+	}{
+		{"nothing", func(int) error { return nil }, "<nil>"},
+		{"the same", func(int) error { return errReason }, errReason.Error()},
+		{"one rank's", func(r int) error {
+			if r == 1 {
+				return errReason
+			}
+			return &group.PeerError{Rank: 1, Text: errReason.Error()}
+		}, "rank 1: " + errReason.Error()},
+		{"two ranks'", func(r int) error {
+			if r == 2 {
+				return nil
+			}
+			return fmt.Errorf("mistake %d", r)
+		}, "rank 0: mistake 0\nrank 1: mistake 1"},
+		{"of ranks that are not here", func(r int) error {
+			return &group.PeerError{Rank: 7, Text: fmt.Sprint("as ", r)}
+		}, "rank 7: as 0\nrank 7: as 1\nrank 7: as 2"},
+	} {
+		if got := fmt.Sprint(group.Each(3, x.of)); got != x.want {
+			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func (r *Run) Capturing() bool { return r.capturing }
 // deadline and the run has not drained Config.RunTimeout from now.
 //
 // While the caller captures main into a graph, only the waiting and recording
-// nodes are made: the host does not see the replays.
+// nodes are made, one of each for all runs of a capture: the host does not see the replays.
 //
 // A plan that replays its own graph calls Begin, GraphLaunch, End and Wait; that
 // graph holds nothing of Begin and End.
@@ -111,7 +111,7 @@ func (g *Group) open(r *Run) (err error) {
 		if err := g.share(r.plan); err != nil {
 			return err
 		}
-		return g.drv.StreamWaitEvent(r.main, s.order, driver.External)
+		return g.openCaptured(r)
 	}
 	if s.last != 0 {
 		if err := g.drv.StreamWaitEvent(r.main, s.last, 0); err != nil {
@@ -133,7 +133,7 @@ func (g *Group) open(r *Run) (err error) {
 func (g *Group) shut(r *Run) error {
 	s := &g.runs
 	if r.capturing {
-		return g.drv.EventRecordWithFlags(s.order, r.main, driver.External)
+		return g.shutCaptured(r)
 	}
 	r.event = s.next()
 	if err := g.drv.EventRecordWithFlags(r.event, r.main, 0); err != nil {

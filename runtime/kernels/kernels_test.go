@@ -93,7 +93,8 @@ func TestTouches(t *testing.T) {
 				data(write, 628, 72, 0), word(write, 112, 0)))},
 		{"shot2_fp32", []uint64{100, 0, 110, 0, 1, 200, 7, 3, 2, 300, 40, 1000, 2000}, slices.Concat(
 			of(1, word(post, 100, 1), word(wait, 110, 1), data(read, 1000, 128, driver.FP32),
-				data(read, 2000, 128, driver.FP32), data(write, 300, 128, driver.FP32), word(write, 110, 0), word(write, 200, 7)),
+				data(read, 2000, 128, driver.FP32), data(write, 300, 128, driver.FP32), word(write, 110, 0),
+				word(write, 200, 7)),
 			of(2, word(post, 112, 1), word(wait, 122, 1),
 				data(read, 1128, 32, driver.FP32),
 				data(read, 2128, 32, driver.FP32), data(write, 428, 32, driver.FP32), word(write, 122, 0)))},

@@ -12,6 +12,11 @@ import (
 type Set struct {
 	element driver.Type
 	kernels []*kernel
+	row     struct { // that the next sum adds to each row of its result
+		at    driver.Ptr
+		bytes int64
+		is    bool
+	}
 }
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
@@ -71,18 +76,32 @@ func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src drive
 
 // Reduce sets dst, of so many bytes, to the sum of the terms in their order.
 func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	s.find(q, Reduce, nil).terms(q, on, s.element.Size(), dst, bytes, terms)
+	s.sum(q, on, s.find(q, Reduce, nil), dst, bytes, terms)
 }
 
 // Shot is Reduce that posts to every peer and waits for all of them, before and after.
 func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	s.signal(q, on, Shot, x).terms(q, on, s.element.Size(), dst, bytes, terms)
+	s.sum(q, on, s.signal(q, on, Shot, x), dst, bytes, terms)
+}
+
+// Apply sets dst, of so many bytes, to a function of its operands; rows that a function takes are
+// given by Row.
+func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
+	operands ...driver.Ptr) {
+	s.sum(q, on, s.find(q, function, nil), dst, bytes, operands)
+}
+
+// Row has the next sum add a row of so many bytes to each row of its result, behind the terms.
+func (s *Set) Row(at driver.Ptr, bytes int64) *Set {
+	s.row.at, s.row.bytes, s.row.is = at, bytes, true
+	return s
 }
 
 // Gather copies tensors of so many bytes each, one after another from dst on, between a post to
 // every peer and a wait for all of them, before and after.
-func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, tensors ...driver.Ptr) {
+func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
+	tensors ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
 	s.signal(q, on, Gather, x).terms(q, on, 1, dst, bytes, tensors)
 }
@@ -90,7 +109,7 @@ func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.
 // find is the kernel of a kind that signals so; the run fails where there is none.
 func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals) *kernel {
 	for _, k := range s.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) {
+		if k.Kind == kind && (x == nil || k.fits(x)) && k.Row == s.row.is {
 			return k
 		}
 	}
@@ -109,7 +128,8 @@ func (k *kernel) fits(x *plan.Signals) bool {
 		}
 		return One
 	}
-	return k.ByBlocks == x.ByBlocks() && k.words() == [4]Words{words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
+	return k.ByBlocks == x.ByBlocks() && k.words() == [4]Words{
+		words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
 		words(x.PostPost, x.To), words(x.PostWait, plan.EveryPeer)}
 }
 
@@ -153,7 +173,17 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 	k.work(q, on, bytes)
 }
 
-// terms launches a sum or a gather, which counts in units of so many bytes.
+// sum launches the sum of terms, and of the row if there is one, or a function of them.
+func (s *Set) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
+	size := s.element.Size()
+	if k != nil && k.Row {
+		k.params[k.row], k.params[k.row+1] = uint64(s.row.at), uint64(s.row.bytes/size)
+	}
+	s.row.is = false
+	k.terms(q, on, size, dst, bytes, terms)
+}
+
+// terms launches a sum, a function or a gather, which counts in units of so many bytes.
 func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	if k == nil {
 		return

@@ -14,9 +14,10 @@ type layout struct {
 	block int     // address of the word in which blocks count themselves; by blocks their number
 	dst   int     // address
 	src   int     // address, of a copy
-	bytes int     // of a copy, and of each tensor of a gather; elements of a sum
+	bytes int     // of a copy, and of each tensor of a gather; elements of a sum or a function
 	n     int     // how many terms, or tensors, where that varies
 	terms int     // the first one's address
+	row   int     // address, and how many elements it has
 	size  int     // of all
 }
 
@@ -67,12 +68,15 @@ func (t *Table) layout(k Kernel) layout {
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
 	}
-	if k.Sums() || k.Gathers() {
+	if k.Computes() || k.Gathers() {
 		l.dst, l.bytes = next(1), next(1)
 		if k.Varies {
 			l.n = next(1)
 		}
 		l.terms = next(k.Terms)
+		if k.Row {
+			l.row = next(2)
+		}
 	}
 	return l
 }

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"strings"
 
 	"ovgen/runtime/driver"
 )
@@ -22,9 +23,12 @@ type Kernel struct {
 	PreWait  Words // awaited before the work, and taken back to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms of a sum or tensors of a gather: so many, or up to so many where Varies.
+	// Terms of a sum or tensors of a gather: so many, or up to so many where Varies. Behind the terms
+	// a Row is added to each row of the result. A function has its operands as terms, and a row for
+	// all rows.
 	Terms  int
 	Varies bool
+	Row    bool
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
 }
@@ -51,6 +55,11 @@ const (
 	Put    Kind = "put"
 	Shot   Kind = "shot"
 	Gather Kind = "gather"
+
+	// Functions, by the names that schedules have for them.
+	SiLU    Kind = "silu"
+	SwiGLU  Kind = "swiglu"
+	RMSNorm Kind = "rmsnorm"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -58,12 +67,14 @@ const (
 type Work string
 
 // Kinds of work. A copy moves bytes, and a gather those of several tensors of one size, to one place
-// after another; a sum adds up tensors, and is compiled for each element type.
+// after another; a sum adds up tensors, and a function is applied to a tensor with further ones. The
+// latter two are compiled for each element type.
 const (
 	Nothing Work = ""
 	Copies  Work = "copy"
 	Gathers Work = "gather"
 	Sums    Work = "sum"
+	Applies Work = "apply"
 )
 
 // row describes the kernels of one kind.
@@ -87,6 +98,9 @@ var rows = []row{
 	{Put, Copies, "copies to it", 16},
 	{Shot, Sums, "adds up tensors in order and in fp32", 132},
 	{Gather, Gathers, "copies tensors one after another", 132},
+	{SiLU, Applies, "is x σ(x) of each element", 264},
+	{SwiGLU, Applies, "is x σ(x) of each element, times that of another tensor", 264},
+	{RMSNorm, Applies, "norms rows, a block each", 264},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -110,6 +124,19 @@ func (k Kind) row() row {
 	return row{kind: k}
 }
 
+// Ident is the name of the kind's constant.
+func (k Kind) Ident() string {
+	switch k {
+	case SiLU:
+		return "SiLU"
+	case SwiGLU:
+		return "SwiGLU"
+	case RMSNorm:
+		return "RMSNorm"
+	}
+	return strings.ToUpper(string(k[:1])) + string(k[1:])
+}
+
 // Work is the work of kernels of the kind.
 func (k Kind) Work() Work { return k.row().work }
 
@@ -119,8 +146,11 @@ func (k Kind) Does() string { return k.row().does }
 // Blocks are the most that the kind is launched with where there is enough to do.
 func (k Kind) Blocks() int64 { return k.row().blocks }
 
-// Sums reports whether the kernel adds up; it is then compiled for each element type.
+// Sums reports whether the kernel adds up.
 func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
+
+// Computes reports whether the kernel makes numbers of others; it is then compiled for each element type.
+func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies }
 
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
@@ -139,9 +169,9 @@ func (k Kernel) Base() string {
 	return string(k.Kind)
 }
 
-// Name is the kernel's name in PTX; sums have one for each element type.
+// Name is that of the kernel in PTX; those that compute have one for each element type.
 func (k Kernel) Name(typ driver.Type) string {
-	if k.Sums() {
+	if k.Computes() {
 		return k.Base() + "_" + typ.String()
 	}
 	return k.Base()
@@ -152,7 +182,7 @@ func (t *Table) Code() []driver.Kernel {
 	var list []driver.Kernel
 	for _, k := range t.Kernels {
 		l, types := t.layout(k), []driver.Type{0}
-		if k.Sums() {
+		if k.Computes() {
 			types = t.Types
 		}
 		for _, typ := range types {

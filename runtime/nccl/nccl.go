@@ -84,8 +84,8 @@ func load(path string) error {
 	defer C.free(unsafe.Pointer(name))
 	var why [512]C.char
 	if C.ovgen_nccl_load(name, &why[0], C.size_t(len(why))) != 0 {
-		return fmt.Errorf("open NCCL: open %s: %s (install NCCL 2.19 or newer, or set %s to the path of its library): %w",
-			path, C.GoString(&why[0]), Variable, driver.ErrUnavailable)
+		return fmt.Errorf("open NCCL: open %s: %s (install NCCL 2.19 or newer, or set %s to the path of its "+
+			"library): %w", path, C.GoString(&why[0]), Variable, driver.ErrUnavailable)
 	}
 	if v := Version(); v < oldest {
 		return fmt.Errorf("open NCCL: %s is version %s (install 2.19 or newer, or set %s to the path of one): %w", path,

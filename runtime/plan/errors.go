@@ -44,8 +44,8 @@ type ApartError struct{ Program string }
 
 // Error says what to use instead.
 func (e *ApartError) Error() string {
-	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's (Group.Choice says which; "+
-		"use a schedule by schedule.NCCL)", e.Program)
+	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's "+
+		"(Group.Choice says which; use a schedule by schedule.NCCL)", e.Program)
 }
 
 // BlocksError says that a kernel's blocks, of which each waits for one at each peer, may not all be
@@ -58,7 +58,8 @@ type BlocksError struct {
 // Error says what to use instead.
 func (e *BlocksError) Error() string {
 	return fmt.Sprintf("%s has kernels of %d blocks that wait for peers side by side, and the device has %d "+
-		"multiprocessors (use a schedule whose kernels signal as a whole, such as one by schedule.Pull or schedule.Slots)",
+		"multiprocessors (use a schedule whose kernels signal as a whole, such as one by schedule.Pull or "+
+		"schedule.Slots)",
 		e.Program, MostBlocks, e.Have)
 }
 

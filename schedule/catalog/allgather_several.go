@@ -11,7 +11,27 @@ var AllGatherQKV = s.Schedule{
 		sharded, weight("B", s.N), weight("B2", s.N2), weight("B3", s.N3),
 		result("C", s.N), result("C2", s.N2), result("C3", s.N3),
 	},
-	Ops: []s.Op{s.Linear("C", "A", "B"), s.Linear("C2", "A", "B2"), s.Linear("C3", "A", "B3")},
+	Ops: threeProducts,
+}
+
+// ColumnParallelQKV is AllGatherQKV with the extents of the whole model, as Megatron writes
+// column-parallel layers: the weights are cut over the ranks by heads, and each rank makes
+// the columns of its heads. What runs is the same. Choose it where a shape is to serve
+// groups of all sizes.
+var ColumnParallelQKV = s.Schedule{
+	Tensors: []s.Tensor{
+		sharded, byColumns(weight("B", s.N), 0), byColumns(weight("B2", s.N2), 0), byColumns(weight("B3", s.N3), 0),
+		byColumns(result("C", s.N), 1), byColumns(result("C2", s.N2), 1), byColumns(result("C3", s.N3), 1),
+	},
+	Ops: threeProducts,
+}
+
+var threeProducts = []s.Op{s.Linear("C", "A", "B"), s.Linear("C2", "A", "B2"), s.Linear("C3", "A", "B3")}
+
+// byColumns is a tensor with one axis spread over the ranks.
+func byColumns(t s.Tensor, axis int) s.Tensor {
+	t.Axes[axis].Outer = append(t.Axes[axis].Outer, s.DIDx(s.D))
+	return t
 }
 
 // AllGatherGateUp gathers A once for the two products of a gated layer, gate and up,

@@ -37,5 +37,48 @@ var TensorParallelMLPBatches = s.Schedule{
 	Ops: twoLayers,
 }
 
+// GatedMLP is TensorParallelMLP as Llama has it: gate and up, two products of the gathered rows, are
+// joined by SwiGLU, and the residual is added by the kernel that sums. Nothing but the math and the
+// placements is said: that A is gathered once for both products, and that the partial results of the
+// second layer leave a shard at a time, follows. SwiGLU has a kernel of its own for each shard,
+// between the products that it depends on.
+var GatedMLP = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Down", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.F, s.DIDx(s.D))}},
+		{Name: "Residual", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{
+		s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("Residual")),
+	},
+}
+
+// BlockBehindAttention is a layer of Llama from the attention's output to the next residual, in one
+// host program and one graph: the row-parallel projection and its reduce-scatter with the residual, the
+// norm of each rank's own rows, the gather of what that leaves, and the gated MLP with the second
+// residual. The norm is ahead of the gather, so each rank norms its share of the rows once. Between the
+// two sums no rank waits for anything but rows: those of a peer are multiplied as soon as that peer has
+// summed and normed them.
+var BlockBehindAttention = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "Attention", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Projection", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Residual", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "Down", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.F, s.DIDx(s.D))}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{
+		s.Linear("R", "Attention", "Projection", s.Add("Residual")),
+		s.Copy("X", "R", s.RMSNorm("Norm")),
+		s.Linear("U", "X", "Up"), s.Linear("G", "X", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("R")),
+	},
+}
+
 // twoLayers leave what lies between them in memory of the plan.
 var twoLayers = []s.Op{s.Linear("H", "A", "B", s.Bias("Bias"), s.GELU()), s.Linear("C", "H", "B2")}

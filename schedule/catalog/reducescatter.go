@@ -19,6 +19,22 @@ var LinearReduceScatter = s.Schedule{
 	Ops:     product,
 }
 
+// RowParallelLinear is LinearReduceScatter with what follows it in a transformer: the bias of a
+// row-parallel layer, added once, and the residual, whose rows are spread as the result's. The
+// kernel that sums adds both before it rounds, so neither costs a launch nor a pass over memory
+// of its own. Choose it for the projection behind attention and for the second layer of an MLP
+// that is not one program with the first.
+var RowParallelLinear = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Bias", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "Residual", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Linear("C", "A", "B", s.Bias("Bias"), s.Add("Residual"))},
+}
+
 // MatmulReduceScatter is LinearReduceScatter for a weight that is stored [K, N]. It is the
 // input's gradient of a column-parallel layer too, with the output's gradient for A, as in
 // Transformer Engine's backward pass.

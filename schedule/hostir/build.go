@@ -25,6 +25,9 @@ func Remote(buffer string, peer, index Expr) View { return Chunk(buffer, index).
 // At is the view of a peer's buffer.
 func (v View) At(peer Expr) View { v.Peer = peer; return v }
 
+// EachRow is a row that a sum adds to each row of its result.
+func EachRow(buffer string) View { return View{Buffer: buffer, Row: true} }
+
 // Over is the view for each value of an index from one up to, not including, another.
 func (v View) Over(index string, from, to Expr) View {
 	v.Each = Range{Index: index, From: from, To: to}
@@ -72,6 +75,12 @@ func Set(s StreamRef, dst, src View) Step {
 // Reduce adds up terms.
 func Reduce(s StreamRef, dst View, terms ...View) Step {
 	return Step{Stream: s, Do: Sum, Reads: terms, Writes: []View{dst}, By: ReduceKernel}
+}
+
+// ApplyTo is a function of a view and of its further operands, by the kernel of its name.
+func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
+	return Step{Stream: s, Do: Apply, Func: function, Reads: append([]View{x}, operands...), Writes: []View{dst},
+		By: function}
 }
 
 // Collect copies views one after another to dst, by a kernel that signals around that.

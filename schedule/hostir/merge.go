@@ -36,7 +36,7 @@ func (p *Program) Merge(inner, outer string) error {
 		if !v.Peer.IsZero() {
 			of = v.Peer
 		}
-		return View{Buffer: outer, Index: of, Peer: v.Peer, Each: v.Each}
+		return View{Buffer: outer, Index: of, Peer: v.Peer, Each: v.Each, Row: v.Row}
 	}})
 	body = MapSteps(body, func(s Step) []Node {
 		if s.Do == Copy && !s.Fused() && s.Writes[0].equal(s.Reads[0]) {

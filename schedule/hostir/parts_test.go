@@ -183,6 +183,14 @@ func TestCheck(t *testing.T) {
 			"two operands"},
 		{"GELU of a copy", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.Func = "gelu" }), "only products"},
 		{"a copy of each", hostir.Set(s, c, a.EachRank()), "only a sum"},
+		{"a collective", hostir.Together(s, hostir.AllGather, c, a), ""},
+		{"a collective of a peer's memory", hostir.Together(s, hostir.AllGather, c, a.At(hostir.Rank)), "its own rank"},
+		{"a collective of two", edit(hostir.Together(s, hostir.AllToAll, c, a), func(n *hostir.Step) {
+			n.Reads = append(n.Reads, a)
+		}), "reads one view and writes one"},
+		{"a collective by nobody", edit(hostir.Together(s, hostir.AllReduce, c, a), func(n *hostir.Step) { n.By = "" }),
+			"NCCL alone does a collective"},
+		{"a copy by NCCL", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.By = hostir.NCCL }), "collectives only"},
 		{"no arrow", product("mk,nk"), "no two operands and a result"},
 		{"one operand", product("mk->mn"), "no two operands and a result"},
 		{"three axes", product("bmk,nk->bmn"), "not of matrices"},

@@ -17,7 +17,8 @@ type Step struct {
 	Reads, Writes []View
 	// Of a product: which indices its operands and its result have, as in Linear, which
 	// function of each element follows, as schedules name it, and whether it adds to its
-	// result. A third operand is a bias, added to each row before the function.
+	// result. A third operand is a bias, added to each row before the function. Of a step that
+	// applies a function: which.
 	Index      string
 	Func       string
 	Accumulate bool
@@ -36,13 +37,15 @@ type Work string
 
 // Kinds of work. A copy reads one view and writes one of its size; a gather copies the views
 // that it reads, one after another, to one that they fill; a sum adds up the views that it reads
-// in their order, in fp32, and rounds once; a product is a contraction.
+// in their order, in fp32, and rounds once; a product is a contraction. A function is applied to the
+// first view, with those behind it for its further operands.
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
 	Gather  Work = "gather"
 	Sum     Work = "sum"
 	Product Work = "product"
+	Apply   Work = "apply"
 )
 
 // Collectives are work that all ranks do together: each brings what it reads, and gets what it
@@ -79,12 +82,14 @@ type Word struct {
 }
 
 // View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's. With
-// Each it is such a view for each value of an index.
+// Each it is such a view for each value of an index. A Row is the last view that a sum reads:
+// one row, which it adds to each row of what it writes.
 type View struct {
 	Buffer string
 	Index  Expr // absent: the whole buffer
 	Count  Expr // absent: one chunk
 	Padded bool // a chunk with all its room
+	Row    bool
 	Peer   Expr // absent: this rank's
 	Each   Range
 }
@@ -113,6 +118,16 @@ func (w Work) operand(i int) string {
 		return [...]string{"operand", "second operand", "bias"}[min(i, 2)]
 	}
 	return "source"
+}
+
+// Row is the row that a sum adds to each row of its result, or that a function takes for each, and
+// whether there is one.
+func (s Step) Row() (View, bool) {
+	if s.Do != Sum && s.Do != Apply || len(s.Reads) == 0 {
+		return View{}, false
+	}
+	last := s.Reads[len(s.Reads)-1]
+	return last, last.Row
 }
 
 // Words are the words before the work and after it.
@@ -148,12 +163,16 @@ func (s Step) check() error {
 			return fmt.Errorf("a copy reads one view and writes one")
 		}
 	case Gather:
-		if !one || !s.Fused() {
-			return fmt.Errorf("a gather writes one view, and a kernel does it between its signals")
+		if !one || s.By == "" {
+			return fmt.Errorf("a gather writes one view, and a kernel does it")
 		}
 	case Sum:
 		if !one || s.By == "" {
 			return fmt.Errorf("a sum writes one view, and a kernel does it")
+		}
+	case Apply:
+		if !one || len(s.Reads) == 0 || s.Func == "" || s.By == "" {
+			return fmt.Errorf("a function is applied to a view by a kernel, which writes one")
 		}
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
 		if err := s.checkCollective(); err != nil {
@@ -172,7 +191,7 @@ func (s Step) check() error {
 	if s.By == NCCL && !s.Do.Collective() {
 		return fmt.Errorf("NCCL does collectives only")
 	}
-	if s.Do != Product && (s.Index != "" || s.Func != "" || s.Accumulate) {
+	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply || s.Accumulate) {
 		return fmt.Errorf("only products have indices, a function of each element and a result that they add to")
 	}
 	if s.Fused() && s.By == "" {
@@ -181,9 +200,12 @@ func (s Step) check() error {
 	if s.ByBlocks && !s.Fused() {
 		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")
 	}
-	for _, v := range slices.Concat(s.Reads, s.Writes) {
+	for i, v := range slices.Concat(s.Reads, s.Writes) {
 		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather {
 			return fmt.Errorf("%s: only a sum and a gather read a view for each value of an index", v.Buffer)
+		}
+		if v.Row && (s.Do != Sum && s.Do != Apply || i == 0 || i != len(s.Reads)-1 || v.Each.Index != "") {
+			return fmt.Errorf("%s: only the last view that a sum or a function reads is a row", v.Buffer)
 		}
 	}
 	return nil

@@ -63,6 +63,8 @@ func (s Step) alone() string {
 	switch {
 	case s.Do == Sum:
 		return ReduceKernel
+	case s.Do == Apply:
+		return s.Func
 	case s.Do == Copy:
 		return CopyKernel
 	case signals && w.Wait:
@@ -81,6 +83,8 @@ func (s Step) work() string {
 		operands = append(operands, v.String())
 	}
 	switch s.Do {
+	case Apply:
+		name = "Apply " + s.Func
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
 		name = s.Do.Title()
 	case Gather:
@@ -170,6 +174,9 @@ func (v View) String() string {
 	}
 	if index != "" {
 		name += "[" + index + "]"
+	}
+	if v.Row {
+		name += " to each row"
 	}
 	return name + each
 }

@@ -16,7 +16,7 @@ func byBlocks(d *draft) error {
 	for again := true; again; {
 		again = false
 		hostir.Steps(d.program.Body, func(s hostir.Step) {
-			if s.Fused() && !signalsAny(s, elsewhere) {
+			if inBlocks(s) && !signalsAny(s, elsewhere) {
 				return
 			}
 			for _, w := range s.Words() {
@@ -26,10 +26,16 @@ func byBlocks(d *draft) error {
 		})
 	}
 	d.program.Body = hostir.MapSteps(d.program.Body, func(s hostir.Step) []hostir.Node {
-		s.ByBlocks = s.Fused() && !signalsAny(s, elsewhere)
+		s.ByBlocks = inBlocks(s) && !signalsAny(s, elsewhere)
 		return []hostir.Node{s}
 	})
 	return nil
+}
+
+// inBlocks says that a step can be cut into the parts of blocks: a row that is added to each row can't.
+func inBlocks(s hostir.Step) bool {
+	_, row := s.Row()
+	return s.Fused() && !row
 }
 
 // signalsAny says whether a step posts or awaits one of these semaphores.

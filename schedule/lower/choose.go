@@ -17,8 +17,7 @@ type options struct {
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
 	carriage
-	leaving  carriage // of the partial results of two layers, whose first has the other one
-	byBlocks bool     // blocks of kernels signal each for itself where they can
+	byBlocks bool // blocks of kernels signal each for itself where they can
 
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
 }
@@ -49,7 +48,7 @@ func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
 
 // choose writes the program, by the schedule's way for each tensor that travels.
 func choose(d *draft) error {
-	legs := d.comm.legs()
+	legs := d.legs()
 	var of []string
 	for _, l := range legs {
 		of = append(of, d.form.tensor(l.operand))
@@ -63,6 +62,7 @@ func choose(d *draft) error {
 	}
 	var moves []schedule.Move
 	for i, l := range legs {
+		d.of = l.operand
 		d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves,
 			func(m schedule.Move) bool { return m.Of == of[i] }))
 		way := d.original.Way(of[i])
@@ -74,11 +74,14 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		if err := x.write(d, way); err != nil {
+		if err := errors.Join(x.write(d, way), d.behind()); err != nil {
 			return err
 		}
 	}
 	d.original.Moves = moves
+	if d.chain != nil {
+		return writeChain(d)
+	}
 	return nil
 }
 
@@ -159,11 +162,22 @@ type leg struct {
 	operand string // its role
 }
 
-// legs are the parts of a communication: two where it gathers for one layer and reduces
-// after another.
-func (c communication) legs() []leg {
-	if c.moves == gatherReduce || c.moves == batches {
-		return []leg{{gatherLayer, "A"}, {reduceLayer, "C"}}
+// legs are the communications of a program: one, or in a chain those of its stages.
+func (d *draft) legs() (list []leg) {
+	if d.chain == nil {
+		return []leg{{d.comm.moves, d.comm.operand}}
 	}
-	return []leg{{c.moves, c.operand}}
+	for _, s := range d.chain.stages {
+		if s.gathers {
+			list = append(list, leg{gatherLink, s.input})
+		}
+		switch {
+		case s.sums == "":
+		case s.toAll:
+			list = append(list, leg{allLink, s.sums})
+		default:
+			list = append(list, leg{reduceLink, s.sums})
+		}
+	}
+	return list
 }

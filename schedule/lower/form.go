@@ -19,29 +19,26 @@ const (
 	linear   kind = "linear"   // C = A * Bᵀ, and further products of the same A
 	matmul   kind = "matmul"   // C = A * B, and further products of the same A
 	gradient kind = "gradient" // C = Aᵀ * B
-	layers   kind = "layers"   // C = (A * Bᵀ) * B2ᵀ, with functions between the two
+	chains   kind = "chain"    // products of which later ones read what earlier ones made
 	copied   kind = "copy"     // C = A
 	summedUp kind = "sum"      // C = A, added up over its first axis
 )
 
-// form is a schedule with its tensors called by their roles: A, B, Bias and C, with a number
+// form is a schedule with its tensors called by their roles: A, B, Bias, Added and C, with a number
 // of further products, and Gathered for a copy of A beside products. Programs are written for
 // roles; renamed gives the buffers their own names.
 type form struct {
 	kind
 	roles map[string]string // of tensors
-	then  schedule.FuncKind // of each element between two layers
 }
 
 // symbols are the axes of each role.
 var symbols = map[kind]map[string][]schedule.Extent{
-	matmul: {"A": {schedule.M, schedule.K}, "B": {schedule.K, schedule.N}, "C": {schedule.M, schedule.N},
-		"Gathered": {schedule.M, schedule.K}},
+	matmul: {"A": {schedule.M, schedule.K}, "B": {schedule.K, schedule.N}, "Bias": {schedule.N},
+		"Added": {schedule.M, schedule.N}, "C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
 	linear: {"A": {schedule.M, schedule.K}, "B": {schedule.N, schedule.K}, "Bias": {schedule.N},
-		"C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
+		"Added": {schedule.M, schedule.N}, "C": {schedule.M, schedule.N}, "Gathered": {schedule.M, schedule.K}},
 	gradient: {"A": {schedule.M, schedule.N}, "B": {schedule.M, schedule.K}, "C": {schedule.N, schedule.K}},
-	layers: {"A": {schedule.M, schedule.K}, "B": {schedule.F, schedule.K}, "Bias": {schedule.F},
-		"B2": {schedule.N, schedule.F}, "C": {schedule.M, schedule.N}},
 	summedUp: {"A": {schedule.D, schedule.M, schedule.N}, "C": {schedule.M, schedule.N}},
 }
 
@@ -78,9 +75,14 @@ func recognise(d *draft) error {
 	case len(ops) == 1 && (first.Name() == string(copied) || first.Name() == string(summedUp)) && len(first.Then) == 0:
 		f.kind = kind(first.Name())
 		err = errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("C", first.Out, "Ops[0].Out"))
-	case len(ops) == 2 && len(products) == 2 && products[1].In[0] == products[0].Out:
-		f.kind = layers
-		err = f.layers(ops)
+	case slices.ContainsFunc(ops, func(o schedule.Op) bool {
+		return d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
+			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return slices.Contains(ofKernels, f.Do) })
+	}):
+		f.kind = chains
+		for _, t := range d.schedule.Tensors {
+			f.roles[t.Name] = t.Name
+		}
 	case len(products) > 0:
 		f.kind = kind(products[0].Name())
 		err = f.products(d.schedule)
@@ -114,7 +116,7 @@ func contractions() string {
 func unknown(path string) error {
 	return &schedule.FieldError{Path: path, Msg: "no pass lowers these operations together",
 		Hint: "use Copy or Sum; Linear or Matmul of one operand, with a Copy of it where it is wanted too; " +
-			"Gradient; or Linear of a Linear"}
+			"Gradient; or a chain of Linears"}
 }
 
 // errorsOf is the first error.
@@ -188,48 +190,22 @@ func (f *form) product(o schedule.Op, path, suffix string) error {
 	}
 	for i, then := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if then.Do != schedule.AddBias || i > 0 || f.kind != linear {
-			return &schedule.FieldError{Path: at,
-				Msg:  fmt.Sprintf("no pass applies %s to what leaves a %s", then.Do, f.kind),
-				Hint: "leave it out"}
+		role := map[schedule.FuncKind]string{schedule.AddBias: "Bias", schedule.AddTensor: "Added"}[then.Do]
+		again := slices.ContainsFunc(o.Then[:i], func(before schedule.Func) bool { return before.Do == then.Do })
+		if role == "" || again || f.kind == gradient {
+			return unapplied(at, then, f.kind)
 		}
-		if err := f.plays("Bias"+suffix, then.In[0], at+".In[0]"); err != nil {
+		if err := f.plays(role+suffix, then.In[0], at+".In[0]"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// layers gives roles to the tensors of two layers.
-func (f *form) layers(ops []schedule.Op) error {
-	first, second := ops[0], ops[1]
-	for i, o := range ops {
-		if kind(o.Name()) != linear {
-			return unknown(fmt.Sprintf("Ops[%d]", i))
-		}
-	}
-	if len(second.Then) > 0 {
-		return &schedule.FieldError{Path: "Ops[1].Then[0]", Hint: "leave it out, and apply it to " + second.Out,
-			Msg: fmt.Sprintf("no pass applies %s to a sum of partial results", second.Then[0].Do)}
-	}
-	for i, then := range first.Then {
-		at := fmt.Sprintf("Ops[0].Then[%d]", i)
-		switch {
-		case then.Elementwise() && f.then == "":
-			f.then = then.Do
-		case then.Do == schedule.AddBias && i == 0:
-			if err := f.plays("Bias", then.In[0], at+".In[0]"); err != nil {
-				return err
-			}
-		default:
-			return &schedule.FieldError{Path: at,
-				Msg:  "a product adds a bias, and then applies one function of each element",
-				Hint: "leave it out"}
-		}
-	}
-	return errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("B", first.In[1], "Ops[0].In[1]"),
-		f.plays(hidden, first.Out, "Ops[0].Out"), f.plays("B2", second.In[1], "Ops[1].In[1]"),
-		f.plays("C", second.Out, "Ops[1].Out"))
+// unapplied is the refusal of a function that no program applies there.
+func unapplied(path string, f schedule.Func, k kind) error {
+	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", f.Do, k),
+		Hint: "leave it out"}
 }
 
 // tensor is the schedule's name of the tensor of a role.

@@ -37,10 +37,20 @@ var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 
 // infer finds the row that has the schedule's placements.
 func infer(d *draft) error {
+	if d.form.kind == chains {
+		return chained(d)
+	}
+	if err := columns(d); err != nil {
+		return err
+	}
 	r, wrong := nearest(d)
-	switch {
-	case r == nil:
+	if r == nil {
 		return unknown("Ops")
+	}
+	if err := r.functions(d); err != nil {
+		return err
+	}
+	switch {
 	case len(wrong) > 0:
 		return r.refuse(d, wrong)
 	}
@@ -59,7 +69,7 @@ func nearest(d *draft) (best *rule, wrong []int) {
 		}
 		var misplaced []int
 		for j, t := range d.schedule.Tensors {
-			if r.reads(t.Name) && r.place(d.form, t) != placement(d.form, t) {
+			if r.reads(t.Name) && r.place(d.form, t) != placement(d.form, d.ownColumns(t)) {
 				misplaced = append(misplaced, j)
 			}
 		}
@@ -77,7 +87,7 @@ func (r *rule) place(f form, t schedule.Tensor) string {
 		return p
 	}
 	switch c, ok := r.places["C"]; {
-	case ok && strings.HasPrefix(t.Name, "C"):
+	case ok && (strings.HasPrefix(t.Name, "C") || t.Name == "Added"):
 		return c
 	case ok && t.Name == "Gathered":
 		return strings.Replace(c, "N]", "K]", 1)

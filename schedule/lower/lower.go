@@ -32,9 +32,15 @@ type draft struct {
 	form     form
 	program  *hostir.Program
 	comm     communication
-	chunks   int     // that the stream axis has, where they are a constant
-	with     options // of the ways
-	at       string  // the path of the way that is being lowered
+	chain    *chain                // of a schedule that is one
+	leg      map[string]legOptions // of a chain, by the tensors that travel
+	columns  map[string]bool       // roles of tensors that are spread over the ranks by the columns of a result
+	chunks   int                   // that the stream axis has, where they are a constant
+	with     options               // of the ways
+	of       string                // what travels by the way that is being lowered
+	at       string                // the path of that way
+	slotted  bool                  // streams of products that leave have been chosen
+	summed   bool                  // the functions behind a sum are applied
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or

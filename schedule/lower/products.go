@@ -8,7 +8,7 @@ func (d *draft) product(on hostir.StreamRef, c, a hostir.View, n string) hostir.
 		return hostir.Multiply(on, hostir.Matmul, c, a, hostir.Whole("B"+n))
 	}
 	var bias []hostir.View
-	if _, ok := d.schedule.Tensor("Bias" + n); ok {
+	if _, ok := d.schedule.Tensor("Bias" + n); ok && !d.comm.moves.reduces() {
 		bias = []hostir.View{hostir.Whole("Bias" + n)}
 	}
 	return hostir.Multiply(on, hostir.Linear, c, a, hostir.Whole("B"+n), bias...)

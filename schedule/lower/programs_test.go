@@ -102,10 +102,9 @@ func TestReductionsRefused(t *testing.T) {
 		name, path string
 		change     func(*schedule.Schedule)
 	}{
-		{"bias", "Tensors[3]", func(s *schedule.Schedule) {
-			s.Tensors = append(s.Tensors[:3:3],
-				schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
-			s.Ops = scheduletest.Ops("linear", s.Tensors)
+		{"a bias where products add up", "Moves[0].Way", func(s *schedule.Schedule) {
+			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
+			*s = scheduletest.By(scheduletest.Of("linear", s.Tensors...), "C", schedule.RingAccumulate{})
 		}},
 		{"parts", "Moves[0].Way", by(schedule.SlotsToAll{Parts: 2})},
 		{"a way of a gather", "Moves[0].Way", by(schedule.Broadcast{})},

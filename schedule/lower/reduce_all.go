@@ -53,7 +53,7 @@ func allReduceShift(d *draft) error {
 			Described("own rows last, straight into their slot"),
 		hostir.After(sumRef, last, copyRef),
 		hostir.Wait(sumRef, arrived, every).Member(p.part()),
-		hostir.Reduce(sumRef, hostir.Chunk(reduced, p.part()),
+		d.sum(sumRef, hostir.Chunk(reduced, p.part()), hostir.Chunk("C", p.chunk(hostir.Rank)),
 			hostir.Chunk(slots, p.chunk(hostir.Var(hostir.RankIndex))).EachRank()).
 			Described("once, in the order of ranks"),
 		hostir.Post(sumRef, summed, every).Member(p.part()),

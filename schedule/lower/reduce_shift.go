@@ -42,15 +42,16 @@ func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
 	return set, work, hostir.StreamAt(set.Name, poolIndex(d, hostir.Size))
 }
 
-// sumSlots sums the slots into C.
-func sumSlots() hostir.Node {
-	return hostir.Reduce(mainRef, hostir.Whole("C"), hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
-		Described("once, in the order of ranks")
+// sumArrived is the sum at the owner after every peer's part has arrived.
+func (d *draft) sumArrived() []hostir.Node {
+	return []hostir.Node{hostir.Wait(mainRef, arrived, every), d.sumSlots()}
 }
 
-// sumArrived is the sum at the owner after every peer's part has arrived.
-func sumArrived() []hostir.Node {
-	return []hostir.Node{hostir.Wait(mainRef, arrived, every), sumSlots()}
+// sumSlots sums the slots into C.
+func (d *draft) sumSlots() hostir.Step {
+	c := hostir.Whole("C")
+	return d.sum(mainRef, c, c, hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()).
+		Described("once, in the order of ranks")
 }
 
 // puts are the streams of the copies to owners. Each step has one, so that one copy's
@@ -78,7 +79,7 @@ func reducePut(d *draft) error {
 	exchange := append([]hostir.Node{peer, freed, multiply, hostir.After(put, work)}, moved...)
 	d.add(d.forkAndPost(set, copies)...)
 	d.add(steps(exchange...), d.ownRows(last, "last, "), join(copies, set))
-	d.add(sumArrived()...)
+	d.add(d.sumArrived()...)
 	return nil
 }
 
@@ -123,7 +124,7 @@ func reduceInSlot(d *draft) error {
 	peer, multiply := hostir.Bind("to", hostir.Ahead(step)), d.rowsOf(work, hostir.Remote(slots, to, hostir.Rank), to)
 	d.add(fork, d.ownRows(last, ""), steps(peer, hostir.Wait(work, free, to), multiply, hostir.Post(work, arrived, to)),
 		join(set))
-	d.add(sumArrived()...)
+	d.add(d.sumArrived()...)
 	return nil
 }
 
@@ -158,6 +159,6 @@ func reduceGet(d *draft) error {
 			hostir.Wait(work, read, to).Described("the buffer is free again")),
 		d.ownRows(mainRef, "last, "),
 		join(copySet, set),
-	}, sumSlots())
+	}, d.sumSlots())
 	return nil
 }

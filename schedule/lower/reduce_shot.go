@@ -22,8 +22,8 @@ func oneShot(d *draft) error {
 func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
 	return []hostir.Node{
 		hostir.Post(mainRef, ready, every).Described("peers may read " + of.Buffer),
-		hostir.Wait(mainRef, ready, every), hostir.Reduce(mainRef, hostir.Whole("C"), of.EachRank()).
-			Described(remark),
+		hostir.Wait(mainRef, ready, every),
+		d.sum(mainRef, hostir.Whole("C"), hostir.Whole("C"), of.EachRank()).Described(remark),
 		hostir.Post(mainRef, read, every),
 		hostir.Wait(mainRef, read, every),
 	}
@@ -62,8 +62,8 @@ func twoShot(d *draft) error {
 	d.add(
 		hostir.Post(mainRef, ready, every).Described("peers may read "+input),
 		hostir.Wait(mainRef, ready, every),
-		hostir.Reduce(mainRef, hostir.Whole(reduced), hostir.Remote(input, hostir.Var(hostir.RankIndex),
-			hostir.Rank).EachRank()).Described("own part, in the order of ranks"),
+		d.sum(mainRef, hostir.Whole(reduced), hostir.Chunk("C", hostir.Rank), hostir.Remote(input,
+			hostir.Var(hostir.RankIndex), hostir.Rank).EachRank()).Described("own part, in the order of ranks"),
 		hostir.Post(mainRef, summed, every))
 	from := hostir.Var("from")
 	d.add(

@@ -3,7 +3,6 @@ package lower
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ovgen/schedule"
@@ -15,6 +14,8 @@ func (r *rule) reads(tensor string) bool {
 	case r.kind != matmul && r.kind != linear:
 		return true
 	case tensor == "A" || tensor == "B" || tensor == "C":
+		return true
+	case r.moves.reduces() && (tensor == "Bias" || tensor == "Added"):
 		return true
 	}
 	return r.moves.further()
@@ -30,11 +31,7 @@ func (r *rule) unread(d *draft) error {
 		e := &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
 			Msg:  fmt.Sprintf("the %s of one product does not read %s", r.moves, d.form.tensor(t.Name)),
 			Hint: "leave it out; a second product is a schedule of its own"}
-		switch t.Name {
-		case "Bias":
-			e.Msg, e.Hint = "no pass adds a bias to a sum of partial results",
-				"leave it out, and add it to "+d.form.tensor("C")
-		case "Gathered":
+		if t.Name == "Gathered" {
 			e.Msg, e.Hint = fmt.Sprintf("the %s gathers no operand", r.moves), "leave it out"
 		}
 		errs = append(errs, e)
@@ -42,13 +39,27 @@ func (r *rule) unread(d *draft) error {
 	return errors.Join(errs...)
 }
 
+// functions refuses what programs of the row don't apply: a tensor is added behind a sum only, and a
+// matmul by the library adds no bias.
+func (r *rule) functions(d *draft) error {
+	if r.kind != linear && r.kind != matmul || r.moves.reduces() {
+		return nil
+	}
+	for i, o := range d.schedule.Ops {
+		for j, f := range o.Then {
+			if f.Do == schedule.AddTensor || r.kind == matmul {
+				return unapplied(fmt.Sprintf("Ops[%d].Then[%d]", i, j), f, r.kind)
+			}
+		}
+	}
+	return nil
+}
+
 // refuse says which placement has no communication, and what there is.
 func (r *rule) refuse(d *draft, wrong []int) error {
 	s := d.schedule
-	for _, special := range []func(*draft) error{columns, moved} {
-		if err := special(d); err != nil {
-			return err
-		}
+	if err := moved(d); err != nil {
+		return err
 	}
 	t := s.Tensors[wrong[0]]
 	a, _ := s.Tensor("A")
@@ -114,7 +125,7 @@ func known(d *draft) string {
 		var tensors []string
 		for _, name := range []string{"A", "B", "B2", "C"} {
 			t := schedule.Tensor{Name: name}
-			if len(d.form.extents(t)) > 0 && (name != "B2" || d.form.kind == layers) &&
+			if len(d.form.extents(t)) > 0 && name != "B2" &&
 				(name[0] != 'B' || d.form.kind != copied) {
 				tensors = append(tensors, name+" "+withSteps(d.schedule, r.place(d.form, t)))
 			}
@@ -131,51 +142,12 @@ func idle(d *draft) bool {
 	a, _ := s.Tensor("A")
 	b, _ := s.Tensor("B")
 	c, _ := s.Tensor("C")
-	axis, _, byB := b.Sharded()
-	columns, _, byC := c.Sharded()
+	_, _, byB := b.Sharded()
+	_, _, byC := c.Sharded()
 	if k != linear && k != matmul || spread(a) {
 		return false
 	}
-	return !byB && !byC || byB && byC && columns == 1 && axis == weightColumns(k)
-}
-
-// weightColumns is the axis of B that has the columns of C.
-func weightColumns(k kind) int {
-	if k == matmul {
-		return 1
-	}
-	return 0
-}
-
-// columns refuses a weight that is spread over its columns after an all-gather of A: of
-// such a layer every rank has its own weight, whose columns are the symbol.
-func columns(d *draft) error {
-	s, kind := d.schedule, d.form.kind
-	a, _ := s.Tensor("A")
-	rows, _, ok := a.Sharded()
-	if kind != linear && kind != matmul || ok && rows != 0 {
-		return nil
-	}
-	weight := func(t schedule.Tensor) bool {
-		axis, _, spread := t.Sharded()
-		return spread && t.Name[0] == 'B' && t.Name[:min(len(t.Name), 4)] != "Bias" && axis == weightColumns(kind)
-	}
-	if !ok || !slices.ContainsFunc(s.Tensors, weight) {
-		return nil
-	}
-	var errs []error
-	for i, t := range s.Tensors {
-		j, k, spread := t.Sharded()
-		e := d.form.extents(t)
-		if !spread || t.Name == "A" || len(e) <= j || e[j] == schedule.M || e[j] == schedule.K {
-			continue
-		}
-		errs = append(errs, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d]", i, j, k),
-			Msg: fmt.Sprintf("%s is each rank's own here, and %s its columns", d.form.tensor(t.Name),
-				t.Axes[j].Extent),
-			Hint: fmt.Sprintf("drop DIDx: %[1]s is then this rank's columns; pass %[1]s/D as %[1]s", t.Axes[j].Extent)})
-	}
-	return errors.Join(errs...)
+	return !byB && !byC || d.columns["B"]
 }
 
 // moved refuses parts that are moved on by another number of ranks than one.

@@ -53,15 +53,11 @@ func copyWith(s schedule.Schedule, f func(*schedule.Schedule)) schedule.Schedule
 }
 
 var refusalCases = []refusalCase{
-	{"column-parallel, the weight over its columns", linearOf(
-		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", shardedN),
+	{"column-parallel, and a whole bias", linearOf(
+		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{
-		"Tensors[1].Axes[0].Outer[0]: B is each rank's own here, and N its columns (drop DIDx: N is then this " +
-			"rank's columns; pass N/D as N)",
-		"Tensors[2].Axes[0].Outer[0]: Bias is each rank's own here, and N its columns (drop DIDx: N is then this " +
-			"rank's columns; pass N/D as N)",
-		"Tensors[3].Axes[1].Outer[0]: C is each rank's own here, and N its columns (drop DIDx: N is then this " +
-			"rank's columns; pass N/D as N)"}},
+		"Tensors[2].Axes[0]: Bias has all columns N, and B is spread over the ranks by them: no pass gathers columns " +
+			"(spread it as well, by schedule.DIDx(schedule.D), and gather C afterwards; or let each rank have a whole B)"}},
 	{"column-parallel, A whole", linearOf(tensor("A", wholeM, wholeK), tensor("B", shardedN, wholeK),
 		tensor("C", wholeM, shardedN)), []string{
 		"Tensors[0]: nothing travels from A [M, K] to C [M, DIDx(D), N/D]: each rank makes its result of what it " +
@@ -91,9 +87,8 @@ var refusalCases = []refusalCase{
 			"place C [Stream(D), M/D, N])"}},
 	{"logits", linearOf(tensor("A", wholeM, wholeK), tensor("B", shardedN, wholeK), tensor("C", wholeM, wholeN)),
 		[]string{
-			"Tensors[0]: no communication leads from A [M, K] to C [M, N] (there is all-gather: A [DIDx(D), M/D, K], " +
-				"B [N, K], C [Stream(D), M/D, N]; all-gather in chunks: A [4, DIDx(D), M/(4*D), K], B [N, K], C " +
-				"[Stream(4), D, M/(4*D), N]; reduce-scatter: "}},
+			"Tensors[2].Axes[1]: C has all columns N, and B is spread over the ranks by them: no pass gathers columns " +
+				"(spread it as well, "}},
 	{"a shift by two", scheduletest.Of("copy", tensor("A", shardedM, wholeN), tensor("C", shiftedM(2), wholeN)),
 		[]string{
 			"Tensors[1].Axes[0].Outer[0].Shift: a shift by 2 of C: the one that is lowered moves parts on by one " +

@@ -2,28 +2,30 @@ package lower
 
 // Kinds of communication.
 const (
-	gather       moves = "all-gather"                 // every rank needs all shards
-	gatherChunks moves = "all-gather in chunks"       // the same, in steps that cut each shard
-	reduce       moves = "reduce-scatter"             // partial results, each part's sum to its owner
-	reduceAll    moves = "all-reduce"                 // partial results, the sum to all
-	gatherBare   moves = "bare all-gather"            // without a product
-	broadcast    moves = "broadcast"                  // of rank 0's tensor
-	exchange     moves = "all-to-all"                 // part p of each rank to rank p
-	rotation     moves = "permutation"                // each shard to another rank
-	reduceBare   moves = "bare reduce-scatter"        // without a product
-	allBare      moves = "bare all-reduce"            // without a product
-	gatherSum    moves = "all-gather of a sum"        // every rank sums over all shards' rows
-	gatherReduce moves = "all-gather, reduce-scatter" // two layers
+	gather       moves = "all-gather"           // every rank needs all shards
+	gatherChunks moves = "all-gather in chunks" // the same, in steps that cut each shard
+	reduce       moves = "reduce-scatter"       // partial results, each part's sum to its owner
+	reduceAll    moves = "all-reduce"           // partial results, the sum to all
+	gatherBare   moves = "bare all-gather"      // without a product
+	broadcast    moves = "broadcast"            // of rank 0's tensor
+	exchange     moves = "all-to-all"           // part p of each rank to rank p
+	rotation     moves = "permutation"          // each shard to another rank
+	reduceBare   moves = "bare reduce-scatter"  // without a product
+	allBare      moves = "bare all-reduce"      // without a product
+	gatherSum    moves = "all-gather of a sum"  // every rank sums over all shards' rows
 	// The same of other placements, which other programs are for.
 	reduceUneven moves = "bare reduce-scatter of uneven parts"
-	batches      moves = "all-gather, reduce-scatter in batches"
-	// The two of a program of two layers.
-	gatherLayer moves = "all-gather for two layers"
-	reduceLayer moves = "reduce-scatter of two layers"
+	// Those in a chain.
+	gatherLink moves = "all-gather in a chain"
+	reduceLink moves = "reduce-scatter in a chain"
+	allLink    moves = "all-reduce in a chain"
 )
 
 // further says that the communication serves several products of one operand.
 func (m moves) further() bool { return m == gather || m == gatherChunks }
+
+// reduces says that partial results of a product meet.
+func (m moves) reduces() bool { return m == reduce || m == reduceAll }
 
 // places is where a row wants tensors.
 type places = map[string]string
@@ -61,14 +63,18 @@ var copyRules = []rule{
 	{communication{rotation, "A"}, copied, places{"A": "[DIDx(D), M/D, N]", "C": "[DIDx(D, shift 1), M/D, N]"}},
 }
 
-// layerRules: what backward passes and whole layers need.
+// links are the communications of chains, with what needs each.
+var links = []struct {
+	moves  moves
+	needed string
+}{
+	{gatherLink, "linear: an operand [DIDx(D), M/D, K], and a weight [DIDx(D), N/D, K]"},
+	{reduceLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [DIDx(D), M/D, N]"},
+	{allLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [M, N]"},
+}
+
+// layerRules: what backward passes need.
 var layerRules = []rule{
 	{communication{gatherSum, "B"}, gradient, places{"B": "[DIDx(D), M/D, K]"}},
 	{communication{gatherSum, "A"}, gradient, places{"A": "[DIDx(D), M/D, N]"}},
-	{communication{gatherReduce, "A"}, layers, places{
-		"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
-		"B2": "[N, DIDx(D), F/D]", "C": "[DIDx(D), M/D, N]"}},
-	{communication{batches, "A"}, layers, places{
-		"A": "[S, DIDx(D), M/(S*D), K]", "B": "[DIDx(D), F/D, K]", "Bias": "[DIDx(D), F/D]",
-		"B2": "[N, DIDx(D), F/D]", "C": "[Stream(S), DIDx(D), M/(S*D), N]"}},
 }

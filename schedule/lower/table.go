@@ -22,13 +22,14 @@ type Communication struct {
 func Table() []Communication {
 	var list []Communication
 	for _, r := range rules {
-		for _, l := range r.legs() {
-			i := slices.IndexFunc(list, func(c Communication) bool { return c.Name == string(l.moves) })
-			if i < 0 {
-				i, list = len(list), append(list, Communication{Name: string(l.moves), Ways: waysOf(l.moves)})
-			}
-			list[i].Needed = append(list[i].Needed, r.text())
+		i := slices.IndexFunc(list, func(c Communication) bool { return c.Name == string(r.moves) })
+		if i < 0 {
+			i, list = len(list), append(list, Communication{Name: string(r.moves), Ways: waysOf(r.moves)})
 		}
+		list[i].Needed = append(list[i].Needed, r.text())
+	}
+	for _, l := range links {
+		list = append(list, Communication{Name: string(l.moves), Needed: []string{l.needed}, Ways: waysOf(l.moves)})
 	}
 	return list
 }
@@ -66,11 +67,11 @@ type Moved struct {
 // Read lists the ways that a lowered program was made by.
 func Read(p *hostir.Program) []Moved {
 	d := &draft{schedule: p.Schedule, original: p.Schedule}
-	if recognise(d) != nil || infer(d) != nil || len(p.Schedule.Moves) != len(d.comm.legs()) {
+	if recognise(d) != nil || infer(d) != nil || len(p.Schedule.Moves) != len(d.legs()) {
 		return nil // written by hand
 	}
 	var list []Moved
-	for i, l := range d.comm.legs() {
+	for i, l := range d.legs() {
 		m := p.Schedule.Moves[i]
 		if _, err := d.lowering(l, m.Way); err != nil {
 			return nil

@@ -8,7 +8,7 @@ var gets = []lowering{
 	get(rotation, permuteCopy),
 	get(broadcast, broadcastCopy),
 	get(gatherSum, gradientShift),
-	get(gatherLayer, func(*draft) error { return nil }), // the second layer's way writes the program
+	get(gatherLink, linked),
 }
 
 // get copies by a writer.

@@ -10,6 +10,8 @@ var shots = []lowering{
 	shotOf(reduce, scatterOneShot),
 	inPlace(shotOf(reduceBare, scatterShot)),
 	shotOf(reduceUneven, scatterShot),
+	shotOf(reduceLink, linkedShot),
+	shotOf(allLink, linkedShot),
 }
 
 func shotOf(m moves, write func(*draft) error) lowering {

@@ -1,6 +1,12 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+)
 
 var slotted = []lowering{
 	by(reduce, func(d *draft, w schedule.Slots) error {
@@ -17,13 +23,15 @@ var slotted = []lowering{
 		}
 		return allReduceShift(d)
 	}),
-	by(reduceLayer, func(d *draft, w schedule.LayerSlots) error {
-		d.with.leaving = carried(w.By, schedule.CopyEngine)
-		if err := d.prioritize(w.Streams, w.Equal); err != nil {
-			return err
-		}
-		return mlp(d)
-	}),
+	linkedSlots(reduceLink),
+	linkedSlots(allLink),
+}
+
+func linkedSlots(m moves) lowering {
+	return by(m, func(d *draft, w schedule.LayerSlots) error {
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		return errors.Join(d.prioritize(w.Streams, w.Equal), linked(d))
+	})
 }
 
 // prioritize sets the streams of products whose results travel, and whether their priorities
@@ -32,9 +40,24 @@ func (d *draft) prioritize(streams int, equal bool) error {
 	switch {
 	case equal && streams > 0:
 		return d.refusal("Equal", "leave it out, or Streams", "streams that steps take in turn have one priority")
-	case equal && d.comm.moves == batches:
+	case equal && d.chain != nil && d.chunks > 0:
 		return d.refusal("Equal", "leave it out", "the products of batches have one priority")
 	}
-	d.with.compute, d.with.falling = streams, !equal && streams == 0 && d.comm.moves != batches
+	before := d.with
+	d.with.compute, d.with.falling = streams, !equal && streams == 0 && (d.chain == nil || d.chunks == 0)
+	if d.slotted && (before.compute != streams || before.falling != d.with.falling) {
+		if d.original.Way(d.of) == nil { // another one was written
+			d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool {
+				_, slots := m.Way.(schedule.LayerSlots)
+				return slots
+			}))
+		}
+		field := "Streams"
+		if before.compute == streams {
+			field = "Equal"
+		}
+		return d.refusal(field, "write the same for each of its sums", "all stages of a chain have the same streams")
+	}
+	d.slotted = true
 	return nil
 }

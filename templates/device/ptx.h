@@ -5,6 +5,12 @@ typedef unsigned long long u64;
 
 #ifndef OVGEN_HOST
 
+// SHARED declares memory of the block.
+#define SHARED(type, name, count) __shared__ type name[count]
+
+DEVICE float exponential(float x) { return expf(x); }
+DEVICE float square_root(float x) { return sqrtf(x); }
+
 DEVICE unsigned load_acquire(const unsigned *word)
 {
   unsigned value;
@@ -35,6 +41,8 @@ DEVICE unsigned increment(unsigned *word, unsigned last)
 // Threads are those that share a piece of work: the first item of this one, and from one to its next.
 struct Threads { u64 first, stride; };
 
-DEVICE struct Threads all_threads() { return {(u64)blockIdx.x * blockDim.x + threadIdx.x, (u64)gridDim.x * blockDim.x}; }
+DEVICE struct Threads all_threads() {
+  return {(u64)blockIdx.x * blockDim.x + threadIdx.x, (u64)gridDim.x * blockDim.x};
+}
 
 DEVICE struct Threads threads_of_block() { return {threadIdx.x, blockDim.x}; }

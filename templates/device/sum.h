@@ -32,11 +32,32 @@ DEVICE uint4 rounded(const float *x)
   return v;
 }
 
-// sum is a thread's part in a sum of n terms, from a number of bytes into dst and each of them on: by
-// units of 16 bytes where dst and all terms are aligned alike, and what lies before the first and
-// after the last one by one.
+// no_row and each_row add to n elements from one on what is added behind the terms: nothing, or the
+// elements of a row that lies under each row.
+struct no_row {
+  __device__ __forceinline__ void add(float *, u64, unsigned) const {}
+};
+
 template <typename E>
-DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 count, struct Threads thread)
+struct each_row {
+  const char *row;
+  u64 columns;
+
+  __device__ __forceinline__ void add(float *x, u64 first, unsigned n) const
+  {
+    u64 column = first % columns;
+    for (unsigned i = 0; i < n; i++) {
+      x[i] += E::widen(((const typename E::bits *)row)[column]);
+      column = column + 1 == columns ? 0 : column + 1;
+    }
+  }
+};
+
+// sum is a thread's part in a sum of n terms and of a row, from a number of bytes into dst and each of
+// the terms on: by units of 16 bytes where dst and all terms are aligned alike, and what lies before
+// the first and after the last one by one.
+template <typename E, typename Row = no_row>
+DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 count, struct Threads thread, Row row = Row())
 {
   typedef typename E::bits bits;
   const u64 stride = thread.stride;
@@ -77,6 +98,7 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 c
     }
     for (unsigned u = 0; u < at_once; u++) {
       if (i + u * stride < units) {
+        row.add(x[u], (start + (i + u * stride) * 16) / sizeof(bits), 16 / sizeof(bits));
         *(uint4 *)(dst + start + (i + u * stride) * 16) = rounded<E>(x[u]);
       }
     }
@@ -88,6 +110,7 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 c
     for (unsigned t = 1; t < n; t++) {
       x += E::widen(((const bits *)terms[t])[at]);
     }
+    row.add(&x, at, 1);
     ((bits *)dst)[at] = (bits)E::narrow(x);
   }
 }

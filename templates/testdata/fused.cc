@@ -16,6 +16,29 @@ static std::string of(const char *kernel, unsigned type)
 
 static void number_of_terms(struct reduce &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce2 &, unsigned) {}
+static void number_of_terms(struct reduce3 &p, unsigned n) { p.n = n; }
+static void number_of_terms(struct reduce4 &p, unsigned n) { p.n = n; }
+
+// A row of five elements that a kernel adds to each row, or none; whatever is added to -0 stays as it is.
+enum { columns = 5 };
+template <typename Params>
+static void give_row(Params &, unsigned char *)
+{
+}
+static void give_row(struct reduce3 &p, unsigned char *row)
+{
+  p.row = (const char *)row;
+  p.columns = columns;
+}
+template <typename Params>
+static float of_row(const Params &, unsigned, size_t)
+{
+  return -0.0f;
+}
+static float of_row(const struct reduce3 &p, unsigned type, size_t i)
+{
+  return (float)value(type, get(type, (unsigned char *)p.row, i % columns));
+}
 
 // Terms at every alignment, counts around a unit and a round of all threads, dst apart
 // from the terms or one of them.
@@ -34,6 +57,15 @@ static void sums(const char *kernel, unsigned type, unsigned terms, size_t shift
       want[i] = t == 0 ? value(type, bits) : (float)((float)want[i] + (float)value(type, bits));
     }
     p.terms[t] = (const char *)&memory[t][at];
+  }
+  std::vector<unsigned char> row(columns * size);
+  for (size_t i = 0; i < columns; i++) {
+    const unsigned bits = number(type, 104729 + i);
+    memcpy(&row[i * size], &bits, size);
+  }
+  give_row(p, row.data());
+  for (size_t i = 0; i < count; i++) {
+    want[i] = (float)((float)want[i] + of_row(p, type, i));
   }
   unsigned char *dst = in_place == 1 ? (unsigned char *)p.terms[terms / 2] : &memory[terms][shift % 8 * size];
   p.dst = (char *)dst;
@@ -223,6 +255,10 @@ int main()
             sums<struct reduce>("reduce", type, terms, shift, count, in_place);
           }
           sums<struct reduce2>("reduce2", type, 2, shift, count, in_place);
+          for (unsigned terms : {1u, 2u, 9u}) {
+            sums<struct reduce3>("reduce3", type, terms, shift, count, in_place);
+            sums<struct reduce4>("reduce4", type, terms, shift, count, in_place);
+          }
         }
       }
     }
@@ -286,7 +322,8 @@ int main()
     both(p.post_post, w.post_post);
     both(p.post_wait, w.post_wait);
   }, from.size());
-  apart("get2", {1, false, false, false}, copied((struct get2){}), [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, from.size());
+  apart("get2", {1, false, false, false}, copied((struct get2){}),
+        [](auto &p, Words &w) { p.pre_wait = &w.pre_wait[0]; }, from.size());
 
   std::fill(a, a + 1000, 1.0f);
   std::fill(b, b + 1000, 2.0f);

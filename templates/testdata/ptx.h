@@ -209,6 +209,7 @@ static unsigned modify(unsigned *word, Order order, Scope s, Next next)
 
 #define __global__ static
 #define __device__
+#define __shared__ static
 #define __forceinline__ inline __attribute__((always_inline, unused))
 #define __grid_constant__
 #define __syncthreads() (delay(), team->sync())

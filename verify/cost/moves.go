@@ -7,7 +7,7 @@ func (st *stream) carry(o ops.Op, done func()) {
 	switch o.Kind {
 	case ops.Signal:
 		st.signal(o.Words, done)
-	case ops.Copy, ops.Sum:
+	case ops.Copy, ops.Sum, ops.Apply:
 		st.move(o, done)
 	default:
 		done()

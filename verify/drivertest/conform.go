@@ -28,6 +28,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"events", events},
 		{"capture", capture},
 		{"external events under capture", external},
+		{"edges under capture", edges},
 		{"products", products},
 		{"forms of a product", forms},
 		{"bias may change", biasChanges},

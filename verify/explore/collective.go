@@ -52,7 +52,8 @@ func (m *machine) meet() {
 	for which, x := range m.meetings {
 		first := m.steps[x.begins[0]].op
 		if len(x.begins) != len(m.Ranks) {
-			m.report(Agreed, "%d of %d ranks have collective %d of a run: %s", len(x.begins), len(m.Ranks), which.n+1, first)
+			m.report(Agreed, "%d of %d ranks have collective %d of a run: %s",
+				len(x.begins), len(m.Ranks), which.n+1, first)
 		}
 		for i, e := range x.ends {
 			end := m.steps[e]

@@ -156,22 +156,56 @@ func (x *search) compute(s *state, st *step) []Number {
 		return x.added(operands, size)
 	case ops.Product:
 		return x.multiplied(st.op, operands, size)
+	case ops.Apply:
+		return functionOf(st.op.Form, operands, size)
 	}
 	return nil
 }
 
-// added is the sum of lists of equal size.
+// added is the sum of lists of equal size, the last of which may be one row of so many.
 func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
-	for _, list := range operands {
-		if len(list) != size {
+	for n, list := range operands {
+		row := n > 0 && n == len(operands)-1 && len(list) > 0 && size%len(list) == 0
+		if len(list) != size && !row {
 			return nil
 		}
-		for i, e := range list {
-			sum[i] = add(sum[i], e, x.Ordered)
+		for i := range sum {
+			sum[i] = add(sum[i], list[i%len(list)], x.Ordered)
 		}
 	}
 	return sum
+}
+
+// functionOf is a function of the first operand: of each element and those of the others at its place, or, where the
+// last is one row, of rows.
+func functionOf(function string, operands [][]Number, size int) []Number {
+	row := 0
+	for n, list := range operands {
+		if n > 0 && n == len(operands)-1 && len(list) < size && len(list) > 0 && size%len(list) == 0 {
+			row = len(list)
+		} else if len(list) != size {
+			return nil
+		}
+	}
+	made := make([]Number, size)
+	for i := range made {
+		of := []uint64{hashed(function)}
+		if row > 0 {
+			for _, e := range operands[0][i/row*row:][:row] {
+				of = append(of, uint64(e))
+			}
+		}
+		for n, list := range operands {
+			at := i
+			if n > 0 && row > 0 && n == len(operands)-1 {
+				at = i % row
+			}
+			of = append(of, uint64(list[at]))
+		}
+		made[i] = mixed(of...)
+	}
+	return made
 }
 
 // multiplied is a product of the first two operands, plus the others: a bias for each row,

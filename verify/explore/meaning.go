@@ -149,13 +149,65 @@ func (m *meaning) element(run int, name string, index []int64) Number {
 		values[l] = index[i]
 	}
 	sum := m.total(run, s, s.summed(), values)
+	if m.partial(s) {
+		return m.behind(run, op, index, sum)
+	}
 	for _, f := range op.Then {
 		switch {
 		case f.Do == schedule.AddBias:
 			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
-		case len(f.In) == 0:
+		case f.Do == schedule.ApplyGELU || f.Do == schedule.ApplyReLU: // functions that products apply
 			sum = applied(string(f.Do), sum)
+		case f.Do == schedule.ApplySiLU:
+			sum = mixed(hashed(string(f.Do)), uint64(sum))
+		case f.Do == schedule.ApplySwiGLU:
+			sum = mixed(hashed(string(f.Do)), uint64(sum), uint64(m.element(run, f.In[0], index)))
+		case f.Do == schedule.ApplyRMSNorm && len(op.Then) == 1 && len(op.In) == 1:
+			sum = m.normed(run, op, index)
 		default: // a number that no program makes
+			sum = applied("unknown "+f.String(), sum)
+		}
+	}
+	return sum
+}
+
+// normed is an element of a tensor whose rows an operation norms.
+func (m *meaning) normed(run int, op schedule.Op, index []int64) Number {
+	last := len(index) - 1
+	of := []uint64{hashed(string(schedule.ApplyRMSNorm))}
+	at := slices.Clone(index)
+	for i := range m.sizes(op.Out)[last] {
+		at[last] = i
+		of = append(of, uint64(m.element(run, op.In[0], at)))
+	}
+	x, weight := m.element(run, op.In[0], index), m.element(run, op.Then[0].In[0], index[last:])
+	return mixed(append(of, uint64(x), uint64(weight))...)
+}
+
+// partial reports whether the ranks have partial results of an operation.
+func (m *meaning) partial(s spelling) bool {
+	return slices.ContainsFunc(s.summed(), func(l rune) bool {
+		_, _, spread := m.spread(s, l)
+		return spread
+	})
+}
+
+// behind is an element of a sum of partial results with what functions add to it: first the
+// elements of tensors, and then those of rows.
+func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Number {
+	for _, do := range []schedule.FuncKind{schedule.AddTensor, schedule.AddBias} {
+		for _, f := range op.Then {
+			at := index
+			if do == schedule.AddBias {
+				at = index[len(index)-1:]
+			}
+			if f.Do == do {
+				sum = add(sum, m.element(run, f.In[0], at), ordered(m.schedule))
+			}
+		}
+	}
+	for _, f := range op.Then {
+		if f.Do != schedule.AddTensor && f.Do != schedule.AddBias { // a number that no program makes
 			sum = applied("unknown "+f.String(), sum)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 func TestNoPanic(t *testing.T) {
 	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV,
 		"ReduceScatterV":          catalog.ReduceScatterV,
-		"LinearReduceScatterRing": catalog.LinearReduceScatterRing, "AllReduceOneShot": catalog.AllReduceOneShot} {
+		"LinearReduceScatterRing": catalog.LinearReduceScatterRing, "AllReduceOneShot": catalog.AllReduceOneShot,
+		"LinearReduceScatterNCCL": catalog.LinearReduceScatterNCCL} {
 		p, err := lower.Lower(name, s)
 		if err != nil {
 			t.Fatal(err)

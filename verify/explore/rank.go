@@ -250,11 +250,11 @@ func (b *rankBuilder) access(o *ops.Op) {
 }
 
 // spoils reports whether an operation writes memory that it reads, except the result that a
-// product adds to, and a term of a sum that is its result: there the tile or thread that
+// product adds to, and a term of a sum or an operand of a function that is its result: there the tile or thread that
 // writes an element is the one that reads it.
 func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 	operands := s.operands
-	if o.Kind == ops.Sum {
+	if o.Kind == ops.Sum || o.Kind == ops.Apply {
 		operands = slices.DeleteFunc(slices.Clone(operands), func(term []int32) bool {
 			return len(s.results) > 0 && slices.Equal(term, s.results[0])
 		})

@@ -27,7 +27,7 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		odd.K, odd.N, odd.N2, odd.N3, granule = 67, 35, 9, 11, 1
 	}
 	list := []Shape{{M: 16 * ranks, K: 64, N: 48}, odd}
-	if onGPU {
+	if onGPU && !p.hostOnly() {
 		list = append(list, Shape{M: 500 * ranks, K: 4096, N: 3584})
 	}
 	for i, s := range list {
@@ -39,6 +39,13 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		list[i] = p.widened(s, ranks, granule)
 	}
 	return list
+}
+
+// hostOnly reports whether the program applies functions that only the host makes apart from it, which takes it long at
+// large shapes.
+func (p *Program) hostOnly() bool {
+	x, err := p.Problem(Shape{M: 1 << 10, K: 1 << 10, N: 1 << 10, Type: driver.FP32}, 1)
+	return err == nil && x.HostOnly()
 }
 
 // PlainShape has so many rows a rank in each extent, and as much more as the placements and

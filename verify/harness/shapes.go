@@ -87,8 +87,8 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	if !p.Measures(schedule.N3) {
 		narrow = s.N
 	}
-	set(schedule.N2, narrow)
-	set(schedule.N3, narrow)
+	set(schedule.N2, multiple(narrow, p.divisor(schedule.N2, ranks)))
+	set(schedule.N3, multiple(narrow, p.divisor(schedule.N3, ranks)))
 	set(schedule.F, 0)
 	set(schedule.P, slices.Max(counts(s.M, ranks, s.M)))
 	return s

@@ -80,9 +80,15 @@ func verdict(out []byte, passed bool) (Class, string) {
 		if strings.Contains(text, "compile: ") {
 			break
 		}
-		if _, after, ok := strings.Cut(text, sign); ok {
-			line, _, _ := strings.Cut(sign+after, "\n")
-			return Caught, strings.TrimSpace(line)
+		_, after, ok := strings.Cut(text, sign)
+		switch lines := strings.SplitN(sign+after, "\n", 3); {
+		case !ok:
+		case sign != "run: ":
+			return Caught, strings.TrimSpace(lines[0])
+		case strings.Contains(lines[0], "signal: killed"): // by the machine, not by what the kernels do
+			return "", ""
+		default: // the exit status, then what the kernels print of themselves
+			return Caught, strings.Join(strings.Fields(strings.Join(lines[:min(len(lines), 2)], " ")), " ")
 		}
 	}
 	return "", ""

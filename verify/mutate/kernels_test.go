@@ -3,6 +3,7 @@ package mutate_test
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,16 +47,16 @@ func TestJudgeKernel(t *testing.T) {
 		if c.want == mutate.Safe && os.Getenv("OVGEN_SOAK") == "" {
 			continue
 		}
-		for _, m := range mutate.Kernels {
-			if m.Name() != c.name {
-				continue
-			}
-			got, why, err := mutate.JudgeKernel(t.Context(), templates, m)
-			if err != nil {
-				t.Error(err)
-			} else if got != c.want || !strings.Contains(why, c.why) {
-				t.Errorf("%s is %s: %s; want %s: %s", c.name, got, why, c.want, c.why)
-			}
+		i := slices.IndexFunc(mutate.Kernels, func(m mutate.KernelMutant) bool { return m.Name() == c.name })
+		if i < 0 {
+			t.Errorf("there is no mutant %q", c.name)
+			continue
+		}
+		got, why, err := mutate.JudgeKernel(t.Context(), templates, mutate.Kernels[i])
+		if err != nil {
+			t.Error(err)
+		} else if got != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("%s is %s: %s; want %s: %s", c.name, got, why, c.want, c.why)
 		}
 	}
 	broken := mutate.KernelMutant{File: "post.cu.tmpl", Text: "no C++",

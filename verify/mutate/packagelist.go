@@ -48,7 +48,7 @@ var Packages = []PackageMutant{
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
 		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{
-		{"uint64(bytes/element.Size())", "uint64(bytes/element.Size()-min(bytes>>20, 1))"}}},
+		{"uint64(bytes/unit)", "uint64(bytes/unit-min(bytes>>20, 1))"}}},
 	{Package: "alltoallv", File: "program.go", Text: "parts of no rows copied whole", Edits: []Edit{
 		{"p.a.PeerPart(from, r), p.c.Size(from))", "p.a.PeerPart(from, r), max(p.c.Size(from), 4))"}}},
 

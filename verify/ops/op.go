@@ -29,7 +29,8 @@ type Op struct {
 	// number in other launches post and await. Two uses of the same bytes have the same parts.
 	ByBlocks bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
-	// follows: linear gelu. Of a Collective: which one, as package hostir names it.
+	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
+	// function.
 	Form string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
@@ -43,6 +44,11 @@ type Op struct {
 // Kind of an operation.
 type Kind uint8
 
+// Works says that operations of the kind read and write memory.
+func (k Kind) Works() bool {
+	return k == Copy || k == Product || k == Sum || k == Apply || k == Collective
+}
+
 // Kinds of operations.
 const (
 	After     Kind = iota // main waits for the group's last run
@@ -51,7 +57,8 @@ const (
 	Signal                // waits and writes of words, in order
 	Copy
 	Product // a matrix product
-	Sum     // the sum of its operands, in their order
+	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
+	Apply   // a function of the first operand, of its elements or rows, with the others
 	// Collective is work of all ranks together, by one communicator: the n-th of a rank's list
 	// meets the n-th of every other. It reads and writes memory of its own rank.
 	Collective
@@ -60,7 +67,7 @@ const (
 
 // String is the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "collective", "done"}
+	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "collective", "done"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", k)
 	}

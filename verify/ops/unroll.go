@@ -148,6 +148,8 @@ func (u *unroller) enqueue(n hostir.Step) {
 		u.sum(at, n)
 	case hostir.Product:
 		u.product(at, n)
+	case hostir.Apply:
+		u.apply(at, n)
 	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
 		u.collective(at, n)
 	default:
@@ -228,6 +230,18 @@ func (u *unroller) sum(op Op, n hostir.Step) {
 			at, bytes := u.view(t)
 			op.use(Use{At: at, Bytes: bytes})
 		})
+	}
+	at, bytes := u.view(n.Writes[0])
+	op.use(Use{Write: true, At: at, Bytes: bytes})
+	u.add(op)
+}
+
+// apply adds a function: its operands, and then its result.
+func (u *unroller) apply(op Op, n hostir.Step) {
+	op.Kind, op.Form = Apply, n.Func
+	for _, v := range n.Reads {
+		at, bytes := u.view(v)
+		op.use(Use{At: at, Bytes: bytes})
 	}
 	at, bytes := u.view(n.Writes[0])
 	op.use(Use{Write: true, At: at, Bytes: bytes})

@@ -79,8 +79,9 @@ func (p *proof) agreement() *Counterexample {
 			if len(first) > len(mine) {
 				longer, at = 0, first
 			}
-			return p.against(Agreement, p.find(longer, at[n]), -1, fmt.Sprintf("rank 0 has %d collectives in a run, rank %d "+
-				"has %d", len(first), r, len(mine)), "let no branch that depends on the rank hold one")
+			return p.against(Agreement, p.find(longer, at[n]), -1,
+				fmt.Sprintf("rank 0 has %d collectives in a run, rank %d has %d", len(first), r, len(mine)),
+				"let no branch that depends on the rank hold one")
 		}
 		for k, i := range mine {
 			a, b := p.lists[0][first[k]], list[i]
@@ -88,8 +89,10 @@ func (p *proof) agreement() *Counterexample {
 				return p.against(Agreement, p.find(r, i), -1, wrong, "give each rank's part one size")
 			}
 			if a.Form != b.Form || volumes(a) != volumes(b) {
-				c := p.against(Agreement, p.find(0, first[k]), p.find(r, i), fmt.Sprintf("collective %d of a run is %s here, and %s "+
-					"on rank %d", k+1, signature(a), signature(b), r), "enqueue the same on all ranks, in one order")
+				c := p.against(Agreement, p.find(0, first[k]), p.find(r, i),
+					fmt.Sprintf("collective %d of a run is %s here, and %s on rank %d", k+1,
+						signature(a), signature(b), r),
+					"enqueue the same on all ranks, in one order")
 				c.ToFirst, c.ToSecond, c.Missing = nil, nil, ""
 				return c
 			}
@@ -257,7 +260,8 @@ func (s *symbols) get(n int32) *Counterexample {
 			var list []expr
 			for _, m := range terms {
 				if !slices.Equal(m.sizes, made.sizes) {
-					return s.wrong(n, fmt.Sprintf("chunks of %v bytes can't be added to chunks of %v", m.sizes, made.sizes))
+					return s.wrong(n,
+						fmt.Sprintf("chunks of %v bytes can't be added to chunks of %v", m.sizes, made.sizes))
 				}
 				list = append(list, m.exprs[i])
 			}

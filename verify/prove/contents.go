@@ -81,7 +81,7 @@ func (s *symbols) overwrite(n int32) {
 		for c := range s.cells[x.rank][i] {
 			v := cell{by: n}
 			if from, to := b.chunk(int(x.rank), c); b.input(int(x.rank), from, to) {
-				v.expr = s.input(int32(i), x.rank, x.run, int32(c))
+				v.expr = s.want.given(int32(i), x.rank, x.run, int32(c))
 			}
 			s.cells[x.rank][i][c] = v
 		}
@@ -91,7 +91,7 @@ func (s *symbols) overwrite(n int32) {
 // operate carries out an operation on expressions.
 func (s *symbols) operate(n int32) *Counterexample {
 	o := s.operation(n)
-	if o.Kind != ops.Copy && o.Kind != ops.Sum && o.Kind != ops.Product {
+	if !o.Kind.Works() || o.Kind == ops.Collective {
 		return nil
 	}
 	if len(o.Uses) == 0 && o.Kind != ops.Product { // a kernel's work on a part of no bytes
@@ -121,6 +121,8 @@ func (s *symbols) operate(n int32) *Counterexample {
 	switch o.Kind {
 	case ops.Product:
 		made, c = s.multiply(n, o, reads, to)
+	case ops.Apply:
+		made, c = s.apply(n, o, reads, to)
 	default:
 		made, c = s.sumUp(n, o, reads, to)
 	}
@@ -171,6 +173,13 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 	if o.Kind == ops.Copy && len(reads) != 1 {
 		return nil, s.wrong(n, "a copy is of one range")
 	}
+	row, c := stale, (*Counterexample)(nil)
+	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && reads[last].Bytes < to.Bytes {
+		if row, c = s.rowToAll(n, reads[last], to); c != nil {
+			return nil, c
+		}
+		reads = reads[:last]
+	}
 	for _, a := range reads {
 		if !slices.Equal(a.sizes, to.sizes) {
 			return nil, s.wrong(n, fmt.Sprintf("chunks of %v bytes can't be copied to chunks of %v", a.sizes, to.sizes))
@@ -185,9 +194,54 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 			}
 			terms = append(terms, a.list[i].expr)
 		}
+		if row != stale {
+			terms = append(terms, row)
+		}
 		made[i] = s.sum(terms)
 	}
 	return made, nil
+}
+
+// apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
+func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	made := make([]expr, len(to.list))
+	for i := range to.list {
+		var args []expr
+		for _, a := range reads {
+			row := a != reads[0] && a.Bytes < to.Bytes
+			if !row && !slices.Equal(a.sizes, to.sizes) {
+				return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v", a.sizes, to.sizes))
+			}
+			x := stale
+			if row {
+				var c *Counterexample
+				if x, c = s.rowToAll(n, a, to); c != nil {
+					return nil, c
+				}
+			} else if x = a.list[i].expr; x == stale {
+				return nil, s.misread(n, a, i)
+			}
+			args = append(args, x)
+		}
+		made[i] = s.applied(o.Form, args)
+	}
+	return made, nil
+}
+
+// rowToAll is a row that a sum adds to each row of its result, or a function takes for each, of which
+// each chunk must be whole rows.
+func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
+	for i, c := range a.list {
+		if c.expr == stale {
+			return stale, s.misread(n, a, i)
+		}
+	}
+	for _, size := range to.sizes {
+		if a.Bytes == 0 || size%a.Bytes != 0 {
+			return stale, s.wrong(n, fmt.Sprintf("a row of %d bytes can't be added to each row of a chunk of %d", a.Bytes, size))
+		}
+	}
+	return s.row(s.tuple(a.exprs())), nil
 }
 
 // multiply is a product of A's chunks: one of C for each, or for a gradient one of all.

@@ -29,6 +29,7 @@ type expectation struct {
 	boxes   map[string][][]box      // of each rank's chunks, empty ones left out as zero
 	exact   map[string]map[box]held // of tensors that are spread
 	found   map[request]held
+	same    map[int32]bool // buffers that the callers of all ranks fill alike
 }
 
 // held are chunks of one rank.
@@ -47,7 +48,7 @@ type request struct {
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
 		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
-		found: map[request]held{}}
+		found: map[request]held{}, same: map[int32]bool{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
 		x.tensors[t.Name] = p
@@ -59,7 +60,34 @@ func (s *symbols) expect() (*expectation, error) {
 			return nil, err
 		}
 	}
+	x.alike()
 	return x, nil
+}
+
+// given is a chunk of an input. Those that all ranks have alike are one.
+func (x *expectation) given(buffer, rank, run, chunk int32) expr {
+	if x.same[buffer] {
+		rank = 0
+	}
+	return x.input(buffer, rank, run, chunk)
+}
+
+// alike finds the inputs that must be the same on all ranks: what is whole and is an operand of functions of what
+// other ranks read, or of sums that every rank gets, since the rank that makes an element takes its own.
+func (x *expectation) alike() {
+	for _, o := range x.Schedule.Ops {
+		goesOn := slices.ContainsFunc(x.Schedule.Ops, func(p schedule.Op) bool { return slices.Contains(p.In, o.Out) })
+		if !goesOn && (x.tensors[o.Out].sharded() || !x.Schedule.Partial(o)) {
+			continue
+		}
+		for _, f := range o.Then {
+			for _, name := range f.In {
+				if p, ok := x.tensors[name]; ok && !p.sharded() {
+					x.same[x.buffer(name)] = true
+				}
+			}
+		}
+	}
 }
 
 // cut lists the boxes of the tensor that its chunks are: chunks of its own buffer, or of
@@ -134,33 +162,125 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	switch {
 	case len(summed) > 1:
 		return stale, fmt.Errorf("no rule for a sum over %d axes", len(summed))
-	case len(op.In) == 1 && len(op.Then) > 0 || len(op.In) > 2:
+	case len(op.In) == 1 && len(summed) > 0 && len(op.Then) > 0 || len(op.In) > 2:
 		return stale, fmt.Errorf("no rule for %s", op)
 	case len(summed) == 0 && len(op.In) == 1:
-		return x.operandOf(op, in, 0, rank, bound)
+		copied, err := x.operandOf(op, in, 0, rank, bound)
+		if err != nil {
+			return stale, err
+		}
+		return x.functions(op, op.Then, copied, out, rank, bound)
 	case len(summed) == 0:
 		return stale, fmt.Errorf("no rule for a product without a sum, as %q", op.Index)
 	}
-	parts, err := x.parts(op, in, summed[0], rank)
+	parts, partial, err := x.parts(op, in, summed[0], rank)
 	if err != nil {
 		return stale, err
 	}
 	var list []expr
 	for _, p := range parts {
 		bound[summed[0]] = p.interval
-		term, err := x.term(op, in, p.rank, bound, p.rank == rank, len(parts) == 1)
+		term, err := x.term(op, in, p.rank, bound, !partial)
 		if err != nil {
 			return stale, err
 		}
 		list = append(list, term)
 	}
-	return x.sum(list), nil
+	if partial {
+		behind, err := x.behind(op, out, rank, bound)
+		if err != nil {
+			return stale, err
+		}
+		return x.sum(append(list, behind...)), nil
+	}
+	return x.functions(op, op.Then[ofProduct(op):], x.sum(list), out, rank, bound)
 }
 
-// term is the product of the operands for one part of the summed axis, or the one operand.
-// The functions apply to the whole sum, except a bias, which one rank adds.
-func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, own,
-	whole bool) (expr, error) {
+// ofProduct is how many of the functions belong to the product: a bias, and then one that the library of products
+// applies to each element.
+func ofProduct(op schedule.Op) int {
+	n := 0
+	if n < len(op.Then) && op.Then[n].Do == schedule.AddBias {
+		n++
+	}
+	if n < len(op.Then) && (op.Then[n].Do == schedule.ApplyGELU || op.Then[n].Do == schedule.ApplyReLU) {
+		n++
+	}
+	return n
+}
+
+// functions are functions of a chunk, one after the other: of its elements and those of tensors, or of its rows.
+func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
+	bound map[rune]interval) (expr, error) {
+	for _, f := range list {
+		args := []expr{made}
+		switch f.Do {
+		case schedule.ApplySiLU:
+		case schedule.ApplySwiGLU:
+			part, err := x.boxOf(out, bound)
+			if err != nil {
+				return stale, err
+			}
+			up, err := x.chunk(f.In[0], rank, part)
+			if err != nil {
+				return stale, err
+			}
+			args = append(args, up)
+		case schedule.ApplyRMSNorm:
+			weight, err := x.operand(f.In[0], rank, box{bound[out[len(out)-1]]})
+			if err != nil {
+				return stale, err
+			}
+			if bound[out[0]].len() > 1 {
+				weight = x.row(weight)
+			}
+			args = append(args, weight)
+		default:
+			return stale, fmt.Errorf("no rule for %s of %s", f, op)
+		}
+		made = x.applied(string(f.Do), args)
+	}
+	return made, nil
+}
+
+// behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
+func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
+	var rows []expr
+	for _, f := range op.Then {
+		if len(f.In) != 1 || f.Do != schedule.AddBias && f.Do != schedule.AddTensor {
+			return nil, fmt.Errorf("no rule for %s behind a sum", f)
+		}
+		axes := out
+		if f.Do == schedule.AddBias {
+			axes = out[len(out)-1:]
+		}
+		part, err := x.boxOf(axes, bound)
+		if err != nil {
+			return nil, err
+		}
+		if f.Do == schedule.AddTensor {
+			added, err := x.chunk(f.In[0], rank, part)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, added)
+			continue
+		}
+		added, err := x.operand(f.In[0], rank, part)
+		if err != nil {
+			return nil, err
+		}
+		if bound[out[0]].len() > 1 {
+			added = x.row(added)
+		}
+		rows = append(rows, added)
+	}
+	return append(list, rows...), nil
+}
+
+// term is the product of the operands for one part of the summed axis, or the one operand. The
+// functions apply to it where it is the whole sum.
+func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
 	if err != nil || len(op.In) == 1 {
 		return a, err
@@ -174,16 +294,18 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 		return stale, err
 	}
 	form, bias := forms[op.Index], stale
-	for _, f := range op.Then {
+	then := op.Then[:ofProduct(op)]
+	if !whole {
+		then = nil
+	}
+	for _, f := range then {
 		switch {
 		case f.Do == schedule.AddBias && form == "linear":
-			if own {
-				row := in[1][0] // of a linear, the columns of the result
-				if bias, err = x.operand(f.In[0], rank, box{bound[row]}); err != nil {
-					return stale, err
-				}
+			row := in[1][0] // of a linear, the columns of the result
+			if bias, err = x.operand(f.In[0], rank, box{bound[row]}); err != nil {
+				return stale, err
 			}
-		case len(f.In) == 0 && form == "linear" && whole: // of each element; no two are the same
+		case len(f.In) == 0 && form == "linear": // of each element; no two are the same
 			form += " " + string(f.Do)
 		default:
 			return stale, fmt.Errorf("no rule for %s", op)
@@ -198,15 +320,11 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 // forms are the known products, by the axes they contract.
 var forms = map[string]string{"mk,nk->mn": "linear", "mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
 
-// operandOf is the chunk of operand i at the bound letters, or the result of the operation
-// that makes it.
+// operandOf is the chunk of operand i at the bound letters.
 func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound map[rune]interval) (expr, error) {
 	part, err := x.boxOf(in[i], bound)
 	if err != nil {
 		return stale, err
-	}
-	if _, declared := x.tensors[op.In[i]]; !declared {
-		return x.output(op.In[i], rank, part)
 	}
 	return x.chunk(op.In[i], rank, part)
 }
@@ -235,13 +353,29 @@ func (x *expectation) axes(op schedule.Op) (in [][]rune, out []rune, err error) 
 		named := strings.TrimSuffix(text, "...")
 		if named != text {
 			rest = ""
-			for n := len(named); n < len(x.tensors[op.In[i]].Axes); n++ {
+			for n := len(named); n < x.axesOf(op.In[i]); n++ {
 				rest += string(rune('0' + n - len(named)))
 			}
 		}
 		in = append(in, []rune(strings.Replace(text, "...", rest, 1)))
 	}
 	return in, []rune(strings.Replace(result, "...", rest, 1)), nil
+}
+
+// axesOf is how many axes a tensor has: as it is declared, or as the operation that makes it leaves it.
+func (x *expectation) axesOf(tensor string) int {
+	if p, declared := x.tensors[tensor]; declared {
+		return len(p.Axes)
+	}
+	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == tensor })
+	if i < 0 {
+		return 0
+	}
+	_, out, err := x.axes(x.Schedule.Ops[i])
+	if err != nil {
+		return 0
+	}
+	return len(out)
 }
 
 // contracted is a part of a summed axis, and the rank that multiplies it.
@@ -251,8 +385,10 @@ type contracted struct {
 }
 
 // parts are the parts of a summed letter: one a rank where an operand is spread along it,
-// else all of it, for the rank of the output.
-func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) ([]contracted, error) {
+// else all of it, for the rank of the output. The products of the parts are partial results in
+// the first case.
+func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) (list []contracted, partial bool,
+	err error) {
 	along, axis, spread, all := placement{}, -1, false, true
 	for i, letters := range in {
 		p, declared := x.tensors[op.In[i]]
@@ -268,20 +404,16 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 		spread, all = spread || here, all && here
 	}
 	if axis < 0 {
-		return nil, fmt.Errorf("no tensor says how much %q sums over", op.Index)
+		return nil, false, fmt.Errorf("no tensor says how much %q sums over", op.Index)
 	}
 	if !spread {
 		n, err := along.extent(along.Axes[axis].Extent)
-		return []contracted{{interval{0, n}, rank}}, err
+		return []contracted{{interval{0, n}, rank}}, false, err
 	}
-	if !all && op.Bias() != "" {
-		return nil, fmt.Errorf("no rule says who adds the bias of %s", op)
-	}
-	var list []contracted
 	for r := range x.ranks {
 		a, err := along.axis(axis, r)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		of := rank
 		if all {
@@ -289,11 +421,14 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 		}
 		list = append(list, contracted{interval{a.global(0), a.global(a.local-1) + 1}, of})
 	}
-	return list, nil
+	return list, true, nil
 }
 
-// chunk is the one chunk of an input that is a box.
+// chunk is the one chunk of an input that is a box, or what an operation makes there.
 func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
+	if x.Schedule.Made(tensor) {
+		return x.output(tensor, at, part)
+	}
 	h, err := x.find(tensor, at, part)
 	if err == nil && len(h.chunks) != 1 {
 		err = fmt.Errorf("%s of %s is %d chunks, but operations move or multiply one at a time", part,
@@ -302,7 +437,7 @@ func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 	if err != nil {
 		return stale, err
 	}
-	return x.input(x.buffer(tensor), int32(h.rank), x.run, h.chunks[0]), nil
+	return x.given(x.buffer(tensor), int32(h.rank), x.run, h.chunks[0]), nil
 }
 
 // buffer is the number of the buffer that a tensor is in.
@@ -319,7 +454,7 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	}
 	var list []expr
 	for _, c := range h.chunks {
-		list = append(list, x.input(x.buffer(tensor), int32(h.rank), x.run, c))
+		list = append(list, x.given(x.buffer(tensor), int32(h.rank), x.run, c))
 	}
 	return x.tuple(list), nil
 }

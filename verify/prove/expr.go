@@ -21,6 +21,8 @@ const (
 	tupleOf                       // several chunks as one operand
 	sumOf                         // of its arguments, in their order
 	addedTo                       // the second added to the first
+	rowOf                         // a row, once for each row
+	appliedTo                     // a function of the first argument, with the others
 )
 
 // term is an expression taken apart.
@@ -74,6 +76,18 @@ func (e *expressions) product(form string, a, b, bias expr) expr {
 	return e.make(productOf, form, int32(a), int32(b), int32(bias))
 }
 
+// row is a row that is added to each row of a chunk.
+func (e *expressions) row(x expr) expr { return e.make(rowOf, "", int32(x)) }
+
+// applied is an uninterpreted function of the first argument, with the others.
+func (e *expressions) applied(function string, args []expr) expr {
+	list := make([]int32, len(args))
+	for i, x := range args {
+		list[i] = int32(x)
+	}
+	return e.make(appliedTo, function, list...)
+}
+
 // tuple is several chunks in a row, or the one.
 func (e *expressions) tuple(list []expr) expr { return e.several(tupleOf, list) }
 
@@ -114,19 +128,22 @@ func (e *expressions) flatten(x expr) []expr {
 		case !pure || bias != stale:
 			list = append(list, e.all[e.product(t.form, e.value(a), e.value(b), stale)].sum...)
 			if bias != stale {
-				list = append(list, e.all[bias].sum...)
+				list = append(list, e.row(bias))
 			}
 			slices.Sort(list)
 			return list
 		}
-	case tupleOf:
+	case tupleOf, appliedTo:
 		same := true
 		for _, a := range t.args {
 			list = append(list, e.value(expr(a)))
 			same = same && int32(list[len(list)-1]) == a
 		}
-		if !same {
+		if !same && t.kind == tupleOf {
 			return e.all[e.tuple(list)].sum
+		}
+		if !same {
+			return e.all[e.applied(t.form, list)].sum
 		}
 	}
 	return []expr{x}
@@ -207,6 +224,8 @@ func (e *expressions) text(x expr) string {
 		if len(t.args) > 2 {
 			return fmt.Sprintf("%s, ..., %s", e.text(expr(t.args[0])), e.text(expr(t.args[len(t.args)-1])))
 		}
+	case rowOf:
+		return e.text(expr(t.args[0])) + " to each row"
 	case sumOf, addedTo:
 		for _, a := range t.args {
 			args = append(args, e.text(expr(a)))

@@ -265,7 +265,7 @@ func wellFormed(lists [][]ops.Op) error {
 			if o.Kind == ops.After || o.Kind >= ops.Done {
 				return fmt.Errorf("rank %d's list is no run: operation %d is %s", r, i+1, o.Kind)
 			}
-			works := o.Kind == ops.Copy || o.Kind == ops.Product || o.Kind == ops.Sum || o.Kind == ops.Collective
+			works := o.Kind.Works()
 			idle := o.Kernel != "" && len(o.Uses) == 0 // on a part of no bytes
 			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works &&
 				len(o.Uses) == 0 && !idle {

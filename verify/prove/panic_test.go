@@ -19,7 +19,8 @@ func TestNoPanic(t *testing.T) {
 	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV,
 		"ReduceScatterV":   catalog.ReduceScatterV,
 		"AllGatherVPadded": catalog.AllGatherVPadded, "LinearReduceScatterRing": catalog.LinearReduceScatterRing,
-		"AllReduceOneShot": catalog.AllReduceOneShot} {
+		"AllReduceOneShot":        catalog.AllReduceOneShot,
+		"LinearReduceScatterNCCL": catalog.LinearReduceScatterNCCL} {
 		m, lists, err := prove.Unroll(program(t, name, s), 3)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func (f finer) operation(o ops.Op) bool {
 		part := min(uses[0].Bytes, uses[1].Bytes)
 		uses[0].Bytes, uses[1].Bytes = part, part
 		return part%f.of(uses[0]).Chunk == 0 && part%f.of(uses[1]).Chunk == 0 && f.tie(uses[0], uses[1])
-	case o.Kind == ops.Copy, o.Kind == ops.Sum:
+	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply:
 		changed := false
 		for _, u := range uses[1:] {
 			if u.Bytes == uses[0].Bytes {

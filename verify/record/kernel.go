@@ -13,6 +13,7 @@ import (
 // kind is the recorder's knowledge of an emitted kernel beside its touches.
 type kind struct {
 	sum      bool // its result is the sum of all it reads
+	function bool // its result is that function of all it reads
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
@@ -29,6 +30,10 @@ var kinds = map[string]kind{
 	"put":    {waits: true},
 	"shot":   {waits: true, sum: true},
 	"gather": {waits: true, gathers: true},
+
+	"silu":    {function: true},
+	"swiglu":  {function: true},
+	"rmsnorm": {function: true},
 }
 
 // launch is one launch of a kernel.
@@ -164,6 +169,9 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.sum {
 		p.work.Kind = ops.Sum
 	}
+	if k.function {
+		p.work.Kind, p.work.Form = ops.Apply, p.work.Kernel
+	}
 	for _, t := range l.touches {
 		if err := p.take(t); err != nil {
 			return nil, err
@@ -197,8 +205,12 @@ func (p *phases) take(t driver.Touch) error {
 	if to := p.words(t, at); to != nil {
 		return p.names.word(to, t.At, t.Value, t.Kind != driver.TouchWait)
 	}
-	if p.kind.sum && t.Type != p.names.Type {
-		return fmt.Errorf("a sum of %s in a plan of %s", t.Type, p.names.Type)
+	if (p.kind.sum || p.kind.function) && t.Type != p.names.Type {
+		made := "sum"
+		if p.kind.function {
+			made = "function"
+		}
+		return fmt.Errorf("a %s of %s in a plan of %s", made, t.Type, p.names.Type)
 	}
 	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
 	p.worked = true

@@ -16,7 +16,7 @@ type function struct {
 	unit int
 }
 
-// functions by their names in schedules.
+// functions by their names in schedules, of those that products apply.
 var functions = map[schedule.FuncKind]function{
 	schedule.ApplyGELU: {gelu, 1.13, 0x1p-11, 16},
 	schedule.ApplyReLU: {func(x float64) float64 { return max(x, 0) }, 1, 0, 1},

@@ -3,7 +3,6 @@ package reference
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -28,6 +27,9 @@ type Step struct {
 	Product
 	Does          Does
 	A, B, Bias, C string // Bias is empty where there is none
+	Added         string // to the result; empty where there is none
+	// Then are the functions of the result that no product applies.
+	Then []schedule.Func
 }
 
 // Does is the kind of a step.
@@ -94,6 +96,9 @@ func (p *Problem) Part(name string, rank int) (Part, error) {
 // Elements of a whole tensor.
 func (p *Problem) Elements(name string) int {
 	for _, s := range p.steps {
+		if s.C == name && !p.has(name) && s.Does == Copies {
+			return p.Elements(s.A)
+		}
 		if s.C == name && !p.has(name) {
 			return s.M * s.N
 		}
@@ -115,7 +120,7 @@ func (p *Problem) Multiplies() bool {
 
 // Copied reports whether a result is a copy, and of what.
 func (p *Problem) Copied(name string) (of string, ok bool) {
-	i := slices.IndexFunc(p.steps, func(s Step) bool { return s.C == name && s.Does == Copies })
+	i := slices.IndexFunc(p.steps, func(s Step) bool { return s.C == name && s.Does == Copies && len(s.Then) == 0 })
 	if i < 0 {
 		return "", false
 	}
@@ -165,18 +170,27 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Product: Product{Type: p.Type, Func: o.Applied()}}
-	if _, known := functions[s.Func]; s.Func != "" && !known {
-		return s, fmt.Errorf("no reference for %s of each element", s.Func)
+	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Added: o.Added(), Product: Product{Type: p.Type}}
+	for _, f := range o.Then {
+		_, ofProduct := functions[f.Do]
+		switch {
+		case ofProduct:
+			s.Func = f.Do
+		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:
+		case slices.Contains(ofKernels, f.Do):
+			s.Then = append(s.Then, f)
+		default:
+			return s, fmt.Errorf("no reference for %s", f)
+		}
 	}
 	summed := c.Summed()
 	switch {
-	case len(o.In) == 1 && len(o.Then) > 0 || len(o.In) > 2 || len(o.In) == 2 && len(summed) != 1:
+	case len(o.In) == 1 && len(o.Then) > len(s.Then) || len(o.In) > 2 || len(o.In) == 2 && len(summed) != 1:
 		return s, fmt.Errorf("no reference for %s", o)
 	case len(o.In) == 1 && summed == "" && c.In[0] == c.Out:
 		s.Does = Copies
 		return s, nil
-	case len(o.In) == 1 && len(summed) == 1 && c.In[0] == summed+c.Out:
+	case len(o.In) == 1 && len(summed) == 1 && c.In[0] == summed+c.Out && len(o.Then) == 0:
 		s.Does = AddsUp
 		return s, nil
 	case len(o.In) == 1 || len(c.In[0]) != 2 || len(c.In[1]) != 2 || len(c.Out) != 2:
@@ -236,25 +250,13 @@ func (p *Problem) Work() (multiplications, elements int) {
 	return multiplications, elements
 }
 
-// hiddenVariance of the first layer's sums in that unit: enough that about half of
-// what the function between them leaves differs from zero, little enough that the second layer stays exact.
-const hiddenVariance = 4
-
-// Unit divides every sum of integer inputs.
-func (p *Problem) Unit() int {
-	unit := 1
-	for _, o := range p.Ops {
-		unit = max(unit, functions[o.Applied()].unit)
-	}
-	return unit
-}
-
 // Input is the operand of that name under a seed. A copy takes reals always: it
 // must not change a bit of them.
 func (p *Problem) Input(name string, seed uint32, real bool) Input {
 	in := Input{Seed: seed, Limit: dense, Real: real || !p.Multiplies() && !p.addsUp()}
-	if hidden := p.Hidden(); len(hidden) > 0 {
-		in.Limit, in.Unit = p.layers(name, hidden[0])
+	if p.Chained() {
+		d := p.drawn()[name]
+		in.Limit, in.Unit = limit(d.density), float32(d.unit)
 		return in
 	}
 	for _, s := range p.steps {
@@ -269,30 +271,6 @@ func (p *Problem) addsUp() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Does == AddsUp })
 }
 
-// layers chooses densities of two layers: of the first by its variance K*q*q; of the second
-// weight so that the second layer's deviation, sqrt(F * q2 * variance/2), lies sigmas times
-// below what the type holds.
-func (p *Problem) layers(name, hidden string) (density uint32, factor float32) {
-	var first, second Step
-	for _, s := range p.steps {
-		switch hidden {
-		case s.C:
-			first = s
-		case s.A:
-			second = s
-		}
-	}
-	q, unit := min(1, math.Sqrt(hiddenVariance/float64(first.K))), float32(p.Unit())
-	switch name {
-	case first.A:
-		return limit(q), 1
-	case first.B, first.Bias:
-		return limit(q), unit
-	}
-	most := float64(Exact(p.Type)) / sigmas
-	return limit(most * most * 2 / (hiddenVariance * float64(second.K))), 1
-}
-
 // Results computes all results, whole, from the inputs of one rank; bounded says
 // whether with bounds.
 func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Values {
@@ -304,12 +282,16 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 	for _, s := range p.steps {
 		switch s.Does {
 		case Copies:
-			v[s.C] = v[s.A]
+			v[s.C] = s.apply(v[s.A], v, p)
 		case AddsUp:
 			v[s.C] = p.sum(v[s.A], bounded)
 		default:
 			s.Real = bounded
 			v[s.C] = s.Of(v[s.A], v[s.B], v[s.Bias])
+			if s.Added != "" {
+				v[s.C] = v[s.C].plus(v[s.Added], p.Type)
+			}
+			v[s.C] = s.apply(v[s.C], v, p)
 		}
 		if p.has(s.C) {
 			out[s.C] = v[s.C]

@@ -88,6 +88,27 @@ func transpose(v []float64, rows, columns int) []float64 {
 	return t
 }
 
+// plus is a result with what was added to it before it was rounded once.
+func (v Values) plus(added Values, t driver.Type) Values {
+	sum := Values{Want: make([]float64, len(v.Want))}
+	if v.Bound != nil {
+		sum.Bound = make([]float64, len(v.Want))
+	}
+	most := 0.0
+	for i, x := range added.Want {
+		sum.Want[i], most = v.Want[i]+x, max(most, math.Abs(x))
+		if v.Bound == nil {
+			continue
+		}
+		sum.Bound[i] = v.Bound[i] + (unit(t)+single)*(math.Abs(v.Want[i])+2*math.Abs(x))
+		if added.Bound != nil {
+			sum.Bound[i] += added.Bound[i] * (1 + 2*unit(t))
+		}
+	}
+	sum.Largest = v.Largest + most
+	return sum
+}
+
 // row is one row of a product and the terms of its bounds, an entry a column.
 type row struct {
 	Product

@@ -19,7 +19,8 @@ import (
 func TestApart(t *testing.T) {
 	for _, aborts := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			world := sim.Config{Devices: 3, Seed: 4, PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }}
+			world := sim.Config{Devices: 3, Seed: 4,
+				PeerAccess: func(from, to int) bool { return from != 1 || to != 2 }}
 			change := func(c *group.Config) { c.Apart = true }
 			err := simtest.Run(t.Context(), simtest.Config{Config: world, Change: change},
 				func(ctx context.Context, g *group.Group) error { return runApart(ctx, g, aborts) })

@@ -30,7 +30,7 @@ func bindAgain(e *env) error {
 		}
 		two, err := device.Alloc(d, 2*(rows+256))
 		if err == nil {
-			err = e.made(g)
+			err = made(e, g)
 		}
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func bindAgain(e *env) error {
 		if err := l.bind(e, l.a.Ptr()); err != nil {
 			return err
 		}
-		if err := errors.Join(two.Close(), e.made(g)); err != nil {
+		if err := errors.Join(two.Close(), made(e, g)); err != nil {
 			return err
 		}
 		return reborn(e, g, l)
@@ -162,7 +162,7 @@ func bindAlone(e *env) error {
 		if err != nil {
 			return err
 		}
-		if err := e.made(g); err != nil {
+		if err := made(e, g); err != nil {
 			return err
 		}
 		began := time.Now()

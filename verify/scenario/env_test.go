@@ -23,8 +23,8 @@ type scenario struct {
 	size   int  // the only number of ranks it runs on; 0: any
 	solo   bool // in the seeded simulator only
 	many   int  // seeds; 0: a few in the simulator, one in processes
-	parted bool // in processes, or one process, of their own only
-	kills  bool // one of the processes: its ranks can't be in one
+	parted bool // in processes only: one of them is killed
+	kills  bool // one of the ranks, in the simulator too: they can't be in one process
 	// clean: nothing is aborted, so the simulator must find no race.
 	clean bool
 }
@@ -57,8 +57,8 @@ func (e *env) open(d driver.Driver) driver.Driver {
 
 // made returns when all ranks have made and freed their buffers: in one process that may wait for the runs of others
 // (see group.JoinAll), which must not wait for a rank that has yet to do so.
-func (e *env) made(g *group.Group) error {
-	_, err := g.Gather(e, "the buffers are made", nil)
+func made(ctx context.Context, g *group.Group) error {
+	_, err := g.Gather(ctx, "the buffers are made", nil)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ovgen/generated/allgatherlinear"
+	"ovgen/generated/allgatherlinearput"
 	"ovgen/runtime/group"
 )
 
@@ -100,6 +101,21 @@ func disagree(e *env) error {
 		if err == nil || !strings.Contains(err.Error(), "must be a multiple of the ranks") {
 			return fmt.Errorf("a shape that rank 0 refuses gave %v", err)
 		}
+		const advice = "run the same binary on all ranks"
+		if err := otherProgram(ctx, e, g); err == nil || !strings.Contains(err.Error(), advice) {
+			return fmt.Errorf("two programs gave %v", err)
+		}
 		return l.right(e, l.a.Ptr(), 1)
 	})
+}
+
+// otherProgram makes a plan of another package on rank 0 than on the others, whose hashes differ.
+func otherProgram(ctx context.Context, e *env, g *group.Group) error {
+	s := shape(g.Size())
+	if e.rank > 0 {
+		_, err := allgatherlinear.New(ctx, g, s)
+		return err
+	}
+	_, err := allgatherlinearput.New(ctx, g, allgatherlinearput.Shape(s))
+	return err
 }

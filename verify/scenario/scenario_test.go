@@ -44,14 +44,14 @@ var scenarios = []scenario{
 	{name: "another order of plans", run: otherOrder},
 	{name: "2000 runs after a wait", run: manyWaiting},
 	{name: "captured through an abort", run: captureThroughAbort},
-	{name: "killed anywhere", run: killedAnywhere, parted: true, kills: true, many: 6},
+	{name: "killed anywhere", run: killedAnywhere, parted: true, many: 6},
 	{name: "failing calls", run: failing, solo: true, many: 100},
 	{name: "abort anywhere", run: anywhere, solo: true, many: 300},
 	{name: "abort anywhere in a kernel", run: shotAnywhere, solo: true, many: 300},
 	{name: "collectives", run: collectives, clean: true},
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
 	{name: "late for collectives", run: collectiveLate},
-	{name: "killed in collectives", run: collectivesKilled, parted: true, many: 2},
+	{name: "killed in collectives", run: collectivesKilled, parted: true, kills: true, many: 2},
 	{name: "collectives in a graph through an abort", run: collectiveKept, solo: true},
 }
 
@@ -115,7 +115,7 @@ func TestProcesses(t *testing.T) {
 		if !*oneFlag {
 			t.Run(name, func(t *testing.T) { seeds(t, s, ranks, processes) })
 		}
-		if !s.kills {
+		if !s.kills && !s.parted {
 			t.Run(name+", one process", func(t *testing.T) {
 				if *driverFlag == "sim" { // which has devices for all
 					t.Parallel()

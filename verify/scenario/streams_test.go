@@ -40,7 +40,7 @@ func newSlots(e *env, l *layer, n int) (*slots, error) {
 			return nil, err
 		}
 	}
-	return s, e.made(l.g)
+	return s, made(e, l.g)
 }
 
 func (s *slots) close() error {

@@ -8,6 +8,7 @@ import (
 
 // capture is a graph in the making: streams that take part append nodes to it.
 type capture struct {
+	graph   driver.Graph // its handle
 	origin  *stream
 	nodes   []*node
 	streams []*stream
@@ -20,6 +21,7 @@ type node struct {
 	task
 	index int
 	deps  []*node
+	left  bool // out of what streams follow: it need not be joined
 }
 
 // work is what the node does.
@@ -44,7 +46,7 @@ func (c *Context) StreamBeginCapture(h driver.Stream) error {
 	case s.capture != nil:
 		return fail(call, illegalState)
 	}
-	(&capture{origin: s}).enter(s, nil)
+	(&capture{graph: driver.Graph(c.world.handle()), origin: s}).enter(s, nil)
 	return nil
 }
 
@@ -134,17 +136,28 @@ func (c *Context) StreamEndCapture(h driver.Stream) (driver.Graph, error) {
 	case !joined:
 		return 0, fail(call, captureUnjoined)
 	}
-	g := driver.Graph(c.world.handle())
-	c.graphs[g] = &graph{p.nodes}
-	holdComms(p.nodes, (*node).work, 1)
-	return g, nil
+	nodes := p.sorted()
+	c.graphs[p.graph] = &graph{nodes}
+	holdComms(nodes, (*node).work, 1)
+	return p.graph, nil
 }
 
-// joined reports whether the origin comes after every node.
+// leads reports whether another node follows this one.
+func (p *capture) leads(n *node) bool {
+	return slices.ContainsFunc(p.nodes, func(o *node) bool { return slices.Contains(o.deps, n) })
+}
+
+// joined reports whether the origin comes after every node, but for those that no stream has to
+// follow.
 func (p *capture) joined() bool {
 	seen := make([]bool, len(p.nodes))
 	left := len(p.nodes)
 	todo := slices.Clone(p.origin.tail)
+	for _, n := range p.nodes {
+		if n.left && !p.leads(n) {
+			todo = append(todo, n)
+		}
+	}
 	for len(todo) > 0 {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]

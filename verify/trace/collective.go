@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"errors"
+
 	"ovgen/runtime/driver"
 	"ovgen/verify/timeline"
 )
@@ -19,16 +21,15 @@ type collectives struct {
 	of *Driver
 }
 
-// Collective is a communication of all ranks.
+// Collective is a communication of all ranks. It returns once NCCL has enqueued all of it: the event
+// that marks its end comes behind that.
 func (c collectives) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, comm driver.Comm,
 	s driver.Stream) error {
-	var begun error
-	err := c.of.time(s, timeline.Copy, string(x.Kind), func() error {
-		begun = c.Collectives.Collective(x, recv, send, comm, s)
-		for begun == driver.ErrInProgress { // nothing may be enqueued behind it until it is done
-			begun = c.CommGetAsyncError(comm)
+	return c.of.time(s, timeline.Copy, string(x.Kind), func() error {
+		err := c.Collectives.Collective(x, recv, send, comm, s)
+		for errors.Is(err, driver.ErrInProgress) {
+			err = c.CommGetAsyncError(comm)
 		}
-		return begun
+		return err
 	})
-	return err
 }

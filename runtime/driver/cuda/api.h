@@ -29,6 +29,7 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphNode_st *CUgraphNode;
 
 typedef struct CUuuid_st {
   char bytes[16];
@@ -99,6 +100,7 @@ enum {
   CU_STREAM_NON_BLOCKING = 1,
   CU_STREAM_CAPTURE_MODE_RELAXED = 2,
   CU_STREAM_CAPTURE_STATUS_NONE = 0,
+  CU_STREAM_SET_CAPTURE_DEPENDENCIES = 1,
   CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1,
   CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2,
   CU_STREAM_WAIT_VALUE_EQ = 1,
@@ -173,6 +175,9 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
   X(StreamSynchronize, 2000, "", (CUstream))                                                       \
   X(StreamQuery, 2000, "", (CUstream))                                                             \
   X(StreamIsCapturing, 10000, "", (CUstream, CUstreamCaptureStatus *))                             \
+  X(StreamGetCaptureInfo, 11030, "_v2",                                                            \
+    (CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *, const CUgraphNode **, size_t *))  \
+  X(StreamUpdateCaptureDependencies, 11030, "", (CUstream, CUgraphNode *, size_t, unsigned int))   \
   X(StreamWaitEvent, 3020, "", (CUstream, CUevent, unsigned int))                                  \
   X(StreamBatchMemOp, 11070, "_v2",                                                                \
     (CUstream, unsigned int, CUstreamBatchMemOpParams *, unsigned int))                            \
@@ -196,7 +201,9 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
   X(GraphUpload, 11010, "", (CUgraphExec, CUstream))                                               \
   X(GraphLaunch, 10000, "", (CUgraphExec, CUstream))                                               \
   X(GraphExecDestroy, 10000, "", (CUgraphExec))                                                    \
-  X(GraphDestroy, 10000, "", (CUgraph))
+  X(GraphDestroy, 10000, "", (CUgraph))                                                            \
+  X(GraphAddDependencies, 10000, "", (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))  \
+  X(GraphRemoveDependencies, 10000, "", (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))
 
 /* Functions that only tests use: a null entry makes the call answer "not supported". */
 #define OVGEN_CUDA_OPTIONAL(X)                                                                     \

@@ -198,3 +198,37 @@ CUresult ovgen_graph_exec_destroy(uintptr_t ctx, uintptr_t exec) {
 }
 
 CUresult ovgen_graph_destroy(uintptr_t ctx, uintptr_t graph) { RELAXED(ctx, cu.GraphDestroy((CUgraph)graph)); }
+
+CUresult ovgen_capture_info(uintptr_t ctx, uintptr_t s, uint64_t *id, uintptr_t *graph, uintptr_t *nodes, size_t most,
+                            size_t *count) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUgraph g = NULL;
+  const CUgraphNode *list = NULL;
+  cuuint64_t number = 0;
+  size_t n = 0;
+  CUresult r = ovgen_enter(ctx);
+  if (r == CUDA_SUCCESS) r = cu.StreamGetCaptureInfo((CUstream)s, &status, &number, &g, &list, &n);
+  if (r != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE) return r;
+  if (n > most) return CUDA_ERROR_INVALID_VALUE;
+  *id = number;
+  *graph = (uintptr_t)g;
+  *count = n;
+  for (size_t i = 0; i < n; i++) nodes[i] = (uintptr_t)list[i];
+  return CUDA_SUCCESS;
+}
+
+CUresult ovgen_capture_update(uintptr_t ctx, uintptr_t s, const uintptr_t *nodes, size_t count) {
+  IN(ctx, cu.StreamUpdateCaptureDependencies((CUstream)s, (CUgraphNode *)nodes, count,
+                                             CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+}
+
+CUresult ovgen_graph_edges(uintptr_t ctx, uintptr_t graph, int add, const uintptr_t *from, size_t count, uintptr_t to) {
+  CUresult r = ovgen_enter(ctx);
+  const CUgraphNode end = (CUgraphNode)to;
+  for (size_t i = 0; i < count && r == CUDA_SUCCESS; i++) {
+    const CUgraphNode start = (CUgraphNode)from[i];
+    r = add ? cu.GraphAddDependencies((CUgraph)graph, &start, &end, 1)
+            : cu.GraphRemoveDependencies((CUgraph)graph, &start, &end, 1);
+  }
+  return r;
+}

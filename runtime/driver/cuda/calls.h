@@ -91,4 +91,11 @@ CUresult ovgen_graph_launch(uintptr_t ctx, uintptr_t exec, uintptr_t s);
 CUresult ovgen_graph_exec_destroy(uintptr_t ctx, uintptr_t exec);
 CUresult ovgen_graph_destroy(uintptr_t ctx, uintptr_t graph);
 
+/* The capture of a stream, and as many of its nodes as there is room for; id is 0 outside of one. */
+CUresult ovgen_capture_info(uintptr_t ctx, uintptr_t s, uint64_t *id, uintptr_t *graph, uintptr_t *nodes, size_t most,
+                            size_t *count);
+CUresult ovgen_capture_update(uintptr_t ctx, uintptr_t s, const uintptr_t *nodes, size_t count);
+/* Adds, or removes, the edges from nodes to one. */
+CUresult ovgen_graph_edges(uintptr_t ctx, uintptr_t graph, int add, const uintptr_t *from, size_t count, uintptr_t to);
+
 #endif

@@ -35,7 +35,8 @@ var mistakes = []func(*rapid.T, *ops.Op){
 		o.Kernel = rapid.SampledFrom([]string{"", "get", "shot"}).Draw(t, "kernel")
 	},
 	func(t *rapid.T, o *ops.Op) {
-		o.Form = rapid.SampledFrom([]string{"", "matmul", "linear gelu", "gradient"}).Draw(t, "form")
+		o.Form = rapid.SampledFrom([]string{"", "matmul", "linear gelu", "gradient", "all-reduce",
+			"all-gather"}).Draw(t, "form")
 	},
 	func(t *rapid.T, o *ops.Op) { o.Event = rapid.IntRange(-1, 9).Draw(t, "event") },
 	func(t *rapid.T, o *ops.Op) { o.Accumulate = !o.Accumulate },

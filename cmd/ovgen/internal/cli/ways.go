@@ -58,7 +58,9 @@ func printSchedules(w io.Writer) error {
 
 `+"`ovgen help schedules`"+` prints this page; a test keeps it current. The placements of a schedule's tensors imply the
 communication; the names of its tensors and extents are free. `+"`Moves`"+` chooses among the ways; the default is the
-first of each table. Unset options default to the fastest known value. S is any constant.
+first of each table. Unset options default to the fastest known value. S is any constant. Where a product follows an
+all-gather, its weight, bias and result may all be spread over the ranks by the result's columns too (N/D, a
+column-parallel layer): each rank then makes its columns.
 `)
 	for _, c := range lower.Table() {
 		fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(c.Name[:1])+c.Name[1:])

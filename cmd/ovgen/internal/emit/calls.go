@@ -1,8 +1,11 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 )
 
@@ -21,6 +24,8 @@ func (b *body) step(n hostir.Step) []jen.Code {
 		return b.sum(n)
 	case hostir.Product:
 		return []jen.Code{b.product(n)}
+	case hostir.Apply:
+		return b.apply(n)
 	}
 	w, ok := n.Signal()
 	if !ok {
@@ -143,12 +148,34 @@ func (b *body) together(n hostir.Step) jen.Code {
 func (b *body) sum(n hostir.Step) []jen.Code {
 	code, terms := b.terms(n.Reads)
 	args := []jen.Code{b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
-	return append(code, b.kernel(exported(n.By), append(args, terms...)...))
+	return append(code, b.summing(n, append(args, terms...)...))
+}
+
+// apply is a function by its kernel.
+func (b *body) apply(n hostir.Step) []jen.Code {
+	_, operands := b.terms(n.Reads)
+	function := jen.Qual(kernelsPath, kernels.Kind(n.By).Ident())
+	args := []jen.Code{b.stream(n.Stream), function, b.address(n.Writes[0]), b.bytes(n.Writes[0])}
+	return []jen.Code{b.summing(n, append(args, operands...)...)}
+}
+
+// summing launches the kernel of a sum, with its row if it has one.
+func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
+	set := jen.Id("p").Dot("kernels")
+	if row, ok := n.Row(); ok {
+		set = set.Dot("Row").Call(b.address(row), b.bytes(row))
+	}
+	name := exported(n.By)
+	if n.Do == hostir.Apply {
+		name = "Apply"
+	}
+	return set.Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 
 // terms are the arguments of a sum; a loop before the call collects the terms over an index
 // in a list that the plan keeps, so that no run allocates.
 func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
+	list = slices.DeleteFunc(slices.Clone(list), func(v hostir.View) bool { return v.Row })
 	over := false
 	for _, t := range list {
 		over = over || t.Each.Index != ""
@@ -202,7 +229,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		return nil
 	}
 	args := append([]jen.Code{b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
-	return append(before, b.kernel(exported(n.By), args...))
+	return append(before, b.summing(n, args...))
 }
 
 // signals are the fields of a launch's plan.Signals.

@@ -174,8 +174,8 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// With a compiler PTX is kept if the stamp is what the compiler would give it, and is made anew otherwise, also where its
-// body isn't the stamp's. A body that has its own hash is noticed by compiling Again.
+// With a compiler PTX is kept if the stamp is what the compiler would give it, and is made anew otherwise, also where
+// its body isn't the stamp's. A body that has its own hash is noticed by compiling Again.
 func TestCurrentIsKept(t *testing.T) {
 	const ptx, run = "inturn/inturn_sm80.ptx", "run/run_sm80.ptx"
 	in := program(t, "InTurn", inTurn())

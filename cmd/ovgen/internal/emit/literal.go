@@ -36,7 +36,7 @@ func literal(v reflect.Value) *jen.Statement {
 	case driver.Type:
 		return jen.Qual(driverPath, strings.ToUpper(x.String()))
 	case kernels.Kind:
-		return jen.Qual(kernelsPath, exported(string(x)))
+		return jen.Qual(kernelsPath, x.Ident())
 	case schedule.Axis:
 		return axis(x)
 	case kernels.Words:

@@ -23,7 +23,7 @@ func (u *unit) table() (kernels.Table, error) {
 	var errs []error
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
-		same := func(o kernels.Kernel) bool { return o.Kind == k.Kind && signalsAlike(o, k) }
+		same := func(o kernels.Kernel) bool { return o.Kind == k.Kind && o.Row == k.Row && signalsAlike(o, k) }
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
 			t.Kernels = append(t.Kernels, k)
@@ -60,7 +60,7 @@ func (u *unit) table() (kernels.Table, error) {
 func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
 		for _, typ := range t.Types {
-			if k.Sums() && !templates.Adds(typ) {
+			if k.Computes() && !templates.Adds(typ) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
 			if k.Copies() && typ.Size() < 2 {
@@ -83,7 +83,8 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 
 // signalsAlike says whether two kernels post and await as many words at the same places.
 func signalsAlike(a, b kernels.Kernel) bool {
-	return a.ByBlocks == b.ByBlocks && a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost && a.PostWait == b.PostWait
+	return a.ByBlocks == b.ByBlocks && a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost &&
+		a.PostWait == b.PostWait
 }
 
 // kernelOf is the kernel of a step. Posts and waits alone serve any number of peers.
@@ -112,8 +113,9 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	}
 	words(s.Pre, &k.PrePost, &k.PreWait)
 	words(s.Post, &k.PostPost, &k.PostWait)
-	if s.Do == hostir.Sum || s.Do == hostir.Gather {
+	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
+		_, k.Row = s.Row()
 	}
 	return k
 }
@@ -141,6 +143,9 @@ func (u *unit) termsOf(list []hostir.View) (most int, varies bool) {
 // countTerms is how many terms there are where the variables are bound so.
 func countTerms(list []hostir.View, env hostir.Env) (n int, ok bool) {
 	for _, t := range list {
+		if t.Row {
+			continue
+		}
 		if t.Each.Index == "" {
 			n++
 			continue

@@ -31,10 +31,15 @@ var constructors = map[string]constructor{
 		lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
 	"Gradient": {value: schedule.Gradient("", "", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 3}}},
 	"Sum":      {value: schedule.Sum("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
-	"Copy":     {value: schedule.Copy("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
-	"Bias":     {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},
-	"GELU":     {value: schedule.GELU()},
-	"ReLU":     {value: schedule.ReLU()},
+	"Copy": {value: schedule.Copy("", ""), fields: []string{"Out"},
+		lists: []sublist{{"In", 1, 2}, {"Then", 2, 0}}},
+	"Bias":    {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},
+	"Add":     {value: schedule.Add(""), lists: []sublist{{"In", 0, 1}}},
+	"GELU":    {value: schedule.GELU()},
+	"ReLU":    {value: schedule.ReLU()},
+	"RMSNorm": {value: schedule.RMSNorm(""), lists: []sublist{{"In", 0, 1}}},
+	"SiLU":    {value: schedule.SiLU()},
+	"SwiGLU":  {value: schedule.SwiGLU(""), lists: []sublist{{"In", 0, 1}}},
 }
 
 // list is the range of the arguments that a field is made of.

@@ -43,8 +43,12 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 			m.Buffers = append(m.Buffers, plan.BufferMemory{Name: b.Name, Bytes: bytes, Shared: b.Shared})
 		}
 	}
+	byBlocks := p.BlockSemaphores()
 	for _, s := range p.Semaphores {
 		count := int64(1)
+		if byBlocks[s.Name] {
+			count = plan.MostBlocks
+		}
 		if !s.Count.IsZero() {
 			if count, err = s.Count.Eval(env); err != nil {
 				return m, fmt.Errorf("semaphore %s: %w", s.Name, err)

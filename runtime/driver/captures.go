@@ -1,0 +1,23 @@
+package driver
+
+// GraphNode is a CUgraphNode: an operation of a graph.
+type GraphNode uintptr
+
+// CaptureInfo is the capture that a stream is part of.
+type CaptureInfo struct {
+	ID    uint64      // of the capture, which no other one of the process has; 0: the stream is not captured
+	Graph Graph       // in the making; the capture owns it
+	Nodes []GraphNode // that the stream's next operation will follow
+}
+
+// Captures is what a Driver may have besides: calls that change the order of a graph in the making.
+type Captures interface {
+	// StreamGetCaptureInfo fails for an invalid capture.
+	StreamGetCaptureInfo(s Stream) (CaptureInfo, error)
+	// StreamUpdateCaptureDependencies sets the nodes that the stream's next operation will follow
+	// (CU_STREAM_SET_CAPTURE_DEPENDENCIES). Those that it leaves out need not be joined.
+	StreamUpdateCaptureDependencies(s Stream, nodes []GraphNode) error
+	// GraphAddDependencies lets one node follow others, GraphRemoveDependencies no longer.
+	GraphAddDependencies(g Graph, from []GraphNode, to GraphNode) error
+	GraphRemoveDependencies(g Graph, from []GraphNode, to GraphNode) error
+}

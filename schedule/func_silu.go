@@ -1,0 +1,13 @@
+package schedule
+
+// Functions with the logistic function σ.
+const (
+	ApplySiLU   FuncKind = "silu"   // x σ(x)
+	ApplySwiGLU FuncKind = "swiglu" // x σ(x) times the element of In[0], a tensor of the result's axes
+)
+
+// SiLU is applied to each element.
+func SiLU() Func { return Func{Do: ApplySiLU} }
+
+// SwiGLU gates a tensor by the result: the result is that of the gate, and up is multiplied.
+func SwiGLU(up string) Func { return Func{Do: ApplySwiGLU, In: []string{up}} }

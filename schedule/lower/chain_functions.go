@@ -1,0 +1,101 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Who applies a function in a chain: the library of products, behind a product and in this order; the
+// kernel that sums partial results; or a kernel of the function's own, on rows that are there.
+var (
+	ofProducts = []schedule.FuncKind{schedule.AddBias, schedule.ApplyGELU, schedule.ApplyReLU}
+	ofSums     = []schedule.FuncKind{schedule.AddBias, schedule.AddTensor}
+	ofKernels  = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
+)
+
+// functions refuses those that nothing applies where they stand, and operands that are elsewhere.
+func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
+	for i, f := range o.Then {
+		at := fmt.Sprintf("%s.Then[%d]", path, i)
+		if err := c.function(at, o, i, s); err != nil {
+			return err
+		}
+		for _, name := range f.In {
+			if err := c.beside(d, at, o, f, name, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// function refuses function i of an operation where nothing applies it.
+func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
+	f, sum := o.Then[i], s.sums == o.Out
+	before := func(list []schedule.FuncKind) bool {
+		return slices.ContainsFunc(o.Then[:i], func(x schedule.Func) bool { return slices.Contains(list, x.Do) })
+	}
+	byProduct := slices.Contains(ofProducts, f.Do) && kind(o.Name()) == linear
+	wrong := ""
+	switch {
+	case before([]schedule.FuncKind{f.Do}):
+		wrong = fmt.Sprintf("%s is there already", f.Do)
+	case sum && !slices.Contains(ofSums, f.Do):
+		return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass applies %s to a sum of partial results", f.Do),
+			Hint: "leave it out, and apply it to " + o.Out + " in a schedule.Copy"}
+	case sum:
+	case f.Do == schedule.ApplyRMSNorm && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):
+		wrong = "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole"
+	case slices.Contains(ofKernels, f.Do):
+	case byProduct && !before(ofKernels) && (f.Do != schedule.AddBias || i == 0) && !before(ofProducts[1:]):
+	case byProduct:
+		wrong = "a product adds a bias, and then applies one function of each element"
+	default:
+		wrong = fmt.Sprintf("no pass applies %s to what leaves a %s in a chain", f.Do, o.Name())
+	}
+	if wrong == "" {
+		return nil
+	}
+	return &schedule.FieldError{Path: path, Msg: wrong, Hint: "leave it out"}
+}
+
+// beside holds an operand of a function against the result.
+func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, name string, s *stage) error {
+	out, x := c.at[o.Out], c.at[name]
+	if f.Do == schedule.AddBias || f.Do == schedule.ApplyRMSNorm {
+		return c.placed(d, name, out, false)
+	}
+	if f.Do == schedule.ApplySwiGLU && !s.makes(name) {
+		return &schedule.FieldError{Path: path, Hint: "make it ahead of " + o.Out + ", of the same operand",
+			Msg: fmt.Sprintf("%s is not made beside %s", name, o.Out)}
+	}
+	if d.schedule.Made(name) && x != out {
+		return &schedule.FieldError{Path: path, Hint: "add a tensor that is where " + o.Out + " is",
+			Msg: fmt.Sprintf("the rows of %s are elsewhere than those of %s", name, o.Out)}
+	}
+	return c.placed(d, name, out, s.gathers && f.Do == schedule.ApplySwiGLU)
+}
+
+// apply are the functions of an operation that have a kernel of their own, on the rows of one rank, or
+// on all where none is said. The first takes x, and the others what it has made.
+func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
+	out := w.rowsAt(o.Out, rank)
+	for _, f := range o.Then {
+		if !slices.Contains(ofKernels, f.Do) {
+			continue
+		}
+		var operands []hostir.View
+		switch f.Do {
+		case schedule.ApplySwiGLU:
+			operands = []hostir.View{w.rowsAt(f.In[0], rank)}
+		case schedule.ApplyRMSNorm:
+			operands = []hostir.View{hostir.EachRow(f.In[0])}
+		}
+		nodes = append(nodes, hostir.ApplyTo(on, string(f.Do), out, x, operands...))
+		x = out
+	}
+	return nodes
+}

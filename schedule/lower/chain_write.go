@@ -1,0 +1,403 @@
+package lower
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// putName is the stream of partial results on their way, and of sums.
+const putName = "put"
+
+// legOptions are what a chain reads of the way of one of its communications.
+type legOptions struct {
+	carriage
+	shot bool // one kernel sums at each rank what it reads over the link
+}
+
+// writer writes the program of a chain. Rows of rank r+i go through a stage in its step i: they are
+// gathered, multiplied as soon as they are there, and their partial results leave as soon as they are
+// made, while others still come. The own rows wait for nobody and fill the gaps.
+type writer struct {
+	*draft
+	inBatches
+	set       hostir.StreamSet
+	work, put hostir.StreamRef
+}
+
+// writeChain writes the program once the ways of all communications are known.
+func writeChain(d *draft) error {
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName)}
+	w.memories()
+	w.words()
+	w.head()
+	for i := range d.chain.stages {
+		s := &d.chain.stages[i]
+		if w.inTurns(s) {
+			w.add(w.batches(s, i)...)
+		} else {
+			w.add(w.atOnce(s)...)
+		}
+	}
+	w.tail()
+	return nil
+}
+
+// inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
+func (w *writer) inTurns(s *stage) bool { return s.gathers || w.puts(s) }
+
+// puts says that partial results of a stage are put into slots at their owners.
+func (w *writer) puts(s *stage) bool { return s.sums != "" && !w.leg[s.sums].shot }
+
+// spreads says that the sums of a stage, each made by its owner, are copied to all.
+func (w *writer) spreads(s *stage) bool { return w.puts(s) && s.toAll }
+
+// any says that a stage is so.
+func (d *draft) any(is func(*stage) bool) bool {
+	return slices.ContainsFunc(d.chain.stages, func(s stage) bool { return is(&s) })
+}
+
+func (s *stage) gathering() bool { return s.gathers }
+
+// named is a name of what a stage needs; behind the first stage that communicates it has a number.
+func (w *writer) named(name string, s *stage) string {
+	n := 0
+	for i := range w.chain.stages {
+		x := &w.chain.stages[i]
+		if x.gathers || x.sums != "" {
+			n++
+		}
+		if x == s {
+			break
+		}
+	}
+	return name + suffix(max(n, 1))
+}
+
+// words declares the semaphores.
+func (w *writer) words() {
+	for i := range w.chain.stages {
+		s := &w.chain.stages[i]
+		if s.gathers {
+			w.semaphores(w.named(ready, s))
+		}
+		switch {
+		case w.puts(s):
+			w.semaphores(w.named(free, s))
+			w.program.Semaphores = append(w.program.Semaphores, w.parts.semaphore(w.named(arrived, s)))
+			if s.toAll {
+				w.semaphores(w.named(summed, s))
+			}
+		case s.sums != "":
+			w.semaphores(w.named(ready, s), w.named(read, s))
+		}
+	}
+	if w.any((*stage).gathering) || w.any(w.spreads) {
+		w.semaphores(read)
+	}
+}
+
+// head forks the streams and says what peers may do from the beginning.
+func (w *writer) head() {
+	gathers, puts := w.any((*stage).gathering), w.any(w.puts)
+	first := w.put
+	var sets []hostir.StreamSet
+	if gathers {
+		sets, first = append(sets, copySet), copyRef
+	}
+	if puts {
+		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
+	}
+	if gathers || puts {
+		w.add(w.fork(append(sets, w.set)...))
+	} else {
+		w.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	}
+	if s := &w.chain.stages[0]; s.gathers {
+		w.add(w.by(s.input, hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product")))
+	}
+	for i := range w.chain.stages {
+		if s := &w.chain.stages[i]; w.puts(s) {
+			w.add(w.by(s.sums, hostir.Post(first, w.named(free, s), every).Described("the slots may be written")))
+		}
+	}
+	if gathers && puts {
+		w.add(hostir.After(w.put, copyRef))
+	}
+	if w.n > 1 {
+		s := &w.chain.stages[0]
+		w.add(w.by(s.input, hostir.Wait(copyRef, ready, every)), w.by(s.sums, hostir.Wait(w.put, free, every)))
+	}
+}
+
+// tail lets the owners of what was gathered overwrite it, and joins.
+func (w *writer) tail() {
+	gathers, puts := w.any((*stage).gathering), w.any(w.puts)
+	last, set := w.put, hostir.StreamSet{Name: putName}
+	if !puts {
+		last, set = copyRef, copySet
+	}
+	spreads := w.any(w.spreads)
+	of := w.readAcross()
+	post := func(on hostir.StreamRef) hostir.Node {
+		return w.by(of, hostir.Post(on, read, every).Described(of+" may be overwritten afterwards"))
+	}
+	if gathers && !spreads {
+		w.add(post(copyRef))
+	}
+	if gathers && puts {
+		w.add(hostir.After(w.put, copyRef))
+	}
+	if spreads {
+		w.add(post(w.put))
+	}
+	if gathers || spreads {
+		w.add(w.by(of, hostir.Wait(last, read, every)))
+	}
+	if gathers || puts {
+		w.add(join(set, w.set))
+	}
+}
+
+// readAcross is the first tensor that peers read, or whose sums they do.
+func (w *writer) readAcross() string {
+	for i := range w.chain.stages {
+		switch s := &w.chain.stages[i]; {
+		case s.gathers:
+			return s.input
+		case w.spreads(s):
+			return s.sums
+		}
+	}
+	return ""
+}
+
+// by is a step with the kernel that the way of a communication asks for.
+func (w *writer) by(of string, s hostir.Step) hostir.Step {
+	c, word := w.leg[of].carriage, hostir.Word{}
+	signal, signals := s.Signal()
+	if signals {
+		word = signal
+	}
+	switch {
+	case s.Remote() && c.copies:
+		s.By = hostir.CopyKernel
+	case signals && c.signals && word.Wait:
+		s.By = hostir.WaitKernel
+	case signals && c.signals:
+		s.By = hostir.PostKernel
+	}
+	return s
+}
+
+// batches is a stage with the rows of each batch in turn.
+func (w *writer) batches(s *stage, i int) []hostir.Node {
+	var nodes []hostir.Node
+	switch {
+	case i > 0 && s.gathers:
+		nodes = append(nodes, w.by(s.input, hostir.Post(mainRef, w.named(ready, s), every).
+			Described("peers may read "+s.input)), hostir.After(copyRef, mainRef))
+	case i > 0:
+		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"},
+			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
+	}
+	nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
+	if w.puts(s) && i < len(w.chain.stages)-1 {
+		nodes = append(nodes, hostir.After(mainRef, w.put))
+	}
+	return nodes
+}
+
+// rowsInTurn is what is done to the rows of all ranks, the own ones first but for the last operation.
+func (w *writer) rowsInTurn(s *stage) []hostir.Node {
+	peer := hostir.Var("peer")
+	peerIs := hostir.Bind("peer", hostir.Ahead(step))
+	ops := s.ops
+	if w.puts(s) {
+		ops = ops[:len(ops)-1]
+	}
+	nodes := w.operations(mainRef, s, ops, hostir.Rank, w.own(s))
+	if len(nodes) > 0 && s.gathers {
+		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
+	}
+	here := w.rowsAt(s.input, hostir.Rank)
+	if s.gathers {
+		here = w.rowsAt(s.input+gatheredSuffix, peer)
+		gather := []hostir.Node{peerIs}
+		if w.n == 1 {
+			gather = append(gather, w.by(s.input, hostir.Wait(copyRef, w.named(ready, s), peer)))
+		}
+		nodes = append(nodes, steps(append(gather,
+			w.by(s.input, hostir.Set(copyRef, here, hostir.Remote(s.input, peer, w.part()))),
+			hostir.After(w.work, copyRef))...))
+	} else {
+		here = w.rowsAt(s.input, peer)
+	}
+	nodes = append(nodes, steps(append([]hostir.Node{peerIs}, w.operations(w.work, s, s.ops, peer, here)...)...))
+	done := hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"}, Streams: []hostir.StreamRef{mainRef},
+		On: refs([]hostir.StreamSet{w.set})}
+	if !w.puts(s) {
+		if s == &w.chain.stages[len(w.chain.stages)-1] {
+			return nodes // the join waits for them
+		}
+		return append(nodes, done)
+	}
+	sum := s.ops[len(s.ops)-1]
+	x := w.own(s)
+	if sum.In[0] != s.input {
+		x = w.rowsAt(sum.In[0], hostir.Rank)
+	}
+	last := w.product(mainRef, s, sum, hostir.Rank, x).
+		Described("own rows last, straight into their slot")
+	last.Writes[0].Buffer = w.named(slots, s)
+	return append(nodes, slices.Concat([]hostir.Node{done, last}, w.leave(s, peerIs, peer))...)
+}
+
+// own are this rank's rows of a stage's input, where they are.
+func (w *writer) own(s *stage) hostir.View {
+	if s.gathers {
+		return hostir.Chunk(s.input, w.part())
+	}
+	return w.rowsAt(s.input, hostir.Rank)
+}
+
+// leave puts the partial results into the slots of their owners, who add them up.
+func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.Node {
+	moved := []hostir.Node{peerIs, hostir.After(w.put, w.work)}
+	if w.n == 1 {
+		moved = append(moved, w.by(s.sums, hostir.Wait(w.put, w.named(free, s), peer)))
+	}
+	moved = append(moved,
+		w.by(s.sums, hostir.Set(w.put, hostir.Remote(w.named(slots, s), peer, w.chunk(hostir.Rank)),
+			w.rowsAt(w.named(partial, s), peer))),
+		w.by(s.sums, hostir.Post(w.put, w.named(arrived, s), peer).Member(w.part())))
+	rows := hostir.Chunk(s.sums, w.part())
+	dst := rows
+	if s.toAll {
+		rows, dst = hostir.Chunk(s.sums, hostir.Rank), hostir.Whole(w.named(reduced, s))
+	}
+	nodes := []hostir.Node{
+		steps(moved...),
+		hostir.After(w.put, mainRef),
+		w.by(s.sums, hostir.Wait(w.put, w.named(arrived, s), every).Member(w.part())),
+		w.sumOf(w.put, s, dst, rows, w.rowsAt(w.named(slots, s), hostir.Var(hostir.RankIndex)).EachRank()).
+			Described("once, in the order of ranks"),
+	}
+	if !s.toAll {
+		return nodes
+	}
+	return append(nodes,
+		w.by(s.sums, hostir.Post(w.put, w.named(summed, s), every)),
+		hostir.Set(w.put, rows, dst),
+		steps(peerIs,
+			w.by(s.sums, hostir.Wait(w.put, w.named(summed, s), peer)),
+			w.by(s.sums, hostir.Set(w.put, hostir.Chunk(s.sums, peer), dst.At(peer)))))
+}
+
+// sumOf is a sum of partial results with what is added behind it; rows is the view of the result that
+// it belongs to, wherever it is made.
+func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
+	o := s.ops[len(s.ops)-1]
+	if added := o.Added(); added != "" {
+		rows.Buffer = added
+		terms = append(terms, rows)
+	}
+	if bias := o.Bias(); bias != "" {
+		terms = append(terms, hostir.EachRow(bias))
+	}
+	return hostir.Reduce(on, dst, terms...)
+}
+
+// atOnce is a stage on all of its rows.
+func (w *writer) atOnce(s *stage) []hostir.Node {
+	nodes := w.operations(mainRef, s, s.ops, hostir.Expr{}, hostir.Whole(s.input))
+	if s.sums == "" {
+		return nodes
+	}
+	from := w.named(partial, s)
+	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
+	if !s.toAll {
+		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
+	}
+	sum := []hostir.Step{
+		w.by(s.sums, hostir.Post(mainRef, w.named(ready, s), every).Described("peers may read "+from)),
+		w.by(s.sums, hostir.Wait(mainRef, w.named(ready, s), every)),
+		w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark),
+		w.by(s.sums, hostir.Post(mainRef, w.named(read, s), every)),
+		w.by(s.sums, hostir.Wait(mainRef, w.named(read, s), every)),
+	}
+	if w.leg[s.sums].fused {
+		for i := range sum {
+			if sum[i].Do == hostir.Nothing {
+				sum[i].By = ""
+			}
+		}
+		return append(nodes, hostir.Fuse(shotKernel, sum...).AskedBy("By"))
+	}
+	for _, n := range sum {
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+// operations are operations of a stage on the rows of one rank, or on all where none is said; here is
+// where the stage's input has them.
+func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, rank hostir.Expr,
+	here hostir.View) (nodes []hostir.Node) {
+	for _, o := range ops {
+		x := here
+		if o.In[0] != s.input {
+			x = w.rowsAt(o.In[0], rank)
+		}
+		if kind(o.Name()) == linear {
+			nodes = append(nodes, w.product(on, s, o, rank, x))
+			x = w.rowsAt(o.Out, rank)
+		}
+		nodes = append(nodes, w.apply(on, o, rank, x)...)
+	}
+	return nodes
+}
+
+// product is the product of an operation. What a bias and functions do to a sum of partial results is
+// done to the sum.
+func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank hostir.Expr, x hostir.View) hostir.Step {
+	if o.Out == s.sums {
+		return hostir.Multiply(on, hostir.Linear, w.rowsAt(w.named(partial, s), rank), x, hostir.Whole(o.In[1]))
+	}
+	var bias []hostir.View
+	if o.Bias() != "" {
+		bias = []hostir.View{hostir.Whole(o.Bias())}
+	}
+	n := hostir.Multiply(on, hostir.Linear, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
+	for _, f := range o.Then {
+		if slices.Contains(ofProducts[1:], f.Do) {
+			n.Func = string(f.Do)
+		}
+	}
+	return n
+}
+
+// rowsAt are a rank's rows of what has all ranks', of the step's batch; without a rank all.
+func (w *writer) rowsAt(buffer string, rank hostir.Expr) hostir.View {
+	if rank.IsZero() {
+		return hostir.Whole(buffer)
+	}
+	return hostir.Chunk(buffer, w.chunk(rank))
+}
+
+// inBatches is the batches that the rows of all ranks come in, one after the other.
+type inBatches struct{ parts }
+
+func (d *draft) inBatches() inBatches { return inBatches{parts{int64(max(d.chunks, 1)), "s"}} }
+
+// chunk indexes what has all ranks' rows of each batch, batch by batch.
+func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
+	if m.n == 1 {
+		return rank
+	}
+	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
+}

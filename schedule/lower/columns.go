@@ -1,0 +1,75 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+)
+
+// A product whose weight, bias and result are all spread over the ranks by the columns of the result, a
+// column-parallel layer, needs nothing more than one of which each rank has the whole: a rank multiplies its columns.
+
+// columns finds these tensors. It refuses a product of which only some tensors are spread so.
+func columns(d *draft) error {
+	d.columns = map[string]bool{}
+	if d.form.kind != linear && d.form.kind != matmul {
+		return nil
+	}
+	tensors := d.schedule.Tensors
+	for _, b := range tensors {
+		if !strings.HasPrefix(b.Name, "B") || !overRanks(b, d.form.columns(b.Name)) {
+			continue
+		}
+		for i, t := range tensors {
+			axis := d.form.columns(t.Name)
+			if axis < 0 || number(t.Name) != number(b.Name) {
+				continue
+			}
+			if !overRanks(t, axis) {
+				return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d]", i, axis),
+					Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers columns",
+						d.form.tensor(t.Name), t.Axes[axis].Extent, d.form.tensor(b.Name)),
+					Hint: fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %[1]s afterwards; or let "+
+						"each rank have a whole %[2]s", d.form.tensor("C"+number(b.Name)), d.form.tensor(b.Name))}
+			}
+			d.columns[t.Name] = true
+		}
+	}
+	return nil
+}
+
+// columns is the axis that a tensor of a product has of the result's columns, less than zero for others.
+func (f form) columns(role string) int {
+	switch strings.TrimSuffix(role, number(role)) {
+	case "B":
+		if f.kind == matmul {
+			return 1
+		}
+		return 0
+	case "Bias":
+		return 0
+	case "C":
+		return 1
+	}
+	return -1
+}
+
+// number is the product's of a role, empty for the first.
+func number(role string) string { return role[len(strings.TrimRight(role, "0123456789")):] }
+
+// overRanks says that an axis is spread over the ranks and not cut otherwise.
+func overRanks(t schedule.Tensor, axis int) bool {
+	return axis >= 0 && axis < len(t.Axes) &&
+		slices.Equal(t.Axes[axis].Outer, []schedule.Split{schedule.DIDx(schedule.D)})
+}
+
+// ownColumns is a tensor without the split that leaves each rank its columns.
+func (d *draft) ownColumns(t schedule.Tensor) schedule.Tensor {
+	if d.columns[t.Name] {
+		t.Axes = slices.Clone(t.Axes)
+		t.Axes[d.form.columns(t.Name)].Outer = nil
+	}
+	return t
+}

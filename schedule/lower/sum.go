@@ -1,0 +1,51 @@
+package lower
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// sum is the sum of partial results with what the functions behind it add, in one kernel and rounded
+// once. rows is the view of C that the sum belongs to, wherever it is made.
+func (d *draft) sum(on hostir.StreamRef, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
+	d.summed = true
+	terms = slices.Clone(terms)
+	if d.has("Added") {
+		rows.Buffer = "Added"
+		terms = append(terms, rows)
+	}
+	if d.has("Bias") {
+		terms = append(terms, hostir.EachRow("Bias"))
+	}
+	return hostir.Reduce(on, dst, terms...)
+}
+
+// has says that the schedule has a tensor of a role.
+func (d *draft) has(role string) bool {
+	_, ok := d.schedule.Tensor(role)
+	return ok
+}
+
+// behind finishes a program that sums: what is added to the result is cut as the result is. It refuses a way whose
+// sums are no kernel's.
+func (d *draft) behind() error {
+	if !d.comm.moves.reduces() || !d.has("Added") && !d.has("Bias") {
+		return nil
+	}
+	if !d.summed {
+		return &schedule.FieldError{Path: d.at, Hint: "use another way, or leave it out",
+			Msg: "no kernel makes these sums that could add " + d.form.tensor(d.addedRole()) + " as well"}
+	}
+	d.buffer("Added").Chunk = d.buffer("C").Chunk
+	return nil
+}
+
+// addedRole is a role of what is added.
+func (d *draft) addedRole() string {
+	if d.has("Added") {
+		return "Added"
+	}
+	return "Bias"
+}

@@ -1,0 +1,121 @@
+// A test of the kernels of functions, against doubles.
+#include "engine.h"
+
+#include "check_host.cc"
+
+#include "drive.h"
+#include "numbers.h"
+
+#include <string>
+
+static std::string of(const char *kernel, unsigned type)
+{
+  return std::string(kernel) + (type == 1 ? "_bf16" : type == 2 ? "_fp16" : "_fp32");
+}
+
+// Elements of a type behind some that are not theirs.
+struct Tensor {
+  std::vector<unsigned char> memory;
+  unsigned char *at;
+
+  Tensor(unsigned type, size_t count, size_t shift, unsigned seed)
+      : memory((count + 64) * size_of(type), 0xee), at(&memory[shift * size_of(type)])
+  {
+    for (size_t i = 0; i < count; i++) {
+      const unsigned bits = number(type, seed + i);
+      memcpy(at + i * size_of(type), &bits, size_of(type));
+    }
+  }
+};
+
+// near is whether a number is a value rounded once, but for a part in a million of fp32's own functions.
+static bool near(unsigned type, double got, double want)
+{
+  const double unit = type == 1 ? 0x1p-8 : type == 2 ? 0x1p-11 : 0x1p-24;
+  return std::fabs(got - want) <= std::fabs(want) * (unit + 1e-6) + (type == 2 ? 0x1p-25 : 1e-40);
+}
+
+static double gated(double x) { return x / (1 + std::exp(-x)); }
+
+static void report(const char *kernel, unsigned type, size_t shift, size_t count, size_t i, double got, double want)
+{
+  printf("%s: type %u, shift %zu, count %zu: element %zu is %.9g, want %.9g\n", kernel, type, shift, count, i, got, want);
+  failures++;
+}
+
+// Gates at every alignment, dst apart from the operands or the first of them.
+static void gates(unsigned type, size_t shift, size_t count, bool in_place)
+{
+  for (const bool two : {false, true}) {
+    Tensor x(type, count, shift, 1), up(type, count, two && !in_place ? shift + 1 : shift, 7919), to(type, count, shift, 3);
+    std::vector<double> want(count);
+    for (size_t i = 0; i < count; i++) {
+      want[i] = gated(value(type, get(type, x.at, i))) * (two ? value(type, get(type, up.at, i)) : 1);
+    }
+    unsigned char *dst = in_place ? x.at : to.at;
+    struct swiglu p = {(char *)dst, count, {(const char *)x.at, (const char *)up.at}};
+    struct silu q = {(char *)dst, count, {(const char *)x.at}};
+    EXPECT(run(of(two ? "swiglu" : "silu", type).c_str(), two ? (const void *)&p : (const void *)&q, 2, 4) == 0);
+    for (size_t i = 0; i < count; i++) {
+      if (const double got = value(type, get(type, dst, i)); !near(type, got, want[i])) {
+        return report(two ? "swiglu" : "silu", type, shift, count, i, got, want[i]);
+      }
+    }
+    EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+  }
+}
+
+// Rows of more and of fewer elements than a block has threads, more rows than blocks, and in place.
+static void norms(unsigned type, size_t rows, size_t columns, bool in_place)
+{
+  const size_t count = rows * columns;
+  Tensor x(type, count, 1, 1), weight(type, columns, 0, 7919), to(type, count, 1, 3);
+  std::vector<double> want(count);
+  for (size_t r = 0; r < rows; r++) {
+    double squares = 0;
+    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
+      squares += value(type, get(type, x.at, i)) * value(type, get(type, x.at, i));
+    }
+    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
+      want[i] = value(type, get(type, x.at, i)) / std::sqrt(squares / columns + 1e-5) * value(type, get(type, weight.at, i % columns));
+    }
+  }
+  unsigned char *dst = in_place ? x.at : to.at;
+  struct rmsnorm p = {(char *)dst, count, (const char *)x.at, (const char *)weight.at, columns};
+  EXPECT(run(of("rmsnorm", type).c_str(), &p, 3, 7) == 0);
+  for (size_t i = 0; i < count; i++) {
+    if (const double got = value(type, get(type, dst, i)); !near(type, got, want[i])) {
+      return report("rmsnorm", type, columns, count, i, got, want[i]);
+    }
+  }
+  EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+}
+
+// Far from zero a gate is x itself or zero, to the last bit.
+static void far()
+{
+  float x[4] = {128, -128, 1e30f, -1e30f}, out[4];
+  struct silu p = {(char *)out, 4, {(const char *)x}};
+  EXPECT(run("silu_fp32", &p, 1, 4) == 0);
+  EXPECT(out[0] == 128 && out[1] == 0 && out[2] == 1e30f && out[3] == 0);
+}
+
+int main()
+{
+  for (unsigned type = 1; type <= 3; type++) {
+    for (const bool in_place : {false, true}) {
+      for (size_t count : {0, 1, 7, 8, 9, 40, 131}) {
+        for (size_t shift : {0, 1, 5}) {
+          gates(type, shift, count, in_place);
+        }
+      }
+      for (size_t rows : {0, 1, 2, 5}) {
+        for (size_t columns : {1, 3, 7, 8, 20}) {
+          norms(type, rows, columns, in_place);
+        }
+      }
+    }
+  }
+  far();
+  return failures != 0;
+}

@@ -1,0 +1,149 @@
+package reference
+
+import (
+	"math"
+	"slices"
+
+	"ovgen/schedule"
+)
+
+// ofKernels are the functions that no product applies.
+var ofKernels = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
+
+// apply is a step's result after the functions that no product applies.
+func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
+	for _, f := range s.Then {
+		switch f.Do {
+		case schedule.ApplySiLU:
+			x = x.gated(nil, p.Type)
+		case schedule.ApplySwiGLU:
+			up := v[f.In[0]]
+			x = x.gated(&up, p.Type)
+		case schedule.ApplyRMSNorm:
+			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
+		}
+	}
+	return x
+}
+
+// Chained reports whether operations read what others make, or apply functions that no product applies.
+func (p *Problem) Chained() bool {
+	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 || p.Result(s.A) })
+}
+
+// Exact reports whether results are exact on integer inputs; else they are within bounds.
+func (p *Problem) Exact() bool { return !p.applies(schedule.ApplyRMSNorm) }
+
+// HostOnly reports whether there are functions that only the host makes apart from the program.
+func (p *Problem) HostOnly() bool {
+	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 })
+}
+
+func (p *Problem) applies(do schedule.FuncKind) bool {
+	return slices.ContainsFunc(p.steps, func(s Step) bool {
+		return slices.ContainsFunc(s.Then, func(f schedule.Func) bool { return f.Do == do })
+	})
+}
+
+// drawn is how a tensor of a chain is drawn, or what comes of that: the share of its elements that are not zero or, of
+// a result, the variance of its elements; and the number of which they are multiples.
+type drawn struct {
+	density float64
+	unit    int
+}
+
+// hiddenVariance of sums that go on, in their unit: enough that about half of what a function leaves of them differs
+// from zero, little enough that later sums stay exact.
+const hiddenVariance = 4
+
+// Unit divides every sum of integer inputs that is a result.
+func (p *Problem) Unit() int {
+	unit := 1
+	if p.Chained() {
+		for name, d := range p.drawn() {
+			if p.Result(name) {
+				unit = max(unit, d.unit)
+			}
+		}
+		return unit
+	}
+	for _, s := range p.steps {
+		unit = max(unit, functions[s.Func].unit)
+	}
+	return unit
+}
+
+// drawn draws the operands of a chain so that its sums are exact in the type: of a product of K terms with deviations a
+// and b the sum deviates by a*b*sqrt(K). Sums that go on have hiddenVariance; those that end the chain deviate sigmas
+// times less than what the type holds.
+func (p *Problem) drawn() map[string]drawn {
+	d := map[string]drawn{}
+	for _, s := range p.steps {
+		d[s.C] = p.draw(s, d)
+		for _, name := range []string{s.Bias, s.Added} {
+			if _, known := d[name]; !known && name != "" {
+				d[name] = drawn{1, d[s.C].unit}
+			}
+		}
+		for _, f := range s.Then {
+			d[s.C] = p.after(f, d[s.C], d)
+		}
+	}
+	return d
+}
+
+// draw draws the operands of a step and returns what comes of its product.
+func (p *Problem) draw(s Step, d map[string]drawn) drawn {
+	if s.Does != Multiplies {
+		if _, known := d[s.A]; !known {
+			d[s.A] = drawn{1, 1}
+		}
+		return d[s.A]
+	}
+	unit := max(functions[s.Func].unit, 1)
+	if len(s.Then) > 0 {
+		unit = gateUnit
+	}
+	a, known := d[s.A]
+	if !known {
+		a = drawn{min(1, math.Sqrt(p.variance(s.C, unit)/float64(s.K))), 1}
+		d[s.A] = a
+	}
+	variance := p.variance(s.C, unit*a.unit)
+	if _, drawnBefore := d[s.B]; !drawnBefore {
+		d[s.B] = drawn{min(1, variance/(float64(s.K)*a.density)), unit}
+	}
+	sum := drawn{float64(s.K) * a.density * d[s.B].density, unit * a.unit}
+	if f := functions[s.Func]; f.of != nil {
+		sum.density /= 2
+	}
+	return sum
+}
+
+// variance is the most that a sum may have.
+func (p *Problem) variance(name string, unit int) float64 {
+	goesOn := slices.ContainsFunc(p.steps, func(s Step) bool {
+		return s.A == name || slices.ContainsFunc(s.Then, func(f schedule.Func) bool { return slices.Contains(f.In, name) }) ||
+			s.C == name && len(s.Then) > 0
+	})
+	if goesOn {
+		return hiddenVariance
+	}
+	most := min(float64(Exact(p.Type)), math.Ldexp(1, bias(p.Type))/float64(unit)) / sigmas
+	return most * most
+}
+
+// after is what a function leaves.
+func (p *Problem) after(f schedule.Func, x drawn, d map[string]drawn) drawn {
+	switch f.Do {
+	case schedule.ApplySwiGLU:
+		up := d[f.In[0]] // products of two deviate further at times: taken for twice the deviation
+		return drawn{4 * x.density / 2 * up.density, x.unit * up.unit}
+	case schedule.ApplyRMSNorm:
+		if _, known := d[f.In[0]]; !known {
+			d[f.In[0]] = drawn{1, 1}
+		}
+		return drawn{1, 1}
+	}
+	return drawn{x.density / 2, x.unit}
+}
