@@ -19,7 +19,8 @@ export GOFLAGS ?= -buildvcs=false -ldflags=-w -gcflags=all=-dwarf=false
 export GOGC    ?= 400
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln gpu-build gpu-test
+.PHONY: help run test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln \
+  gpu-build gpu-test
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,7 +58,8 @@ toolchain: $(STAMP) ## fetch the pinned NVRTC and ptxas into .toolchain
 
 $(STAMP):
 	rm -rf $(TOOLCHAIN)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --target $(TOOLCHAIN) $(NVRTC) $(HEADERS) $(PTXAS)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+	  --target $(TOOLCHAIN) $(NVRTC) $(HEADERS) $(PTXAS)
 	touch '$@'
 
 # Fetches the toolchain if it can: without one, checks compare stamps instead of bytes.

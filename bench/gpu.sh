@@ -14,7 +14,10 @@ failed=0
 
 # heading says when and on what.
 heading() {
-  echo "$(date -u +%Y-%m-%d), $(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | sed 's/^ *//'), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)"
+  local names driver
+  names=$(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | sed 's/^ *//')
+  driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
+  echo "$(date -u +%Y-%m-%d), $names, driver $driver"
 }
 
 # part NAME COMMAND...: runs a command, keeps what it prints under a heading.
@@ -70,9 +73,11 @@ if [ "$PART" = join ]; then
   for n in 2 4; do
     [ "$gpus" -ge $n ] || continue
     torchrun=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node $n)
-    part "torchrun-$n" timeout 120 "${torchrun[@]}" --no-python "$BIN/run" verify allgatherlinear linearreducescatter -driver cuda -iters 20
+    part "torchrun-$n" timeout 120 "${torchrun[@]}" --no-python \
+      "$BIN/run" verify allgatherlinear linearreducescatter -driver cuda -iters 20
     if [ -e "$BIN/libovgen.so" ]; then
-      part "torch-$n" timeout 120 "${torchrun[@]}" docs/examples/torch/allgather_matmul.py --library "$BIN/libovgen.so" --out "$OUT/torch-$n.json"
+      part "torch-$n" timeout 120 "${torchrun[@]}" docs/examples/torch/allgather_matmul.py \
+        --library "$BIN/libovgen.so" --out "$OUT/torch-$n.json"
     else
       echo "torch-$n: not run, there is no $BIN/libovgen.so (make gpu-build)"
     fi
@@ -82,12 +87,14 @@ if [ "$PART" = join ]; then
 fi
 
 if [ "$PART" != bench ]; then
-  part driver "$BIN/cuda.test" -test.run 'Conform|NoAllocs|Peers|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
+  part driver "$BIN/cuda.test" \
+    -test.run 'Conform|NoAllocs|Peers|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
   for n in 2 4; do
     [ "$gpus" -ge $n ] || continue
     part "verify-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50}
     part "oneprocess-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} -oneprocess
-    part "disturbed-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} -delays -straggler -shapes "1024,512,768"
+    part "disturbed-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} \
+      -delays -straggler -shapes "1024,512,768"
     part "scenarios-$n" "$BIN/scenario.test" -test.v -test.run TestProcesses -driver cuda -ranks $n
   done
 fi
@@ -97,8 +104,8 @@ if [ "$PART" != test ]; then
   # Twice, with a cache of tuned products that is empty the first time.
   cache=$(mktemp -d)
   for start in first second; do
-    part "layers-$start" env OVGEN_CACHE="$cache" "$BIN/run" layers allgatherlinear allgathergateup linearreducescatter \
-      linearallreducetwoshot -ranks "$gpus" -driver cuda
+    part "layers-$start" env OVGEN_CACHE="$cache" "$BIN/run" layers allgatherlinear allgathergateup \
+      linearreducescatter linearallreducetwoshot -ranks "$gpus" -driver cuda
   done
   rm -rf "$cache"
   part known "$BIN/cuda.test" -test.run '^$' -test.bench KnownProduct

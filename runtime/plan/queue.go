@@ -242,8 +242,8 @@ func (q *Queue) product(kind string, s *Stream, p *Product, c, a, b, bias driver
 	}
 }
 
-// Synchronize makes s wait for what was enqueued on on so far. An event that
-// already marks all of on is waited for again, not recorded again.
+// Synchronize makes s wait for what was enqueued so far on another stream. An event that
+// already marks all of that is waited for again, not recorded again.
 func (q *Queue) Synchronize(s, on *Stream) {
 	live := q.begin(s)
 	if q.numbering() {

@@ -12,7 +12,7 @@ func priorities(d *draft) error {
 		}
 	})
 	hostir.Steps(d.program.Body, func(s hostir.Step) {
-		if s.By == hostir.CopyKernel && !s.Reads[0].Peer.IsZero() && operands[s.Writes[0].Buffer] {
+		if s.Remote() && s.By != "" && !s.Reads[0].Peer.IsZero() && operands[s.Writes[0].Buffer] {
 			pulls[s.Stream.Set] = true
 		}
 	})

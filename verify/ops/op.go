@@ -15,7 +15,7 @@ type Op struct {
 	Event int
 	// Words that a Signal waits for and writes, in order.
 	Words []Word
-	// Uses of memory by a Copy, Product or Kernel, reads first.
+	// Uses of memory by the work, reads first.
 	Uses []Use
 	// Kernel that carries out a Copy, Sum or Signal, empty for the copy engine and for
 	// stream memory operations. One launch may be several operations in a row.
