@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // checkOps refuses operations that can't be read, or that read what there is not.
@@ -124,7 +125,7 @@ func (s Schedule) checkExtents(v *validation) {
 			case list[k].letter == ranksLetter && a.Extent != D:
 				v.add(path, "use schedule.D", "the mesh has D ranks, not %s", a.Extent)
 			case list[k].letter != ranksLetter && first != a.Extent:
-				v.add(path, "write the same in both", "extent %q where %s has %q", a.Extent, tensor, first)
+				v.add(path, "write the same in both"+s.joined(list[k]), "extent %q where %s has %q", a.Extent, tensor, first)
 			}
 		}
 	}
@@ -161,4 +162,25 @@ func (s Schedule) wantedAxes(o Op, tensor string) (n int, ok bool) {
 		}
 	}
 	return len(c.Out), o.Out == tensor
+}
+
+// joined names the operations that make the axes of a dimension one, where they are several: one of their indices may
+// be the mistake.
+func (s Schedule) joined(d *dimension) string {
+	var by []string
+	for i, o := range s.Ops {
+		of := 0
+		for _, name := range append([]string{o.Out}, o.In...) {
+			if slices.ContainsFunc(d.axes, func(at axisAt) bool { return at.tensor == name }) {
+				of++
+			}
+		}
+		if of > 1 {
+			by = append(by, fmt.Sprintf("Ops[%d]", i))
+		}
+	}
+	if len(by) < 2 {
+		return ""
+	}
+	return "; the indices of " + strings.Join(by, ", ") + " make them one"
 }
