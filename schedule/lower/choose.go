@@ -131,7 +131,8 @@ func (l *lowering) shares(d *draft) error {
 	if l.inPlace || i < 0 {
 		return nil
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: schedule.WayName(l.way) + " does not work in place",
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i),
+		Msg:  schedule.WayName(l.way) + " does not work in place",
 		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot"}
 }
 

@@ -108,10 +108,12 @@ var refusalCases = []refusalCase{
 	}), []string{"Tensors[0].Axes[0].Outer[0].Most: an all-to-all makes room for M elements a rank, whatever its " +
 		"parts are (leave it out)"}},
 	{"a way of sums for a gather", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the all-gather of A by Slots (use Pull, Push, Grouped, Ring, PushRing, Broadcast, " +
+		"Moves[0].Way: no pass does the all-gather of A by Slots (use Pull, Push, Grouped, Ring, PushRing, " +
+			"Broadcast, " +
 			"Naive, GatherShot, NCCL, or leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
-		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, GatherShot, Padded, NCCL, or leave it out)"}},
+		"Moves[0].Way: no pass does the bare all-gather of A by Pull " +
+			"(use Get, GatherShot, Padded, NCCL, or leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
 		"Moves[0].Of: B does not travel (move A or C)"}},
 	{"one kernel for a ring's step", scheduletest.By(catalog.AllGatherLinear, "A",
@@ -119,7 +121,8 @@ var refusalCases = []refusalCase{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +
 			`(use one of ["copy engine" "kernel copies" "kernel signals" "kernels"])`}},
 	{"uneven rows of a sum by slots", scheduletest.By(catalog.ReduceScatterV, "C", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the bare reduce-scatter of uneven parts of C by Slots (use Shot, or leave it out)"}},
+		"Moves[0].Way: no pass does the bare reduce-scatter of uneven parts of C by Slots " +
+			"(use Shot, or leave it out)"}},
 }
 
 // A schedule that can't be lowered is refused at the field that is to blame, in words that

@@ -51,7 +51,7 @@ var (
 
 	// A schedule that can be read but not lowered is reported too.
 	Unlowered = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: linear, Moves: []s.Move{
-		{Of: "A", Way: s.Shot{}}}} // want `schedule Unlowered: Moves\[0\].Way: no pass does the all-gather of A by Shot`
+		{Of: "A", Way: s.Shot{}}}} // want `schedule Unlowered: Moves\[0\].Way: no pass does the all-gather of A`
 
 	Computed = make(s.Linear("C", "A", "B"))
 )
