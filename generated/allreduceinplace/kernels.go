@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "c7e2862dc54a595fd34bad6c8be23802ff4e20ba830f6a56740548e68a2a687f",
+	Source:  "314ece2192042cf05cd6085359173c4ad138ea86e1cfa6d7bccf2b62a087362f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

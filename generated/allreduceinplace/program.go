@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "5941e580a6c6fbba9696546056a4af7898f5c00dedcf931b09539b7ac631ffe3",
+	Hash:     "8dd5948cdc2b91dbe23f360ad5a6d7ba3db371666b88488cfd3b85abfd49cfa1",
 	Proof:    "proven for D = 1..8, stamp 52ef85651f271661",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

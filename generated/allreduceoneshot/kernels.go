@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "4c2070e64bacf615346680277170fda70021fbe7e7ed32af72164421b78ff3fb",
+	Source:  "aeea3f25c105a7a3e08af9bf4a4e92d0c30f38a5dfab7b3de037e2a36ae09fa8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "5c4a83cf16f1a668b75b9d0f6c390d8bb1485e0646de3b9a09c0530c51df8fa2",
+	Source:  "fab2cc7c756d9e5b666feb2c63b5e60dd5a23345763b11557def0da0caacfacf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

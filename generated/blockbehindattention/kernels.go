@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "f61a690043a4df53e6c98c46e6dc9c602b794b9d9fed976d6f476aab54b2e244",
+	Source:  "a61c738f8485eeec9a5476917b2180d32e729012043a279356b822baedfced08",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

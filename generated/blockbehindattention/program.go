@@ -38,7 +38,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "ca38587c5f6cc02627d84841e105a23a4f75b38074eb95171f978dabff13c675",
+	Hash:     "a1b44227f8db6b004590ddf4c2282b9e81b38bb04e4d3e952d62066cd099ac9c",
 	Proof:    "proven for D = 1..8, stamp 257c70893c03c246",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -59,7 +59,8 @@ struct each_row {
 // the terms on: by units of 16 bytes where dst and all terms are aligned alike, and what lies before
 // the first and after the last one by one.
 template <typename E, typename Row = no_row>
-DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 count, struct Threads thread, Row row = Row())
+DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 count, struct Threads thread,
+                Row row = Row())
 {
   typedef typename E::bits bits;
   const u64 stride = thread.stride;
@@ -99,8 +100,10 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 c
       }
     }
     for (unsigned u = 0; u < at_once; u++) {
+      row.add(x[u], (start + (i + u * stride) * 16) / sizeof(bits), 16 / sizeof(bits));
+    }
+    for (unsigned u = 0; u < at_once; u++) {
       if (i + u * stride < units) {
-        row.add(x[u], (start + (i + u * stride) * 16) / sizeof(bits), 16 / sizeof(bits));
         *(uint4 *)(dst + start + (i + u * stride) * 16) = rounded<E>(x[u]);
       }
     }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "6415f2ae1d769376749f0f3a4e6308394adbec78e9a4404288c8259a13cc15dc",
+	Source:  "3a989ad961a90c49fb004c16f2170f13b92d47c1107c5395ede6193284ef6c61",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "13df253f113dee340329ac01538f421b3a7371fb1a9d9331c9c15f56ae226d55",
+	Hash:     "920fde481c7821e03f383209a8d7ee22dcbd9dcc1dcb54f4f02e0c5cd623188b",
 	Proof:    "proven for D = 1..8, stamp 71fee5a06b576e9f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "28949be3850e80bbe6a3a6fe5df20ad378e6144eabc9cbeaf67f777d5afe1a54",
+	Source:  "4dad1670023d6225b4902c8801cd0ed4fa4ad14a0241e425e7ebb96da7d1c6b2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "cd2e82b8d037faaf5c01ef9319b7ded9bdd022fcfacc8af94cdcbd9e0ecc1ff8",
+	Source:  "5de491cab2d50783905e2f576cbe93b0692451b35e1066dd38dab72b52b80324",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

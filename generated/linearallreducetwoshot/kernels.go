@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "5869fdb3d18fb3e8a8dafca3a9987b32c551f3b54c582f36ef1a1ed87fede9ae",
+	Source:  "5799f8097c1c7889e6b7d19d769cbe209ef219fb376510783b94f9159e228b4f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

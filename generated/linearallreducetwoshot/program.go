@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "0e292e9cd37dddc24bd2cd41d5949e94f8f10ce93a7adc02389a462d1ee18871",
+	Hash:     "46ba4af348f58d9ae50eb75e5bf06e99ee178826d6d86f1d929d0033ca3c2169",
 	Proof:    "proven for D = 1..8, stamp 3fb0503ebf660712",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

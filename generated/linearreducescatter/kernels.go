@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "98765a0246899ca7b071afff5aeb7370547461db6df8ba3c8052ed65d89c1dd0",
+	Source:  "42343e202ecf78f949a0bbb36cd316e666142dd97dccd27adcdfd5ad09b1f721",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

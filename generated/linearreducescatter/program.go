@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "fe07a97566dec4a581034d307e12943fb347054de44abecd2bbbf92601259fb3",
+	Hash:     "9198e986071f4d914613fa50196ca15a6ca36740726d01da85517ac9ad2d1b6e",
 	Proof:    "proven for D = 1..8, stamp 911a395eb67abe45",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "bc71410e0bbe8a9c21b74eecd66dd75c3becf723ca171cbe2253070228c2d8d5",
+	Source:  "f31498d602d8621096745841f06056f145afa9749f2a2acf1e20758bac0c0591",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "daa88152e64d4121303de77654ba32c58ba05275f1c49dbe38e5459f2010e115",
+	Hash:     "b6f395c5dc35d9ad8762b441112ddafaaeb5d6b15ebe7cc27ebf6f7cb3e6f8c0",
 	Proof:    "proven for D = 1..8, stamp d43eb39c53f65063",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

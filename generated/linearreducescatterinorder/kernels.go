@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "640bb1d0b4bc8c22ff00d205c2dc1a35b3fab3cb4704b5c1fcabec3d7ba65bec",
+	Source:  "9490e9d323ca446a2ae6d0fc67aa013037a47730ee48dca6322bcd93e0352bf6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "049ff48a57883faa7205f0a3a2d2273466191a1540e463e76fac4f388feefc63",
+	Hash:     "80f430787f8d03733524d2ad734b55a265b6914d6030d4d4e2d7e473b9944568",
 	Proof:    "proven for D = 1..8, stamp 76f57aa3e381f08d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "51fd6341fe1bf60b25ac8fff2f124bb49e1d24c3faf9e0a740eed09642a3fbd8",
+	Source:  "549f2441a1c24622dd1ad9b6d71e0bb0a143e6457996b5409a7ddbc6ea3ce2e5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "ed4bd1c3cd57f313067c7721b5cbcc83a78ba814b95fd86a63c9697e522a08db",
+	Hash:     "53ff34f7b658a051dae8d47ed69b20841de34cac48b84f71b18b818d4fdca5ec",
 	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

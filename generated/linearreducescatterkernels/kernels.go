@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "c0b950d00088b850bc2c181ea43bf3c2fba5d573ed7260102e364d24e2e851af",
+	Source:  "c69937246259c5160d91afed86e5defe1308f407199e7539e3af3592392959da",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "9ca0873902c240ab6405fa1351b4970502894426f263007d4807b32e9a3ebe86",
+	Source:  "1eaaeaeecac31edc9c17b67714c55e1a754c88b1cf259fa1b248105b8a19673f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

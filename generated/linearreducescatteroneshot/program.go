@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "6f00303c4ba4189ce160495653ae05743fbb119dcb4cf14528489a695e1ea389",
+	Hash:     "d36fb99579c7cddc09a96581fb6f203c06132afc74504fb1e1cab9284b32d04d",
 	Proof:    "proven for D = 1..8, stamp b1cc25a1411f30fc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

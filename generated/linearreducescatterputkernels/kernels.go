@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "818e9adcc0ce53c7314a4b8c09efe45bb0bac0ed9af5a7ef654bb0fc3c4a824e",
+	Source:  "25ee3dccb16364641a9d0409e27b04262a609164ab092144052cc85ef35b81ae",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "5da0d622d056bdde87fe7b6d45f58da79c66a7034db50c75918b3a7d49a89bf3",
+	Source:  "7399e3d2d36689666fde5c27b9d5890d875a3f8f4ac323d41c88ca86d94351d5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

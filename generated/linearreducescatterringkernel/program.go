@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterringkernel",
-	Hash:     "2c0003a48e9683301a753d76f88a7b3c53a3c5274e8fd3f25652804e473f681c",
+	Hash:     "e5a8050541f25d305c5746eddae2db77c3fc1e974273bed6e846751298145560",
 	Proof:    "proven for D = 1..8, stamp bcd6691f9800d97a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "9d77df5ac978071782e69dcf79fb31442f0500dbbba232822b5fa9d6a324a7d8",
+	Source:  "f486612cb5bb5ec0a1043a4e781c547737b7fc40b99974d361d5b8f1bb53b443",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "140e018b057affaefdc5a3d83a1a06dd104f043dc9ba02c6a5d1a0e67370bf74",
+	Source:  "7ae6e6c4c1ba2348666c97f6838bc22967172106fd05ea1ea9b7900a2cfc304b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "6e16d0d1a49503497c437d43e68aa4d855df1bc64da3227086c78bb8e33a0913",
+	Source:  "2d471f22d3f464c4a4dd97c0e7339330f48a31ca14f7df781e4079299c9ed63c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "e8158c711acd92aafcbd268fd74b1a8f8556f2049bfe2b8780dee2ec5cd4a899",
+	Hash:     "d5b8022434ca17c9a7aad77b8695f8487942c4944e82d324c8f3524234a04ecd",
 	Proof:    "proven for D = 1..8, stamp 3799a1271f9a54d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "eef6c6f101960507f449c7e00d38041f34b146b1be162bc072b58329ccc13f20",
+	Source:  "18c14d9c2f1986a089745bb2b855d926c96ca74b0f501925562d464c0bce4ecf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "ba62777b59f51cf45468d11571dfe68285ede73c10841566b6f03c84fc8c3908",
+	Hash:     "8a11aee7e4d8e92d2ef308670d1e83255da0e7e70f723fcbb62258d3a10650c4",
 	Proof:    "proven for D = 1..8, stamp 6e0826bd3d9fecff",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

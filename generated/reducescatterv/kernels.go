@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "df4a7e2bf65db71418b793f2eb339cb71fe97709f7147fa44d2a7edfc0fdc856",
+	Source:  "d308c2dcc21f7bc4975cbd3a0246a26a67218eda36aab75510273fb2a68d1eb6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

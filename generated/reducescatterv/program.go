@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "9ce118229a9e0fd3a2e1b92301c6309530908ca06b64d00162e96b82042ae6d0",
+	Hash:     "2c6a91aad2623f0b8d12750017cdf3e65b2410f4c22807146fe25391f03250dd",
 	Proof:    "proven for D = 1..8, stamp ebfbe68f866c275c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

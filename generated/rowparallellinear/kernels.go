@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "10b411b18e0d16a8300411e674c46e1c43af9f67d3c59bae7bc906c04957d510",
+	Source:  "eb9d208929b7ca257657b5cb3ddb0bd693a749f940186acc242dd5d4212f60f1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "90aae24cc214f2f3f55e5260797820c5cb0d6be6c1167d51ee2e0cdc48f3c3c7",
+	Hash:     "9a09ea5b7039e5eeedc6ca4492bfc80da997c06a69e770d4c7d5d3e070b993d0",
 	Proof:    "proven for D = 1..8, stamp de83c0aa7130b18d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "9db41ec054378bf2efe1af9e6d6cbd89fb10951967467cb954831b1140e5f039",
+	Source:  "6c1fedafa63d3281587862e66fd3db51c471a87887697724f18aba131697023a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

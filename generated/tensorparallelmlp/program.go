@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "d1a7247c41fe65eb5ead63d813f3cffb596639424e4c2eaf0a6dd524b918fe2e",
+	Hash:     "3fef775a98f1fc3767efdbe2935c57fee3426ec31ec7553235ece96982e24ba6",
 	Proof:    "proven for D = 1..8, stamp 28db5459047d49b4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

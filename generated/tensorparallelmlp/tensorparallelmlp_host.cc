@@ -2,7 +2,7 @@
 
 // The kernels of tensorparallelmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c260990ccd0f38c5bc1ceec8a37a9f1eb3bdefcc6f57e8203d2ae903dc6ef7a2
+// ddac3e416e974e9e4bf92c7c79ab7fea7ae571d2ad7c715bd0cfc21a6281c731
 
 namespace {
 

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "4a17a199a31ebeebf9f65e8cb787c8ebeb2071a949062435dc9c881ed1eaaeb6",
+	Source:  "bc7eb1820df98b0b102c804a0cda21d2e691306b79c50562453005d85b6b805a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -37,7 +37,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "cfcb480b5e0f8352c51a63b84f13a43db37e5787ebe20576cbd9e2b60daf5cf4",
+	Hash:     "563e794119d2737edd6e9064020e44dc890ee1b597ec69ca66d17a5c26edfe52",
 	Proof:    "proven for D = 1..8, stamp 3e0bcbc6f69c3998",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

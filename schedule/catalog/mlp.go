@@ -52,7 +52,8 @@ var GatedMLP = s.Schedule{
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 	},
 	Ops: []s.Op{
-		s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("Residual")),
+		s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate", s.SwiGLU("U")),
+		s.Linear("C", "G", "Down", s.Add("Residual")),
 	},
 }
 

@@ -79,10 +79,12 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 		return d.misplaced(w.Name, fmt.Sprintf("no pass multiplies a chain by a weight %s", written(w)),
 			"spread one of its axes by schedule.DIDx(schedule.D), or none")
 	case summed && !x.columns:
-		return d.misplaced(o.In[0], fmt.Sprintf("%s is spread along what is summed over, and %s is whole there", w.Name, o.In[0]),
+		return d.misplaced(o.In[0],
+			fmt.Sprintf("%s is spread along what is summed over, and %s is whole there", w.Name, o.In[0]),
 			"spread both, or none")
 	case x.columns && !summed:
-		return d.misplaced(w.Name, fmt.Sprintf("%s is spread along what is summed over, and %s is not", o.In[0], w.Name),
+		return d.misplaced(w.Name,
+			fmt.Sprintf("%s is spread along what is summed over, and %s is not", o.In[0], w.Name),
 			"place it "+schedule.Tensor{Axes: []schedule.Axis{{Extent: w.Axes[0].Extent},
 				schedule.Dim(w.Axes[1].Extent, schedule.DIDx(schedule.D))}}.String())
 	}
@@ -228,7 +230,11 @@ func (c *chain) batched(d *draft) error {
 	for i, t := range d.schedule.Tensors {
 		n := inBatchesOf(t)
 		f, rows := c.at[t.Name]
-		if !rows || !f.own || n == d.chunks && (n == 0 || d.schedule.Made(t.Name) == (t.Axes[0].Outer[0].Kind == schedule.StreamAxis)) {
+		alike := n == d.chunks
+		if alike && n > 0 {
+			alike = d.schedule.Made(t.Name) == (t.Axes[0].Outer[0].Kind == schedule.StreamAxis)
+		}
+		if !rows || !f.own || alike {
 			continue
 		}
 		return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),

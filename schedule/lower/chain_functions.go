@@ -44,7 +44,8 @@ func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 	case before([]schedule.FuncKind{f.Do}):
 		wrong = fmt.Sprintf("%s is there already", f.Do)
 	case sum && !slices.Contains(ofSums, f.Do):
-		return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass applies %s to a sum of partial results", f.Do),
+		return &schedule.FieldError{Path: path,
+			Msg:  fmt.Sprintf("no pass applies %s to a sum of partial results", f.Do),
 			Hint: "leave it out, and apply it to " + o.Out + " in a schedule.Copy"}
 	case sum:
 	case f.Do == schedule.ApplyRMSNorm && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):

@@ -29,10 +29,11 @@ func columns(d *draft) error {
 			}
 			if !overRanks(t, axis) {
 				return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d]", i, axis),
-					Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers columns",
+					Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers "+
+						"columns",
 						d.form.tensor(t.Name), t.Axes[axis].Extent, d.form.tensor(b.Name)),
-					Hint: fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %[1]s afterwards; or let "+
-						"each rank have a whole %[2]s", d.form.tensor("C"+number(b.Name)), d.form.tensor(b.Name))}
+					Hint: fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %[1]s afterwards; or "+
+						"let each rank have a whole %[2]s", d.form.tensor("C"+number(b.Name)), d.form.tensor(b.Name))}
 			}
 			d.columns[t.Name] = true
 		}

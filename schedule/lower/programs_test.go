@@ -103,7 +103,8 @@ func TestReductionsRefused(t *testing.T) {
 		change     func(*schedule.Schedule)
 	}{
 		{"a bias where products add up", "Moves[0].Way", func(s *schedule.Schedule) {
-			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
+			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias",
+				Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
 			*s = scheduletest.By(scheduletest.Of("linear", s.Tensors...), "C", schedule.RingAccumulate{})
 		}},
 		{"parts", "Moves[0].Way", by(schedule.SlotsToAll{Parts: 2})},

@@ -57,7 +57,8 @@ var refusalCases = []refusalCase{
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{
 		"Tensors[2].Axes[0]: Bias has all columns N, and B is spread over the ranks by them: no pass gathers columns " +
-			"(spread it as well, by schedule.DIDx(schedule.D), and gather C afterwards; or let each rank have a whole B)"}},
+			"(spread it as well, by schedule.DIDx(schedule.D), and gather C afterwards; or let each rank have a " +
+			"whole B)"}},
 	{"column-parallel, A whole", linearOf(tensor("A", wholeM, wholeK), tensor("B", shardedN, wholeK),
 		tensor("C", wholeM, shardedN)), []string{
 		"Tensors[0]: nothing travels from A [M, K] to C [M, DIDx(D), N/D]: each rank makes its result of what it " +
@@ -87,8 +88,8 @@ var refusalCases = []refusalCase{
 			"place C [Stream(D), M/D, N])"}},
 	{"logits", linearOf(tensor("A", wholeM, wholeK), tensor("B", shardedN, wholeK), tensor("C", wholeM, wholeN)),
 		[]string{
-			"Tensors[2].Axes[1]: C has all columns N, and B is spread over the ranks by them: no pass gathers columns " +
-				"(spread it as well, "}},
+			"Tensors[2].Axes[1]: C has all columns N, and B is spread over the ranks by them: no pass gathers " +
+				"columns (spread it as well, "}},
 	{"a shift by two", scheduletest.Of("copy", tensor("A", shardedM, wholeN), tensor("C", shiftedM(2), wholeN)),
 		[]string{
 			"Tensors[1].Axes[0].Outer[0].Shift: a shift by 2 of C: the one that is lowered moves parts on by one " +
@@ -112,8 +113,8 @@ var refusalCases = []refusalCase{
 			"Broadcast, " +
 			"Naive, GatherShot, NCCL, or leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
-		"Moves[0].Way: no pass does the bare all-gather of A by Pull " +
-			"(use Get, GatherShot, Padded, NCCL, or leave it out)"}},
+		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, GatherShot, Padded, NCCL, or " +
+			"leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
 		"Moves[0].Of: B does not travel (move A or C)"}},
 	{"one kernel for a ring's step", scheduletest.By(catalog.AllGatherLinear, "A",
@@ -121,8 +122,8 @@ var refusalCases = []refusalCase{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +
 			`(use one of ["copy engine" "kernel copies" "kernel signals" "kernels"])`}},
 	{"uneven rows of a sum by slots", scheduletest.By(catalog.ReduceScatterV, "C", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the bare reduce-scatter of uneven parts of C by Slots " +
-			"(use Shot, or leave it out)"}},
+		"Moves[0].Way: no pass does the bare reduce-scatter of uneven parts of C by Slots (use Shot, or leave " +
+			"it out)"}},
 }
 
 // A schedule that can't be lowered is refused at the field that is to blame, in words that

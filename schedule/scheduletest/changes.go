@@ -208,10 +208,10 @@ func (c *changes) moves() {
 					func(s *schedule.Schedule) { s.Moves[i].Way = w })
 				continue
 			}
-			c.add(fmt.Sprintf("Moves[%d] of %s by %s", len(c.from.Moves), t.Name, schedule.WayName(w)),
-				func(s *schedule.Schedule) {
-					s.Moves = append(s.Moves, schedule.Move{Of: t.Name, Way: w})
-				})
+			name := fmt.Sprintf("Moves[%d] of %s by %s", len(c.from.Moves), t.Name, schedule.WayName(w))
+			c.add(name, func(s *schedule.Schedule) {
+				s.Moves = append(s.Moves, schedule.Move{Of: t.Name, Way: w})
+			})
 		}
 		if i < 0 {
 			continue

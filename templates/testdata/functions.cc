@@ -39,7 +39,8 @@ static double gated(double x) { return x / (1 + std::exp(-x)); }
 
 static void report(const char *kernel, unsigned type, size_t shift, size_t count, size_t i, double got, double want)
 {
-  printf("%s: type %u, shift %zu, count %zu: element %zu is %.9g, want %.9g\n", kernel, type, shift, count, i, got, want);
+  printf("%s: type %u, shift %zu, count %zu: element %zu is %.9g, want %.9g\n", kernel, type, shift, count, i, got,
+         want);
   failures++;
 }
 
@@ -47,7 +48,8 @@ static void report(const char *kernel, unsigned type, size_t shift, size_t count
 static void gates(unsigned type, size_t shift, size_t count, bool in_place)
 {
   for (const bool two : {false, true}) {
-    Tensor x(type, count, shift, 1), up(type, count, two && !in_place ? shift + 1 : shift, 7919), to(type, count, shift, 3);
+    Tensor x(type, count, shift, 1), up(type, count, two && !in_place ? shift + 1 : shift, 7919);
+    Tensor to(type, count, shift, 3);
     std::vector<double> want(count);
     for (size_t i = 0; i < count; i++) {
       want[i] = gated(value(type, get(type, x.at, i))) * (two ? value(type, get(type, up.at, i)) : 1);
@@ -77,7 +79,8 @@ static void norms(unsigned type, size_t rows, size_t columns, bool in_place)
       squares += value(type, get(type, x.at, i)) * value(type, get(type, x.at, i));
     }
     for (size_t i = r * columns; i < (r + 1) * columns; i++) {
-      want[i] = value(type, get(type, x.at, i)) / std::sqrt(squares / columns + 1e-5) * value(type, get(type, weight.at, i % columns));
+      want[i] = value(type, get(type, x.at, i)) / std::sqrt(squares / columns + 1e-5) *
+                value(type, get(type, weight.at, i % columns));
     }
   }
   unsigned char *dst = in_place ? x.at : to.at;

@@ -146,7 +146,8 @@ func (t *Tensors) onDevice(name string, in reference.Input) []byte {
 func (t *Tensors) equalOnHost(in map[string]reference.Input) error {
 	exact := t.Problem.Exact()
 	for name, v := range t.Problem.Results(in, !exact) {
-		if most := float64(reference.Exact(t.Shape.Type) * t.Problem.Unit()); exact && !t.copied(name) && v.Largest > most {
+		most := float64(reference.Exact(t.Shape.Type) * t.Problem.Unit())
+		if exact && !t.copied(name) && v.Largest > most {
 			return fmt.Errorf("sums reach %g and %s is exact to %g only", v.Largest, t.Shape.Type, most)
 		}
 		got, err := t.download(name)

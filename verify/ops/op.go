@@ -67,7 +67,8 @@ const (
 
 // String is the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "collective", "done"}
+	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "collective",
+		"done"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", k)
 	}

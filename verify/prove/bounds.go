@@ -48,7 +48,8 @@ func (p *proof) bounds() *Counterexample {
 // every element is read before it is overwritten.
 func inPlace(o ops.Op, i, j int) bool {
 	u, v := o.Uses[i], o.Uses[j]
-	return accumulated(o, i, j) || (o.Kind == ops.Sum || o.Kind == ops.Apply) && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
+	return accumulated(o, i, j) ||
+		(o.Kind == ops.Sum || o.Kind == ops.Apply) && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
 }
 
 // addend is the last use that a product reads: the result it adds to, where it accumulates.

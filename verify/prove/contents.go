@@ -210,7 +210,8 @@ func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 		for _, a := range reads {
 			row := a != reads[0] && a.Bytes < to.Bytes
 			if !row && !slices.Equal(a.sizes, to.sizes) {
-				return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v", a.sizes, to.sizes))
+				return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v",
+					a.sizes, to.sizes))
 			}
 			x := stale
 			if row {
@@ -238,7 +239,8 @@ func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
 	}
 	for _, size := range to.sizes {
 		if a.Bytes == 0 || size%a.Bytes != 0 {
-			return stale, s.wrong(n, fmt.Sprintf("a row of %d bytes can't be added to each row of a chunk of %d", a.Bytes, size))
+			return stale, s.wrong(n, fmt.Sprintf("a row of %d bytes can't be added to each row of a chunk of %d",
+				a.Bytes, size))
 		}
 	}
 	return s.row(s.tuple(a.exprs())), nil

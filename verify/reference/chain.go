@@ -123,8 +123,8 @@ func (p *Problem) draw(s Step, d map[string]drawn) drawn {
 // variance is the most that a sum may have.
 func (p *Problem) variance(name string, unit int) float64 {
 	goesOn := slices.ContainsFunc(p.steps, func(s Step) bool {
-		return s.A == name || slices.ContainsFunc(s.Then, func(f schedule.Func) bool { return slices.Contains(f.In, name) }) ||
-			s.C == name && len(s.Then) > 0
+		takes := func(f schedule.Func) bool { return slices.Contains(f.In, name) }
+		return s.A == name || slices.ContainsFunc(s.Then, takes) || s.C == name && len(s.Then) > 0
 	})
 	if goesOn {
 		return hiddenVariance

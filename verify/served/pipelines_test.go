@@ -4,7 +4,8 @@ import s "ovgen/schedule"
 
 // pipelines are choices of ways of an all-gather.
 var pipelines = []declared{
-	{"P01", "put 4 parts, kernels", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Push{Parts: 4, By: s.Kernels}), served},
+	{"P01", "put 4 parts, kernels", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Push{Parts: 4, By: s.Kernels}),
+		served},
 	{"P02", "ring parts3", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Ring{}), unsaid("Parts")},
 	{"P03", "shift both", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Pull{}), unsaid("Direction")},
 	{"P04", "shift backward", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Pull{}), unsaid("Direction")},
@@ -26,7 +27,7 @@ var pipelines = []declared{
 	{"P17", "broadcast get", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Broadcast{}), served},
 	{"P18", "broadcast put kernels", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Broadcast{By: s.Kernels}), served},
 	{"P19", "gathered put", linear("A[M/D K] B[N K] C[M:D N] Gathered[M:D K]").by("A", s.Push{}),
-		at("Tensors[3]", "this way gathers into memory of the plan only")},
+		at("Tensors[3]", "Push gathers into memory of the plan only")},
 	{"P20", "gathered no stream", linear("A[M/D K] B[N K] C[M:D N] Gathered[M K]"),
 		at("Tensors[3]", "no communication leads from A [DIDx(D), M/D, K] to C [Stream(D), M/D, N] with")},
 	{"P21", "matmul two", matmul("A[M/D K] B[K N] B2[K N2] C[M:D N] C2[M:D N2]").by("A", s.Push{By: s.Kernels}),
@@ -56,7 +57,7 @@ var pipelines = []declared{
 	{"P34", "copied put", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Naive{Copied: true}), unsaid("Protocol")},
 	{"P35", "start in loop ring", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Ring{}), unsaid("StartInLoop")},
 	{"P36", "one shot AG", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Shot{}),
-		at("Moves[0].Way", "no pass does the all-gather by Shot")},
+		at("Moves[0].Way", "no pass does the all-gather of A by Shot")},
 	{"P37", "stream N", linear("A[M/D K] B[N K] C[M N:D]"),
 		at("Tensors[2]", "no communication leads from A [DIDx(D), M/D, K] to C [M, Stream(D), N/D]")},
 	{"P38", "C row sharded no comm", linear("A[M/D K] B[N K] C[M/D N]"),

@@ -4,7 +4,8 @@ import s "ovgen/schedule"
 
 // rows are row-parallel layers.
 var rows = []declared{
-	{"R01", "residual", of("A[M K/D] B[N K/D] C[M/D N] Residual[M/D N]", s.Linear("C", "A", "B", s.Add("Residual"))), served},
+	{"R01", "residual", of("A[M K/D] B[N K/D] C[M/D N] Residual[M/D N]", s.Linear("C", "A", "B", s.Add("Residual"))),
+		served},
 	{"R02", "bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]"), served},
 	{"R03", "all reduce bias", linear("A[M K/D] B[N K/D] Bias[N] C[M N]"), served},
 	{"R04", "parts4", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}), unsaid("Parts")},
@@ -16,7 +17,7 @@ var rows = []declared{
 	{"R10", "scatter columns", linear("A[M K/D] B[N K/D] C[M N/D]"),
 		at("Tensors[2]", "no communication leads from A [M, DIDx(D), K/D] to C [M, DIDx(D), N/D]")},
 	{"R11", "all reduce ring", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.RingAccumulate{}),
-		at("Moves[0].Way", "no pass does the all-reduce by RingAccumulate")},
+		at("Moves[0].Way", "no pass does the all-reduce of C by RingAccumulate")},
 	{"R12", "all reduce collective4", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.SlotsToAll{}), unsaid("Chunks")},
 	{"R13", "one shot copy engine", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.Shot{}), served},
 	{"R14", "two shot kernels", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.TwoShot{By: s.OneKernel}), served},
@@ -47,7 +48,8 @@ var rows = []declared{
 	{"R31", "BF16", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}).types("bf16"), unsaid("Parts")},
 	{"R32", "RS get ring", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.RingAccumulate{}), served},
 	{"R33", "RS put kernel fused", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{By: s.OneKernel}), served},
-	{"R34", "RS one shot bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]").by("C", s.Shot{Signals: s.OneKernel}), served},
+	{"R34", "RS one shot bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]").by("C", s.Shot{Signals: s.OneKernel}),
+		served},
 	{"R35", "grouped", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}), unsaid("Grouped")},
 	{"R36", "constant KN", linear("A[M 8192/D] B[8192 8192/D] C[M/D 8192]"), served},
 }

@@ -9,6 +9,7 @@ import (
 	"ovgen/cmd/ovgen/internal/memory"
 	"ovgen/runtime/plan"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 	"ovgen/verify/cost"
 )
 
@@ -21,7 +22,8 @@ stream and numbered in the order in which the host enqueues, with the bytes that
 and for each wait which post, of which rank, it waits for. A number in brackets is that
 of a step in the list of the rank that it names. PACKAGE is ` + catalog + `
 unless it is given. A shape that is not given is ` + fmt.Sprint(rowsOfARank) + ` a rank in each extent.
-Below the steps it says what device memory a plan takes. With -json it prints all this as
+Above the steps it lists each communication with the products that it is pipelined with, or
+the field that is why not; below them the device memory that a plan takes. With -json it prints all this as
 data, memory in bytes.`,
 	explains: true, json: true,
 	examples: []string{
@@ -83,13 +85,17 @@ func (c *call) explanation(p *hostir.Program, x cost.Case) error {
 		return printJSON(c.stdout, struct {
 			Schedule string `json:"schedule"`
 			caseJSON
+			Communications []lower.Overlap `json:"communications"`
 			*explain.Explanation
 			Memory plan.Memory `json:"memory"`
-		}{p.Name, jsonCase(x, p, c.shape.typ), told, needed})
+		}{p.Name, jsonCase(x, p, c.shape.typ), lower.Overlaps(p), told, needed})
 	}
 	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, x.Ranks, equation(p))
 	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0.\n", shapeText(x, p, c.shape.typ))
 	fmt.Fprintln(c.stdout, "A number in brackets is a step, of the rank that is named or else of this one.")
+	for _, o := range lower.Overlaps(p) {
+		fmt.Fprintln(c.stdout, o)
+	}
 	if err := told.Write(c.stdout); err != nil {
 		return err
 	}

@@ -1,0 +1,82 @@
+package lower
+
+import (
+	"fmt"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Overlap is a communication of a program and what runs beside it.
+type Overlap struct {
+	Of            string   `json:"of"` // the tensor that travels, or whose partial results meet
+	Communication string   `json:"communication"`
+	Way           string   `json:"way"`
+	With          []string `json:"with,omitempty"`  // products that are pipelined with it; none: Why
+	Field         string   `json:"field,omitempty"` // of the schedule, that is why not
+	Why           string   `json:"why,omitempty"`
+}
+
+// String is "A: all-gather by Pull, pipelined with C = linear(A, B)", or why not.
+func (o Overlap) String() string {
+	text := fmt.Sprintf("%s: %s by %s, ", o.Of, o.Communication, o.Way)
+	if len(o.With) == 0 {
+		return text + "not pipelined: " + o.Field + ": " + o.Why
+	}
+	for i, with := range o.With {
+		if i == 0 {
+			text += "pipelined with " + with
+		} else {
+			text += "; " + with
+		}
+	}
+	return text
+}
+
+// Overlaps lists the communications of a lowered program, each with the products that are pipelined with
+// it, or the reason why none are. It is empty for a program that was written by hand.
+func Overlaps(p *hostir.Program) (list []Overlap) {
+	moved := Read(p)
+	d := &draft{schedule: p.Schedule, original: p.Schedule}
+	if len(moved) == 0 || recognise(d) != nil || infer(d) != nil {
+		return nil
+	}
+	for i, m := range moved {
+		o := Overlap{Of: m.Of, Communication: m.Communication, Way: schedule.WayName(m.Way),
+			With: products(d.beside(m.Of))}
+		_, shot := m.Way.(schedule.Shot)
+		switch {
+		case len(o.With) == 0:
+			o.Field, o.Why = "Ops", "no product stands beside it"
+		case len(p.Streams) == 1, d.chain != nil && shot:
+			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way", i)
+			o.Why = "this way takes all rows at once, on the stream of the products"
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// beside are the operations between which a tensor travels or its partial results meet: all, or in a
+// chain those of the stage.
+func (d *draft) beside(of string) []schedule.Op {
+	if d.chain == nil {
+		return d.original.Ops
+	}
+	for _, s := range d.chain.stages {
+		if s.gathers && s.input == of || s.sums == of {
+			return s.ops
+		}
+	}
+	return nil
+}
+
+// products are the products among operations, as text.
+func products(ops []schedule.Op) (list []string) {
+	for _, o := range ops {
+		if len(o.In) == 2 {
+			list = append(list, o.String())
+		}
+	}
+	return list
+}

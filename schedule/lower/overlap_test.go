@@ -1,0 +1,54 @@
+package lower_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
+)
+
+// Each communication says with which products it is pipelined, or the field that is why not.
+func TestOverlaps(t *testing.T) {
+	const atOnce = "this way takes all rows at once, on the stream of the products"
+	for _, test := range []struct {
+		name string
+		s    schedule.Schedule
+		want []string
+	}{
+		{"a gather", catalog.AllGatherMatmul, []string{"A: all-gather by Pull, pipelined with C = matmul(A, B)"}},
+		{"one shot", catalog.LinearAllReduceOneShot, []string{
+			"C: all-reduce by Shot, not pipelined: Moves[0].Way: " + atOnce}},
+		{"no product", catalog.AllGather, []string{
+			"A: bare all-gather by Get, not pipelined: Ops: no product stands beside it"}},
+		{"a chain", catalog.BlockBehindAttention, []string{
+			"R: reduce-scatter in a chain by LayerSlots, pipelined with R = linear(Attention, Projection), " +
+				"add(Residual)",
+			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
+				"C = linear(G, Down), add(R)",
+			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
+		{"a chain with one shot", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Shot{}), []string{
+			"R: reduce-scatter in a chain by Shot, not pipelined: Moves[0].Way: " + atOnce,
+			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
+				"C = linear(G, Down), add(R)",
+			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
+	} {
+		p, err := lower.Lower("X", test.s)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		var got []string
+		for _, o := range lower.Overlaps(p) {
+			got = append(got, o.String())
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
