@@ -33,7 +33,8 @@ func columns(d *draft) error {
 						"columns",
 						d.form.tensor(t.Name), t.Axes[axis].Extent, d.form.tensor(b.Name)),
 					Hint: fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %[1]s afterwards; "+
-						"or let each rank have a whole %[2]s", d.form.tensor("C"+number(b.Name)), d.form.tensor(b.Name))}
+						"or let each rank have a whole %[2]s",
+						d.form.tensor("C"+number(b.Name)), d.form.tensor(b.Name))}
 			}
 			d.columns[t.Name] = true
 		}
