@@ -21,7 +21,8 @@ class Ours:
     def __init__(self, library, device, points, **config):
         gathered = max([m * k for _, layer, m, k, _ in points if layer == "fc1"] + [0])
         slots = max([2 * m * n for _, layer, m, _, n in points if layer == "fc2"] + [0])
-        self.group = ovgen.Group(ovgen.Library(library), device=device, arena_bytes=4 * max(gathered, slots) + (64 << 20), **config)
+        self.group = ovgen.Group(ovgen.Library(library), device=device,
+            arena_bytes=4 * max(gathered, slots) + (64 << 20), **config)
 
     def plan(self, name, shape, element, **addresses):
         """A plan of the package NAME, bound. Collective, also where it fails: then on all ranks."""

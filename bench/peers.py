@@ -41,7 +41,8 @@ MODELS = {"8B": (4096, 14336), "70B": (8192, 28672), "405B": (16384, 53248), "GP
 DDLB = (32768, 16384, 8192)  # both layers
 PROGRAMS = {"pure": "torch", "nccl": "nccl", "symm_mem": "symm_mem"}  # of each variant
 FC1 = "allgatherlinear,allgatherlinearkernels,allgatherlineargrouped,allgatherlinearput,allgatherlinearoneshot"
-FC2 = "linearreducescatter,linearreducescatterinorder,linearreducescatterkernels,linearreducescatterputkernels,linearreducescatteroneshot"
+FC2 = ("linearreducescatter,linearreducescatterinorder,linearreducescatterkernels,linearreducescatterputkernels,"
+       "linearreducescatteroneshot")
 SLEEP_CYCLES_PER_MS = 2_000_000  # at the highest clock: a sleep is never shorter than asked for
 
 
@@ -219,7 +220,8 @@ class Layer:
             self.bias = torch.zeros(self.shape[2], dtype=self.a.dtype, device=self.a.device)
         bias = {"Bias": self.bias.data_ptr()} if self.fc1 else {}
         torch.cuda.synchronize()
-        plan = self.job.ours.plan(program, self.shape, element, A=self.own.data_ptr(), B=self.b.data_ptr(), **bias, C=self.c.data_ptr())
+        plan = self.job.ours.plan(program, self.shape, element, A=self.own.data_ptr(), B=self.b.data_ptr(), **bias,
+            C=self.c.data_ptr())
         self.plans.append(plan)
 
         def way(enqueue):
@@ -276,7 +278,8 @@ def differs(job, one, other):
 def measure_point(job, point, dtype, rounds, programs):
     """The rows of one point; programs are ovgen's for its layer."""
     name, layer, m, k, n = point
-    base = dict(driver="torch " + torch.__version__, type=str(dtype).removeprefix("torch.").replace("bfloat", "bf").replace("float", "fp"),
+    base = dict(driver="torch " + torch.__version__,
+        type=str(dtype).removeprefix("torch.").replace("bfloat", "bf").replace("float", "fp"),
                 m=m, k=k, n=n, ranks=job.ranks, point=name)
     error, state = None, None
     try:
@@ -327,7 +330,8 @@ def measure_point(job, point, dtype, rounds, programs):
             pure[gated] = ms
         flop = 2 * m * n * k / (1 if layer == "fc1" else job.ranks)
         row = dict(base, program=program, variant=way, gated=gated, ms=round(ms, 5),
-                   min=round(min(slowest), 5), max=round(max(slowest), 5), tflops=round(flop / ms / 1e9, 1), total=round(job.ranks * flop / ms / 1e9, 1),
+                   min=round(min(slowest), 5), max=round(max(slowest), 5), tflops=round(flop / ms / 1e9, 1),
+                   total=round(job.ranks * flop / ms / 1e9, 1),
                    host_us=round(statistics.median(host), 1), rounds=rounds)
         if gated in pure:
             row["efficiency"] = round(pure[gated] / ms, 4)
@@ -359,7 +363,8 @@ def main():
     f.add_argument("--rounds", type=int, default=8, help="measured rounds (8)")
     f.add_argument("--types", default="bf16", help="bf16, fp16, fp32, with commas (bf16)")
     f.add_argument("--out", default="", help="file that lines of JSON are appended to")
-    f.add_argument("--library", default="", help="the libovgen.so of the catalog: measure its packages in the same rounds")
+    f.add_argument("--library", default="",
+        help="the libovgen.so of the catalog: measure its packages in the same rounds")
     f.add_argument("--fc1", default=FC1, help=f"those for fc1, with commas ({FC1})")
     f.add_argument("--fc2", default=FC2, help=f"those for fc2 ({FC2})")
     f.add_argument("--list", action="store_true", help="print the points: name m,k,n")
@@ -390,8 +395,10 @@ def main():
     programs = {"fc1": o.fc1.split(","), "fc2": o.fc2.split(",")}
     out = open(o.out, "a") if o.out and job.rank == 0 else None
     if job.rank == 0:
-        print(f"# torch {torch.__version__}, {job.ranks} ranks; ms (efficiency), median of the slowest rank over {o.rounds} rounds: "
-              "pure, pure gated, nccl, nccl gated, symm_mem, symm_mem gated" + (", fastest of ovgen, gated" if job.ours else ""), flush=True)
+        print(f"# torch {torch.__version__}, {job.ranks} ranks; ms (efficiency), median of the slowest rank "
+              f"over {o.rounds} rounds: "
+              "pure, pure gated, nccl, nccl gated, symm_mem, symm_mem gated" +
+              (", fastest of ovgen, gated" if job.ours else ""), flush=True)
     for point in points:
         for t in types:
             rows = measure_point(job, point, kinds[t], o.rounds, programs[point[1]] if job.ours else [])

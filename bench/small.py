@@ -5,8 +5,8 @@ PyTorch's symmetric memory (torch 2.11) and ovgen's packages in the same rounds.
     torchrun --nproc-per-node 2 bench/small.py --library libovgen.so [--tables reduce,linear,gather] [--rounds 15]
 
 Each variant is captured in a CUDA graph of 20 calls, and in each round every variant's graph is launched
-once, behind a meeting of all ranks on the device. A time is that of the slowest rank over 20, in us; the median over the rounds
-is given. Results of ovgen's packages are compared with NCCL's before they are timed.
+once, behind a meeting of all ranks on the device. A time is that of the slowest rank over 20, in us; the median
+over the rounds is given. Results of ovgen's packages are compared with NCCL's before they are timed.
 
     reduce   all-reduce of bf16, 16 KiB to 8 MiB
     linear   product and all-reduce at decoding: k = 28672 over the ranks, n = 8192
@@ -90,7 +90,8 @@ class Point:
                 if i >= 2:
                     times[name].append(start.elapsed_time(end) / CALLS * 1e3)
         gathered = self.job.gather(times)
-        return {name: statistics.median(max(rank[name][i] for rank in gathered) for i in range(rounds)) for name in times}
+        return {name: statistics.median(max(rank[name][i] for rank in gathered) for i in range(rounds))
+            for name in times}
 
     def close(self):
         """Collective: peers read what the plans were bound to until then."""
@@ -155,15 +156,18 @@ def linear(job, group, rounds):
     k, n = 28672, 8192
     for m in (1, 8, 32, 64, 128, 256):
         point, a, w = Point(job, group), make(job, m, k // job.ranks), make(job, n, k // job.ranks)
-        x, c, partial = symmetric(job, m, n), torch.empty(m, n, dtype=a.dtype, device=a.device), torch.empty(m, n, dtype=a.dtype, device=a.device)
+        x, c, partial = symmetric(job, m, n), torch.empty(m, n, dtype=a.dtype, device=a.device), torch.empty(m, n,
+            dtype=a.dtype, device=a.device)
         torch.mm(a, w.t(), out=partial)
         reference = partial.clone()
         dist.all_reduce(reference)
         point.add("product", lambda: torch.mm(a, w.t(), out=partial))
         point.add("nccl", lambda: (torch.mm(a, w.t(), out=partial), dist.all_reduce(partial)))
         name = job.group.group_name
-        point.add("torch-one-shot", lambda: (torch.mm(a, w.t(), out=x), torch.ops.symm_mem.one_shot_all_reduce(x, "sum", name)))
-        point.add("torch-two-shot", lambda: (torch.mm(a, w.t(), out=x), torch.ops.symm_mem.two_shot_all_reduce_(x, "sum", name)))
+        point.add("torch-one-shot", lambda: (torch.mm(a, w.t(), out=x),
+            torch.ops.symm_mem.one_shot_all_reduce(x, "sum", name)))
+        point.add("torch-two-shot", lambda: (torch.mm(a, w.t(), out=x),
+            torch.ops.symm_mem.two_shot_all_reduce_(x, "sum", name)))
         point.package("linearallreduceoneshot", ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
         report(job, f"linear + all-reduce {m}", point, rounds)
 
@@ -175,7 +179,8 @@ def gather(job, group, rounds):
             k, n = h, f // job.ranks
             point, a, w = Point(job, group), make(job, m // job.ranks, k), make(job, n, k)
             bias = torch.zeros(n, dtype=a.dtype, device=a.device)
-            whole, c = torch.empty(m, k, dtype=a.dtype, device=a.device), torch.empty(m, n, dtype=a.dtype, device=a.device)
+            whole, c = torch.empty(m, k, dtype=a.dtype, device=a.device), torch.empty(m, n, dtype=a.dtype,
+                device=a.device)
             dist.all_gather_into_tensor(whole, a)
             reference = torch.mm(whole, w.t())
             point.add("product", lambda: torch.mm(whole, w.t(), out=c))
@@ -221,7 +226,8 @@ def main():
     job = peers.Job()
     group = ovgen.Group(ovgen.Library(o.library), device=int(os.environ["LOCAL_RANK"]), arena_bytes=1 << 28)
     if job.rank == 0:
-        print(f"# torch {torch.__version__}, {job.ranks} ranks; us a call in a graph of {CALLS}, median of the slowest rank over "
+        print(f"# torch {torch.__version__}, {job.ranks} ranks; us a call in a graph of {CALLS}, "
+              "median of the slowest rank over "
               f"{o.rounds} rounds", flush=True)
     for table in tables:
         globals()[table](job, group, o.rounds)

@@ -235,7 +235,7 @@ func wordsOf(text string) []string {
 }
 
 // namesOf are the names by which messages call an item of a schedule: a tensor's own, the
-// tensors of an operation, the way and the tensor of a move.
+// tensors of an operation and of those beside it, the way and the tensor of a move.
 func namesOf(s schedule.Schedule, item string) (list []string) {
 	i, _ := strconv.Atoi(strings.Trim(strings.TrimPrefix(item, kindOf(item)), "[]"))
 	switch kind := kindOf(item); {
@@ -243,6 +243,13 @@ func namesOf(s schedule.Schedule, item string) (list []string) {
 		return []string{s.Tensors[i].Name}
 	case kind == "Ops" && i < len(s.Ops):
 		list = append(slices.Clone(s.Ops[i].In), s.Ops[i].Out)
+		own := slices.Clone(list)
+		shared := func(name string) bool { return slices.Contains(own, name) }
+		for _, o := range s.Ops { // extents of those that share a tensor with it follow from its index
+			if beside := append(slices.Clone(o.In), o.Out); slices.ContainsFunc(beside, shared) {
+				list = append(list, beside...)
+			}
+		}
 		for _, f := range s.Ops[i].Then {
 			list = append(list, f.In...)
 		}

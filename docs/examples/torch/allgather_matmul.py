@@ -163,7 +163,8 @@ def times(job, layer, graph, rounds):
         dist.all_gather_into_tensor(whole, a)
         torch.mm(whole, b, out=c)
 
-    runs = {"pure": lambda: torch.mm(whole, b, out=c), "nccl": nccl, "ovgen": layer, "ovgen replay": layer.replay, "ovgen in torch.cuda.graph": graph.replay}
+    runs = {"pure": lambda: torch.mm(whole, b, out=c), "nccl": nccl, "ovgen": layer, "ovgen replay": layer.replay,
+        "ovgen in torch.cuda.graph": graph.replay}
     try:
         import torch.distributed._symmetric_memory as symm_mem
         shard = symm_mem.empty(*a.shape, dtype=a.dtype, device=a.device)
@@ -193,13 +194,16 @@ def times(job, layer, graph, rounds):
             samples.setdefault(name, []).append(job.measure(run, 3.0))
     job.group.check()
     every = job.gather(samples)
-    return {name: statistics.median(max(rank[name][i] for rank in every) for i in range(rounds)) for name in runs}, failed
+    return {name: statistics.median(max(rank[name][i] for rank in every) for i in range(rounds))
+        for name in runs}, failed
 
 
 def main():
     f = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    f.add_argument("--library", required=True, help="the libovgen.so of a package of schedules that has AllGatherMatmul")
-    f.add_argument("--shapes", default="1024,4096,3584;4096,4096,3584;8192,8192,7168", help="M,K,N of the whole operation, with semicolons")
+    f.add_argument("--library", required=True,
+        help="the libovgen.so of a package of schedules that has AllGatherMatmul")
+    f.add_argument("--shapes", default="1024,4096,3584;4096,4096,3584;8192,8192,7168",
+        help="M,K,N of the whole operation, with semicolons")
     f.add_argument("--types", default="bf16,fp16,fp32", help="to check, with commas; the first is timed")
     f.add_argument("--rounds", type=int, default=20, help="measured rounds (20); 0 only checks")
     f.add_argument("--out", default="", help="file that lines of JSON are appended to")
@@ -224,11 +228,13 @@ def main():
             layer = AllGatherMatmul(job.group, a, b)
             wrong, graph = check(job, layer, 1)
             bad += len(wrong)
-            job.say(f"{m},{k},{n} {t}: " + (f"WRONG: {'; '.join(wrong)}" if wrong else "bit-exact, in torch.cuda.graph too"))
+            job.say(f"{m},{k},{n} {t}: " +
+                    (f"WRONG: {'; '.join(wrong)}" if wrong else "bit-exact, in torch.cuda.graph too"))
             if i == 0 and o.rounds > 0:
                 ms, failed = times(job, layer, graph, o.rounds)
                 for name, x in ms.items():
-                    row = dict(program=name, ms=round(x, 5), m=m, k=k, n=n, type=t, ranks=job.ranks, rounds=o.rounds, efficiency=round(ms["pure"] / x, 4) if "pure" in ms else None)
+                    row = dict(program=name, ms=round(x, 5), m=m, k=k, n=n, type=t, ranks=job.ranks, rounds=o.rounds,
+                        efficiency=round(ms["pure"] / x, 4) if "pure" in ms else None)
                     job.say(f"    {name:<26} {x:9.4f} ms  {row['efficiency']}")
                     if o.out and job.rank == 0:
                         with open(o.out, "a") as out:

@@ -26,21 +26,26 @@ class Config(ctypes.Structure):
     _fields_ = [("rank", ctypes.c_int), ("size", ctypes.c_int), ("job", ctypes.c_char_p), ("backend", ctypes.c_char_p),
                 ("device", ctypes.POINTER(ctypes.c_int)), ("context", ctypes.c_void_p),
                 ("arena_bytes", ctypes.c_int64), ("timeout_ms", ctypes.c_int64),
-                ("join_timeout_ms", ctypes.c_int64), ("call_timeout_ms", ctypes.c_int64), ("run_timeout_ms", ctypes.c_int64)]
+                ("join_timeout_ms", ctypes.c_int64), ("call_timeout_ms", ctypes.c_int64),
+                ("run_timeout_ms", ctypes.c_int64)]
 
 
 class Memory(ctypes.Structure):
     """struct ovgen_memory: what a plan needs on a rank, in bytes but for words."""
-    _fields_ = [(n, ctypes.c_int64) for n in ("caller_bytes", "arena_bytes", "staging_bytes", "words", "workspace_bytes", "tuning_bytes")]
+    _fields_ = [(n, ctypes.c_int64) for n in ("caller_bytes", "arena_bytes", "staging_bytes", "words",
+        "workspace_bytes", "tuning_bytes")]
 
 
 HANDLE, ADDRESS, TIME, STREAM = ctypes.c_size_t, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p
 SIGNATURES = {
-    "join": (ctypes.c_void_p, TIME, ctypes.c_void_p), "place": (HANDLE, ctypes.c_void_p, ctypes.c_void_p), "err": (HANDLE,),
+    "join": (ctypes.c_void_p, TIME, ctypes.c_void_p), "place": (HANDLE, ctypes.c_void_p, ctypes.c_void_p),
+    "err": (HANDLE,),
     "abort": (HANDLE, ctypes.c_char_p), "watch": (HANDLE, STREAM, TIME), "close": (HANDLE, TIME),
     "enqueue": (HANDLE, STREAM), "replay": (HANDLE, STREAM), "run": (HANDLE, TIME), "plan_close": (HANDLE, TIME),
-    "synchronize": (HANDLE, STREAM), "alloc": (HANDLE, ctypes.c_int64, ctypes.c_void_p), "free_device": (HANDLE, ADDRESS),
-    "copy_to": (HANDLE, ADDRESS, ctypes.c_void_p, ctypes.c_int64), "copy_from": (HANDLE, ctypes.c_void_p, ADDRESS, ctypes.c_int64),
+    "synchronize": (HANDLE, STREAM), "alloc": (HANDLE, ctypes.c_int64, ctypes.c_void_p),
+    "free_device": (HANDLE, ADDRESS),
+    "copy_to": (HANDLE, ADDRESS, ctypes.c_void_p, ctypes.c_int64),
+    "copy_from": (HANDLE, ctypes.c_void_p, ADDRESS, ctypes.c_int64),
 }
 # Of each schedule: ovgen_NAME_new and so on.
 SCHEDULE = {
@@ -110,7 +115,8 @@ class Plan:
 
     def __init__(self, group, schedule, shape, timeout_ms=0):
         self.library, self.schedule, self.handle = group.library, schedule, HANDLE()
-        self.library.call(schedule + "_new", group.handle, ctypes.addressof(shape), timeout_ms, ctypes.addressof(self.handle))
+        self.library.call(schedule + "_new", group.handle, ctypes.addressof(shape), timeout_ms,
+            ctypes.addressof(self.handle))
 
     def bind(self, buffers, timeout_ms=0):
         self.library.call(self.schedule + "_bind", self.handle, ctypes.addressof(buffers), timeout_ms)
