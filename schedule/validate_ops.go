@@ -125,7 +125,8 @@ func (s Schedule) checkExtents(v *validation) {
 			case list[k].letter == ranksLetter && a.Extent != D:
 				v.add(path, "use schedule.D", "the mesh has D ranks, not %s", a.Extent)
 			case list[k].letter != ranksLetter && first != a.Extent:
-				v.add(path, "write the same in both"+s.joined(list[k]), "extent %q where %s has %q", a.Extent, tensor, first)
+				v.add(path, "write the same in both"+s.joined(list[k]), "extent %q where %s has %q",
+					a.Extent, tensor, first)
 			}
 		}
 	}

@@ -33,8 +33,8 @@ func columns(d *draft) error {
 					Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers "+
 						"columns",
 						d.form.tensor(t.Name), t.Axes[axis].Extent, each),
-					Hint: fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %[1]s afterwards; or "+
-						"let each rank have a whole %[2]s", d.form.tensor("C"+number(b.Name)), each)}
+					Hint: fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %[1]s afterwards; "+
+						"or let each rank have a whole %[2]s", d.form.tensor("C"+number(b.Name)), each)}
 			}
 			d.columns[t.Name] = true
 		}

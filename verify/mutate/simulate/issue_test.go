@@ -171,13 +171,12 @@ func (r *rank) create(o ops.Op) (err error) {
 		}
 		descs = append(descs, d)
 	case ops.Sum:
-		d := addition(o)
-		if d.N == 0 {
-			return nil
+		for _, term := range o.Uses[:max(len(o.Uses)-1, 0)] {
+			d := addition(o, term)
+			more := d
+			more.Accumulate = true
+			descs = append(descs, d, more)
 		}
-		more := d
-		more.Accumulate = true
-		descs = append(descs, d, more)
 	}
 	for _, d := range descs {
 		if _, ok := r.products[d]; !ok {
@@ -203,32 +202,31 @@ func (r *rank) multiply(s driver.Stream, o ops.Op) error {
 		r.ptr(o.Uses[n-1].At), s)
 }
 
-// addition is one term of a sum as a product with one, of no columns where the sum is of
-// nothing.
-func addition(o ops.Op) driver.MatmulDesc {
-	if len(o.Uses) == 0 {
-		return driver.MatmulDesc{}
-	}
-	return driver.MatmulDesc{M: 1, K: 1, N: int(o.Uses[len(o.Uses)-1].Bytes / 4), Type: driver.FP32}
+// addition is one term of a sum as a product with ones: one row, or, of a bias, which is less than the sum, as many as
+// the sum has of its size.
+func addition(o ops.Op, term ops.Use) driver.MatmulDesc {
+	to := o.Uses[len(o.Uses)-1]
+	return driver.MatmulDesc{M: int(to.Bytes / term.Bytes), K: 1, N: int(term.Bytes / 4), Type: driver.FP32}
 }
 
 // sum adds its terms one after the other; the term that is where the sum goes, if
 // there is one, first.
 func (r *rank) sum(s driver.Stream, o ops.Op) error {
-	desc := addition(o)
-	if desc.N == 0 {
+	if len(o.Uses) == 0 {
 		return nil
 	}
-	terms, to := slices.Clone(o.Uses[:len(o.Uses)-1]), o.Uses[len(o.Uses)-1]
+	terms, to, accumulate := slices.Clone(o.Uses[:len(o.Uses)-1]), o.Uses[len(o.Uses)-1], false
 	if i := slices.IndexFunc(terms, func(u ops.Use) bool { return u.At == to.At }); i >= 0 {
-		terms, desc.Accumulate = slices.Delete(terms, i, i+1), true
+		terms, accumulate = slices.Delete(terms, i, i+1), true
 	}
 	for _, t := range terms {
-		if err := r.Matmul(r.products[desc], r.ptr(to.At), r.one, r.ptr(t.At), 0, r.scratch[o.Stream],
+		desc := addition(o, t)
+		desc.Accumulate = accumulate
+		if err := r.Matmul(r.products[desc], r.ptr(to.At), r.ones, r.ptr(t.At), 0, r.scratch[o.Stream],
 			s); err != nil {
 			return err
 		}
-		desc.Accumulate = true
+		accumulate = true
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type rank struct {
 	events   map[int]driver.Event
 	ended    driver.Event // the last run
 	products map[driver.MatmulDesc]driver.Product
-	one      driver.Ptr                    // an element that is 1
+	ones     driver.Ptr                    // elements that are 1, as many as a small sum has rows
 	scratch  map[string]driver.Ptr         // the workspace of each stream's sums
 	own      map[string]driver.Ptr         // buffers by name
 	at       map[int]map[string]driver.Ptr // of all ranks, as this one addresses them
@@ -80,7 +80,7 @@ func (r *rank) allocate(lists [][]ops.Op) (err error) {
 	if r.ended, err = r.EventCreate(false); err != nil {
 		return err
 	}
-	if r.one, err = r.upload([]float32{1}); err != nil {
+	if r.ones, err = r.upload(slices.Repeat([]float32{1}, 256)); err != nil {
 		return err
 	}
 	return r.inputs()

@@ -34,8 +34,8 @@ func TestAsGenerated(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, ranks := range []int{1, 2, 3, 4} {
-				x := harness.Shape{M: 48 * ranks, K: 24 * ranks, N: 72 * ranks, N2: 16, N3: 40, F: 56 * ranks, P: 48,
-					Type: driver.FP32}
+				x := harness.Shape{M: 48 * ranks, K: 24 * ranks, N: 72 * ranks, N2: 16 * ranks, N3: 40 * ranks,
+					F: 56 * ranks, P: 48, Type: driver.FP32}
 				want, err := made.Memory(ranks, x)
 				if err != nil {
 					t.Fatal(err)
