@@ -15,7 +15,7 @@ type Captures interface {
 	// StreamGetCaptureInfo fails for an invalid capture.
 	StreamGetCaptureInfo(s Stream) (CaptureInfo, error)
 	// StreamUpdateCaptureDependencies sets the nodes that the stream's next operation will follow
-	// (CU_STREAM_SET_CAPTURE_DEPENDENCIES). Those that it leaves out need not be joined.
+	// (CU_STREAM_SET_CAPTURE_DEPENDENCIES). The stream need not be joined with the nodes left out.
 	StreamUpdateCaptureDependencies(s Stream, nodes []GraphNode) error
 	// GraphAddDependencies lets one node follow others, GraphRemoveDependencies no longer.
 	GraphAddDependencies(g Graph, from []GraphNode, to GraphNode) error

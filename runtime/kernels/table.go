@@ -169,7 +169,7 @@ func (k Kernel) Base() string {
 	return string(k.Kind)
 }
 
-// Name is that of the kernel in PTX; those that compute have one for each element type.
+// Name is the kernel's name in PTX. A kernel that computes has one for each element type.
 func (k Kernel) Name(typ driver.Type) string {
 	if k.Computes() {
 		return k.Base() + "_" + typ.String()

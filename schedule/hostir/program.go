@@ -89,7 +89,7 @@ func (d Divide) Divisor(ranks int64) int64 {
 	return by * max(d.Times, 1)
 }
 
-// BlockSemaphores are those that steps signal by blocks: they have a word for each block.
+// BlockSemaphores names the semaphores that steps signal by blocks: each has a word for each block.
 func (p *Program) BlockSemaphores() map[string]bool {
 	found := map[string]bool{}
 	Steps(p.Body, func(s Step) {

@@ -16,7 +16,7 @@ var (
 	ofKernels  = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
 )
 
-// functions refuses those that nothing applies where they stand, and operands that are elsewhere.
+// functions refuses a function that nothing applies at its place, and an operand of another placement.
 func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)

@@ -21,15 +21,18 @@ type Shape struct {
 
 // ShapeOf is a small shape that fits a program on a mesh of a size. Its extents differ from
 // each other, so that no two dimensions can be mistaken for each other, and no step has one
-// row: its product would be the same with its operands swapped.
+// row, and none of several ranks' columns one column: its product would be the same with its operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
-	d, rows := int64(ranks), int64(ranks)
+	d, rows, columns := int64(ranks), int64(ranks), int64(ranks)
 	for _, c := range p.Checks {
-		if c.Extent == schedule.M {
+		switch {
+		case c.Extent == schedule.M:
 			rows = max(rows, c.Divisor(d))
+		case c.Extent == schedule.N && c.Divisor(d) > 1:
+			columns = 7 * d
 		}
 	}
-	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: d, M: 2 * rows,
+	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: columns, M: 2 * rows,
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {

@@ -79,7 +79,8 @@ const (
 	Capturable Property = "capturable"  // a run forks from main and joins it
 	Agreed     Property = "agreed"      // all ranks have the same collectives
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
-	// ranks and memory exist; a wait is followed by its reset at once; a stream notes its own steps
+	// ranks and memory exist; a wait is followed by its reset at once, and a reset follows a wait; a stream notes
+	// its own steps
 	WellFormed Property = "well formed"
 )
 

@@ -100,6 +100,7 @@ func TestInPlace(t *testing.T) {
 func TestSwappedOperands(t *testing.T) {
 	for _, n := range []catalog.Named{
 		{Name: "AllGatherGateUp", Schedule: catalog.AllGatherGateUp},
+		{Name: "ColumnParallelQKV", Schedule: catalog.ColumnParallelQKV},
 		{Name: "LinearReduceScatter", Schedule: catalog.LinearReduceScatter},
 		{Name: "ColumnWeightGradient", Schedule: catalog.ColumnWeightGradient},
 		{Name: "TensorParallelMLP", Schedule: catalog.TensorParallelMLP},

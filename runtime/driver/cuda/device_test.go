@@ -301,7 +301,7 @@ func TestPeers(t *testing.T) {
 }
 
 // TestPeersWait logs which calls on device 1 wait while a stream of device 0, which has access to its memory, is
-// blocked. The simulator takes those that allocate and free to wait.
+// blocked. In the simulator calls that allocate or free wait.
 func TestPeersWait(t *testing.T) {
 	pair := two(t)
 	a, b := pair[0], pair[1]

@@ -1,0 +1,111 @@
+package prove
+
+import "fmt"
+
+// held are chunks of one rank.
+type held struct {
+	rank   int
+	chunks []int32
+}
+
+// request asks for a box of a tensor; at is -1 where the tensor is spread.
+type request struct {
+	tensor string
+	at     int
+	part   box
+}
+
+// chunk is the one chunk of an input that is a box, or what an operation makes there.
+func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
+	if x.Schedule.Made(tensor) {
+		return x.output(tensor, at, part)
+	}
+	h, err := x.find(tensor, at, part)
+	if err == nil && len(h.chunks) != 1 {
+		err = fmt.Errorf("%s of %s is %d chunks, but operations move or multiply one at a time", part,
+			tensor, len(h.chunks))
+	}
+	if err != nil {
+		return stale, err
+	}
+	return x.given(x.buffer(tensor), int32(h.rank), x.run, h.chunks[0]), nil
+}
+
+// buffer is the number of the buffer that a tensor is in.
+func (x *expectation) buffer(tensor string) int32 {
+	i, _ := x.model.holder(tensor)
+	return int32(i)
+}
+
+// operand is the chunks of an input that make up a box.
+func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
+	h, err := x.find(tensor, at, part)
+	if err != nil {
+		return stale, err
+	}
+	var list []expr
+	for _, c := range h.chunks {
+		list = append(list, x.given(x.buffer(tensor), int32(h.rank), x.run, c))
+	}
+	return x.tuple(list), nil
+}
+
+// find locates a box of an input: on the given rank, or, where the tensor is spread, on the
+// rank that has it.
+func (x *expectation) find(tensor string, at int, part box) (held, error) {
+	p, ok := x.tensors[tensor]
+	if !ok {
+		return held{}, fmt.Errorf("the schedule has no tensor %s", tensor)
+	}
+	from, to := at, at+1
+	q := request{tensor, at, part}
+	if p.sharded() {
+		if h, ok := x.exact[tensor][part]; ok {
+			return h, nil
+		}
+		from, to, q.at = 0, x.ranks, -1
+	}
+	if h, ok := x.found[q]; ok {
+		return h, nil
+	}
+	for r := from; r < to; r++ {
+		if chunks := within(x.boxes[tensor][r], part); chunks != nil {
+			h := held{r, chunks}
+			x.found[q] = h
+			return h, nil
+		}
+	}
+	return held{}, fmt.Errorf("%s of %s %s is no chunks of one rank's", part, tensor, p.Tensor)
+}
+
+// within lists the chunks that make up a box; nil where no chunks do.
+func within(chunks []box, part box) (list []int32) {
+	volume := part.volume()
+	for i, c := range chunks {
+		if c == (box{}) {
+			continue
+		}
+		inside := true
+		for j := range c {
+			inside = inside && part[j].lo <= c[j].lo && c[j].hi <= part[j].hi
+		}
+		if inside {
+			list = append(list, int32(i))
+			volume -= c.volume()
+		}
+	}
+	if volume != 0 {
+		return nil
+	}
+	return list
+}
+
+func (b box) volume() int64 {
+	n := int64(1)
+	for _, x := range b {
+		if x != (interval{}) {
+			n *= x.len()
+		}
+	}
+	return n
+}

@@ -1,0 +1,89 @@
+package prove
+
+import (
+	"fmt"
+
+	"ovgen/schedule"
+)
+
+// ofProduct is how many of the functions belong to the product: a bias, and then one that the library of products
+// applies to each element.
+func ofProduct(op schedule.Op) int {
+	n := 0
+	if n < len(op.Then) && op.Then[n].Do == schedule.AddBias {
+		n++
+	}
+	if n < len(op.Then) && (op.Then[n].Do == schedule.ApplyGELU || op.Then[n].Do == schedule.ApplyReLU) {
+		n++
+	}
+	return n
+}
+
+// functions are functions of a chunk, one after the other: of its elements and those of tensors, or of its rows.
+func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
+	bound map[rune]interval) (expr, error) {
+	for _, f := range list {
+		args := []expr{made}
+		switch f.Do {
+		case schedule.ApplySiLU:
+		case schedule.ApplySwiGLU:
+			part, err := x.boxOf(out, bound)
+			if err != nil {
+				return stale, err
+			}
+			up, err := x.chunk(f.In[0], rank, part)
+			if err != nil {
+				return stale, err
+			}
+			args = append(args, up)
+		case schedule.ApplyRMSNorm:
+			weight, err := x.operand(f.In[0], rank, box{bound[out[len(out)-1]]})
+			if err != nil {
+				return stale, err
+			}
+			if bound[out[0]].len() > 1 {
+				weight = x.row(weight)
+			}
+			args = append(args, weight)
+		default:
+			return stale, fmt.Errorf("no rule for %s of %s", f, op)
+		}
+		made = x.applied(string(f.Do), args)
+	}
+	return made, nil
+}
+
+// behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
+func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
+	var rows []expr
+	for _, f := range op.Then {
+		if len(f.In) != 1 || f.Do != schedule.AddBias && f.Do != schedule.AddTensor {
+			return nil, fmt.Errorf("no rule for %s behind a sum", f)
+		}
+		axes := out
+		if f.Do == schedule.AddBias {
+			axes = out[len(out)-1:]
+		}
+		part, err := x.boxOf(axes, bound)
+		if err != nil {
+			return nil, err
+		}
+		if f.Do == schedule.AddTensor {
+			added, err := x.chunk(f.In[0], rank, part)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, added)
+			continue
+		}
+		added, err := x.operand(f.In[0], rank, part)
+		if err != nil {
+			return nil, err
+		}
+		if bound[out[0]].len() > 1 {
+			added = x.row(added)
+		}
+		rows = append(rows, added)
+	}
+	return append(list, rows...), nil
+}
