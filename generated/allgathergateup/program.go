@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "b8aab78fa4e595fba42928a68b3341ba3ab8a513ebba3cabbe055c70233d0a5f",
-	Proof:   "proven for D = 1..8, stamp b1f18cfdabf4117a",
+	Hash:    "260ae2e6016025bfd0dc2951ae730241335f25a3695ebfc99849debfc90e6d6a",
+	Proof:   "proven for D = 1..8, stamp 8ea68276bc904ac8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "3e7bab82138fe7b18da460cb8bc4b59e19aac924ce8a62be6dc05692b673c635",
-	Proof:   "proven for D = 1..8, stamp fe50555c2f8b61c7",
+	Hash:    "81b23d590602720d6af0010d411f814c04d08fa10df222cacccc11777eb40543",
+	Proof:   "proven for D = 1..8, stamp f4047c03640f3486",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

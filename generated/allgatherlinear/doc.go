@@ -31,5 +31,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 80cae301baf4e6a4.
+// Proof: proven for D = 1..8, stamp d036b398a1a3c225.
 package allgatherlinear

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "a9508e7c09bfff0b505d1baa46061fe21a6b48e31b933f8700550574d7298a4c",
-	Proof:   "proven for D = 1..8, stamp 95317e712f99b231",
+	Hash:    "15590870af9ca0238dec9006963d7e2adba88d5fe1dca048491a851b4ec41a1d",
+	Proof:   "proven for D = 1..8, stamp 6b644dabc2edfeba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

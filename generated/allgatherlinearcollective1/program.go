@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "b846c5d87b63602b8a64475ed00ccdc5a588733d714e653a36ecd6456d89d704",
-	Proof:   "proven for D = 1..8, stamp a18a47e9bb3bdf67",
+	Hash:    "02c2b8f452d9d0d8901ce8cfb3d99e2b0c2aac9d6e4518afa7428f84c902cba4",
+	Proof:   "proven for D = 1..8, stamp f06135e7827df1cf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},

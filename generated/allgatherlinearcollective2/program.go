@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective2",
-	Hash:    "49aa2e5549c883b3ef55277a1fec31e1e6d113cf6ce83365063e76c83e492db7",
-	Proof:   "proven for D = 1..8, stamp df4366e60bf2f606",
+	Hash:    "2ba638fde081ac0103bdfe1e5d6889a8f3236ee70e2637ec4eb9ba2240550f13",
+	Proof:   "proven for D = 1..8, stamp 6f15b4a211f42942",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

@@ -39,8 +39,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective8",
-	Hash:    "30d2e8cf57dc7da5bcbd80c470ae2670d67cd436dc0ef4e7bff821f722b3bb2c",
-	Proof:   "proven for D = 1..8, stamp 12b20cec84b3198a",
+	Hash:    "c78c61863df9b97bf9db0bb8ec151a80f1e78e9cb6b4a8168fcc555be96a1980",
+	Proof:   "proven for D = 1..8, stamp eb57ce73b33c8d44",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}},

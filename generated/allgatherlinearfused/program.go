@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "e0d0fccd019637a1f0ed2f02372041534e008c9019dc3c9cd68ddcb15e980608",
-	Proof:    "proven for D = 1..8, stamp 32d2fb0f5f802f7d",
+	Hash:     "2dd18b9fc684da770fa06310a6600060a8316c7fdf364f5dd786683161cf5b4c",
+	Proof:    "proven for D = 1..8, stamp a8cd420a73541406",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlineargrouped",
-	Hash:    "801cecd39607c7e1f439a9a9475a44b8c9d4dc4919bcf3aaf226e8f826f9fda3",
-	Proof:   "proven for D = 1..8, stamp e4bed768e0a1ad8a",
+	Hash:    "5f81ec29725c8ccf4626876ad421c1423e7be4ad1a04d60f3bc341bdb4307edd",
+	Proof:   "proven for D = 1..8, stamp 85666cd8e694c570",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearkernels",
-	Hash:     "62cc3015006e543ef3d53dfd31868ba1ca5066e3ad82cc3fd73971fa1d2ea164",
-	Proof:    "proven for D = 1..8, stamp 53812e77e8566f76",
+	Hash:     "0161854bec6db9861b9c826fefbe3939c35098938faebcee13603cbe2d7a2000",
+	Proof:    "proven for D = 1..8, stamp ecdb2fb8721540d6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -21,5 +21,5 @@
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 31a3653703e4789f.
+// Proof: proven for D = 1..8, stamp 5157941d0b4a7509.
 package allgatherlinearnccl

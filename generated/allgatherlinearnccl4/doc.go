@@ -26,5 +26,5 @@
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 93619c033c968cd6.
+// Proof: proven for D = 1..8, stamp 270a6f504aebd2b3.
 package allgatherlinearnccl4

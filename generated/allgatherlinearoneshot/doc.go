@@ -26,5 +26,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 89ebc86328752560.
+// Proof: proven for D = 1..8, stamp 0836bc5a859e6d95.
 package allgatherlinearoneshot

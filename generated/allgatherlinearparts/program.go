@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "4acd716f40c0b05fc72d6b9640f80935897e42689ba1abc7d9bc12b66909b072",
-	Proof:   "proven for D = 1..8, stamp ccf2a09e1dcc0047",
+	Hash:    "90bc586908e568fab9dc727e3e2ffdda67ec856b8b74237374f4ad45cc3efb17",
+	Proof:   "proven for D = 1..8, stamp 27d3236369aa0073",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

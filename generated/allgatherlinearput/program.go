@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "63d3d9dcd5cfd6a7a34ed9a4054f804b54bd1d302b175658e366267b8a66adfa",
-	Proof:   "proven for D = 1..8, stamp 9935721e460bd227",
+	Hash:    "d548624ab5f90f7a881a2758222b35a9b95cce66818b1c1a8e528c64a62c4988",
+	Proof:   "proven for D = 1..8, stamp 760624a9434e4a30",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

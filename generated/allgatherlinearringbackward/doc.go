@@ -35,5 +35,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp f78ee9f331c2ac12.
+// Proof: proven for D = 1..8, stamp 13fc02afc54786ac.
 package allgatherlinearringbackward

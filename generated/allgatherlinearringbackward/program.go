@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "68e7dfca72fd57cea4a615552e1b451a2db801eff7a4272aac99bd074d78111e",
-	Proof:   "proven for D = 1..8, stamp f78ee9f331c2ac12",
+	Hash:    "078382fd5b7fb2504e9d4b4ac125ccfdf5dc0ab848418698fd657bd17513297b",
+	Proof:   "proven for D = 1..8, stamp 13fc02afc54786ac",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -41,5 +41,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 3d6263ce4d82e29b.
+// Proof: proven for D = 1..8, stamp e1d05720eef6e680.
 package allgatherlinearringget

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "9ce97605b65bfc3af5e59b7a31c509a6ddaeabf2f584ee25333bf65db90172be",
-	Proof:   "proven for D = 1..8, stamp 3d6263ce4d82e29b",
+	Hash:    "8a03c23a92f5e63c0f9c911b1b70ece4936e044f753ec93844858973dd062fe3",
+	Proof:   "proven for D = 1..8, stamp e1d05720eef6e680",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

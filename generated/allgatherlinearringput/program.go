@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "c25b153ef242bc982cd808c3e7295ae122f2821be4672363511eea0f04a18453",
-	Proof:   "proven for D = 1..8, stamp 14ddf62116fb7f3a",
+	Hash:    "e1b49bb78233a9f3fadef00977462176c38493242ab90799a7077465a44b6517",
+	Proof:   "proven for D = 1..8, stamp 919c3644660cf7da",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

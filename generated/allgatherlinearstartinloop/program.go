@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
-	Hash:    "ab4a4bc33365be54b02d0f61d7a72733d8288744a13fdce46cc333f5e2c9cf4a",
-	Proof:   "proven for D = 1..8, stamp 2a8336fbee18d9d8",
+	Hash:    "dc024f1774a624e9fb9e0803dd6a6219e07a2c2394e4eb9dca35576c4346a7e0",
+	Proof:   "proven for D = 1..8, stamp bc2000d62a0db866",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

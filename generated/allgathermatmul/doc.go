@@ -33,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp df2bcd315fc7376f.
+// Proof: proven for D = 1..8, stamp a2225c4ecaa95522.
 package allgathermatmul

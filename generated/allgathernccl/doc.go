@@ -16,5 +16,5 @@
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp e06ea3e05b3536d9.
+// Proof: proven for D = 1..8, stamp d571fe0219b3cc2e.
 package allgathernccl

@@ -21,5 +21,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatheroneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp c035cc07d95fe615.
+// Proof: proven for D = 1..8, stamp 334fe1ce71869bab.
 package allgatheroneshot

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "4145c074c458cb0ad69325a13b577cb7b38c7df7767368a4e9791550a76ee3b1",
-	Proof:    "proven for D = 1..8, stamp c035cc07d95fe615",
+	Hash:     "8c22c2f410bfb269c81183d4f603f683ecadca5b026af4850e835c3e689243c5",
+	Proof:    "proven for D = 1..8, stamp 334fe1ce71869bab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "8dd5948cdc2b91dbe23f360ad5a6d7ba3db371666b88488cfd3b85abfd49cfa1",
-	Proof:    "proven for D = 1..8, stamp 52ef85651f271661",
+	Hash:     "830ca0dd00165388eec37def7865df1e36d9e0d9ee56564adad2d43e060ffc64",
+	Proof:    "proven for D = 1..8, stamp 818b9010a8d5b109",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

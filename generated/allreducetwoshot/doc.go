@@ -26,5 +26,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 318107c9418b3a40.
+// Proof: proven for D = 1..8, stamp 2edceb55b646e715.
 package allreducetwoshot

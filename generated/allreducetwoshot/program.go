@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "3400bd7eed3a9c7b08e935f7d8130535f1b7df6b539db2abda162a69e259d0ed",
-	Proof:    "proven for D = 1..8, stamp 318107c9418b3a40",
+	Hash:     "96c7ba320b72c84b13b60f1b2e3dce1c34bfbfcad407902d2a77d3633371a2fa",
+	Proof:    "proven for D = 1..8, stamp 2edceb55b646e715",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

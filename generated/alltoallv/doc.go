@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 216aae38b64920aa.
+// Proof: proven for D = 1..8, stamp 8418cd5a4acd7f6a.
 package alltoallv

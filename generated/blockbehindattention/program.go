@@ -38,8 +38,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "a1b44227f8db6b004590ddf4c2282b9e81b38bb04e4d3e952d62066cd099ac9c",
-	Proof:    "proven for D = 1..8, stamp 257c70893c03c246",
+	Hash:     "30687042939deb8478ea19571ded8e8d9ea8517d1eafa78461ffd53ac3a69b30",
+	Proof:    "proven for D = 1..8, stamp b870057901aa0f04",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
-	Hash:    "366eb66c08b6528e379ef8cb63666f91ac296e00950e961e7ec1fff8a673750d",
-	Proof:   "proven for D = 1..8, stamp 888f189258e0beb6",
+	Hash:    "e928ed1c71c85816d64a1bd0141cc4f4a70bfd450cf48b44fda4720be8865c9f",
+	Proof:   "proven for D = 1..8, stamp e81fa31d6d8fbd61",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -33,8 +33,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnparallelqkv",
-	Hash:    "fb2518d681b9e3777a81e29b59ed9821a122759b5494e971664d9bec34296a81",
-	Proof:   "proven for D = 1..8, stamp d4f08d53a1b0b01f",
+	Hash:    "f60ce9ad679053fc4deab91f09968f1bd7bd8885e10c08b3cc3f060351ae25f6",
+	Proof:   "proven for D = 1..8, stamp efadb093b70fdb9d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

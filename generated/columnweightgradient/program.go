@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "5377f1fb6d48d9d5bf85cbba1e177de3066de6b7732a96773e46a80449a7b868",
-	Proof:   "proven for D = 1..8, stamp 71797212a66562a0",
+	Hash:    "10a1a7be3cc32ae57efb0d55c5eadb58ff2b3065f0b12d7e7e238c2e76adc5c9",
+	Proof:   "proven for D = 1..8, stamp 0556dfe504a7cd24",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -34,8 +34,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "920fde481c7821e03f383209a8d7ee22dcbd9dcc1dcb54f4f02e0c5cd623188b",
-	Proof:    "proven for D = 1..8, stamp 71fee5a06b576e9f",
+	Hash:     "7a41f07ab64756b7761d8a965f79ec36825ae4ea277327bbac21270f0d07bf8e",
+	Proof:    "proven for D = 1..8, stamp 34f0e3fca8dd80f3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

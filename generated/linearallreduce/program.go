@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "f636508b62fc74d8e491faacb61510cb940327b373f0a6c82b5609886a22b919",
-	Proof:    "proven for D = 1..8, stamp 23ccae4b1c63603c",
+	Hash:     "63f29fbc6c5c8fba16918429351e687f40ffeb57a88cf322193f90bba2ade1d4",
+	Proof:    "proven for D = 1..8, stamp d0a6fad2bf0e3bdf",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -23,5 +23,5 @@
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 6091cecd80563f05.
+// Proof: proven for D = 1..8, stamp 7d287689f2c5cc7b.
 package linearallreducenccl

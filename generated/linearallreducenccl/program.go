@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearallreducenccl",
-	Hash:    "baf0417e015c97b3c7a53247ec2a305b6269014ddf1827fa4a682823f29e057e",
-	Proof:   "proven for D = 1..8, stamp 6091cecd80563f05",
+	Hash:    "ab215dc1df74d343b0bdd20f965f434c59297e24339aa304810b5055cd72b53c",
+	Proof:   "proven for D = 1..8, stamp 7d287689f2c5cc7b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "2"}},

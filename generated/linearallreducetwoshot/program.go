@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "46ba4af348f58d9ae50eb75e5bf06e99ee178826d6d86f1d929d0033ca3c2169",
-	Proof:    "proven for D = 1..8, stamp 3fb0503ebf660712",
+	Hash:     "7136e3d1d23ff73f44df8c577ddcbf8fcde06b4f474961c15adfe110cc1e2630",
+	Proof:    "proven for D = 1..8, stamp f4400f3c368a7a8b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},

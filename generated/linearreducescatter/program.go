@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "9198e986071f4d914613fa50196ca15a6ca36740726d01da85517ac9ad2d1b6e",
-	Proof:    "proven for D = 1..8, stamp 911a395eb67abe45",
+	Hash:     "a6fea11b60816d804cb626cbf9394c44291fdcc3801a079284adedfa7f017215",
+	Proof:    "proven for D = 1..8, stamp 14d57b6d4721d71b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

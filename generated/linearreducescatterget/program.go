@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "b6f395c5dc35d9ad8762b441112ddafaaeb5d6b15ebe7cc27ebf6f7cb3e6f8c0",
-	Proof:    "proven for D = 1..8, stamp d43eb39c53f65063",
+	Hash:     "7b3446683f6ff87d56a5ead9c89ec2d468ccbb4c5a0d9bcb24b58dbac3575951",
+	Proof:    "proven for D = 1..8, stamp 198bfffd607a6d23",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "80f430787f8d03733524d2ad734b55a265b6914d6030d4d4e2d7e473b9944568",
-	Proof:    "proven for D = 1..8, stamp 76f57aa3e381f08d",
+	Hash:     "286ad860d50bef624a9bf2ba103fab7e28f611f42d207ba3550dce38385359ab",
+	Proof:    "proven for D = 1..8, stamp 8554eb9f83d0db30",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

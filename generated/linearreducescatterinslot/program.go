@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "53ff34f7b658a051dae8d47ed69b20841de34cac48b84f71b18b818d4fdca5ec",
-	Proof:    "proven for D = 1..8, stamp 09e5566025254e40",
+	Hash:     "a401801e370ed04244143419ef54f4bbcecf93dc80769c077be2a24a9004df46",
+	Proof:    "proven for D = 1..8, stamp 5ac593c640855d93",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -24,5 +24,5 @@
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
 //
-// Proof: proven for D = 1..8, stamp 4304bbf4bc7561eb.
+// Proof: proven for D = 1..8, stamp 1db0643a3b9921c8.
 package linearreducescatternccl

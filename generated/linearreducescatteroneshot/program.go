@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "d36fb99579c7cddc09a96581fb6f203c06132afc74504fb1e1cab9284b32d04d",
-	Proof:    "proven for D = 1..8, stamp b1cc25a1411f30fc",
+	Hash:     "daed3a5b0cf627767a69dabbe2b5ea6567f30f7c800e5a05eada727e281fc832",
+	Proof:    "proven for D = 1..8, stamp b80a5d030e329ec9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

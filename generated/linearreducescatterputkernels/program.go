@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "b0c0df57770553ebb5d5dbcf3ebc72ff14688fb877792703be2a44ad57294d40",
-	Proof:    "proven for D = 1..8, stamp 5f683c569e67e152",
+	Hash:     "4097f7cf1a2446e19cd4901e6b2f7762cf9ef2b113faf893c9d650a66a2cc087",
+	Proof:    "proven for D = 1..8, stamp 28ad00b7a3b90f80",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "5106ebfbe07c17bb7feee134fe76b0c56cd614d73a35609e27be013033bbd503",
-	Proof:   "proven for D = 1..8, stamp 705269cf6b7eb2a7",
+	Hash:    "5a672737eb22833253316683b06b787da80a9018ef8435751cd0dcf45af4e972",
+	Proof:   "proven for D = 1..8, stamp f69d507585b85e2b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

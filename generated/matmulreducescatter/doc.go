@@ -30,5 +30,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp 62a47d92d47b27fe.
+// Proof: proven for D = 1..8, stamp 9af7f06c746adea6.
 package matmulreducescatter

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "8a11aee7e4d8e92d2ef308670d1e83255da0e7e70f723fcbb62258d3a10650c4",
-	Proof:    "proven for D = 1..8, stamp 6e0826bd3d9fecff",
+	Hash:     "cc31d278d8a8ca5551a26f4768c0b8e8c195dfa5da6d143fced37b118c5d3db0",
+	Proof:    "proven for D = 1..8, stamp 4e2fdd43ff8fca94",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "9a09ea5b7039e5eeedc6ca4492bfc80da997c06a69e770d4c7d5d3e070b993d0",
-	Proof:    "proven for D = 1..8, stamp de83c0aa7130b18d",
+	Hash:     "7a7f2d397e5d49d2b2da2061eecdd74e47668a18421681fa6e0790a33428063e",
+	Proof:    "proven for D = 1..8, stamp a53d14787f9ac0f8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

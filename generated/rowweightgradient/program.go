@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "aa47b477cd2d1bad8bf194a36b3188c580a7e7df853b1859aeaa40cd022cda74",
-	Proof:   "proven for D = 1..8, stamp a6bd583d3d6ae925",
+	Hash:    "dda48f67248ab3ff76ac6896904c89ce345cc8e8042adeb5ddae09babc6553c2",
+	Proof:   "proven for D = 1..8, stamp ca869343fd51662f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

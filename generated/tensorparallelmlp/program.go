@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "3fef775a98f1fc3767efdbe2935c57fee3426ec31ec7553235ece96982e24ba6",
-	Proof:    "proven for D = 1..8, stamp 28db5459047d49b4",
+	Hash:     "610447eda719d78c135416d5bcdecbb064244a458447e267a7358a98ac9b750b",
+	Proof:    "proven for D = 1..8, stamp 65d452626d601b32",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -53,5 +53,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in tensorparallelmlpbatches.cu.
 //
-// Proof: proven for D = 1..8, stamp 3e0bcbc6f69c3998.
+// Proof: proven for D = 1..8, stamp 78c8c8a46dc93cfb.
 package tensorparallelmlpbatches

@@ -37,8 +37,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "563e794119d2737edd6e9064020e44dc890ee1b597ec69ca66d17a5c26edfe52",
-	Proof:    "proven for D = 1..8, stamp 3e0bcbc6f69c3998",
+	Hash:     "c79ab64f060b30f2371d64b44081c2f9d07b59782263a6080fc3b7bbf0e3557f",
+	Proof:    "proven for D = 1..8, stamp 78c8c8a46dc93cfb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

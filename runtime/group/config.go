@@ -20,6 +20,9 @@ type Config struct {
 	// Local says that all ranks of the group are in this process, each on a device of its own and driven by
 	// its own goroutine. They reach each other's memory by peer access instead of CUDA IPC. JoinAll sets it.
 	Local bool
+	// LocalOnGPUs lets Local ranks join on GPUs, where their runs have been seen to wait for each other until
+	// their timeout (docs/limits.md); without it Join refuses with ErrLocalOnGPUs.
+	LocalOnGPUs bool
 	// Driver is an opened device, left open by Close; nil opens one of Backend.
 	Driver driver.Driver
 	// Decorate wraps the driver that Join opens, for tests that delay or fail

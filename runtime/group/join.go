@@ -173,7 +173,11 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 		return err.Error(), errors.Join(err, g.closeDriver())
 	}
 	g.links, err = linked(d, g.Rank(), all)
-	if err == nil && g.config.Local {
+	switch {
+	case err != nil || !g.config.Local:
+	case d.Name() == "cuda" && !g.config.LocalOnGPUs:
+		err = ErrLocalOnGPUs
+	default:
 		err = enableAccess(d, g.Rank(), all)
 	}
 	_, err = g.agree(ctx, "look at the links", nil, err)

@@ -24,7 +24,7 @@ type Ranks []*Group
 // While a run of one rank waits for another rank, a call that allocates or frees device memory on any of
 // the devices may wait for that run: let every rank make its buffers before the first of them runs.
 //
-// It is not ready for GPUs, where runs have been seen to wait for each other until their timeout: see docs/limits.md.
+// On GPUs it fails with ErrLocalOnGPUs unless Config.LocalOnGPUs is set: it is not ready for them.
 func JoinAll(ctx context.Context, c Config) (Ranks, error) {
 	if err := c.spread(); err != nil {
 		return nil, fmt.Errorf("join all ranks: %w", err)

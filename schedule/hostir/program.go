@@ -89,6 +89,13 @@ func (d Divide) Divisor(ranks int64) int64 {
 	return by * max(d.Times, 1)
 }
 
+// Holds reports whether extents x and with, which is 1 where With is unset, meet the requirement on a mesh of so many
+// ranks. Their product itself may be too large for an int64.
+func (d Divide) Holds(x, with, ranks int64) bool {
+	by := d.Divisor(ranks)
+	return by > 0 && x%by*(with%by)%by == 0
+}
+
 // BlockSemaphores names the semaphores that steps signal by blocks: each has a word for each block.
 func (p *Program) BlockSemaphores() map[string]bool {
 	found := map[string]bool{}

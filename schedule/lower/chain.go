@@ -127,6 +127,10 @@ func (c *chain) operand(d *draft, name string) (flow, error) {
 		return f, nil
 	}
 	t, _ := d.schedule.Tensor(name)
+	if len(t.Axes) != 2 {
+		return flow{}, d.misplaced(name, fmt.Sprintf("%s has %d axes, and a chain's tensors have rows and columns", name,
+			len(t.Axes)), "give it two axes")
+	}
 	rows := t.Axes[0].Outer
 	n := len(rows)
 	f := flow{own: n > 0, columns: overRanks(t, 1)}

@@ -59,11 +59,15 @@ func (d *draft) rowsDivisible(parts int) {
 }
 
 // cutFlat lets buffers be indexed by a part of their elements a rank, row or no row, and asks of the shape
-// that the ranks can cut the elements of C.
+// that the ranks can cut the elements of C; or its rows, where a bias is added to each.
 func (d *draft) cutFlat(names ...string) {
 	axes := d.buffer("C").Tensor.Axes
-	d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent,
-		By: schedule.D})
+	if d.has("Bias") {
+		d.rowsDivisible(1)
+	} else {
+		d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent,
+			By: schedule.D})
+	}
 	for _, name := range names {
 		d.buffer(name).Chunk = hostir.Div(d.buffer("C").Elements, hostir.Size)
 	}

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -136,9 +135,12 @@ func (c Case) Check(p *hostir.Program) error {
 		}
 		if d.With != "" {
 			y, err := extent(d.With).Eval(env)
-			if by := d.Divisor(int64(c.Ranks)); err != nil || x%by*(y%by)%by != 0 {
-				return errors.Join(err, fmt.Errorf("%s times %s is %d times %d: it must be a multiple of %s", d.Extent,
-					d.With, x, y, multipleOf(d, by)))
+			if err != nil {
+				return err
+			}
+			if by := d.Divisor(int64(c.Ranks)); !d.Holds(x, y, int64(c.Ranks)) {
+				return fmt.Errorf("%s times %s is %d times %d: it must be a multiple of %s", d.Extent, d.With, x, y,
+					multipleOf(d, by))
 			}
 			continue
 		}

@@ -1,7 +1,10 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"ovgen/verify/ops"
 )
@@ -49,7 +52,11 @@ func (b *rankBuilder) collective(o *ops.Op) {
 
 // meet makes each rank's second step come after all first ones, and hands it what they brought.
 func (m *machine) meet() {
-	for which, x := range m.meetings {
+	inOrder := slices.SortedFunc(maps.Keys(m.meetings), func(a, b at) int {
+		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.n, b.n))
+	})
+	for _, which := range inOrder {
+		x := m.meetings[which]
 		first := m.steps[x.begins[0]].op
 		if len(x.begins) != len(m.Ranks) {
 			m.report(Agreed, "%d of %d ranks have collective %d of a run: %s",
@@ -96,6 +103,9 @@ func (x *search) together(s *state, st *step) {
 
 // gotten is what a rank gets of what all have brought; nothing where that does not fit.
 func (x *search) gotten(st *step, brought [][]Number) (all []Number) {
+	if len(brought) != len(x.Ranks) {
+		return nil
+	}
 	mine := brought
 	if st.op.Form == "reduce-scatter" || st.op.Form == "all-to-all" {
 		mine = nil

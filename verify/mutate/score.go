@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -32,8 +33,8 @@ func Schedule(name string, s schedule.Schedule, prover Checker) ([]Judged, error
 	return Each(mutants, runtime.GOMAXPROCS(0), func(m Mutant) (Judged, error) { return Judge(m, prover) })
 }
 
-// Each does f for all of a list, so many at a time, and returns the results in the order of the list, or the first
-// error.
+// Each does f for all of a list, so many at a time, and returns the results in the order of the list, zero ones
+// where it failed, and the errors.
 func Each[T, R any](list []T, atATime int, f func(T) (R, error)) ([]R, error) {
 	results, errs := make([]R, len(list)), make([]error, len(list))
 	var all sync.WaitGroup
@@ -46,12 +47,7 @@ func Each[T, R any](list []T, atATime int, f func(T) (R, error)) ([]R, error) {
 		})
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return results, nil
+	return results, errors.Join(errs...)
 }
 
 // few reasons are enough to see why a mutant was not caught.

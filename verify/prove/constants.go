@@ -15,15 +15,15 @@ import (
 func divisible(p *hostir.Program, ranks []int) error {
 	for _, check := range p.Checks {
 		extent, err := strconv.ParseInt(string(check.Extent), 10, 64)
+		with, text := int64(1), string(check.Extent)
 		if err == nil && check.With != "" {
-			var with int64
 			with, err = strconv.ParseInt(string(check.With), 10, 64)
-			extent *= with
+			text += " times " + string(check.With)
 		}
 		if err != nil {
 			continue
 		}
-		fits := func(d int) bool { return extent%check.Divisor(int64(d)) == 0 }
+		fits := func(d int) bool { return check.Holds(extent, with, int64(d)) }
 		at := slices.IndexFunc(ranks, func(d int) bool { return !fits(d) })
 		if at < 0 {
 			continue
@@ -33,7 +33,7 @@ func divisible(p *hostir.Program, ranks []int) error {
 			hint = "prove for -ranks " + some
 		}
 		by := check.Divisor(int64(ranks[at]))
-		msg := fmt.Sprintf("%d is no multiple of %d", extent, by)
+		msg := fmt.Sprintf("%s is no multiple of %d", text, by)
 		if parts := by / int64(ranks[at]); parts > 1 {
 			msg += fmt.Sprintf(", %d parts for each of %d ranks", parts, ranks[at])
 		}

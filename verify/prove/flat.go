@@ -2,35 +2,44 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
 // flat: a program that cuts a result by its elements is proven at shapes whose rows the ranks divide, and New takes
-// others. They have the same operations, and the same contents if only copies and sums, which go element by element,
-// see a part of a buffer: a product makes all of one out of all of others.
+// others. They have the same operations, and the same contents if only copies and sums that go element by element see a
+// part of a buffer: a product makes rows of rows, a sum may add one row to each, and a function may be of rows.
 func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
-	cut := false
-	for _, check := range p.Checks {
-		cut = cut || check.With != ""
-	}
-	if !cut {
+	if !slices.ContainsFunc(p.Checks, func(c hostir.Divide) bool { return c.With != "" }) {
 		return nil
 	}
 	for _, list := range lists {
 		for _, o := range list {
-			if o.Kind != ops.Product {
+			if elementwise(o) {
 				continue
 			}
 			for _, u := range o.Uses {
 				b, ok := m.buffer(u.At.Buffer)
 				if ok && (u.At.Offset != 0 || u.Bytes != b.Bytes) {
-					return notAll(p, len(lists), fmt.Sprintf("%s is a part, of which a product takes rows, and the "+
-						"ranks need not divide the rows", u))
+					return notAll(p, len(lists), fmt.Sprintf("%s is a part, of which a %s takes rows, and the "+
+						"ranks need not divide the rows", u, o.Kind))
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// elementwise reports whether an operation sees the elements of its operands and of its result each for itself.
+func elementwise(o ops.Op) bool {
+	switch o.Kind {
+	case ops.Product, ops.Apply:
+		return false
+	case ops.Sum: // of terms as large as the result: a row is less
+		last := o.Uses[len(o.Uses)-1]
+		return !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Bytes != last.Bytes })
+	}
+	return true
 }

@@ -32,7 +32,7 @@ func (d *Driver) CommGetAsyncError(driver.Comm) error { return nil }
 // Collective records one.
 func (d *Driver) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c driver.Comm, s driver.Stream) error {
 	d.mu.Lock()
-	known, ranks := c == d.comm, d.ranks
+	known, ranks := c != 0 && c == d.comm, d.ranks
 	d.mu.Unlock()
 	return d.take(call{stream: s, kind: ops.Collective, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
 		if !known {

@@ -101,7 +101,7 @@ func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 				apart = w.At.Offset - first.At.Offset
 			}
 			first.At.Offset += apart
-			if apart <= 0 || w != first || used[w.At] && w.At != from.Words[max(j-1, 0)].At {
+			if apart <= 0 || w != first || used[w.At] && (j == 0 || w.At != from.Words[j-1].At) {
 				return fmt.Errorf("its word %s is not one of its own where the first block has %s", w, words[j])
 			}
 			used[w.At] = true

@@ -8,6 +8,7 @@ var rows = []declared{
 		served},
 	{"R02", "bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]"), served},
 	{"R03", "all reduce bias", linear("A[M K/D] B[N K/D] Bias[N] C[M N]"), served},
+	{"R03b", "all reduce bias two shots", linear("A[M K/D] B[N K/D] Bias[N] C[M N]").by("C", s.TwoShot{}), served},
 	{"R04", "parts4", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}), unsaid("Parts")},
 	{"R05", "get parts2", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Staged{}), unsaid("Parts")},
 	{"R06", "ring both", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.RingAccumulate{}), unsaid("Direction")},

@@ -93,6 +93,9 @@ func judge[M interface{ Name() string }](score mutate.Score, dir string, list []
 		return v, err
 	})
 	for i, v := range verdicts {
+		if v.class == "" { // an error says why
+			continue
+		}
 		score[v.class]++
 		fmt.Printf("%-8s %s\n         %s\n", v.class, list[i].Name(), v.why)
 	}

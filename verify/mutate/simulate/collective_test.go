@@ -20,7 +20,7 @@ func connect(ranks []*rank) error {
 				return err
 			}
 		}
-		if r.comm, err = c.CommInitRank(id, len(ranks), r.number); !errors.Is(err, driver.ErrInProgress) {
+		if r.comm, err = c.CommInitRank(id, len(ranks), r.number); err != nil && !errors.Is(err, driver.ErrInProgress) {
 			return err
 		}
 		r.collectives = c
