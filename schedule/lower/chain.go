@@ -128,8 +128,8 @@ func (c *chain) operand(d *draft, name string) (flow, error) {
 	}
 	t, _ := d.schedule.Tensor(name)
 	if len(t.Axes) != 2 {
-		return flow{}, d.misplaced(name, fmt.Sprintf("%s has %d axes, and a chain's tensors have rows and columns", name,
-			len(t.Axes)), "give it two axes")
+		why := fmt.Sprintf("%s has %d axes, and a chain's tensors have rows and columns", name, len(t.Axes))
+		return flow{}, d.misplaced(name, why, "give it two axes")
 	}
 	rows := t.Axes[0].Outer
 	n := len(rows)

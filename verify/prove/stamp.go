@@ -12,8 +12,8 @@ import (
 const version = 4
 
 // properties in the order in which they are checked.
-var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Blocks, Rest, Remote, Allocations, Bracket, Agreement,
-	Matching, Deadlock, Reset, Window, Race, Contents, Serial}
+var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Blocks, Rest, Remote, Allocations, Bracket,
+	Agreement, Matching, Deadlock, Reset, Window, Race, Contents, Serial}
 
 type stamp struct{ hash.Hash }
 
