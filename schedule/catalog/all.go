@@ -14,6 +14,7 @@ func All() []Named {
 	return []Named{
 		{"AllGatherMatmul", AllGatherMatmul},
 		{"AllGatherLinear", AllGatherLinear},
+		{"AllGatherLinearBalanced", AllGatherLinearBalanced},
 		{"AllGatherLinearKernels", AllGatherLinearKernels},
 		{"AllGatherLinearPut", AllGatherLinearPut},
 		{"AllGatherLinearParts", AllGatherLinearParts},

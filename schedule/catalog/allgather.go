@@ -24,6 +24,19 @@ var AllGatherLinear = s.Schedule{
 	Ops:     linear,
 }
 
+// AllGatherLinearBalanced is AllGatherLinear of any number of rows, from one on: where the ranks don't divide
+// them, the first have one more than the others. Nothing is padded. A rank that has none still calls New and Bind; with
+// fewer rows than ranks each Bind is collective. Choose it for a batch that changes, as at decoding.
+var AllGatherLinearBalanced = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.Balanced(s.D)), s.Dim(s.K)}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
+		{Name: "Bias", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: linear,
+}
+
 // AllGatherLinearKernels is AllGatherLinear with its waits, posts and copies in emitted
 // kernels instead of stream memory operations and the copy engine. Below about a
 // megabyte a shard, a copy by kernel starts sooner; above, the copy engine leaves the

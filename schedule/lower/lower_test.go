@@ -54,6 +54,14 @@ var refusedCases = []refusedCase{
 		s.Tensors[0].Axes[0].Outer[0].Count = "4"
 		return s
 	}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
+	{"balanced parts in parts", scheduletest.By(catalog.AllGatherLinearBalanced, "A", schedule.Pull{Parts: 2}),
+		[]string{"Moves[0].Way.Parts"}},
+	{"balanced parts copied by kernels", scheduletest.By(catalog.AllGatherLinearBalanced, "A",
+		schedule.Pull{By: schedule.Kernels}), []string{"Moves[0].Way.By"}},
+	{"balanced parts, signals by kernels", scheduletest.By(catalog.AllGatherLinearBalanced, "A",
+		schedule.Pull{By: schedule.KernelSignals, Streams: 2, WithStep: true}), nil},
+	{"balanced parts pushed", scheduletest.By(catalog.AllGatherLinearBalanced, "A", schedule.Push{}),
+		[]string{"Moves[0].Way"}},
 	{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
 	{"collective", gatherBy("A", schedule.Collective{}), []string{"Moves[0].Way"}},
 	{"one kernel for a step of two layers", scheduletest.By(catalog.TensorParallelMLP, "C",

@@ -14,7 +14,8 @@ const (
 	allBare      moves = "bare all-reduce"      // without a product
 	gatherSum    moves = "all-gather of a sum"  // every rank sums over all shards' rows
 	// The same of other placements, which other programs are for.
-	reduceUneven moves = "bare reduce-scatter of uneven parts"
+	reduceUneven   moves = "bare reduce-scatter of uneven parts"
+	gatherBalanced moves = "all-gather of balanced parts"
 	// Those in a chain.
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
@@ -22,7 +23,7 @@ const (
 )
 
 // further says that the communication serves several products of one operand.
-func (m moves) further() bool { return m == gather || m == gatherChunks }
+func (m moves) further() bool { return m == gather || m == gatherChunks || m == gatherBalanced }
 
 // reduces says that partial results of a product meet.
 func (m moves) reduces() bool { return m == reduce || m == reduceAll }
@@ -34,6 +35,8 @@ type places = map[string]string
 var gatherRules = []rule{
 	{communication{gather, "A"}, matmul, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
 	{communication{gather, "A"}, linear, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
+	{communication{gatherBalanced, "A"}, matmul, places{"A": "[DIDx(D, balanced), M/D, K]", "C": "[M, N]"}},
+	{communication{gatherBalanced, "A"}, linear, places{"A": "[DIDx(D, balanced), M/D, K]", "C": "[M, N]"}},
 	{communication{gatherChunks, "A"}, matmul,
 		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
 	{communication{gatherChunks, "A"}, linear,

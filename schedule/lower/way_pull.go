@@ -10,6 +10,18 @@ var pulls = []lowering{
 		}
 		return gatherShift(d)
 	})),
+	by(gatherBalanced, func(d *draft, w schedule.Pull) error {
+		d.with.compute, d.with.withStep = w.Streams, w.WithStep
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		switch {
+		case w.Parts > 1:
+			return d.refusal("Parts", "leave it out", "no pass cuts balanced parts into more")
+		case d.with.copies:
+			return d.refusal("By", "leave it out, or use schedule.KernelSignals",
+				"the copy engine alone copies balanced parts")
+		}
+		return gatherShift(d)
+	}),
 }
 
 // intoCallers marks a lowering that may gather into the caller's memory.

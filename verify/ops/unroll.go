@@ -14,7 +14,7 @@ type Case struct {
 	Rank        int   // r
 	M, K, N     int64 // of the whole operation
 	ElementSize int64 // bytes of an element
-	// Extents of other symbols, and Counts of uneven chunks as Bind is called with.
+	// Extents of other symbols, and Counts of uneven chunks as Bind is called with; those of balanced parts follow.
 	Extents map[string]int64
 	Counts  []int64
 }
@@ -25,6 +25,9 @@ func Unroll(p *hostir.Program, c Case) ([]Op, error) {
 		"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}}
 	maps.Copy(u.env, c.Extents)
 	maps.Copy(u.env, p.Constants)
+	if c.Counts == nil {
+		u.c.Counts = p.Counts(u.env)
+	}
 	u.add(Op{Kind: After, Stream: mainStream})
 	if err := hostir.Check(p.Body); err != nil {
 		u.fail(err)

@@ -115,13 +115,17 @@ func (b *body) share(n hostir.Share) (code []jen.Code) {
 
 // product is a matrix product.
 func (b *body) product(n hostir.Step) jen.Code {
-	field, err := b.unit.gemmOf(n)
+	field, part, err := b.unit.gemmOf(n)
 	if err != nil {
 		b.fail("%w", err)
 		return jen.Null()
 	}
 	f, _ := hostir.ParseProduct(n.Index)
-	args := []jen.Code{b.stream(n.Stream), jen.Id("p").Dot(field), b.address(n.Writes[0])}
+	product := jen.Id("p").Dot(field)
+	if !part.IsZero() {
+		product.Index(b.expr(part))
+	}
+	args := []jen.Code{b.stream(n.Stream), product, b.address(n.Writes[0])}
 	for _, v := range n.Reads {
 		args = append(args, b.address(v))
 	}

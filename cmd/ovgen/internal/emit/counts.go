@@ -9,6 +9,9 @@ import (
 // counts is how many counts of uneven parts Bind takes: none, a rank each, or a pair
 // of ranks each.
 func (u *unit) counts() (n *jen.Statement, remark string) {
+	if _, balanced := u.program.Balanced(); balanced {
+		return nil, ""
+	}
 	const ranks = 7 // any would do
 	last := int64(-1)
 	for _, b := range u.program.Buffers {
