@@ -8,6 +8,7 @@ import (
 	"ovgen/generated/allgathergateup"
 	"ovgen/generated/allgatherinplace"
 	"ovgen/generated/allgatherlinear"
+	"ovgen/generated/allgatherlinearbalanced"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcollective2"
@@ -78,6 +79,8 @@ var All = []harness.Program{
 	harness.Of(&allgathergateup.Program, allgathergateup.Schedule, allgathergateup.New, (*allgathergateup.Plan).Bind),
 	harness.Of(&allgatherinplace.Program, allgatherinplace.Schedule, allgatherinplace.New, (*allgatherinplace.Plan).Bind),
 	harness.Of(&allgatherlinear.Program, allgatherlinear.Schedule, allgatherlinear.New, (*allgatherlinear.Plan).Bind),
+	harness.Of(&allgatherlinearbalanced.Program, allgatherlinearbalanced.Schedule, allgatherlinearbalanced.New,
+		(*allgatherlinearbalanced.Plan).Bind),
 	harness.Of(&allgatherlinearbroadcast.Program, allgatherlinearbroadcast.Schedule, allgatherlinearbroadcast.New,
 		(*allgatherlinearbroadcast.Plan).Bind),
 	harness.Of(&allgatherlinearcollective1.Program, allgatherlinearcollective1.Schedule, allgatherlinearcollective1.New,
