@@ -36,6 +36,7 @@ func All() []Named {
 		{"ColumnParallelQKV", ColumnParallelQKV},
 		{"AllGatherGateUp", AllGatherGateUp},
 		{"LinearReduceScatter", LinearReduceScatter},
+		{"LinearReduceScatterBalanced", LinearReduceScatterBalanced},
 		{"RowParallelLinear", RowParallelLinear},
 		{"MatmulReduceScatter", MatmulReduceScatter},
 		{"LinearReduceScatterGet", LinearReduceScatterGet},

@@ -38,9 +38,19 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	if m, ok := d.most(name); ok {
 		most = extent(m)
 	} else if e, ok := d.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
-		most = hostir.Div(hostir.Sub(hostir.Add(extent(e), hostir.Size), hostir.Const(1)), hostir.Size)
+		most = rowsOfFirst(e)
 	}
 	b.Elements = times(most, b.Chunk)
+}
+
+// rowsOfFirst are the rows of the first of balanced parts, which has the most.
+func rowsOfFirst(e schedule.Extent) hostir.Expr {
+	return hostir.Div(hostir.Sub(hostir.Add(extent(e), hostir.Size), hostir.Const(1)), hostir.Size)
+}
+
+// copiesByEngine refuses copies by kernels.
+func (d *draft) copiesByEngine() error {
+	return d.refusal("By", "leave it out, or use schedule.KernelSignals", "the copy engine alone copies balanced parts")
 }
 
 // most is the bound on the rows of a tensor's uneven parts.

@@ -16,6 +16,7 @@ const (
 	// The same of other placements, which other programs are for.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"
+	reduceBalanced moves = "reduce-scatter to balanced parts"
 	// Those in a chain.
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
@@ -26,7 +27,7 @@ const (
 func (m moves) further() bool { return m == gather || m == gatherChunks || m == gatherBalanced }
 
 // reduces says that partial results of a product meet.
-func (m moves) reduces() bool { return m == reduce || m == reduceAll }
+func (m moves) reduces() bool { return m == reduce || m == reduceAll || m == reduceBalanced }
 
 // places is where a row wants tensors.
 type places = map[string]string
@@ -49,6 +50,10 @@ var reduceRules = []rule{
 		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D), M/D, N]"}},
 	{communication{reduce, "C"}, linear,
 		places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduceBalanced, "C"}, matmul,
+		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D, balanced), M/D, N]"}},
+	{communication{reduceBalanced, "C"}, linear,
+		places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D, balanced), M/D, N]"}},
 	{communication{reduceAll, "C"}, matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[M, N]"}},
 	{communication{reduceAll, "C"}, linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[M, N]"}},
 	{communication{reduceBare, "C"}, summedUp, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D), M/D, N]"}},

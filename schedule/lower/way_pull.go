@@ -17,8 +17,7 @@ var pulls = []lowering{
 		case w.Parts > 1:
 			return d.refusal("Parts", "leave it out", "no pass cuts balanced parts into more")
 		case d.with.copies:
-			return d.refusal("By", "leave it out, or use schedule.KernelSignals",
-				"the copy engine alone copies balanced parts")
+			return d.copiesByEngine()
 		}
 		return gatherShift(d)
 	}),

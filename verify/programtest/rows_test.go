@@ -16,12 +16,12 @@ import (
 
 // TestBalancedRows runs what takes any number of rows, also fewer than there are ranks.
 func TestBalancedRows(t *testing.T) {
-	for _, name := range []string{"allgatherlinearbalanced"} {
+	for _, name := range []string{"allgatherlinearbalanced", "linearreducescatterbalanced"} {
 		i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == name })
 		p := &programs.All[i]
 		for _, x := range []struct{ ranks, rows int }{{1, 3}, {2, 1}, {2, 5}, {3, 2}, {3, 7}, {4, 1}, {4, 6}, {5, 3},
 			{8, 9}} {
-			s := harness.Shape{M: x.rows, K: 12, N: 12, Type: driver.BF16}.Fit(p, x.ranks)
+			s := harness.Shape{M: x.rows, K: 8 * x.ranks, N: 12, Type: driver.BF16}.Fit(p, x.ranks)
 			synctest.Test(t, func(t *testing.T) {
 				if err := runShape(t.Context(), p, s, x.ranks, uint64(x.rows)); err != nil {
 					t.Errorf("%s, %d ranks, %d rows: %v", name, x.ranks, x.rows, err)

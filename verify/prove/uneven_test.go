@@ -75,6 +75,10 @@ func TestUneven(t *testing.T) {
 					n.Reads[0].Index = hostir.Rank
 				}
 			}), prove.Contents},
+		{"balanced: a sum of one part again and again", program(t, "X", catalog.LinearReduceScatterBalanced),
+			change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+		{"balanced: a part put where another belongs", program(t, "X", catalog.LinearReduceScatterBalanced),
+			change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Race},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.edit(test.program)
