@@ -51,6 +51,7 @@ import (
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
+	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
@@ -149,6 +150,8 @@ var All = []harness.Program{
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearreducescatter.Program, linearreducescatter.Schedule, linearreducescatter.New,
 		(*linearreducescatter.Plan).Bind),
+	harness.Of(&linearreducescatterbalanced.Program, linearreducescatterbalanced.Schedule, linearreducescatterbalanced.New,
+		(*linearreducescatterbalanced.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, linearreducescatterget.Schedule, linearreducescatterget.New,
 		(*linearreducescatterget.Plan).Bind),
 	harness.Of(&linearreducescatterinorder.Program, linearreducescatterinorder.Schedule, linearreducescatterinorder.New,
