@@ -176,7 +176,7 @@ func (x *launched) work(typ driver.Type) {
 	for _, term := range terms {
 		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes, Type: typ})
 	}
-	if x.Row {
+	if x.Row && bytes > 0 {
 		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.row]), Bytes: int64(x.p[x.row+1]) * typ.Size(),
 			Type: typ})
 	}

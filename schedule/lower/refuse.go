@@ -15,7 +15,7 @@ func (r *rule) reads(tensor string) bool {
 		return true
 	case tensor == "A" || tensor == "B" || tensor == "C":
 		return true
-	case r.moves.reduces() && r.moves != reduceBalanced && (tensor == "Bias" || tensor == "Added"):
+	case r.moves.reduces() && (tensor == "Bias" || tensor == "Added"):
 		return true
 	}
 	return r.moves.further()

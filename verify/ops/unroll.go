@@ -225,17 +225,20 @@ func (u *unroller) gather(op Op, n hostir.Step) {
 	}
 }
 
-// sum adds a sum: its terms in order, then its result.
+// sum adds a sum: its terms in order, then its result. Behind a result of no bytes it reads no row.
 func (u *unroller) sum(op Op, n hostir.Step) {
 	op.Kind = Sum
+	to, size := u.view(n.Writes[0])
 	for _, t := range n.Reads {
+		if t.Row && size == 0 {
+			continue
+		}
 		u.each(t.Each.Index, t.Each.From, t.Each.To, func() {
 			at, bytes := u.view(t)
 			op.use(Use{At: at, Bytes: bytes})
 		})
 	}
-	at, bytes := u.view(n.Writes[0])
-	op.use(Use{Write: true, At: at, Bytes: bytes})
+	op.use(Use{Write: true, At: to, Bytes: size})
 	u.add(op)
 }
 
