@@ -37,6 +37,7 @@ func All() []Named {
 		{"AllGatherGateUp", AllGatherGateUp},
 		{"LinearReduceScatter", LinearReduceScatter},
 		{"LinearReduceScatterBalanced", LinearReduceScatterBalanced},
+		{"LinearReduceScatterBalancedOneShot", LinearReduceScatterBalancedOneShot},
 		{"RowParallelLinear", RowParallelLinear},
 		{"MatmulReduceScatter", MatmulReduceScatter},
 		{"LinearReduceScatterGet", LinearReduceScatterGet},

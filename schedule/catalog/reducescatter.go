@@ -30,6 +30,14 @@ var LinearReduceScatterBalanced = s.Schedule{
 	Ops: product,
 }
 
+// LinearReduceScatterBalancedOneShot is LinearReduceScatterOneShot to any number of rows: one product of them all, and one
+// kernel that sums the own ones. Choose it at decoding.
+var LinearReduceScatterBalancedOneShot = s.Schedule{
+	Tensors: LinearReduceScatterBalanced.Tensors,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
+}
+
 // RowParallelLinear is LinearReduceScatter with what follows it in a transformer: the bias of a
 // row-parallel layer, added once, and the residual, whose rows are spread as the result's. The
 // kernel that sums adds both before it rounds, so neither costs a launch nor a pass over memory

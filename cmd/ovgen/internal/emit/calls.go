@@ -291,10 +291,10 @@ func (b *body) bytes(v hostir.View) jen.Code {
 	if v.Padded {
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Room").Call()
 	}
-	if b.unit.counted(v) {
+	if b.unit.counted(v) && !b.unit.allParts(v) {
 		return b.partOf("Size", v)
 	}
-	if v.Count.IsZero() {
+	if v.Count.IsZero() || b.unit.allParts(v) {
 		return b.chunk(v)
 	}
 	return b.times(v.Count, b.chunk(v))
@@ -306,9 +306,14 @@ func (u *unit) counted(v hostir.View) bool {
 	return !x.Counts.IsZero()
 }
 
+// allParts says that a view is all chunks of a buffer whose chunks differ.
+func (u *unit) allParts(v hostir.View) bool {
+	return u.counted(v) && v.Index.Equal(hostir.Const(0)) && v.Count.Equal(hostir.Size)
+}
+
 // part is where an uneven chunk starts.
 func (b *body) part(v hostir.View) jen.Code {
-	if !v.Index.IsZero() {
+	if !v.Index.IsZero() && !b.unit.allParts(v) {
 		return b.partOf("Part", v)
 	}
 	buffer := jen.Id("p").Dot(unexported(v.Buffer))

@@ -109,7 +109,7 @@ func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	case g.transposedA:
 		g.m = columns
 		g.k, err = u.rows(a, columns)
-	case u.counted(c):
+	case u.counted(c) && !u.allParts(c):
 		g.k, g.parts = columns, true
 	default:
 		g.k = columns
