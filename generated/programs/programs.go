@@ -52,6 +52,7 @@ import (
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
+	"ovgen/generated/linearreducescatterbalancedoneshot"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
@@ -152,6 +153,8 @@ var All = []harness.Program{
 		(*linearreducescatter.Plan).Bind),
 	harness.Of(&linearreducescatterbalanced.Program, linearreducescatterbalanced.Schedule, linearreducescatterbalanced.New,
 		(*linearreducescatterbalanced.Plan).Bind),
+	harness.Of(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.Schedule,
+		linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, linearreducescatterget.Schedule, linearreducescatterget.New,
 		(*linearreducescatterget.Plan).Bind),
 	harness.Of(&linearreducescatterinorder.Program, linearreducescatterinorder.Schedule, linearreducescatterinorder.New,
