@@ -15,6 +15,7 @@ func All() []Named {
 		{"AllGatherMatmul", AllGatherMatmul},
 		{"AllGatherLinear", AllGatherLinear},
 		{"AllGatherLinearBalanced", AllGatherLinearBalanced},
+		{"AllGatherLinearBalancedOnce", AllGatherLinearBalancedOnce},
 		{"AllGatherLinearKernels", AllGatherLinearKernels},
 		{"AllGatherLinearPut", AllGatherLinearPut},
 		{"AllGatherLinearParts", AllGatherLinearParts},

@@ -37,6 +37,14 @@ var AllGatherLinearBalanced = s.Schedule{
 	Ops: linear,
 }
 
+// AllGatherLinearBalancedOnce pulls the shards, a kernel each, and multiplies all rows at once, so that the weights are
+// read once and not for each shard. Nothing overlaps: choose it for few rows, as at decoding.
+var AllGatherLinearBalancedOnce = s.Schedule{
+	Tensors: AllGatherLinearBalanced.Tensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Pull{Once: true, By: s.OneKernel}}},
+}
+
 // AllGatherLinearKernels is AllGatherLinear with its waits, posts and copies in emitted
 // kernels instead of stream memory operations and the copy engine. Below about a
 // megabyte a shard, a copy by kernel starts sooner; above, the copy engine leaves the

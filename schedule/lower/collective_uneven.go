@@ -53,11 +53,6 @@ func rowsOfFirst(e schedule.Extent) hostir.Expr {
 	return hostir.Div(hostir.Sub(hostir.Add(extent(e), hostir.Size), hostir.Const(1)), hostir.Size)
 }
 
-// copiesByEngine refuses copies by kernels.
-func (d *draft) copiesByEngine() error {
-	return d.refusal("By", "leave it out, or use schedule.KernelSignals", "the copy engine alone copies balanced parts")
-}
-
 // most is the bound on the rows of a tensor's uneven parts.
 func (d *draft) most(name string) (schedule.Extent, bool) {
 	t, _ := d.schedule.Tensor(name)

@@ -17,9 +17,7 @@ var slotted = []lowering{
 		return reducePut(d)
 	}),
 	by(reduceBalanced, func(d *draft, w schedule.Slots) error {
-		if d.with.carriage = carried(w.By, schedule.CopyEngine); d.with.copies {
-			return d.copiesByEngine()
-		}
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
 		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePut(d))
 	}),
 	by(reduceAll, func(d *draft, w schedule.SlotsToAll) error {

@@ -17,7 +17,7 @@ import (
 // TestBalancedRows runs what takes any number of rows, also fewer than there are ranks.
 func TestBalancedRows(t *testing.T) {
 	for _, name := range []string{"allgatherlinearbalanced", "linearreducescatterbalanced",
-		"linearreducescatterbalancedoneshot"} {
+		"linearreducescatterbalancedoneshot", "allgatherlinearbalancedonce"} {
 		i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == name })
 		p := &programs.All[i]
 		for _, x := range []struct{ ranks, rows int }{{1, 3}, {2, 1}, {2, 5}, {3, 2}, {3, 7}, {4, 1}, {4, 6}, {5, 3},
