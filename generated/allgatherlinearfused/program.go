@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "2dd18b9fc684da770fa06310a6600060a8316c7fdf364f5dd786683161cf5b4c",
-	Proof:    "proven for D = 1..8, stamp a8cd420a73541406",
+	Hash:     "6ba1c0c14456d1a763131848cdc9b4a02bcaa11b7f87e5321e0c219670b03cbb",
+	Proof:    "proven for D = 1..8, stamp 29a778737810e6b2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

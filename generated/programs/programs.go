@@ -9,6 +9,7 @@ import (
 	"ovgen/generated/allgatherinplace"
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearbalanced"
+	"ovgen/generated/allgatherlinearbalancedonce"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcollective2"
@@ -83,6 +84,8 @@ var All = []harness.Program{
 	harness.Of(&allgatherlinear.Program, allgatherlinear.Schedule, allgatherlinear.New, (*allgatherlinear.Plan).Bind),
 	harness.Of(&allgatherlinearbalanced.Program, allgatherlinearbalanced.Schedule, allgatherlinearbalanced.New,
 		(*allgatherlinearbalanced.Plan).Bind),
+	harness.Of(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.Schedule, allgatherlinearbalancedonce.New,
+		(*allgatherlinearbalancedonce.Plan).Bind),
 	harness.Of(&allgatherlinearbroadcast.Program, allgatherlinearbroadcast.Schedule, allgatherlinearbroadcast.New,
 		(*allgatherlinearbroadcast.Plan).Bind),
 	harness.Of(&allgatherlinearcollective1.Program, allgatherlinearcollective1.Schedule, allgatherlinearcollective1.New,
