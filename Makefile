@@ -75,7 +75,7 @@ bench: ## measure the generated packages on this machine
 	$(GO) run ./generated/run bench all -ranks $(RANKS)
 
 soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in the simulator: about an hour on 2 cores
-	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/...
+	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/programs
 	OVGEN_SOAK=1 $(GO) test -count=1 -run TestScripts/bytes ./cmd/ovgen
 
 # Fuzz targets of the code that reads input of others, as PACKAGE:TARGET. Their corpora run
