@@ -11,13 +11,25 @@ import (
 // once. rows is the view of C that the sum belongs to, wherever it is made.
 func (d *draft) sum(on hostir.StreamRef, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	d.summed = true
-	terms = slices.Clone(terms)
+	added, bias := "", ""
 	if d.has("Added") {
-		rows.Buffer = "Added"
-		terms = append(terms, rows)
+		added = "Added"
 	}
 	if d.has("Bias") {
-		terms = append(terms, hostir.EachRow("Bias"))
+		bias = "Bias"
+	}
+	return sumAnd(added, bias, on, dst, rows, terms...)
+}
+
+// sumAnd is a sum with the rows of a tensor, and with a bias for each row, where there are such.
+func sumAnd(added, bias string, on hostir.StreamRef, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
+	terms = slices.Clone(terms)
+	if added != "" {
+		rows.Buffer = added
+		terms = append(terms, rows)
+	}
+	if bias != "" {
+		terms = append(terms, hostir.EachRow(bias))
 	}
 	return hostir.Reduce(on, dst, terms...)
 }
