@@ -93,7 +93,7 @@ func (w *writer) words() {
 				w.semaphores(w.named(summed, s))
 			}
 		case s.sums != "":
-			w.semaphores(w.named(ready, s), w.named(read, s))
+			w.semaphores(w.named(ready, s), w.named(summed, s)) // read is of gathers
 		}
 	}
 	if w.any((*stage).gathering) || w.any(w.spreads) {
@@ -304,7 +304,7 @@ func (w *writer) atOnce(s *stage) []hostir.Node {
 		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
 	}
 	sum := w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)
-	shot := whileRead(from, w.named(ready, s), w.named(read, s), sum)
+	shot := whileRead(from, w.named(ready, s), w.named(summed, s), sum)
 	if w.leg[s.sums].fused {
 		return append(nodes, hostir.Fuse(shotKernel, shot...).AskedBy("By"))
 	}

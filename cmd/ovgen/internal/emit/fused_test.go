@@ -97,6 +97,31 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestLimited: words and terms for each rank are of the ranks that a kernel was made for; one that has neither serves
+// any number.
+func TestLimited(t *testing.T) {
+	const each, one = kernels.EachPeer, kernels.One
+	for _, c := range []struct {
+		kernel kernels.Kernel
+		want   bool
+	}{
+		{kernels.Kernel{Kind: kernels.Wait, PreWait: each}, true},
+		{kernels.Kernel{Kind: kernels.Post, PostPost: each}, true},
+		{kernels.Kernel{Kind: kernels.Copy}, false},
+		{kernels.Kernel{Kind: kernels.Reduce, Terms: 2}, false},
+		{kernels.Kernel{Kind: kernels.Reduce, Terms: 8, Varies: true}, true},
+		{kernels.Kernel{Kind: kernels.Get, PreWait: one, PostPost: one}, false},
+		{kernels.Kernel{Kind: kernels.Put, PreWait: one, PostPost: each}, true},
+		{kernels.Kernel{Kind: kernels.SiLU, Terms: 1}, false},
+		{kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Row: true}, false},
+	} {
+		u := &unit{kernels: kernels.Table{Kernels: []kernels.Kernel{c.kernel}}}
+		if got := u.limited(); got != c.want {
+			t.Errorf("%+v: limited %v, want %v", c.kernel, got, c.want)
+		}
+	}
+}
+
 // The cost model counts the blocks that kernels are launched with.
 func TestBlocksAreThoseOfTheModel(t *testing.T) {
 	for _, name := range cost.Names() {
