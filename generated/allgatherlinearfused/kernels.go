@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "b472954ecaaef826d66a14f475ef3577044f3768da6d9fad55f3bfcb1de8406d",
+	Source:  "1d0c697bb703443b2d54cfe6c018a2fe55af24211116fc6d483fe7e06edef5fa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -61,7 +61,7 @@ __global__ void post(const __grid_constant__ struct post p)
 // ----------------------------------------------------------------------------
 // copy copies, out of a peer's memory or its own.
 // Launch: any grid of one dimension; blocks of one
-// dimension, a thread for each word.
+// dimension.
 
 struct copy {
   char *dst;

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "b53e7716e025e0d6683034be8a1c1a5e9182e99364635a163f7e75e1d055e197",
+	Source:  "7e4832d1a47684774beb904ecdd16f233ab0e04674fa9b8ab5347d978640cae8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "0f895ea598b55225dce36ca2fdecfbf47cefff884b590c19d945d7af15b61c42",
+	Source:  "8c7b8bde0b50b9730e3378dc9264d49ba9581a1d9df2ad8a4191892c309c5b4b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "8c22c2f410bfb269c81183d4f603f683ecadca5b026af4850e835c3e689243c5",
+	Hash:     "ce908a4db3f87e80b84023d1963da3afe37262cdca8db0bf4435d3b3306d3644",
 	Proof:    "proven for D = 1..8, stamp 334fe1ce71869bab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -69,7 +69,7 @@ type Plan struct {
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
 	kernels     *kernels.Set
-	terms       []driver.Ptr // of the sum that is being enqueued
+	terms       []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

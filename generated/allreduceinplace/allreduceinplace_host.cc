@@ -2,7 +2,7 @@
 
 // The kernels of allreduceinplace.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f32c169c99029432e054b7d971ff10fce764131c0519029b44b01376a0e0d957
+// aab41fd633c225e3880c6876ea3d728bd1efe18b51b03c4d63cbd638c1bf7e30
 
 namespace {
 

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "314ece2192042cf05cd6085359173c4ad138ea86e1cfa6d7bccf2b62a087362f",
+	Source:  "8cf1f2c373858729f18088963ca9a1c9bd16e78f0f01a8787e9254fd702f7bc5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

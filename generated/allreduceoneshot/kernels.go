@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "aeea3f25c105a7a3e08af9bf4a4e92d0c30f38a5dfab7b3de037e2a36ae09fa8",
+	Source:  "d212035459c8dbdfa4afd65d2968fe4e19cf11649f3bfb2371eeda32553173e4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

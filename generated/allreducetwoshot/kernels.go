@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "fab2cc7c756d9e5b666feb2c63b5e60dd5a23345763b11557def0da0caacfacf",
+	Source:  "c114ff295372528ea863e14aabfbac300c7b585ee6c73953e2aa5eba9ccf7c3f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "a61c738f8485eeec9a5476917b2180d32e729012043a279356b822baedfced08",
+	Source:  "5e09cfc6c7367bd1aa2a20a663e549259b2175a39c69f17085c1411428c63c0f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -38,7 +38,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "30687042939deb8478ea19571ded8e8d9ea8517d1eafa78461ffd53ac3a69b30",
+	Hash:     "afc8c64b519e896cf11919977efd3afefa3fd2579082f9e802948f78677bf6f4",
 	Proof:    "proven for D = 1..8, stamp b870057901aa0f04",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -91,7 +91,7 @@ type Plan struct {
 	work                                                                                                              []*plan.Stream
 	gemmPartial, gemmU, gemmPartial2                                                                                  *plan.Product
 	kernels                                                                                                           *kernels.Set
-	terms                                                                                                             []driver.Ptr // of the sum that is being enqueued
+	terms                                                                                                             []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

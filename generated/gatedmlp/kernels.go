@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "3a989ad961a90c49fb004c16f2170f13b92d47c1107c5395ede6193284ef6c61",
+	Source:  "340333409dbc51f0cbefd035c6d85a2e4b7a6a9ec8cb2111b94b00b7cc77e8da",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "7a41f07ab64756b7761d8a965f79ec36825ae4ea277327bbac21270f0d07bf8e",
+	Hash:     "f4b374abab2aab98e224fd8c3458bc254becc00cf78f3558b3f59a4bdac43e77",
 	Proof:    "proven for D = 1..8, stamp 34f0e3fca8dd80f3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -85,7 +85,7 @@ type Plan struct {
 	work                                                            []*plan.Stream
 	gemmU, gemmPartial                                              *plan.Product
 	kernels                                                         *kernels.Set
-	terms                                                           []driver.Ptr // of the sum that is being enqueued
+	terms                                                           []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "4dad1670023d6225b4902c8801cd0ed4fa4ad14a0241e425e7ebb96da7d1c6b2",
+	Source:  "1786a0a4035e68d2b4d02627c0e1229ca0c3414a0b2f1f6cc61008e62fad2668",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

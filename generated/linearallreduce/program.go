@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "63f29fbc6c5c8fba16918429351e687f40ffeb57a88cf322193f90bba2ade1d4",
+	Hash:     "bae32971567c8f8932a7504fc93573acf3099a579dddd129ebc5f3b805a94353",
 	Proof:    "proven for D = 1..8, stamp d0a6fad2bf0e3bdf",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -76,7 +76,7 @@ type Plan struct {
 	work                             []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          *kernels.Set
-	terms                            []driver.Ptr // of the sum that is being enqueued
+	terms                            []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "5de491cab2d50783905e2f576cbe93b0692451b35e1066dd38dab72b52b80324",
+	Source:  "ef115e74a5a2874106286340251fc72ba78160966ab218aeabee002e681cd069",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "5799f8097c1c7889e6b7d19d769cbe209ef219fb376510783b94f9159e228b4f",
+	Source:  "db5fd891d38163ce9581c84620373db11d555f6d4be5966b1bb0bebe711f168e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "42343e202ecf78f949a0bbb36cd316e666142dd97dccd27adcdfd5ad09b1f721",
+	Source:  "0edbf76951c32a58ae355fdd2ad27d4c068e82ab3941c09aa8b4a6a158a84ecc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

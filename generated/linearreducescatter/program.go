@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "a6fea11b60816d804cb626cbf9394c44291fdcc3801a079284adedfa7f017215",
+	Hash:     "aa3284ba2a2ed03739d4b1e972461b0fd03b7f089184849ea4cc6b48aea5ded5",
 	Proof:    "proven for D = 1..8, stamp 14d57b6d4721d71b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -73,7 +73,7 @@ type Plan struct {
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
-	terms                   []driver.Ptr // of the sum that is being enqueued
+	terms                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "f31498d602d8621096745841f06056f145afa9749f2a2acf1e20758bac0c0591",
+	Source:  "40cab70c0fc3a62b14b87d8e408650cd098bb7cdafc32afdec682714ff13e7e9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

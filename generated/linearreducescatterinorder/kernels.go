@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "9490e9d323ca446a2ae6d0fc67aa013037a47730ee48dca6322bcd93e0352bf6",
+	Source:  "7ec772a19ba44f29d9fde1c2451266cd75a12f2f2f2872f1529e89e91f258a74",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterinorder.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 49704aac306ba62c67b55a4600bfe7dc473d848c13f10bb9f676217b34379c9d
+// f918912357a44fcbe85fa0c5ecebfd9ad49cac8c5f7e6e00a8b7ba5946fd545b
 
 namespace {
 

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "286ad860d50bef624a9bf2ba103fab7e28f611f42d207ba3550dce38385359ab",
+	Hash:     "7c438c73eb3e22ad39188e1a5d9998b18e68eab4a3d4b2c7a1f85610eed63bdb",
 	Proof:    "proven for D = 1..8, stamp 8554eb9f83d0db30",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -77,7 +77,7 @@ type Plan struct {
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
-	terms                   []driver.Ptr // of the sum that is being enqueued
+	terms                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "549f2441a1c24622dd1ad9b6d71e0bb0a143e6457996b5409a7ddbc6ea3ce2e5",
+	Source:  "022ebea940043c7315da1f17d3f9cf1769d2f4d19ae4a677a3c49c0d22ec5124",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

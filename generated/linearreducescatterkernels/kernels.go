@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "c69937246259c5160d91afed86e5defe1308f407199e7539e3af3592392959da",
+	Source:  "27aeeb0208e864790e8c3d2be0220c53b47438e2afc4993ff4f026e94c9143ea",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "f08ab3303d170954b533b501de08cfffae374190fc10cb14c4544091af335b7d",
+	Hash:     "f0de90584eec930a3b47e158e09ab8e9effb2bbc2d90b8321f5cd511e886add4",
 	Proof:    "proven for D = 1..8, stamp d12c3c8c14f0b85b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -73,7 +73,7 @@ type Plan struct {
 	work           []*plan.Stream
 	gemm           *plan.Product
 	kernels        *kernels.Set
-	terms          []driver.Ptr // of the sum that is being enqueued
+	terms          []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "1eaaeaeecac31edc9c17b67714c55e1a754c88b1cf259fa1b248105b8a19673f",
+	Source:  "f0c520d3f03127ef10b65d5b65c4cfd01f4d4714d605fcdb913aeb15bb583263",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

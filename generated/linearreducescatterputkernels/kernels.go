@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "25ee3dccb16364641a9d0409e27b04262a609164ab092144052cc85ef35b81ae",
+	Source:  "c3bcbcb3c0ddcef4b5f80299e4f872a59567913e8513767b46eca136fed15e1d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

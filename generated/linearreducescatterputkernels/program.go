@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "4097f7cf1a2446e19cd4901e6b2f7762cf9ef2b113faf893c9d650a66a2cc087",
+	Hash:     "898326673ba33e9a634711aca020029b725c66cc2992142f3336126047395e7b",
 	Proof:    "proven for D = 1..8, stamp 28ad00b7a3b90f80",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -73,7 +73,7 @@ type Plan struct {
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
-	terms                   []driver.Ptr // of the sum that is being enqueued
+	terms                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "7399e3d2d36689666fde5c27b9d5890d875a3f8f4ac323d41c88ca86d94351d5",
+	Source:  "0d9034c1accf7131c79e55579ffb93662cb4be5dc0e6cae3b590a49a12b63485",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

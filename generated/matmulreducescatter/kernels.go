@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "f486612cb5bb5ec0a1043a4e781c547737b7fc40b99974d361d5b8f1bb53b443",
+	Source:  "9b3867a50555fb8aa276ae47b8606c5db8fd65ca26fa1222b4859ac551bd3e81",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

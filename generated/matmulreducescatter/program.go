@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "a8e01bdbfef422d9f331dc696fa133a64e1f7ef68944fe387e699dfdcc900a70",
+	Hash:     "164b1d0b0ae2995a1cbfb9c2283c87e6bce03a941d2dbbb2485f7f66831b3979",
 	Proof:    "proven for D = 1..8, stamp 9af7f06c746adea6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -73,7 +73,7 @@ type Plan struct {
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
-	terms                   []driver.Ptr // of the sum that is being enqueued
+	terms                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "7ae6e6c4c1ba2348666c97f6838bc22967172106fd05ea1ea9b7900a2cfc304b",
+	Source:  "30614c5367190e40bfb218760dcc6c4b27a7c58c541bee00b3f88734e4608ae6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "2d471f22d3f464c4a4dd97c0e7339330f48a31ca14f7df781e4079299c9ed63c",
+	Source:  "425c1ba51adc6f462ba90747cf3dabb136d03743f284088bb891858839432a82",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

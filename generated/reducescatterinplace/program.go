@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "e4a7ddada05d6a64e5c09b9723d55bdec51a6eb55b4958c7ac6485a0c240e3f0",
+	Hash:     "cb7690c454f6a5c1c75c3b5b0c5d63cc8d621eb20cd54ce2af6df9a4c84fcbbc",
 	Proof:    "proven for D = 1..8, stamp a1ec49bcaab64847",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -70,7 +70,7 @@ type Plan struct {
 	free, arrived *plan.Semaphore
 	copy          *plan.Stream
 	kernels       *kernels.Set
-	terms         []driver.Ptr // of the sum that is being enqueued
+	terms         []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "18c14d9c2f1986a089745bb2b855d926c96ca74b0f501925562d464c0bce4ecf",
+	Source:  "1789879085ad11ed2df81816ddb2a46620074997bfac3fc37a68f00732ecd290",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "d308c2dcc21f7bc4975cbd3a0246a26a67218eda36aab75510273fb2a68d1eb6",
+	Source:  "9fce41dd591c570c70545c3f6379e3fe549303bd914bb1995faf7100cb263b63",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

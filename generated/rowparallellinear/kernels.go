@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "eb9d208929b7ca257657b5cb3ddb0bd693a749f940186acc242dd5d4212f60f1",
+	Source:  "cdead0d5d8571e18a5b12ce9c6b40a9f3f4ae6e4bcc32881d9016e6e1a34f3b3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

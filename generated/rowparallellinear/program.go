@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "7a7f2d397e5d49d2b2da2061eecdd74e47668a18421681fa6e0790a33428063e",
+	Hash:     "a77edfaca64047737a37b173638970ab31713252468ee1e68e4ab3c3c4dfe1e6",
 	Proof:    "proven for D = 1..8, stamp a53d14787f9ac0f8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -79,7 +79,7 @@ type Plan struct {
 	copy, work                              []*plan.Stream
 	gemm                                    *plan.Product
 	kernels                                 *kernels.Set
-	terms                                   []driver.Ptr // of the sum that is being enqueued
+	terms                                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -2,7 +2,7 @@
 
 // The kernels of rowparallellinear.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b623d03d75eb85600715e6b1440705c97e40967600bc366be70add44bf476533
+// b4195f7e658f2f1e416e1c6f40a79746a685fcf6d2641396f2862d52494c2fdb
 
 namespace {
 

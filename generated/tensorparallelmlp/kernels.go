@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "6c1fedafa63d3281587862e66fd3db51c471a87887697724f18aba131697023a",
+	Source:  "f94cd422cd8bb5f686c8f256487dd9cd2c5e99ed83145c77399550dcd1415fab",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "610447eda719d78c135416d5bcdecbb064244a458447e267a7358a98ac9b750b",
+	Hash:     "c70036363adfa6e3691b23194e86dad17138bffcd53eaed5763b46cab1943cee",
 	Proof:    "proven for D = 1..8, stamp 65d452626d601b32",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -82,7 +82,7 @@ type Plan struct {
 	work                                            []*plan.Stream
 	gemmH, gemmPartial                              *plan.Product
 	kernels                                         *kernels.Set
-	terms                                           []driver.Ptr // of the sum that is being enqueued
+	terms                                           []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

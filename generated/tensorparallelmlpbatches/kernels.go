@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "bc7eb1820df98b0b102c804a0cda21d2e691306b79c50562453005d85b6b805a",
+	Source:  "d0aefee11cb21f21ef97fc1c58bc3fe61d47c505381cbfae50c1a7d1d7c6d242",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
