@@ -13,7 +13,7 @@ static std::string of(const char *kernel, unsigned type)
   return std::string(kernel) + (type == 1 ? "_bf16" : type == 2 ? "_fp16" : "_fp32");
 }
 
-// Elements of a type behind some that are not theirs; some are -0.
+// Elements of a type after some that belong to nobody; some are -0.
 struct Tensor {
   std::vector<unsigned char> memory;
   unsigned char *at;
