@@ -131,7 +131,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(main, p.free)
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.gather, main)
-	for i := 2; i < d+1; i++ {
+	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 	q.Wait(p.copy, p.free)
@@ -173,7 +173,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Join.
 	q.Synchronize(main, p.copy)
 	q.Synchronize(main, p.gather)
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 }

@@ -135,7 +135,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Join.
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 	q.Wait(main, p.arrived)

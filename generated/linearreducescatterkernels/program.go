@@ -133,7 +133,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Join.
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 

@@ -125,7 +125,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
 	}
-	for i := 2; i < d+1; i++ {
+	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
@@ -144,7 +144,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.copy[i])
 	}
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 

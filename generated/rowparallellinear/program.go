@@ -70,9 +70,9 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesBias     int64 // bytes of N elements
-	chunkA        int64 // bytes of M/D*(K/D) elements
-	chunkResidual int64 // bytes of M/D*N elements
+	bytesBias int64 // bytes of N elements
+	chunkA    int64 // bytes of M/D*(K/D) elements
+	chunkC    int64 // bytes of M/D*N elements
 
 	a, b, bias, residual, c, slots, partial *plan.Buffer
 	free, arrived                           *plan.Semaphore
@@ -103,7 +103,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p := &Plan{Plan: b.Plan()}
 	p.bytesBias = s.Type.Bytes(n)
 	p.chunkA = s.Type.Bytes(m / d * (k / d))
-	p.chunkResidual = s.Type.Bytes(m / d * n)
+	p.chunkC = s.Type.Bytes(m / d * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
@@ -134,28 +134,27 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
 	}
-	for i := 2; i < d+1; i++ {
+	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy[i], p.free, to)
-		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkResidual), p.a.At(int64(to)*p.chunkA), p.b.At(0),
-			plan.NoBias)
+		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.copy[i], p.work[i])
-		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkResidual), p.partial.At(int64(to)*p.chunkResidual), p.chunkResidual)
+		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 		q.Post(p.copy[i], p.arrived, to)
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkResidual), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
+	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
 
 	// Join.
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.copy[i])
 	}
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 	q.Wait(main, p.arrived)
@@ -163,8 +162,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkResidual))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
 	p.terms = append(p.terms, p.residual.At(0))
-	p.kernels.Row(p.bias.At(0), p.bytesBias).Reduce(q, main, p.c.At(0), p.chunkResidual, p.terms...)
+	p.kernels.Row(p.bias.At(0), p.bytesBias).Reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
 }
