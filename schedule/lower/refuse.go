@@ -39,7 +39,7 @@ func (r *rule) unread(d *draft) error {
 	return errors.Join(errs...)
 }
 
-// functions refuses what programs of the row don't apply: a tensor is added behind a sum only, and a
+// functions refuses what programs of the row don't apply: a tensor is added to a sum only, and a
 // matmul by the library adds no bias.
 func (r *rule) functions(d *draft) error {
 	if r.kind != linear && r.kind != matmul || r.moves.reduces() {

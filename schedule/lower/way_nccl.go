@@ -86,7 +86,7 @@ func gatherNCCL(d *draft) error {
 	return nil
 }
 
-// ncclSet starts collectives ahead of products: what comes after the next one waits for them.
+// ncclSet starts collectives before products: the node after the next one waits for them.
 var ncclSet = hostir.StreamSet{Name: ncclName, High: true}
 
 // gatherChunksNCCL gathers a chunk of every shard by one collective a step, and multiplies the
