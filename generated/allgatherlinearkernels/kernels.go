@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "7e4832d1a47684774beb904ecdd16f233ab0e04674fa9b8ab5347d978640cae8",
+	Source:  "b921c57bef0ebe5598a77e553e1a343b4164e692e7ed89fde34dbed82064afa3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "49f18d7c07955a238be1e24d34e88bf11db6587bafb51e90b874b7adf05635fd",
+	Source:  "5bd7677b1e119c255eadf830ffc72062286ea99499bf4cdf08929f62fbfab092",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

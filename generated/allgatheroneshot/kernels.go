@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "8c7b8bde0b50b9730e3378dc9264d49ba9581a1d9df2ad8a4191892c309c5b4b",
+	Source:  "23092c965a4e61b8d0f050f65d8fa7960c129961105eb0b4fe4ab7bec9a64082",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "8cf1f2c373858729f18088963ca9a1c9bd16e78f0f01a8787e9254fd702f7bc5",
+	Source:  "2a18adb94ba229a3593f13ba9a79fe579e6e2254f67dc43b89b8826c3396425d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

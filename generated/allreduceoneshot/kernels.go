@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "d212035459c8dbdfa4afd65d2968fe4e19cf11649f3bfb2371eeda32553173e4",
+	Source:  "61120f9b5747243333659c630d934c3a9ccfefc339b9fba4f6c9ea90b508e101",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "c114ff295372528ea863e14aabfbac300c7b585ee6c73953e2aa5eba9ccf7c3f",
+	Source:  "77252c92a1d41f4866777634c2ab7d65cd9c13b6f27ccd2a865dab792560154d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 99575286231f099141e9cd294675d5b976404cbf2f65f2089990f4fe6050a87f
+// 68110ce49eb8994ff4f688da927a1cd79baad278ed52805eaed44b006ce91eb8
 
 namespace {
 

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "5e09cfc6c7367bd1aa2a20a663e549259b2175a39c69f17085c1411428c63c0f",
+	Source:  "d75c712f4c188504666046ae62473f69e4fe895bac99f255e13e603db7e00b09",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -38,7 +38,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "afc8c64b519e896cf11919977efd3afefa3fd2579082f9e802948f78677bf6f4",
+	Hash:     "4c16edc45ed37b309ed9a1715c8d3a537432cc47382d9af231b3c30021682c11",
 	Proof:    "proven for D = 1..8, stamp b870057901aa0f04",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

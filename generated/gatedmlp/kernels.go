@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "340333409dbc51f0cbefd035c6d85a2e4b7a6a9ec8cb2111b94b00b7cc77e8da",
+	Source:  "0aed4929099ef9725c9fe6d1e2fe288bf0813f8e5b006aa48be7d3c87a3c66fc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "f4b374abab2aab98e224fd8c3458bc254becc00cf78f3558b3f59a4bdac43e77",
+	Hash:     "23587a0431b18b4d70ced37368b471308fd0d56d15cdd6af7a7c70e725211c87",
 	Proof:    "proven for D = 1..8, stamp 34f0e3fca8dd80f3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "1786a0a4035e68d2b4d02627c0e1229ca0c3414a0b2f1f6cc61008e62fad2668",
+	Source:  "6858828cc0f7b7a73a9405b2453189b9dd3f5525a03ba59141fc86adef047b22",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

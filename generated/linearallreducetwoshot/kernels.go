@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "db5fd891d38163ce9581c84620373db11d555f6d4be5966b1bb0bebe711f168e",
+	Source:  "780588ada112fedbbcf4a420a3c7b59a0e52a28f195b4b375492420d378d719a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

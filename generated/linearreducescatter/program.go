@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "aa3284ba2a2ed03739d4b1e972461b0fd03b7f089184849ea4cc6b48aea5ded5",
+	Hash:     "cec2737c3726ede3ffd57eeec293a3d612828f0e075c5b40b7ce19adfd576eeb",
 	Proof:    "proven for D = 1..8, stamp 14d57b6d4721d71b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -117,7 +117,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// A product takes the device.
+	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "40cab70c0fc3a62b14b87d8e408650cd098bb7cdafc32afdec682714ff13e7e9",
+	Source:  "5768ac70d19a140afdd5e16da620ebe0490648d01c8dee3106957aaf5ac17e92",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "6c55984f24c0fa67fcfa8d631c2c9c9df7cc90625027a6a3cf718b055e954e6f",
+	Hash:     "e58926a1eb164f058189ca7caa0516118c688aea64aa2d36925b24c29a4f0c0a",
 	Proof:    "proven for D = 1..8, stamp 198bfffd607a6d23",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

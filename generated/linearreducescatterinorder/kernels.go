@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "7ec772a19ba44f29d9fde1c2451266cd75a12f2f2f2872f1529e89e91f258a74",
+	Source:  "07412fe860964e34b73287d0d44616006d07881a673bd038d59b826becf55152",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

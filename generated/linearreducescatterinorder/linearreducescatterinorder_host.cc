@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterinorder.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f918912357a44fcbe85fa0c5ecebfd9ad49cac8c5f7e6e00a8b7ba5946fd545b
+// a5bf0d8832cecb81435e1ea6279345e523b8e454d11ccdd3c7127994a1eb5c77
 
 namespace {
 

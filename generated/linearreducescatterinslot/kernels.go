@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "022ebea940043c7315da1f17d3f9cf1769d2f4d19ae4a677a3c49c0d22ec5124",
+	Source:  "8828eb43b13af5ff96bb5207c8f98904546eac99a294141412331199a7a7d1a9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

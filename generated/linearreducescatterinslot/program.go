@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "3783c948637bba68ab17765edaf1415a6a46d6f58eec731d9842fce25885c0ca",
+	Hash:     "201d6d17482f3bf39f9a84091bffbb90b56e13ad6781ca20f9d7f3d666b3542f",
 	Proof:    "proven for D = 1..8, stamp 5ac593c640855d93",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

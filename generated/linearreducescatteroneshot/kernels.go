@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "f0c520d3f03127ef10b65d5b65c4cfd01f4d4714d605fcdb913aeb15bb583263",
+	Source:  "e2bf5c84f757c44230651e998797245b3bb9f739adca586aae6f777a34945a28",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

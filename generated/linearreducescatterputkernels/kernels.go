@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "c3bcbcb3c0ddcef4b5f80299e4f872a59567913e8513767b46eca136fed15e1d",
+	Source:  "02deaa456d468e8d2eabb68f510a30994348c211d11220a8e322961b8162e5c1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "898326673ba33e9a634711aca020029b725c66cc2992142f3336126047395e7b",
+	Hash:     "c1256859cf62b257abd772e445c31aa659dabc1c831e0a267a9ff0a884e030f1",
 	Proof:    "proven for D = 1..8, stamp 28ad00b7a3b90f80",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -117,7 +117,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// A product takes the device.
+	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.

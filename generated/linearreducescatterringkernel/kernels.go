@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "0d9034c1accf7131c79e55579ffb93662cb4be5dc0e6cae3b590a49a12b63485",
+	Source:  "4c3bc26767574ddc5519a7cc20cc1726a8374ef88a083ba1f217845211c47326",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "9b3867a50555fb8aa276ae47b8606c5db8fd65ca26fa1222b4859ac551bd3e81",
+	Source:  "db69e9c31a31b1cc36176689755394a0901044d1939c1e7470b78c42919e73a4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "30614c5367190e40bfb218760dcc6c4b27a7c58c541bee00b3f88734e4608ae6",
+	Source:  "fb092516560647b5ef11b5559fa043ecb073706bdb69a21693f83fdc48e7d00e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

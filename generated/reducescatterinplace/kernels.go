@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "425c1ba51adc6f462ba90747cf3dabb136d03743f284088bb891858839432a82",
+	Source:  "bfbe73eb2bdb66fc1c04a6678e30e44d51d5c06b02bda7ace7e11d1c1c59160a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "1789879085ad11ed2df81816ddb2a46620074997bfac3fc37a68f00732ecd290",
+	Source:  "f980e61d1de2ce636b7bd5fca2f02b93ee70ed34a354e7988b8cb975caef9400",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

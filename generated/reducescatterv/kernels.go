@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "9fce41dd591c570c70545c3f6379e3fe549303bd914bb1995faf7100cb263b63",
+	Source:  "50deea7894a13cb6f16165a47e5be72c188273b0313d91f6201fdbed9e7ec506",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

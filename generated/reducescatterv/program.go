@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "af26786b1c079bbc1185dd69312f72a3f9d64ff659b5f5fff4b137dcc5f11f27",
+	Hash:     "0e5ad1dfdc6dbd53e0c1f6642f13f05a31fe20fe367849bea4e63d8fd5d614eb",
 	Proof:    "proven for D = 1..8, stamp e561b88a01261c24",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

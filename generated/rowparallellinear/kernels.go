@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "cdead0d5d8571e18a5b12ce9c6b40a9f3f4ae6e4bcc32881d9016e6e1a34f3b3",
+	Source:  "48506e62bf0fa497dfdaa57a12516b9b8256306d8b043452eb547c376639abc4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

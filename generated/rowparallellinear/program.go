@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "a77edfaca64047737a37b173638970ab31713252468ee1e68e4ab3c3c4dfe1e6",
+	Hash:     "e640d0b95e1a45ab4184c9783fe7e354d3ddf25e3e78269ff686362b1ae624fb",
 	Proof:    "proven for D = 1..8, stamp a53d14787f9ac0f8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -126,7 +126,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// A product takes the device.
+	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "d0aefee11cb21f21ef97fc1c58bc3fe61d47c505381cbfae50c1a7d1d7c6d242",
+	Source:  "f2943c0d2d77a8c00886b827677b22d538af358d7c1d76658df4a9d61c7876d0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

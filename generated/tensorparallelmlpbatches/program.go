@@ -37,7 +37,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "1b08d470acdef86c6bc9a7f337b51b69b90f4485b806f5ae1f4a8b0d59afa0a8",
+	Hash:     "bc619744750842a3a5270694f99f80926fc94ddfd82253be9489a4976cb3121a",
 	Proof:    "proven for D = 1..8, stamp 78c8c8a46dc93cfb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

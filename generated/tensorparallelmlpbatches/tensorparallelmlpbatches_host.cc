@@ -2,7 +2,7 @@
 
 // The kernels of tensorparallelmlpbatches.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a9e1e100d39fce186e4e87d7368e528428998a8b3c7d444e14485b6d19e716df
+// 0466c5f14aceb4788bbab4f7be72e4a59e192935faa27d8d909c2efe22f8d5b8
 
 namespace {
 
