@@ -158,7 +158,10 @@ func (w *writer) tail() {
 	if gathers || spreads {
 		w.add(w.by(of, hostir.Wait(last, read, every)))
 	}
-	if gathers || puts {
+	switch {
+	case w.puts(&w.chain.stages[len(w.chain.stages)-1]): // the own rows of its sum waited for all products
+		w.add(join(set))
+	case gathers || puts:
 		w.add(join(set, w.set))
 	}
 }
