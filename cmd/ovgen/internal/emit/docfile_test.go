@@ -22,7 +22,8 @@ func decoding() schedule.Schedule {
 		},
 		Ops: []schedule.Op{schedule.Linear("X", "A", "B"), schedule.Linear("H", "X", "Up"),
 			schedule.Linear("C", "H", "Down", schedule.Add("X"))},
-		Moves: []schedule.Move{{Of: "X", Way: schedule.Shot{}}, {Of: "C", Way: schedule.Shot{Signals: schedule.MemOps}}},
+		Moves: []schedule.Move{{Of: "X", Way: schedule.Shot{}},
+			{Of: "C", Way: schedule.Shot{Signals: schedule.MemOps}}},
 	}
 }
 

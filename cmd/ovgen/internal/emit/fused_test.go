@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"testing"
@@ -39,18 +38,7 @@ func wholesale() Input {
 func TestKernelsFile(t *testing.T) {
 	files := packages(t, wholesale())
 	for _, name := range []string{"kernels.go", "wholesale.cu"} {
-		golden := filepath.Join("testdata", "wholesale", name+".golden")
-		got := files[path.Join("wholesale", name)]
-		if *update {
-			write(t, golden, got)
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
-		}
+		compare(t, filepath.Join("testdata", "wholesale", name+".golden"), files[path.Join("wholesale", name)])
 	}
 }
 

@@ -1,12 +1,10 @@
 package emit
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"ovgen/schedule"
@@ -136,7 +134,6 @@ var (
 
 // TestNodes shows the Go of each node; -update writes it anew.
 func TestNodes(t *testing.T) {
-	const golden = "testdata/nodes.txtar"
 	var got txtar.Archive
 	for _, p := range nodes {
 		u, err := newUnit(Input{Program: p, Doc: p.Name + " is a test."},
@@ -155,18 +152,7 @@ func TestNodes(t *testing.T) {
 		got.Files = append(got.Files, txtar.File{Name: p.Name,
 			Data: []byte(strings.Join(show.FindAllString(string(text), -1), "\n"))})
 	}
-	if *update {
-		if err := os.WriteFile(golden, txtar.Format(&got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(txtar.Format(&got))); diff != "" {
-		t.Errorf("(-golden +emitted), go test -update if that is meant:\n%s", diff)
-	}
+	compare(t, "testdata/nodes.txtar", txtar.Format(&got))
 }
 
 func TestNodesRefused(t *testing.T) {

@@ -60,7 +60,8 @@ func (u *unit) onlyAdded(tensor string) bool {
 		if slices.Contains(o.In, tensor) {
 			return false
 		}
-		added = added || slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return slices.Contains(f.In, tensor) })
+		added = added || slices.ContainsFunc(o.Then,
+			func(f schedule.Func) bool { return slices.Contains(f.In, tensor) })
 	}
 	return added && !s.Made(tensor)
 }
