@@ -63,7 +63,7 @@ func unable(t kernels.Table) (errs []error) {
 			if k.Computes() && !templates.Adds(typ) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
-			if k.Copies() && typ.Size() < 2 {
+			if (k.Copies() || k.Gathers()) && typ.Size() < 2 {
 				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s "+
 					"(leave it out of Types, or let the copy engine copy)", k.Kind, typ))
 			}
