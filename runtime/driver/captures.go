@@ -21,3 +21,19 @@ type Captures interface {
 	GraphAddDependencies(g Graph, from []GraphNode, to GraphNode) error
 	GraphRemoveDependencies(g Graph, from []GraphNode, to GraphNode) error
 }
+
+// Capturing is a Driver that decorates another one, whose Captures are its own.
+type Capturing interface {
+	Captures() (c Captures, ok bool)
+}
+
+// CapturesOf are those of a driver, or of the one that it decorates; ok is false where there are none.
+func CapturesOf(d Driver) (c Captures, ok bool) {
+	if c, ok = d.(Captures); ok {
+		return c, true
+	}
+	if x, decorates := d.(Capturing); decorates {
+		return x.Captures()
+	}
+	return nil, false
+}

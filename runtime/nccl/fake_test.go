@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,10 +24,10 @@ func buildFake(t *testing.T, flags ...string) (dir string) {
 	}
 	dir = t.TempDir()
 	for _, x := range [][]string{
-		append(flags, "-o", filepath.Join(dir, libnccl), "fake.c"),
+		{"-o", filepath.Join(dir, libnccl), "fake.c"},
 		{"-o", filepath.Join(dir, "libcuda.so.1"), "cuda.c"},
 	} {
-		build := exec.Command(cc, append([]string{"-shared", "-fPIC"}, x...)...)
+		build := exec.Command(cc, slices.Concat([]string{"-shared", "-fPIC"}, flags, x)...)
 		build.Dir = "testdata"
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -173,6 +174,7 @@ func TestRefusals(t *testing.T) {
 		{t.TempDir(), Variable + "=/nowhere/libnccl.so.2", "open NCCL: open /nowhere/libnccl.so.2: "},
 		{dir, "FAKE_VERSION=21805", "version 2.18.5 (install 2.19 or newer"},
 		{buildFake(t, "-DWITHOUT_RECV"), "NOTHING=", "it has no ncclRecv"},
+		{buildFake(t, "-DWITHOUT_CURRENT"), "NOTHING=", "libcuda.so.1 has no cuCtxSetCurrent"},
 		{dir, "NCCL_NVLS_ENABLE=1", `NCCL_NVLS_ENABLE is "1", and ovgen uses no multicast`},
 		{dir, "NCCL_LAUNCH_ORDER_IMPLICIT=1", "with it a captured graph can't be uploaded (unset it"},
 	} {
@@ -193,7 +195,7 @@ func TestRefusals(t *testing.T) {
 
 func TestFakeOpen(t *testing.T) {
 	onlyChild(t)
-	_, err := driver.OpenNCCL(0)
+	_, err := driver.OpenNCCL(0x1001)
 	fmt.Printf("%v unavailable %t\n", err, errors.Is(err, driver.ErrUnavailable))
 }
 

@@ -40,6 +40,8 @@ int ovgen_nccl_load(const char *path, char *why, size_t size) {
   return 0;
 }
 
+int ovgen_nccl_enters(void) { return set_current != NULL; }
+
 int ovgen_nccl_version(void) {
   int version = 0;
   return nccl.GetVersion(&version) == ncclSuccess ? version : 0;
@@ -49,10 +51,10 @@ const char *ovgen_nccl_text(int result) { return nccl.GetErrorString(result); }
 
 const char *ovgen_nccl_last(void) { return nccl.GetLastError(NULL); }
 
-/* How a call begins on whatever thread it finds itself. */
+/* Each call begins by making the context current, on any thread. */
 static int enter(uintptr_t ctx) {
   if (!ctx) return ncclSuccess;
-  return set_current && set_current((void *)ctx) == 0 ? ncclSuccess : ncclSystemError;
+  return set_current((void *)ctx) == 0 ? ncclSuccess : ncclSystemError;
 }
 
 #define ENTER(ctx)                   \

@@ -52,6 +52,10 @@ func open(context uintptr) (driver.Collectives, error) {
 		}
 		library.loaded = true
 	}
+	if context != 0 && C.ovgen_nccl_enters() == 0 {
+		return nil, fmt.Errorf("open NCCL: libcuda.so.1 has no cuCtxSetCurrent, by which its calls find the device "+
+			"(install the NVIDIA driver): %w", driver.ErrUnavailable)
+	}
 	return &device{C.uintptr_t(context)}, nil
 }
 

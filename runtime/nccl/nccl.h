@@ -79,6 +79,7 @@ typedef struct {
 } ovgen_collective;
 
 int ovgen_nccl_load(const char *path, char *why, size_t size);
+int ovgen_nccl_enters(void); /* whether calls can make a context current */
 int ovgen_nccl_version(void);
 const char *ovgen_nccl_text(int result);
 const char *ovgen_nccl_last(void);
