@@ -147,7 +147,7 @@ def reduce(job, group, rounds):
         y = symmetric(job, m, n).zero_()
         point.add("torch-two-shot", lambda: torch.ops.symm_mem.two_shot_all_reduce_(y, "sum", job.group.group_name))
         for name in ("allreduceoneshot", "allreducetwoshot"):
-            if m % job.ranks == 0 or name == "allreduceoneshot":
+            if name == "allreduceoneshot" or m * n % job.ranks == 0:
                 point.package(name, Plain(m, n, ovgen.BF16), c, reference, A=a, C=c)
         report(job, f"all-reduce {m * n * 2 >> 10} KiB", point, rounds)
 
