@@ -74,6 +74,7 @@ func (g *Group) perform() {
 	}
 	g.page.own(sectionTold).Store(1)
 	g.await(sectionTold, tellGrace)
+	g.page.own(sectionTold).Store(2)
 	g.watch.wg.Go(g.release)
 
 	e.Waits = g.page.waits()
