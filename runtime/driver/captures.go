@@ -10,7 +10,7 @@ type CaptureInfo struct {
 	Nodes []GraphNode // that the stream's next operation will follow
 }
 
-// Captures is what a Driver may have besides: calls that change the order of a graph in the making.
+// Captures is an optional interface of a Driver: calls that change the order of a graph in the making.
 type Captures interface {
 	// StreamGetCaptureInfo fails for an invalid capture.
 	StreamGetCaptureInfo(s Stream) (CaptureInfo, error)
@@ -27,7 +27,7 @@ type Capturing interface {
 	Captures() (c Captures, ok bool)
 }
 
-// CapturesOf are those of a driver, or of the one that it decorates; ok is false where there are none.
+// CapturesOf returns the captures of a driver, or of the driver that it decorates; ok is false where it has none.
 func CapturesOf(d Driver) (c Captures, ok bool) {
 	if c, ok = d.(Captures); ok {
 		return c, true

@@ -61,16 +61,16 @@ func (e *AbortError) Error() string {
 	return b.String()
 }
 
-// toldError stands for an AbortError whose text a caller has been given already.
-type toldError struct{ error }
+// reportedError stands for an AbortError whose text a caller has been given already.
+type reportedError struct{ error }
 
 // Error points to the earlier error and to Err of the group.
-func (e *toldError) Error() string {
+func (e *reportedError) Error() string {
 	return "the group was aborted (an earlier error, and Err of the group, say why)"
 }
 
 // Unwrap is the *AbortError.
-func (e *toldError) Unwrap() error { return e.error }
+func (e *reportedError) Unwrap() error { return e.error }
 
 // Unwrap is the cause.
 func (e *AbortError) Unwrap() error { return e.Cause }

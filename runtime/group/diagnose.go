@@ -169,8 +169,8 @@ func (s shares) list(text func(uint64) string) string {
 	return strings.Join(parts, "; ")
 }
 
-// tell writes this rank's wait into its section.
-func (p *page) tell(w Wait) {
+// report writes this rank's wait into its section.
+func (p *page) report(w Wait) {
 	for i, v := range []int{w.Plan, w.Step, w.Peer + 1} {
 		p.own(sectionWait + 4*i).Store(uint32(v))
 	}
@@ -186,9 +186,9 @@ func (p *page) tell(w Wait) {
 func (p *page) waits() []Wait {
 	var all []Wait
 	for r := range p.size {
-		told := p.word(section(r, sectionTold)).Load()
+		state := p.word(section(r, sectionState)).Load()
 		field := func(i int) int { return int(p.word(section(r, sectionWait+4*i)).Load()) }
-		if told == 0 || field(2) == 0 {
+		if state == 0 || field(2) == 0 {
 			continue
 		}
 		all = append(all, Wait{Rank: r, Plan: field(0), Step: field(1), Peer: field(2) - 1, Sure: field(3) == 1,

@@ -21,7 +21,7 @@ const (
 
 	sectionBytes  = 4096
 	sectionRuns   = 0    // uint64: runs begun by this rank's host
-	sectionTold   = 8    // 1: since the abort it has read its words and written its waits; 2: it sets all words
+	sectionState  = 8    // 1: since the abort it has read its words and written its waits; 2: it sets all words
 	sectionClosed = 12   // 1: it has closed its imports
 	sectionProbe  = 20   // word that Join blocks a stream on
 	sectionKind   = 24   // of its reason to abort
@@ -140,7 +140,7 @@ func (p *page) claim(kind, gone uint32, reason string) {
 // released reports whether a rank may have begun to set the words of all ranks.
 func (p *page) released() bool {
 	for r := range p.size {
-		if p.word(section(r, sectionTold)).Load() == 2 {
+		if p.word(section(r, sectionState)).Load() == 2 {
 			return true
 		}
 	}

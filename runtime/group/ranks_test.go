@@ -94,7 +94,7 @@ func TestGiveUp(t *testing.T) {
 	})
 }
 
-// TestEach: an error that all ranks have is told once, as is that of one which the others get from it.
+// TestEach: an error that all ranks have is returned once, and so is one rank's error that the others get from it.
 func TestEach(t *testing.T) {
 	for _, x := range []struct {
 		name string

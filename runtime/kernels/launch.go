@@ -135,7 +135,7 @@ func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, row rowed) *kernel
 			return k
 		}
 	}
-	q.Fail(fmt.Errorf("the package has no kernel %s that signals so", kind))
+	q.Fail(fmt.Errorf("launch kernel %s: the package has none that signals so", kind))
 	return nil
 }
 
@@ -210,7 +210,7 @@ func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Pt
 		return
 	}
 	if n := len(terms); n > k.Terms || n < k.Terms && !k.Varies {
-		q.Fail(fmt.Errorf("kernel %s takes %d terms, and was made for %d", k.Base(), n, k.Terms))
+		q.Fail(fmt.Errorf("launch kernel %s of %d terms: it was made for %d", k.Base(), n, k.Terms))
 		return
 	}
 	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/unit)

@@ -66,7 +66,7 @@ int ovgen_nccl_id(uintptr_t ctx, ncclUniqueId *id) {
   return nccl.GetUniqueId(id);
 }
 
-/* The newest release whose configuration is known. */
+/* The newest release of which we know the configuration. */
 enum { NEWEST = 23203 };
 
 static size_t config_size(int version) {
@@ -79,7 +79,7 @@ static size_t config_size(int version) {
   return offsetof(ncclConfig_t, commName);
 }
 
-/* All is left open, but for two things: the communicator is nonblocking, and multicast is off. */
+/* NCCL chooses all but two things: the communicator is nonblocking, and multicast is off. */
 void ovgen_nccl_config(ncclConfig_t *config, int version) {
   if (version > NEWEST) version = NEWEST;
   memset(config, 0, sizeof *config);
@@ -112,8 +112,8 @@ int ovgen_nccl_state(ovgen_comm *c) {
 
 static int fails(int result) { return result != ncclSuccess && result != ncclInProgress; }
 
-/* Part r of what is sent goes to rank r, in one group, whose state is the thread's: it is ended
-   also after an error. */
+/* Part r of the send buffer goes to rank r. All calls are in one group, whose state is the thread's: the
+   group must end after an error too. */
 static int all_to_all(ovgen_comm *c, const ovgen_collective *x) {
   int failed = nccl.GroupStart();
   if (fails(failed)) return failed;
@@ -146,7 +146,7 @@ int ovgen_nccl_abort(uintptr_t ctx, ovgen_comm *c) {
   return nccl.CommAbort(c->comm);
 }
 
-/* Finalizing goes on in the background; what is destroyed must have come to its end. */
+/* Finalizing goes on in the background, and must have ended before the communicator is destroyed. */
 int ovgen_nccl_destroy(uintptr_t ctx, ovgen_comm *c) {
   ENTER(ctx);
   int r = nccl.CommFinalize(c->comm);

@@ -129,7 +129,8 @@ func (q *Queue) stride(x Signals) (words int) {
 		switch {
 		case sem == nil || sem.set.blocks == 1:
 		case words != 0 && words != sem.set.stride():
-			q.Fail(fmt.Errorf("%s has words by blocks and other words between them than the semaphores beside it", sem))
+			q.Fail(fmt.Errorf("signal by %s: it has words by blocks and other words between them than the semaphores "+
+				"beside it", sem))
 		default:
 			words = sem.set.stride()
 		}
