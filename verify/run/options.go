@@ -105,12 +105,11 @@ const ofDevices = "list -devices"
 // readBy names the commands that read a flag; a flag that is not here is read by all except
 // list.
 var readBy = map[string][]string{
-	"devices": {ofDevices}, "driver": append(commands[1:], ofDevices),
-	"ranks": append(commands, ofDevices), "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
-	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
-	"straggler": {"verify"},
-	"layers":    {"layers"}, "buckets": {"layers"}, "seed": {"verify", "bench", "tune", "trace"},
-	"nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
+	"devices": {ofDevices}, "driver": append(commands[1:], ofDevices), "ranks": append(commands, ofDevices),
+	"m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
+	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"},
+	"delays": {"verify"}, "straggler": {"verify"}, "layers": {"layers"}, "buckets": {"layers"},
+	"seed": {"verify", "bench", "tune", "trace"}, "nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
 }
 
 // unread names a flag that was given and that the command does not read.

@@ -25,9 +25,9 @@ func (d *Driver) StreamGetCaptureInfo(s driver.Stream) (driver.CaptureInfo, erro
 	err := check("cuStreamGetCaptureInfo", C.ovgen_capture_info(d.ctx, C.uintptr_t(s), &id, &graph, &nodes[0],
 		mostNodes, &count))
 	if count > mostNodes {
-		return driver.CaptureInfo{}, fmt.Errorf("cuStreamGetCaptureInfo: the stream's next operation follows %d nodes of "+
-			"its graph, and at most %d are read (enqueue an operation on it, such as a memset of one word, before the run)",
-			count, mostNodes)
+		return driver.CaptureInfo{}, fmt.Errorf("cuStreamGetCaptureInfo: the stream's next operation follows %d nodes "+
+			"of its graph, and at most %d are read (enqueue an operation on it, such as a memset of one word, "+
+			"before the run)", count, mostNodes)
 	}
 	info := driver.CaptureInfo{ID: uint64(id), Graph: driver.Graph(graph)}
 	for _, n := range nodes[:count] {
