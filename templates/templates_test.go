@@ -26,7 +26,7 @@ const engine = "../verify/sim"
 // returns what it printed.
 func build(t *testing.T, c code, main string) string {
 	t.Helper()
-	program := compile(t, c.write(t), main, "-O2")
+	program := compile(t, c.write(t), main)
 	out, err := run(t, program)
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, out)
@@ -83,8 +83,8 @@ func (c code) write(t *testing.T) string {
 	return dir
 }
 
-// compile compiles testdata/NAME.cc in a folder with device code and returns the program. A
-// fence of a smaller scope compiles too: what it does wrong is seen by running it.
+// compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised since
+// compiling takes longer than running. A fence of a smaller scope compiles too: running it shows its fault.
 func compile(t *testing.T, dir, main string, flags ...string) string {
 	t.Helper()
 	source, err := filepath.Abs(filepath.Join("testdata", main+".cc"))
