@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearbalancedonce",
-	Source:  "99ca1a1ec802dcd05cde093d4b5857999174592cad6906651b8515327bc111d6",
+	Source:  "0f4564c4695f42fbf358064a5dd9c369c4b6708a018abc40f41d6709e105bf09",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@
 //	plan:   slots [D, DIDx(D, balanced), M/D, N] by N times count[q] of at most D*((M+D-1)/D)*N
 //	        partial [M, N] by N times count[c] of at most M*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[1]: Synchronize(main)                                                 # a product takes the device
+//	work[1]: Synchronize(main)                                                 # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D

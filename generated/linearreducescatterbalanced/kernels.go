@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterbalanced",
-	Source:  "ee51e2af7cf84e777326e5e2b4a31fd603627370b18e66b034b58094b47e46b7",
+	Source:  "5e0321c95748b02e0de814a8828e07c00ffea7e7271e3d699523d960662ea3c9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterbalancedoneshot",
-	Source:  "6a4260188d31f30c67525e7d81f56c5f7011b028ea9276e90be316cdf1338b4c",
+	Source:  "1186d580ff418ef79537f1f5d7b2dd188a7a8521e4142997389c4c4250d9b6b5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "49a9bc4a84cde4cf9785cffd32ee16d1e7e465ed8efb278b3b0cf64b3b58148f",
+	Hash:     "991be751a70f554b5537a1871d9e7064edb077cf40155bb541c5116a93a07d52",
 	Proof:    "proven for D = 1..8, stamp bcaee66072ea6873",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -74,7 +74,7 @@ type Plan struct {
 	ready, read      *plan.Semaphore
 	gemm             *plan.Product
 	kernels          *kernels.Set
-	terms            []driver.Ptr // of the sum that is being enqueued
+	terms            []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

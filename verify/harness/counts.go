@@ -24,7 +24,7 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	if p.balanced() {
 		return []Pattern{{Counts: balancedCounts(s.M, ranks)}}
 	}
-	_, constant := p.Schedule().Constants()[schedule.M]
+	_, constant := p.Schedule.Constants()[schedule.M]
 	if p.ragged() {
 		n := ranks * ranks
 		return []Pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)},
@@ -42,11 +42,11 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	return list
 }
 
-func (p *Program) uneven() bool { return slices.ContainsFunc(p.Tensors, unevenly) }
+func (p *Program) uneven() bool { return slices.ContainsFunc(p.Schedule.Tensors, unevenly) }
 
 // balanced reports whether the uneven parts are balanced: Bind takes no counts.
 func (p *Program) balanced() bool {
-	return slices.ContainsFunc(p.Tensors, func(t Tensor) bool {
+	return slices.ContainsFunc(p.Schedule.Tensors, func(t Tensor) bool {
 		axis, split, ok := t.Sharded()
 		return ok && t.Axes[axis].Outer[split].Balanced
 	})
@@ -66,7 +66,7 @@ func balancedCounts(rows, ranks int) []int {
 
 // ragged reports whether each pair of ranks has its own count.
 func (p *Program) ragged() bool {
-	return slices.ContainsFunc(p.Tensors, func(t Tensor) bool {
+	return slices.ContainsFunc(p.Schedule.Tensors, func(t Tensor) bool {
 		_, ok := reference.Ragged(t)
 		return ok
 	})
