@@ -25,8 +25,8 @@ var AllGatherLinear = s.Schedule{
 }
 
 // AllGatherLinearBalanced is AllGatherLinear of any number of rows, from one on: where the ranks don't divide
-// them, the first have one more than the others. Nothing is padded. A rank that has none still calls New and Bind; with
-// fewer rows than ranks each Bind is collective. Choose it for a batch that changes, as at decoding.
+// them, the first have one more than the others. Nothing is padded. A rank that has none calls New, Bind and the runs
+// like the others. Choose it for a batch that changes.
 var AllGatherLinearBalanced = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.Balanced(s.D)), s.Dim(s.K)}},
