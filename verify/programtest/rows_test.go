@@ -20,8 +20,7 @@ func TestBalancedRows(t *testing.T) {
 		"linearreducescatterbalancedoneshot", "allgatherlinearbalancedonce"} {
 		i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == name })
 		p := &programs.All[i]
-		for _, x := range []struct{ ranks, rows int }{{1, 3}, {2, 1}, {2, 5}, {3, 2}, {3, 7}, {4, 1}, {4, 6}, {5, 3},
-			{8, 9}} {
+		for _, x := range []struct{ ranks, rows int }{{2, 1}, {3, 7}, {4, 6}, {5, 3}} {
 			s := harness.Shape{M: x.rows, K: 8 * x.ranks, N: 12, Type: driver.BF16}.Fit(p, x.ranks)
 			synctest.Test(t, func(t *testing.T) {
 				if err := runShape(t.Context(), p, s, x.ranks, uint64(x.rows)); err != nil {
