@@ -75,11 +75,11 @@ func verdict(out []byte, passed bool) (Class, string) {
 		}
 		return Survivor, "all tests pass"
 	}
+	if strings.Contains(text, "compile: ") {
+		return "", ""
+	}
 	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong", "run: ",
 		"the compiler may move"} {
-		if strings.Contains(text, "compile: ") {
-			break
-		}
 		_, after, ok := strings.Cut(text, sign)
 		switch lines := strings.SplitN(sign+after, "\n", 3); {
 		case !ok:

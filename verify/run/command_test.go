@@ -81,7 +81,6 @@ func TestParse(t *testing.T) {
 		{Name: "other", Types: []driver.Type{driver.FP32}},
 		{Name: "even", Types: []driver.Type{driver.FP32}, Ranks: []int{2, 4}}}
 	for _, x := range parseCases {
-
 		o, err := parse(strings.Fields(x.args), programs)
 		switch {
 		case x.want == "" && err != nil:
@@ -94,7 +93,6 @@ func TestParse(t *testing.T) {
 				o.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
 			t.Errorf("%s: %+v", x.args, o)
 		}
-
 	}
 	o := &options{command: "verify", types: []driver.Type{driver.BF16, driver.FP32}}
 	if got := o.typesOf(&programs[1]); len(got) != 1 || got[0] != driver.FP32 {

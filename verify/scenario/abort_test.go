@@ -129,7 +129,6 @@ func hanging(name string) func(e *env) error {
 			}
 			// a rank killed in the simulator still says something
 			if !strings.Contains(err.Error(), h.want) && !(h.dies && e.seeded) {
-
 				return fmt.Errorf("the error does not say %q: %w", h.want, err)
 			}
 			if err := l.Run(e); aborted(err) != nil {
