@@ -34,9 +34,11 @@ func (p *Problem) Chained() bool {
 // Exact reports whether results are exact on integer inputs; else they are within bounds.
 func (p *Problem) Exact() bool { return !p.applies(schedule.ApplyRMSNorm) }
 
-// HostOnly reports whether there are functions that only the host makes apart from the program.
-func (p *Problem) HostOnly() bool {
-	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 })
+// HostOnly reports whether operations apply functions that only the host makes apart from a program.
+func HostOnly(operations []schedule.Op) bool {
+	return slices.ContainsFunc(operations, func(o schedule.Op) bool {
+		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return slices.Contains(ofKernels, f.Do) })
+	})
 }
 
 func (p *Problem) applies(do schedule.FuncKind) bool {
