@@ -207,11 +207,11 @@ var commandCases = []commandCase{
 		[]string{"allgatherlinear ", "proven for D = 1..8", "130.0 MiB  128.0 MiB   A [DIDx(D), M/D, K]"}},
 	{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
 		[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
-			"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
+			"within bound", "\nbit-exact: 72, within bound: 18 runs on 3 ranks, driver sim"}},
 	{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0,
 		[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
 	{"verify allgatherlinear allreduceoneshot -driver sim -ranks 3 -type bf16 -iters 1 -oneprocess", 0,
-		[]string{"3 ranks on simulated device", "bit-exact: 12 runs on 3 ranks, driver sim"}},
+		[]string{"3 ranks on simulated device", "\nbit-exact: 8, within bound: 4 runs on 3 ranks, driver sim"}},
 	{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
 		[]string{"bit-exact: 2 runs"}},
 	{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0,
@@ -236,7 +236,7 @@ var commandCases = []commandCase{
 	{"verify allgatherlinear -driver sim -ranks 2 -type bf16 -m 8192 -k 8192 -n 8192", 2,
 		[]string{"verify allgatherlinear, 8192,8192,8192 bf16: the simulator would take about"}},
 	{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40",
-		0, []string{"64,N2=24,N3=40", "bit-exact: 3 runs"}},
+		0, []string{"64,N2=24,N3=40", "bit-exact: 2, within bound: 1 runs"}},
 	{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -extents N2=24,N3=40 -json", 0,
 		[]string{`"n":48,"n2":24,"n3":40,`}},
 	{"verify tensorparallelmlp -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 24 -extents F=96", 0,
@@ -311,7 +311,7 @@ func TestMpirun(t *testing.T) {
 		once string
 	}{
 		{"verify allgatherlinear -driver sim -type bf16 -iters 1 -shapes 6,8,8", true,
-			"bit-exact: 3 runs on 3 ranks, driver sim"},
+			"bit-exact: 2, within bound: 1 runs on 3 ranks, driver sim"},
 		{"verify allgatherlinear -driver nosuch", false, `run: no driver "nosuch"`},
 	} {
 		args := append(strings.Fields("--allow-run-as-root --oversubscribe -n 3"), run)
