@@ -11,14 +11,14 @@ import (
 var ofKernels = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
 
 // apply is a step's result after the functions that no product applies.
-func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
+func (s Step) apply(x Values, v map[string]Values, p *Problem, bounded bool) Values {
 	for _, f := range s.Then {
 		switch f.Do {
 		case schedule.ApplySiLU:
-			x = x.gated(nil, p.Type)
+			x = x.gated(nil, p.Type, bounded)
 		case schedule.ApplySwiGLU:
 			up := v[f.In[0]]
-			x = x.gated(&up, p.Type)
+			x = x.gated(&up, p.Type, bounded)
 		case schedule.ApplyRMSNorm:
 			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
 		}
@@ -58,7 +58,8 @@ type drawn struct {
 // from zero, little enough that later sums stay exact.
 const hiddenVariance = 4
 
-// Unit divides every sum of integer inputs that is a result.
+// Unit divides every sum of integer inputs that is a result, before an earlier result is added to it: that sum is
+// rounded once, on a device and here.
 func (p *Problem) Unit() int {
 	unit := 1
 	if p.Chained() {
