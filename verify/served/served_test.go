@@ -109,6 +109,23 @@ func TestDeclared(t *testing.T) {
 	t.Logf("%d schedules: %s", len(all), strings.Join(text, "; "))
 }
 
+// TestDistinct: a schedule stands once, or once for each option that it lacks words for.
+func TestDistinct(t *testing.T) {
+	ids, lacking := map[string]bool{}, map[string][]string{}
+	for _, d := range all {
+		if ids[d.id] {
+			t.Errorf("two schedules are %s", d.id)
+		}
+		ids[d.id] = true
+		text := fmt.Sprintf("%#v", d.Schedule)
+		if others, found := lacking[text]; found && (slices.Contains(others, d.lacks) || slices.Contains(others, "") ||
+			d.lacks == "") {
+			t.Errorf("%s, %s, stands there already", d.id, d.what)
+		}
+		lacking[text] = append(lacking[text], d.lacks)
+	}
+}
+
 // holds says what differs from the verdict. The report is of a schedule that is served.
 func (d *declared) holds(t *testing.T) (*prove.Report, error) {
 	report, err := d.become(t)
