@@ -89,7 +89,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
 		if x.args == "verify all -m 8 -k 4 -n 4 other" &&
-			(len(o.together) != 4 || len(o.programs) != 4 ||
+			(len(o.arguments) != 4 || len(o.programs) != 4 ||
 				o.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
 			t.Errorf("%s: %+v", x.args, o)
 		}
