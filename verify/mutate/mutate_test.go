@@ -12,6 +12,20 @@ import (
 	"ovgen/verify/mutate"
 )
 
+// mutants are all of a schedule.
+func mutants(t *testing.T, name string, s schedule.Schedule) []mutate.Mutant {
+	t.Helper()
+	p, err := lower.Lower(name, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := mutate.All(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 // No mutant of a schedule survives; each is judged once, and for a reason. The command
 // judges the whole catalog.
 func TestSchedule(t *testing.T) {
@@ -67,14 +81,7 @@ func TestInPlace(t *testing.T) {
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim("6"), schedule.Dim("6")}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, schedule.Stream(schedule.D)), schedule.Dim("6")}},
 	}}
-	p, err := lower.Lower("Square", square)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := mutate.All(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mutants(t, "Square", square)
 	found := 0
 	for _, m := range all {
 		if m.Kind != "in place" {
@@ -110,14 +117,7 @@ func TestSwappedOperands(t *testing.T) {
 			if os.Getenv("OVGEN_SOAK") == "" && !slices.Contains(few, n.Name) {
 				t.Skip("it is like others, and OVGEN_SOAK is not set")
 			}
-			p, err := lower.Lower(n.Name, n.Schedule)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all, err := mutate.All(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := mutants(t, n.Name, n.Schedule)
 			found := 0
 			for _, m := range all {
 				if m.Kind != "swap operands" {
@@ -138,14 +138,7 @@ func TestSwappedOperands(t *testing.T) {
 
 // Mistakes that overlap libraries have shipped with, and changes that are merely slower.
 func TestNamed(t *testing.T) {
-	p, err := lower.Lower("AllGatherLinear", catalog.AllGatherLinear)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := mutate.All(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mutants(t, "AllGatherLinear", catalog.AllGatherLinear)
 	for _, x := range []struct {
 		name, kind, text string
 		want             mutate.Class
@@ -184,14 +177,7 @@ func TestNamed(t *testing.T) {
 
 // A checker that accepts everything, or nothing, lets mutants survive.
 func TestJudgeDisagrees(t *testing.T) {
-	p, err := lower.Lower("AllGatherMatmul", catalog.AllGatherMatmul)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := mutate.All(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mutants(t, "AllGatherMatmul", catalog.AllGatherMatmul)
 	for _, safe := range []bool{true, false} {
 		survivors := 0
 		for _, m := range all[:40] {

@@ -33,6 +33,14 @@ func blockTouches(blocks int) (list []driver.Touch) {
 // of is the n-th touch of a block in that list.
 func of(block, n int) int { return 7*(block-1) + n }
 
+// awaits lets a block await another's words.
+func awaits(l []driver.Touch, block, other int) []driver.Touch {
+	for i := range 4 {
+		l[of(block, i)].At = l[of(other, i)].At
+	}
+	return l
+}
+
 // TestBlocks: blocks that signal each for itself are recorded as those of the first one for the parts of all, and
 // refused where they differ by more than their part.
 func TestBlocks(t *testing.T) {
@@ -59,16 +67,10 @@ func TestBlocks(t *testing.T) {
 			return slices.Insert(l, of(2, 6), driver.Touch{Kind: driver.TouchPost, At: 8240, Bytes: 4, Value: 1, Block: 2})
 		}, "block 1 of 3: it does\n"},
 		{"the first block's words", 2, func(l []driver.Touch) []driver.Touch {
-			for i := range 4 {
-				l[of(2, i)].At = l[of(1, i)].At
-			}
-			return l
+			return awaits(l, 2, 1)
 		}, "ready@0+0 == 1 is not one of its own"},
 		{"the second block's words", 3, func(l []driver.Touch) []driver.Touch {
-			for i := range 4 {
-				l[of(3, i)].At = l[of(2, i)].At
-			}
-			return l
+			return awaits(l, 3, 2)
 		}, "block 2 of 3: its word ready@0+16 == 1 is not one of its own"},
 		{"words that are not as far from the first block's", 2, func(l []driver.Touch) []driver.Touch {
 			l[of(2, 6)].At += 4
