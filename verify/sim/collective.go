@@ -94,6 +94,15 @@ func (c *Context) CommInitRank(id driver.CommID, ranks, rank int) (driver.Comm, 
 	return h, driver.ErrInProgress
 }
 
+// communicator is the one of a handle.
+func (c *Context) communicator(call string, h driver.Comm) (*communicator, error) {
+	m := c.comms[h]
+	if m == nil {
+		return nil, failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	}
+	return m, nil
+}
+
 // inProgress says whether the call before has not ended yet; it ends after some questions.
 func (m *communicator) inProgress() bool {
 	for r := range m.ranks {
@@ -111,9 +120,9 @@ func (c *Context) CommGetAsyncError(h driver.Comm) error {
 		return err
 	}
 	defer c.leave()
-	m := c.comms[h]
-	if m == nil {
-		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	m, err := c.communicator(call, h)
+	if err != nil {
+		return err
 	}
 	if m.inProgress() {
 		m.busy = max(m.busy-1, 0)
@@ -129,9 +138,9 @@ func (c *Context) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, h d
 		return err
 	}
 	defer c.leave()
-	m := c.comms[h]
-	if m == nil {
-		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	m, err := c.communicator(call, h)
+	if err != nil {
+		return err
 	}
 	if m.inProgress() {
 		return failNCCL(call, ncclInvalidArgument, "the previous operation is in progress")
@@ -166,13 +175,13 @@ func (c *Context) freeComm(call string, h driver.Comm, abort bool) error {
 		return err
 	}
 	defer c.leave()
-	m := c.comms[h]
-	if m == nil {
-		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	m, err := c.communicator(call, h)
+	if err != nil {
+		return err
 	}
 	m.aborted = m.aborted || abort
 	c.world.wake()
-	err := c.await(call, func() bool { return m.graphs == 0 && m.queued == 0 && m.running == nil })
+	err = c.await(call, func() bool { return m.graphs == 0 && m.queued == 0 && m.running == nil })
 	if err != nil {
 		return err
 	}
