@@ -33,7 +33,8 @@ func TestCheck(t *testing.T) {
 			"N is 3: it must be a multiple of the ranks, 2", "N is 3: it must be a multiple of 2"}},
 		{p, 2, MaxExtent, MaxExtent, driver.BF16, []string{"make too many elements for 2 ranks"}},
 		{elements, 3, 3, 2, driver.BF16, nil},
-		{elements, 3, 3, 5, driver.BF16, []string{"M times N is 3 times 5: it must be a multiple of 2 times the ranks, 6"}},
+		{elements, 3, 3, 5, driver.BF16, []string{
+			"M times N is 3 times 5: it must be a multiple of 2 times the ranks, 6"}},
 		{elements, 3, 4, 3, driver.BF16, []string{"M times 64 is 4 times 64: it must be a multiple of the ranks, 3"}},
 	} {
 		err := c.p.Check(c.ranks, c.t, c.m, c.n)

@@ -39,7 +39,8 @@ func TestFlatWithRow(t *testing.T) {
 		}
 	}
 	_, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}})
-	if c := counterexample(t, err); c.Property != prove.Shapes || !strings.Contains(c.Problem, "of which a sum takes rows") {
+	c := counterexample(t, err)
+	if c.Property != prove.Shapes || !strings.Contains(c.Problem, "of which a sum takes rows") {
 		t.Error(err)
 	}
 }

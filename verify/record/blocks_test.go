@@ -64,7 +64,8 @@ func TestBlocks(t *testing.T) {
 			return slices.Insert(l, of(2, 4), l[of(2, 4)])
 		}, "block 1 of 3: it does\n"},
 		{"a word more", 3, func(l []driver.Touch) []driver.Touch {
-			return slices.Insert(l, of(2, 6), driver.Touch{Kind: driver.TouchPost, At: 8240, Bytes: 4, Value: 1, Block: 2})
+			more := driver.Touch{Kind: driver.TouchPost, At: 8240, Bytes: 4, Value: 1, Block: 2}
+			return slices.Insert(l, of(2, 6), more)
 		}, "block 1 of 3: it does\n"},
 		{"the first block's words", 2, func(l []driver.Touch) []driver.Touch {
 			return awaits(l, 2, 1)
@@ -117,12 +118,13 @@ func TestBlocks(t *testing.T) {
 		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.name, err, x.want)
 		}
-		const whole = `main: signal by kernel get by blocks: ready@0+0 == 1, ready@0+0 = 0, ready@0+4 == 1, ready@0+4 = 0
+		const whole = `
+main: signal by kernel get by blocks: ready@0+0 == 1, ready@0+0 = 0, ready@0+4 == 1, ready@0+4 = 0
 main: copy by kernel get by blocks: read A@0+0 48B, write A@0+64 48B
 main: signal by kernel get by blocks: ready@0+8 = 1
 `
-		if x.name == "right" && ops.Lines(list) != whole {
-			t.Errorf("recorded\n%s, want\n%s", ops.Lines(list), whole)
+		if x.name == "right" && "\n"+ops.Lines(list) != whole {
+			t.Errorf("recorded\n%s, want%s", ops.Lines(list), whole)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"ovgen/schedule"
 )
 
-// chain is operations on tensors of a letter an axis: M, K, N and F are whole, and m, k and f are spread over the ranks.
+// chain is operations on tensors with a letter for each axis: M, K, N and F are whole, m, k and f spread over the ranks.
 func chain(tensors string, ops ...schedule.Op) *Problem {
 	p := &Problem{Ops: ops, Extents: Extents{schedule.D: 4, schedule.M: 16, schedule.K: 64, schedule.N: 24,
 		schedule.F: 32}}
@@ -107,7 +107,7 @@ func TestChainBound(t *testing.T) {
 	}
 }
 
-// onDevice are the operations as devices make them: sums in fp32 in another order, what travels and each tensor rounded.
+// onDevice are the operations as devices make them: sums in fp32 in another order, partial sums and tensors rounded.
 func (p *Problem) onDevice(in map[string]Input) map[string][]float32 {
 	v := map[string][]float32{}
 	for name, x := range in {
