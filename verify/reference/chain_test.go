@@ -10,7 +10,7 @@ import (
 	"ovgen/schedule"
 )
 
-// chain is operations on tensors with a letter for each axis: M, K, N and F are whole, m, k and f spread over the ranks.
+// chain is operations on tensors with a letter for each axis: M, K, N and F are whole, m, k and f over the ranks.
 func chain(tensors string, ops ...schedule.Op) *Problem {
 	p := &Problem{Ops: ops, Extents: Extents{schedule.D: 4, schedule.M: 16, schedule.K: 64, schedule.N: 24,
 		schedule.F: 32}}
