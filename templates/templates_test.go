@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
+	"ovgen/schedule"
 )
 
 // engine is the folder of the engine that runs kernels in the simulator.
@@ -146,6 +148,19 @@ func functionKernels() code {
 func checking() code {
 	d := Device{From: "a test", About: []string{"Kernels."}}
 	return code{"run", CheckSource(d), Host{Package: "run", From: d.From, Kernels: Checks}}
+}
+
+// The norm adds the epsilon that schedules promise.
+func TestEpsilon(t *testing.T) {
+	headers, err := Headers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(headers["norm.h"]), "const float epsilon = ")
+	text, _, _ = strings.Cut(text, "f;")
+	if got, err := strconv.ParseFloat(text, 64); err != nil || got != schedule.RMSNormEpsilon {
+		t.Errorf("epsilon is %q, %v, want %g", text, err, schedule.RMSNormEpsilon)
+	}
 }
 
 func TestTransportKernels(t *testing.T) {

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "a61c738f8485eeec9a5476917b2180d32e729012043a279356b822baedfced08",
+	Source:  "d75c712f4c188504666046ae62473f69e4fe895bac99f255e13e603db7e00b09",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ba92a97acfc90212b497827bba5fc05e538acbc195d073dca0861cc2a650cccd
+// b12723317b24e764333ce2e6f102fa7cc0763a9663849e9c4e4252ae89a82fec
 
 namespace {
 

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "3a989ad961a90c49fb004c16f2170f13b92d47c1107c5395ede6193284ef6c61",
+	Source:  "0aed4929099ef9725c9fe6d1e2fe288bf0813f8e5b006aa48be7d3c87a3c66fc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,8 +18,8 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 			Times: int64(d.Times), With: schedule.Extent(d.With)})
 	}
 	return Program{
-		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
-		Ops: s.Ops, Tensors: s.Tensors, Checks: checks, Types: p.Types, New: adapt(make, bind), Memory: memoryOf[S],
+		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Schedule: s, Checks: checks,
+		Types: p.Types, New: adapt(make, bind), Memory: memoryOf[S],
 	}
 }
 

@@ -57,6 +57,8 @@ func (t *teller) clause(i *item, o ops.Op) string {
 		return t.product(o)
 	case ops.Sum:
 		return t.sum(o)
+	case ops.Apply:
+		return t.applied(o)
 	case ops.Collective:
 		return t.together(o)
 	}
@@ -210,6 +212,23 @@ func (t *teller) sum(o ops.Op) string {
 	}
 	result := o.Uses[len(o.Uses)-1]
 	return fmt.Sprintf("sums %s, into %s of %s%s", and(terms), t.place(result), memory.Size(result.Bytes), t.over(o))
+}
+
+// applied is a function of its first operand, and perhaps of others.
+func (t *teller) applied(o ops.Op) string {
+	if len(o.Uses) < 2 {
+		return "has nothing to apply " + o.Form + " to"
+	}
+	last := len(o.Uses) - 1
+	var others []string
+	for _, u := range o.Uses[1:last] {
+		others = append(others, t.place(u))
+	}
+	text := fmt.Sprintf("applies %s to %s of %s", o.Form, memory.Size(o.Uses[0].Bytes), t.place(o.Uses[0]))
+	if len(others) > 0 {
+		text += " with " + and(others)
+	}
+	return text + ", into " + t.place(o.Uses[last])
 }
 
 // place is "its A", "part 2 of its Agathered" or "part 0 of rank 3's slots".
