@@ -161,8 +161,8 @@ func TestFlat(t *testing.T) {
 		{"8", 0, 4, 8, "M times 8 is 4 times 8, and must be a multiple of 3"},
 	} {
 		columns := schedule.Dim(x.columns)
-		p := ofKindPtr("sum", Program{Name: "flat", Tensors: []Tensor{tensor("A", each, inM, columns),
-			tensor("C", inM, columns)}, Types: []driver.Type{driver.BF16},
+		p := ofKindPtr("sum", Program{Name: "flat", Schedule: of(tensor("A", each, inM, columns),
+			tensor("C", inM, columns)), Types: []driver.Type{driver.BF16},
 			Checks: []Divide{{Extent: schedule.M, With: x.columns, By: schedule.D, Times: x.times}}})
 		for ranks := 1; ranks <= 8; ranks++ {
 			for _, typ := range []driver.Type{driver.BF16, driver.FP32} {

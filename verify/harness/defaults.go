@@ -41,7 +41,7 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		}
 		list[i] = p.widened(s, ranks, granule)
 	}
-	if reference.HostOnly(p.Ops) { // which takes it long where there is much to multiply
+	if reference.HostOnly(p.Schedule.Ops) { // which takes it long where there is much to multiply
 		list = append(list[:2], slices.DeleteFunc(list[2:], func(s Shape) bool { return p.Large(s, ranks) })...)
 	}
 	return list

@@ -51,24 +51,24 @@ func TestShapesFit(t *testing.T) {
 // GPUs are filled where they, or the host within seconds, make the results apart from the program.
 func TestShapesOnGPUs(t *testing.T) {
 	in1024 := schedule.Dim("1024")
-	gated := Program{Name: "gated", Tensors: []Tensor{tensor("A", rows, in1024), tensor("Up", columnsF, in1024),
-		tensor("Gate", columnsF, in1024), tensor("Down", inN, columnsF), tensor("C", rows, inN)}, Ops: []Op{
-		schedule.Linear("U", "A", "Up"), schedule.Linear("G", "A", "Gate", schedule.SwiGLU("U")),
-		schedule.Linear("C", "G", "Down")}}
-	constant := gated
-	constant.Tensors = append([]Tensor{tensor("A", schedule.Dim("512", schedule.DIDx(schedule.D)), in1024)},
-		gated.Tensors[1:4]...)
-	constant.Tensors = append(constant.Tensors, tensor("C", schedule.Dim("512", schedule.DIDx(schedule.D)), inN))
-	norm := Program{Name: "norm", Tensors: []Tensor{tensor("A", rows, inN), tensor("Norm", inN), tensor("C", inM, inN)},
-		Ops: []Op{schedule.Copy("C", "A", schedule.RMSNorm("Norm"))}}
+	cut1024 := schedule.Dim("1024", schedule.DIDx(schedule.D))
+	chain := func(rows Axis) *Program {
+		p := Program{Name: "gated", Schedule: of(tensor("A", rows, in1024), tensor("Up", columnsF, in1024),
+			tensor("Gate", columnsF, in1024), tensor("Down", inN, columnsF), tensor("C", rows, inN))}
+		p.Schedule.Ops = []Op{schedule.Linear("U", "A", "Up"), schedule.Linear("G", "A", "Gate", schedule.SwiGLU("U")),
+			schedule.Linear("C", "G", "Down")}
+		return &p
+	}
+	norm := Program{Name: "norm", Schedule: of(tensor("A", rows, inN), tensor("Norm", inN), tensor("C", inM, inN))}
+	norm.Schedule.Ops = []Op{schedule.Copy("C", "A", schedule.RMSNorm("Norm"))}
 	for _, x := range []struct {
 		p     *Program
 		ranks int
 		want  int
 	}{
 		{operation(t, "gather"), 8, 3},
-		{&gated, 2, 2}, // a product alone would be much for the host
-		{&constant, 2, 2},
+		{chain(rows), 2, 2}, // a product alone would be much for the host
+		{chain(cut1024), 2, 2},
 		{&norm, 2, 3}, // nothing is multiplied
 		{&norm, 8, 2}, // but here it is large
 	} {
