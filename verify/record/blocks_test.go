@@ -102,7 +102,7 @@ func TestBlocks(t *testing.T) {
 			l[of(2, 4)].At = 1 << 40
 			return l
 		}, "block 1 of 2: address 0x10000000000 lies in no buffer"},
-		{"fewer blocks than parts", 2, nil, "it has 2 blocks, and its parameters say 3"},
+		{"fewer blocks than parts", 2, nil, "it has 2 blocks, and its parameters name block 3"},
 		{"more blocks than parts", 4, nil, "block 3 of 4: it does 1 operations, and the first block 3"},
 	} {
 		blocks := int(x.grid)
