@@ -94,8 +94,8 @@ func TestGolden(t *testing.T) {
 		compare(t, filepath.Join("testdata", name+".golden"), text)
 		compared++
 	}
-	if compared != 15 {
-		t.Errorf("%d golden files of %v, want 15", compared, slices.Sorted(maps.Keys(files)))
+	if compared != 16 {
+		t.Errorf("%d golden files of %v, want 16", compared, slices.Sorted(maps.Keys(files)))
 	}
 }
 
