@@ -166,8 +166,7 @@ func (x *search) compute(s *state, st *step) []Number {
 func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
 	for n, list := range operands {
-		row := n > 0 && n == len(operands)-1 && len(list) > 0 && size%len(list) == 0
-		if len(list) != size && !row {
+		if len(list) != size && !isRow(n, operands, size) {
 			return nil
 		}
 		for i := range sum {
@@ -177,12 +176,18 @@ func (x *search) added(operands [][]Number, size int) []Number {
 	return sum
 }
 
+// isRow reports whether operand n is one row, for each row of a result of so many elements: only the last may be.
+func isRow(n int, operands [][]Number, size int) bool {
+	row := len(operands[n])
+	return n > 0 && n == len(operands)-1 && 0 < row && row < size && size%row == 0
+}
+
 // functionOf is a function of the first operand: of each element and those of the others at its place, or, where the
 // last is one row, of rows.
 func functionOf(function string, operands [][]Number, size int) []Number {
 	row := 0
 	for n, list := range operands {
-		if n > 0 && n == len(operands)-1 && len(list) < size && len(list) > 0 && size%len(list) == 0 {
+		if isRow(n, operands, size) {
 			row = len(list)
 		} else if len(list) != size {
 			return nil

@@ -203,11 +203,8 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 
 // collective adds a collective: what this rank brings, and what it gets.
 func (u *unroller) collective(op Op, n hostir.Step) {
-	src, sent := u.view(n.Reads[0])
-	dst, got := u.view(n.Writes[0])
 	op.Kind, op.Form, op.Kernel = Collective, string(n.Do), ""
-	op.use(Use{At: src, Bytes: sent}, Use{Write: true, At: dst, Bytes: got})
-	u.add(op)
+	u.work(op, n)
 }
 
 // gather adds a copy for each of its views.
@@ -225,32 +222,32 @@ func (u *unroller) gather(op Op, n hostir.Step) {
 	}
 }
 
-// sum adds a sum: its terms in order, then its result. Behind a result of no bytes it reads no row.
+// sum adds a sum: its terms in order, then its result.
 func (u *unroller) sum(op Op, n hostir.Step) {
 	op.Kind = Sum
-	to, size := u.view(n.Writes[0])
-	for _, t := range n.Reads {
-		if t.Row && size == 0 {
-			continue
-		}
-		u.each(t.Each.Index, t.Each.From, t.Each.To, func() {
-			at, bytes := u.view(t)
-			op.use(Use{At: at, Bytes: bytes})
-		})
-	}
-	op.use(Use{Write: true, At: to, Bytes: size})
-	u.add(op)
+	u.work(op, n)
 }
 
 // apply adds a function: its operands, and then its result.
 func (u *unroller) apply(op Op, n hostir.Step) {
 	op.Kind, op.Form = Apply, n.Func
+	u.work(op, n)
+}
+
+// work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes. For a
+// result of no bytes it reads no row.
+func (u *unroller) work(op Op, n hostir.Step) {
+	to, size := u.view(n.Writes[0])
 	for _, v := range n.Reads {
-		at, bytes := u.view(v)
-		op.use(Use{At: at, Bytes: bytes})
+		if v.Row && size == 0 {
+			continue
+		}
+		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {
+			at, bytes := u.view(v)
+			op.use(Use{At: at, Bytes: bytes})
+		})
 	}
-	at, bytes := u.view(n.Writes[0])
-	op.use(Use{Write: true, At: at, Bytes: bytes})
+	op.use(Use{Write: true, At: to, Bytes: size})
 	u.add(op)
 }
 

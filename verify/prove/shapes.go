@@ -193,13 +193,13 @@ func samples(p *hostir.Program, d int) [][]int64 {
 	return [][]int64{equal, ramp, hole, one}
 }
 
-// balanced are counts to prove a program with balanced parts for: equal ones, one part of a row more, all but one
-// of a row more, and one part that alone has a row.
+// balanced are counts to prove a program with balanced parts for: equal ones, each number of parts that have a row
+// more, so that any two parts differ in one of them, and one part that alone has a row.
 func balanced(p *hostir.Program, extent string, d int64) (list [][]int64) {
-	for _, rows := range []int64{2 * d, 2*d + 1, 3*d - 1, 1} {
-		list = append(list, p.Counts(hostir.Env{extent: rows, "D": d}))
+	for more := range d {
+		list = append(list, p.Counts(hostir.Env{extent: 2*d + more, "D": d}))
 	}
-	return list
+	return append(list, p.Counts(hostir.Env{extent: 1, "D": d}))
 }
 
 // counts is how many counts Bind is called with: one more than the largest that a

@@ -11,14 +11,14 @@ import (
 var ofKernels = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
 
 // apply is a step's result after the functions that no product applies.
-func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
+func (s Step) apply(x Values, v map[string]Values, p *Problem, bounded bool) Values {
 	for _, f := range s.Then {
 		switch f.Do {
 		case schedule.ApplySiLU:
-			x = x.gated(nil, p.Type)
+			x = x.gated(nil, p.Type, bounded)
 		case schedule.ApplySwiGLU:
 			up := v[f.In[0]]
-			x = x.gated(&up, p.Type)
+			x = x.gated(&up, p.Type, bounded)
 		case schedule.ApplyRMSNorm:
 			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
 		}
@@ -34,9 +34,11 @@ func (p *Problem) Chained() bool {
 // Exact reports whether results are exact on integer inputs; else they are within bounds.
 func (p *Problem) Exact() bool { return !p.applies(schedule.ApplyRMSNorm) }
 
-// HostOnly reports whether there are functions that only the host makes apart from the program.
-func (p *Problem) HostOnly() bool {
-	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 })
+// HostOnly reports whether operations apply functions that only the host makes apart from a program.
+func HostOnly(operations []schedule.Op) bool {
+	return slices.ContainsFunc(operations, func(o schedule.Op) bool {
+		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return slices.Contains(ofKernels, f.Do) })
+	})
 }
 
 func (p *Problem) applies(do schedule.FuncKind) bool {
@@ -56,7 +58,8 @@ type drawn struct {
 // from zero, little enough that later sums stay exact.
 const hiddenVariance = 4
 
-// Unit divides every sum of integer inputs that is a result.
+// Unit divides every sum of integer inputs that is a result, before an earlier result is added to it: that sum is
+// rounded once, on a device and here.
 func (p *Problem) Unit() int {
 	unit := 1
 	if p.Chained() {
