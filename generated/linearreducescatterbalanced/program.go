@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "4524546bec72daeff1ed20d3574f4db38f1b095fc37dfd7a3104c3721dd8a288",
-	Proof:    "proven for D = 1..8, stamp 85057d0e14d05d19",
+	Hash:     "3bb80ffc00321e506155375ff35e395725c7283b9648fb6d843d0e86b8d43dd6",
+	Proof:    "proven for D = 1..8, stamp e143e1274ef82717",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

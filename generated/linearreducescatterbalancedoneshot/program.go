@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "991be751a70f554b5537a1871d9e7064edb077cf40155bb541c5116a93a07d52",
-	Proof:    "proven for D = 1..8, stamp bcaee66072ea6873",
+	Hash:     "69179bbdec58e49540f4e4c3333b7582858d33bcad02041a73832f0ea9097e3b",
+	Proof:    "proven for D = 1..8, stamp 1c466ed3c0ca5fb5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},
