@@ -2,8 +2,6 @@ package driver
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -26,16 +24,23 @@ type element struct {
 	finite   bool // the greatest exponent has numbers too, and one NaN, instead of infinities
 }
 
-// elements is the table of the element types. Sizes, conversions and bounds follow from a row;
-// which products and sums there are, drivers and templates say.
-var elements = map[Type]element{
+// elements is the table of the element types, by their numbers. Sizes, conversions and bounds follow
+// from a row; which products and sums there are, drivers and templates say.
+var elements = [...]element{
 	BF16: {name: "bf16", exponent: 8, digits: 8},
 	FP16: {name: "fp16", exponent: 5, digits: 11},
 	FP32: {name: "fp32", exponent: 8, digits: 24},
 }
 
 // Types are all element types, by their numbers.
-func Types() (list []Type) { return slices.Sorted(maps.Keys(elements)) }
+func Types() (list []Type) {
+	for t := range Type(len(elements)) {
+		if t.Valid() {
+			list = append(list, t)
+		}
+	}
+	return list
+}
 
 // ParseType is the element type of a name.
 func ParseType(name string) (Type, bool) {
@@ -48,19 +53,15 @@ func ParseType(name string) (Type, bool) {
 }
 
 // Valid reports whether the number is that of an element type.
-func (t Type) Valid() bool {
-	_, ok := elements[t]
-	return ok
-}
+func (t Type) Valid() bool { return int(t) < len(elements) && elements[t].name != "" }
 
 // described is the type's row. It panics for an unknown type, so that no memory is measured
 // by a guess. New of a generated package and MatmulCreate refuse such a type.
 func (t Type) described() element {
-	e, ok := elements[t]
-	if !ok {
+	if !t.Valid() {
 		panic(fmt.Sprintf("driver: there is no element type %d", uint8(t)))
 	}
-	return e
+	return elements[t]
 }
 
 // Size of an element in bytes.
@@ -92,8 +93,8 @@ func (t Type) Bytes(elements int) int64 { return int64(elements) * t.Size() }
 
 // String is the type's name as commands take it: bf16, fp16 or fp32.
 func (t Type) String() string {
-	if e, ok := elements[t]; ok {
-		return e.name
+	if t.Valid() {
+		return elements[t].name
 	}
 	return "no type"
 }

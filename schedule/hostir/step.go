@@ -18,7 +18,7 @@ type Step struct {
 	// Of a product: which indices its operands and its result have, as in Linear, which
 	// function of each element follows, as schedules name it, and whether it adds to its
 	// result. A third operand is a bias, added to each row before the function. Of a step that
-	// applies a function: which.
+	// applies a function, or calls one of the caller's: which.
 	Index      string
 	Func       string
 	Accumulate bool
@@ -38,7 +38,8 @@ type Work string
 // Kinds of work. A copy reads one view and writes one of its size; a gather copies the views
 // that it reads, one after another, to one that they fill; a sum adds up the views that it reads
 // in their order, in fp32, and rounds once; a product is a contraction. A function is applied to the
-// first view, with those behind it for its further operands.
+// first view, with those behind it for its further operands. A call is work of the caller's own, which
+// reads all of its views.
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
@@ -46,6 +47,7 @@ const (
 	Sum     Work = "sum"
 	Product Work = "product"
 	Apply   Work = "apply"
+	Call    Work = "call"
 )
 
 // Collectives are work that all ranks do together: each brings what it reads, and gets what it
@@ -174,6 +176,10 @@ func (s Step) check() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By == "" {
 			return fmt.Errorf("a function is applied to a view by a kernel, which writes one")
 		}
+	case Call:
+		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
+			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
+		}
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
 		if err := s.checkCollective(); err != nil {
 			return err
@@ -191,7 +197,7 @@ func (s Step) check() error {
 	if s.By == NCCL && !s.Do.Collective() {
 		return fmt.Errorf("NCCL does collectives only")
 	}
-	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply || s.Accumulate) {
+	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices, a function of each element and a result that they add to")
 	}
 	if s.Fused() && s.By == "" {

@@ -158,6 +158,12 @@ func (x *search) compute(s *state, st *step) []Number {
 		return x.multiplied(st.op, operands, size)
 	case ops.Apply:
 		return functionOf(st.op.Form, operands, size)
+	case ops.Call:
+		made := make([]Number, size)
+		for i := range made {
+			made[i] = calledOn(st.op.Form, operands, i)
+		}
+		return made
 	}
 	return nil
 }

@@ -14,7 +14,16 @@ type meaning struct {
 	schedule schedule.Schedule
 	shape    Shape
 	rank     int
-	spelt    map[string]spelling // of the results of operations that were read
+	spelt    map[string]spelling   // of the results of operations that were read
+	known    map[numbered]Number   // elements of results that were read
+	handed   map[string][][]Number // the operands of calls that were read
+}
+
+// numbered is an element of a tensor, row by row, in a run.
+type numbered struct {
+	run  int
+	name string
+	at   int64
 }
 
 // places are the elements of the whole tensor that the rank has, in the order of its
@@ -135,13 +144,28 @@ func (m *meaning) output(run int, name string, at int64) Number {
 
 // element is an element of an input, or of an operation's result.
 func (m *meaning) element(run int, name string, index []int64) Number {
+	key := numbered{run, name, 0}
+	for i, n := range m.sizes(name) {
+		key.at = key.at*n + index[i]
+	}
 	op, made := maker(m.schedule, name)
 	if !made {
-		at := int64(0)
-		for i, n := range m.sizes(name) {
-			at = at*n + index[i]
-		}
-		return input(run, name, at)
+		return input(run, name, key.at)
+	}
+	if x, known := m.known[key]; known {
+		return x
+	}
+	if m.known == nil {
+		m.known = map[numbered]Number{}
+	}
+	m.known[key] = m.made(run, op, index)
+	return m.known[key]
+}
+
+// made is an element of an operation's result.
+func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
+	if op.Call != "" {
+		return m.call(run, op, index)
 	}
 	s := m.letters(op)
 	values := map[rune]int64{}

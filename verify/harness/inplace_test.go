@@ -45,7 +45,7 @@ func TestOtherRowsInPlace(t *testing.T) {
 						{Extent: "M"}, {Extent: "N"}}},
 					{Name: "C", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}},
 						Within: "A"}}})
-			made := adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind)
+			made := adapt(nil, reducescatterinplace.New, (*reducescatterinplace.Plan).Bind)
 			p.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 				plan, err := made(ctx, g, s)
 				if err != nil || !spoilt {

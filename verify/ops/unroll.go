@@ -149,7 +149,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Product:
 		u.product(at, n)
 	case hostir.Apply:
-		u.apply(at, n)
+		u.work(Apply, at, n)
+	case hostir.Call:
+		u.work(Call, at, n)
 	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
 		u.collective(at, n)
 	default:
@@ -236,9 +238,9 @@ func (u *unroller) sum(op Op, n hostir.Step) {
 	u.add(op)
 }
 
-// apply adds a function: its operands, and then its result.
-func (u *unroller) apply(op Op, n hostir.Step) {
-	op.Kind, op.Form = Apply, n.Func
+// work adds a function, or a call: its operands, and then its result.
+func (u *unroller) work(kind Kind, op Op, n hostir.Step) {
+	op.Kind, op.Form = kind, n.Func
 	for _, v := range n.Reads {
 		at, bytes := u.view(v)
 		op.use(Use{At: at, Bytes: bytes})

@@ -34,9 +34,9 @@ func (p *Problem) Chained() bool {
 // Exact reports whether results are exact on integer inputs; else they are within bounds.
 func (p *Problem) Exact() bool { return !p.applies(schedule.ApplyRMSNorm) }
 
-// HostOnly reports whether there are functions that only the host makes apart from the program.
+// HostOnly reports whether there are functions or calls that only the host makes apart from the program.
 func (p *Problem) HostOnly() bool {
-	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 })
+	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 || s.Does == Calls })
 }
 
 func (p *Problem) applies(do schedule.FuncKind) bool {
@@ -79,6 +79,10 @@ func (p *Problem) Unit() int {
 func (p *Problem) drawn() map[string]drawn {
 	d := map[string]drawn{}
 	for _, s := range p.steps {
+		if s.Does == Calls {
+			d[s.C] = handed(s, d)
+			continue
+		}
 		d[s.C] = p.draw(s, d)
 		for _, name := range []string{s.Bias, s.Added} {
 			if _, known := d[name]; !known && name != "" {
@@ -90,6 +94,21 @@ func (p *Problem) drawn() map[string]drawn {
 		}
 	}
 	return d
+}
+
+// handed draws the operands of a call, whose result has elements of each.
+func handed(s Step, d map[string]drawn) drawn {
+	made := drawn{}
+	for _, name := range s.In {
+		if _, known := d[name]; !known {
+			d[name] = drawn{1, 1}
+		}
+		made.density = max(made.density, d[name].density)
+		if made.unit == 0 || d[name].unit < made.unit {
+			made.unit = d[name].unit // powers of two: multiples of any larger one
+		}
+	}
+	return made
 }
 
 // draw draws the operands of a step and returns what comes of its product.
@@ -124,7 +143,7 @@ func (p *Problem) draw(s Step, d map[string]drawn) drawn {
 func (p *Problem) variance(name string, unit int) float64 {
 	goesOn := slices.ContainsFunc(p.steps, func(s Step) bool {
 		takes := func(f schedule.Func) bool { return slices.Contains(f.In, name) }
-		return s.A == name || slices.ContainsFunc(s.Then, takes) || s.C == name && len(s.Then) > 0
+		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Then, takes) || s.C == name && len(s.Then) > 0
 	})
 	if goesOn {
 		return hiddenVariance

@@ -26,6 +26,8 @@ func (b *body) step(n hostir.Step) []jen.Code {
 		return []jen.Code{b.product(n)}
 	case hostir.Apply:
 		return b.apply(n)
+	case hostir.Call:
+		return []jen.Code{b.called(n)}
 	}
 	w, ok := n.Signal()
 	if !ok {

@@ -59,8 +59,27 @@ func (t *teller) clause(i *item, o ops.Op) string {
 		return t.sum(o)
 	case ops.Collective:
 		return t.together(o)
+	case ops.Apply, ops.Call:
+		return t.applied(o)
 	}
 	return o.Kind.String()
+}
+
+// applied is a function, or a call of one of the caller's.
+func (t *teller) applied(o ops.Op) string {
+	if len(o.Uses) == 0 {
+		return "has nothing to apply " + o.Form + " to"
+	}
+	var reads []string
+	last := len(o.Uses) - 1
+	for _, u := range o.Uses[:last] {
+		reads = append(reads, t.place(u))
+	}
+	does := "applies " + o.Form + " to "
+	if o.Kind == ops.Call {
+		does = "calls the caller's " + o.Form + " with "
+	}
+	return fmt.Sprintf("%s%s, into %s of %s", does, and(reads), t.place(o.Uses[last]), memory.Size(o.Uses[last].Bytes))
 }
 
 // signal is a wait for posts, or a post.
