@@ -136,7 +136,8 @@ func transport() code {
 func functionKernels() code {
 	d := Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: []kernels.Kernel{
-			{Kind: kernels.SiLU, Terms: 1}, {Kind: kernels.SwiGLU, Terms: 2},
+			{Kind: kernels.SiLU, Terms: 1}, {Kind: kernels.SwiGLU, Terms: 2}, {Kind: kernels.GELU, Terms: 1},
+			{Kind: kernels.ReLU, Terms: 1},
 			{Kind: kernels.RMSNorm, Terms: 1, Row: true},
 		}}}
 	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}

@@ -60,6 +60,8 @@ const (
 	SiLU    Kind = "silu"
 	SwiGLU  Kind = "swiglu"
 	RMSNorm Kind = "rmsnorm"
+	GELU    Kind = "gelu"
+	ReLU    Kind = "relu"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -101,6 +103,8 @@ var rows = []row{
 	{SiLU, Applies, "is x σ(x) of each element", 264},
 	{SwiGLU, Applies, "is x σ(x) of each element, times that of another tensor", 264},
 	{RMSNorm, Applies, "norms rows, a block each", 264},
+	{GELU, Applies, "is gelu, by tanh, of each element", 264},
+	{ReLU, Applies, "is max(x, 0) of each element", 264},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -133,6 +137,10 @@ func (k Kind) Ident() string {
 		return "SwiGLU"
 	case RMSNorm:
 		return "RMSNorm"
+	case GELU:
+		return "GELU"
+	case ReLU:
+		return "ReLU"
 	}
 	return strings.ToUpper(string(k[:1])) + string(k[1:])
 }

@@ -16,6 +16,12 @@ var (
 	ofKernels  = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
 )
 
+// byKernel says that a function of an operation has a kernel of its own. A product applies functions of each element
+// by the library, where a copy has no product.
+func byKernel(o schedule.Op, f schedule.Func) bool {
+	return slices.Contains(ofKernels, f.Do) || kind(o.Name()) == copied && f.Elementwise()
+}
+
 // functions refuses a function that nothing applies at its place, and an operand of another placement.
 func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
 	for i, f := range o.Then {
@@ -50,7 +56,7 @@ func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 	case sum:
 	case f.Do == schedule.ApplyRMSNorm && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):
 		wrong = "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole"
-	case slices.Contains(ofKernels, f.Do):
+	case byKernel(o, f):
 	case byProduct && !before(ofKernels) && (f.Do != schedule.AddBias || i == 0) && !before(ofProducts[1:]):
 	case byProduct:
 		wrong = "a product adds a bias, and then applies one function of each element"
@@ -85,7 +91,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, na
 func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
 	out := w.rowsAt(o.Out, rank)
 	for _, f := range o.Then {
-		if !slices.Contains(ofKernels, f.Do) {
+		if !byKernel(o, f) {
 			continue
 		}
 		var operands []hostir.View

@@ -37,6 +37,13 @@ static bool near(unsigned type, double got, double want)
 
 static double gated(double x) { return x / (1 + std::exp(-x)); }
 
+static double gelu_by_tanh(double x)
+{
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+static double positive(double x) { return x > 0 ? x : 0; }
+
 static void report(const char *kernel, unsigned type, size_t shift, size_t count, size_t i, double got, double want)
 {
   printf("%s: type %u, shift %zu, count %zu: element %zu is %.9g, want %.9g\n", kernel, type, shift, count, i, got,
@@ -64,6 +71,25 @@ static void gates(unsigned type, size_t shift, size_t count, bool in_place)
       }
     }
     EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+  }
+}
+
+// Functions of each element, in place or not.
+template <typename Params>
+static void each(const char *kernel, double (*f)(double), unsigned type, size_t count, bool in_place)
+{
+  Tensor x(type, count, 1, 1), to(type, count, 1, 3);
+  std::vector<double> want(count);
+  for (size_t i = 0; i < count; i++) {
+    want[i] = f(value(type, get(type, x.at, i)));
+  }
+  unsigned char *dst = in_place ? x.at : to.at;
+  Params p = {(char *)dst, count, {(const char *)x.at}};
+  EXPECT(run(of(kernel, type).c_str(), &p, 2, 4) == 0);
+  for (size_t i = 0; i < count; i++) {
+    if (const double got = value(type, get(type, dst, i)); !near(type, got, want[i])) {
+      return report(kernel, type, 1, count, i, got, want[i]);
+    }
   }
 }
 
@@ -101,6 +127,10 @@ static void far()
   struct silu p = {(char *)out, 4, {(const char *)x}};
   EXPECT(run("silu_fp32", &p, 1, 4) == 0);
   EXPECT(out[0] == 128 && out[1] == 0 && out[2] == 1e30f && out[3] == 0);
+  x[0] = 16, x[1] = -16;
+  struct gelu q = {(char *)out, 4, {(const char *)x}};
+  EXPECT(run("gelu_fp32", &q, 1, 4) == 0);
+  EXPECT(out[0] == 16 && out[1] == 0 && out[2] == 1e30f && out[3] == 0);
 }
 
 int main()
@@ -111,6 +141,10 @@ int main()
         for (size_t shift : {0, 1, 5}) {
           gates(type, shift, count, in_place);
         }
+      }
+      for (size_t count : {0, 9, 131}) {
+        each<struct gelu>("gelu", gelu_by_tanh, type, count, in_place);
+        each<struct relu>("relu", positive, type, count, in_place);
       }
       for (size_t rows : {0, 1, 2, 5}) {
         for (size_t columns : {1, 3, 7, 8, 20}) {

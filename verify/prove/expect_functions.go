@@ -26,6 +26,10 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 		args := []expr{made}
 		switch f.Do {
 		case schedule.ApplySiLU:
+		case schedule.ApplyGELU, schedule.ApplyReLU:
+			if len(op.In) > 1 {
+				return stale, fmt.Errorf("no rule for %s of %s", f, op)
+			}
 		case schedule.ApplySwiGLU:
 			part, err := x.boxOf(out, bound)
 			if err != nil {

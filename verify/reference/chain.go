@@ -7,18 +7,24 @@ import (
 	"ovgen/schedule"
 )
 
-// ofKernels are the functions that no product applies.
-var ofKernels = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
+// ofKernel reports whether no product applies a function of an operation.
+func ofKernel(o schedule.Op, f schedule.Func) bool {
+	switch f.Do {
+	case schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm:
+		return true
+	}
+	return len(o.In) == 1 && f.Elementwise()
+}
 
 // apply is a step's result after the functions that no product applies.
 func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	for _, f := range s.Then {
 		switch f.Do {
-		case schedule.ApplySiLU:
-			x = x.gated(nil, p.Type)
+		case schedule.ApplySiLU, schedule.ApplyGELU, schedule.ApplyReLU:
+			x = x.gated(f.Do, nil, p.Type)
 		case schedule.ApplySwiGLU:
 			up := v[f.In[0]]
-			x = x.gated(&up, p.Type)
+			x = x.gated(f.Do, &up, p.Type)
 		case schedule.ApplyRMSNorm:
 			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
 		}
@@ -113,15 +119,12 @@ func handed(s Step, d map[string]drawn) drawn {
 
 // draw draws the operands of a step and returns what comes of its product.
 func (p *Problem) draw(s Step, d map[string]drawn) drawn {
+	unit := p.unitOf(s)
 	if s.Does != Multiplies {
 		if _, known := d[s.A]; !known {
-			d[s.A] = drawn{1, 1}
+			d[s.A] = drawn{1, unit}
 		}
 		return d[s.A]
-	}
-	unit := max(functions[s.Func].unit, 1)
-	if len(s.Then) > 0 {
-		unit = gateUnit
 	}
 	a, known := d[s.A]
 	if !known {
@@ -137,6 +140,20 @@ func (p *Problem) draw(s Step, d map[string]drawn) drawn {
 		sum.density /= 2
 	}
 	return sum
+}
+
+// unitOf is the unit that the functions of what a step makes are exact on, its own and those of copies of it.
+func (p *Problem) unitOf(s Step) int {
+	unit := max(functions[s.Func].unit, 1)
+	for _, f := range s.Then {
+		unit = max(unit, gates[f.Do].unit)
+	}
+	for _, o := range p.steps {
+		if o.A == s.C && o.Does == Copies && len(s.Then) == 0 && s.Func == "" {
+			unit = max(unit, p.unitOf(o))
+		}
+	}
+	return unit
 }
 
 // variance is the most that a sum may have.

@@ -7,23 +7,34 @@ import (
 	"ovgen/schedule"
 )
 
+// gates are the functions of each element that kernels of their own apply. Of fp32: off is what a GPU's own exponential
+// and division may be off, of the result; it grows with the exponential's argument where that is rounded.
+var gates = map[schedule.FuncKind]struct {
+	function
+	off func(x float64) float64
+}{
+	schedule.ApplySiLU:   {function{of: silu, slope: 1.1, unit: gateUnit}, func(float64) float64 { return 16 * single }},
+	schedule.ApplySwiGLU: {function{of: silu, slope: 1.1, unit: gateUnit}, func(float64) float64 { return 16 * single }},
+	schedule.ApplyGELU: {functions[schedule.ApplyGELU],
+		func(x float64) float64 { return (16 + 8*math.Abs(x+0.05*x*x*x)) * single }},
+	schedule.ApplyReLU: {functions[schedule.ApplyReLU], func(float64) float64 { return 0 }},
+}
+
 // gateUnit is a whole number of which silu takes a multiple to itself where it is positive and to zero
 // else, to the last bit of fp32.
 const gateUnit = 128
 
 func silu(x float64) float64 { return x / (1 + math.Exp(-x)) }
 
-// Of fp32: what a GPU's own exponential and division may be off, of the result.
-const gateError = 16 * single
-
-// gated is silu of a tensor, times another one where there is one, rounded once.
-func (v Values) gated(up *Values, t driver.Type) Values {
+// gated is a function of each element, times another tensor's where there is one, rounded once.
+func (v Values) gated(do schedule.FuncKind, up *Values, t driver.Type) Values {
+	f := gates[do]
 	made := Values{Want: make([]float64, len(v.Want)), Largest: v.Largest}
 	if v.Bound != nil {
 		made.Bound = make([]float64, len(v.Want))
 	}
 	for i, x := range v.Want {
-		y, other, off, offOther := silu(x), 1.0, 0.0, 0.0
+		y, other, off, offOther := f.of(x), 1.0, 0.0, 0.0
 		if up != nil {
 			other = up.Want[i]
 		}
@@ -31,7 +42,7 @@ func (v Values) gated(up *Values, t driver.Type) Values {
 		if v.Bound == nil {
 			continue
 		}
-		off = 1.1*v.Bound[i] + gateError*math.Abs(y)
+		off = f.slope*v.Bound[i] + f.off(x)*math.Abs(y)
 		if up != nil && up.Bound != nil {
 			offOther = up.Bound[i]
 		}

@@ -183,11 +183,11 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	for _, f := range o.Then {
 		_, ofProduct := functions[f.Do]
 		switch {
+		case ofKernel(o, f):
+			s.Then = append(s.Then, f)
 		case ofProduct:
 			s.Func = f.Do
 		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:
-		case slices.Contains(ofKernels, f.Do):
-			s.Then = append(s.Then, f)
 		default:
 			return s, fmt.Errorf("no reference for %s", f)
 		}
