@@ -78,7 +78,9 @@ var functionHeaders = []struct {
 }{
 	{"each.h", []kernels.Kind{kernels.GELU, kernels.ReLU}},
 	{"gate.h", []kernels.Kind{kernels.SiLU, kernels.SwiGLU, kernels.GELU, kernels.ReLU}},
+	{"blocksum.h", []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
 	{"norm.h", []kernels.Kind{kernels.RMSNorm}},
+	{"layernorm.h", []kernels.Kind{kernels.LayerNorm}},
 }
 
 // Function is the function of each element that a gate applies.

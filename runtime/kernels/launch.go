@@ -12,11 +12,8 @@ import (
 type Set struct {
 	element driver.Type
 	kernels []*kernel
-	row     struct { // that the next sum adds to each row of its result
-		at    driver.Ptr
-		bytes int64
-		is    bool
-	}
+	rows    []driver.Ptr // that the next sum or function takes for each row of its result
+	wide    int64        // bytes of each
 }
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
@@ -92,9 +89,10 @@ func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Pt
 	s.sum(q, on, s.find(q, function, nil), dst, bytes, operands)
 }
 
-// Row has the next sum add a row of so many bytes to each row of its result, behind the terms.
+// Row has the next sum add a row of so many bytes to each row of its result, behind the terms, or the next
+// function take one more for each.
 func (s *Set) Row(at driver.Ptr, bytes int64) *Set {
-	s.row.at, s.row.bytes, s.row.is = at, bytes, true
+	s.rows, s.wide = append(s.rows, at), bytes
 	return s
 }
 
@@ -109,7 +107,7 @@ func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.
 // find is the kernel of a kind that signals so; the run fails where there is none.
 func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals) *kernel {
 	for _, k := range s.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) && k.Row == s.row.is {
+		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == len(s.rows) {
 			return k
 		}
 	}
@@ -176,10 +174,13 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 // sum launches the sum of terms, and of the row if there is one, or a function of them.
 func (s *Set) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	size := s.element.Size()
-	if k != nil && k.Row {
-		k.params[k.row], k.params[k.row+1] = uint64(s.row.at), uint64(s.row.bytes/size)
+	if k != nil && k.Rows > 0 {
+		for i, at := range s.rows {
+			k.params[k.layout.rows+i] = uint64(at)
+		}
+		k.params[k.layout.wide] = uint64(s.wide / size)
 	}
-	s.row.is = false
+	s.rows = s.rows[:0]
 	k.terms(q, on, size, dst, bytes, terms)
 }
 

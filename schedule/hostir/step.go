@@ -84,8 +84,8 @@ type Word struct {
 }
 
 // View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's. With
-// Each it is such a view for each value of an index. A Row is the last view that a sum reads:
-// one row, which it adds to each row of what it writes.
+// Each it is such a view for each value of an index. A Row is the last view that a sum reads: one row,
+// which it adds to each row of what it writes. A function may take several for each row.
 type View struct {
 	Buffer string
 	Index  Expr // absent: the whole buffer
@@ -122,14 +122,19 @@ func (w Work) operand(i int) string {
 	return "source"
 }
 
-// Row is the row that a sum adds to each row of its result, or that a function takes for each, and
-// whether there is one.
-func (s Step) Row() (View, bool) {
-	if s.Do != Sum && s.Do != Apply || len(s.Reads) == 0 {
-		return View{}, false
+// Rows are the row that a sum adds to each row of its result, or those that a function takes for each,
+// behind the other views that it reads.
+func (s Step) Rows() []View {
+	return s.Reads[len(s.Reads)-s.rows():]
+}
+
+// rows is how many there are.
+func (s Step) rows() int {
+	i := slices.IndexFunc(s.Reads, func(v View) bool { return v.Row })
+	if i < 0 || s.Do != Sum && s.Do != Apply {
+		return 0
 	}
-	last := s.Reads[len(s.Reads)-1]
-	return last, last.Row
+	return len(s.Reads) - i
 }
 
 // Words are the words before the work and after it.
@@ -210,8 +215,10 @@ func (s Step) check() error {
 		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather {
 			return fmt.Errorf("%s: only a sum and a gather read a view for each value of an index", v.Buffer)
 		}
-		if v.Row && (s.Do != Sum && s.Do != Apply || i == 0 || i != len(s.Reads)-1 || v.Each.Index != "") {
-			return fmt.Errorf("%s: only the last view that a sum or a function reads is a row", v.Buffer)
+		behind := i >= len(s.Reads)-s.rows() && i < len(s.Reads)
+		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {
+			return fmt.Errorf("%s: only the last view that a sum reads is a row, or the last ones of a function",
+				v.Buffer)
 		}
 	}
 	return nil

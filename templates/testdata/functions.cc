@@ -120,6 +120,40 @@ static void norms(unsigned type, size_t rows, size_t columns, bool in_place)
   EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
 }
 
+// The same about the means of rows, whose errors are of what is left of an element and of the bias.
+static void norms_about_means(unsigned type, size_t rows, size_t columns, bool in_place)
+{
+  const size_t count = rows * columns;
+  Tensor x(type, count, 1, 1), weight(type, columns, 0, 7919), bias(type, columns, 3, 104729), to(type, count, 1, 3);
+  std::vector<double> want(count), most(count);
+  for (size_t r = 0; r < rows; r++) {
+    double mean = 0, squares = 0, size = 0;
+    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
+      mean += value(type, get(type, x.at, i)) / columns;
+      size += std::fabs(value(type, get(type, x.at, i))) / columns;
+    }
+    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
+      squares += std::pow(value(type, get(type, x.at, i)) - mean, 2);
+    }
+    const double scale = 1 / std::sqrt(squares / columns + 1e-5);
+    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
+      const double w = value(type, get(type, weight.at, i % columns)), b = value(type, get(type, bias.at, i % columns));
+      want[i] = (value(type, get(type, x.at, i)) - mean) * scale * w + b;
+      most[i] = 1e-6 * ((std::fabs(value(type, get(type, x.at, i))) + size) * scale * std::fabs(w) + std::fabs(b));
+    }
+  }
+  unsigned char *dst = in_place ? x.at : to.at;
+  struct layernorm p = {(char *)dst, count, (const char *)x.at, (const char *)weight.at, (const char *)bias.at, columns};
+  EXPECT(run(of("layernorm", type).c_str(), &p, 3, 7) == 0);
+  for (size_t i = 0; i < count; i++) {
+    const double got = value(type, get(type, dst, i));
+    if (!near(type, got, want[i]) && std::fabs(got - want[i]) > most[i]) {
+      return report("layernorm", type, columns, count, i, got, want[i]);
+    }
+  }
+  EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+}
+
 // Far from zero a gate is x itself or zero, to the last bit.
 static void far()
 {
@@ -149,6 +183,7 @@ int main()
       for (size_t rows : {0, 1, 2, 5}) {
         for (size_t columns : {1, 3, 7, 8, 20}) {
           norms(type, rows, columns, in_place);
+          norms_about_means(type, rows, columns, in_place);
         }
       }
     }

@@ -184,13 +184,14 @@ func (x *search) added(operands [][]Number, size int) []Number {
 }
 
 // functionOf is a function of the first operand: of each element and those of the others at its place, or, where the
-// last is one row, of rows.
+// last ones are rows, of rows.
 func functionOf(function string, operands [][]Number, size int) []Number {
 	row := 0
 	for n, list := range operands {
-		if n > 0 && n == len(operands)-1 && len(list) < size && len(list) > 0 && size%len(list) == 0 {
+		switch {
+		case n > 0 && row == 0 && len(list) < size && len(list) > 0 && size%len(list) == 0:
 			row = len(list)
-		} else if len(list) != size {
+		case row > 0 && len(list) != row, row == 0 && len(list) != size:
 			return nil
 		}
 	}
@@ -202,12 +203,8 @@ func functionOf(function string, operands [][]Number, size int) []Number {
 				of = append(of, uint64(e))
 			}
 		}
-		for n, list := range operands {
-			at := i
-			if n > 0 && row > 0 && n == len(operands)-1 {
-				at = i % row
-			}
-			of = append(of, uint64(list[at]))
+		for _, list := range operands {
+			of = append(of, uint64(list[i%len(list)]))
 		}
 		made[i] = mixed(of...)
 	}

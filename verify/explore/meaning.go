@@ -186,7 +186,7 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 			sum = mixed(hashed(string(f.Do)), uint64(sum))
 		case f.Do == schedule.ApplySwiGLU:
 			sum = mixed(hashed(string(f.Do)), uint64(sum), uint64(m.element(run, f.In[0], index)))
-		case f.Do == schedule.ApplyRMSNorm && len(op.Then) == 1 && len(op.In) == 1:
+		case (f.Do == schedule.ApplyRMSNorm || f.Do == schedule.ApplyLayerNorm) && len(op.Then) == 1 && len(op.In) == 1:
 			sum = m.normed(run, op, index)
 		default: // a number that no program makes
 			sum = applied("unknown "+f.String(), sum)
@@ -198,14 +198,17 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 // normed is an element of a tensor whose rows an operation norms.
 func (m *meaning) normed(run int, op schedule.Op, index []int64) Number {
 	last := len(index) - 1
-	of := []uint64{hashed(string(schedule.ApplyRMSNorm))}
+	of := []uint64{hashed(string(op.Then[0].Do))}
 	at := slices.Clone(index)
 	for i := range m.sizes(op.Out)[last] {
 		at[last] = i
 		of = append(of, uint64(m.element(run, op.In[0], at)))
 	}
-	x, weight := m.element(run, op.In[0], index), m.element(run, op.Then[0].In[0], index[last:])
-	return mixed(append(of, uint64(x), uint64(weight))...)
+	of = append(of, uint64(m.element(run, op.In[0], index)))
+	for _, name := range op.Then[0].In {
+		of = append(of, uint64(m.element(run, name, index[last:])))
+	}
+	return mixed(of...)
 }
 
 // partial reports whether the ranks have partial results of an operation.

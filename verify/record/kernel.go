@@ -36,6 +36,8 @@ var kinds = map[string]kind{
 	"rmsnorm": {function: true},
 	"gelu":    {function: true},
 	"relu":    {function: true},
+
+	"layernorm": {function: true},
 }
 
 // launch is one launch of a kernel.

@@ -10,7 +10,7 @@ import (
 // ofKernel reports whether no product applies a function of an operation.
 func ofKernel(o schedule.Op, f schedule.Func) bool {
 	switch f.Do {
-	case schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm:
+	case schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
 		return true
 	}
 	return len(o.In) == 1 && f.Elementwise()
@@ -27,6 +27,8 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 			x = x.gated(f.Do, &up, p.Type)
 		case schedule.ApplyRMSNorm:
 			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
+		case schedule.ApplyLayerNorm:
+			x = x.normedAboutMean(v[f.In[0]], v[f.In[1]], p.Elements(f.In[0]), p.Type)
 		}
 	}
 	return x
@@ -38,7 +40,9 @@ func (p *Problem) Chained() bool {
 }
 
 // Exact reports whether results are exact on integer inputs; else they are within bounds.
-func (p *Problem) Exact() bool { return !p.applies(schedule.ApplyRMSNorm) }
+func (p *Problem) Exact() bool {
+	return !p.applies(schedule.ApplyRMSNorm) && !p.applies(schedule.ApplyLayerNorm)
+}
 
 // HostOnly reports whether there are functions or calls that only the host makes apart from the program.
 func (p *Problem) HostOnly() bool {
@@ -175,9 +179,11 @@ func (p *Problem) after(f schedule.Func, x drawn, d map[string]drawn) drawn {
 	case schedule.ApplySwiGLU:
 		up := d[f.In[0]] // products of two deviate further at times: taken for twice the deviation
 		return drawn{4 * x.density / 2 * up.density, x.unit * up.unit}
-	case schedule.ApplyRMSNorm:
-		if _, known := d[f.In[0]]; !known {
-			d[f.In[0]] = drawn{1, 1}
+	case schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
+		for _, name := range f.In {
+			if _, known := d[name]; !known {
+				d[name] = drawn{1, 1}
+			}
 		}
 		return drawn{1, 1}
 	}
