@@ -16,7 +16,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
-		{Kind: kernels.RMSNorm, Terms: 1, Row: true},
+		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
 
@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "a61c738f8485eeec9a5476917b2180d32e729012043a279356b822baedfced08",
+	Source:  "d4e2830fa33e2e4d6adf6cd958f8e8c9db706d2b06002cddac99671401c2ed2a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -38,7 +38,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "30687042939deb8478ea19571ded8e8d9ea8517d1eafa78461ffd53ac3a69b30",
+	Hash:     "0839f7f93a586ea4c0b469c8ad9b8f53076d33bb1de6b918d1f08f702deaf203",
 	Proof:    "proven for D = 1..8, stamp b870057901aa0f04",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

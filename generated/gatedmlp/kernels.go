@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "3a989ad961a90c49fb004c16f2170f13b92d47c1107c5395ede6193284ef6c61",
+	Source:  "b6ad4d6dc7d5d59daa24b457fb58bc79d0fae057bf05c86a3f02438d7477ceba",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

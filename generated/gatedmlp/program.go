@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "7a41f07ab64756b7761d8a965f79ec36825ae4ea277327bbac21270f0d07bf8e",
+	Hash:     "e31c55b58f0566cf27e9c9eda186af9d052ec7c875183a89450d3c522fce18d1",
 	Proof:    "proven for D = 1..8, stamp 34f0e3fca8dd80f3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -16,7 +16,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
-		{Kind: kernels.RMSNorm, Terms: 1, Row: true},
+		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
 
@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "a26cd9ec7db3be0a0eb04c9527dd994af4a3cc5e61c37858df9b55af35381f4a",
+	Source:  "9185a213e279826557afddd3b61383af1f4de195c7d29644da7a9b8c80a03653",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

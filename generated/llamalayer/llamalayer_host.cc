@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f20aef00c1e32bf0b656dd06267f9e756554ee74d50df54d30af77912630c07a
+// a1c85a46d9434bd015a36f5ba57536867854c125e066944e6ea484eef92927c8
 
 namespace {
 

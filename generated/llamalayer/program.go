@@ -45,7 +45,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "300f2140c155d80b2f7af803a6e049ce6b4419c61071f8f9550b2adc05b55452",
+	Hash:    "a51aa11cedb793fe0bd3b1988d9a283fe19ac54ab4440148ace7dc71c5130dde",
 	Proof:   "proven for D = 1..8, stamp f4ba90e898c2d1f5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
