@@ -29,8 +29,10 @@ run: ## generated code is current, and four ranks compute the right bits: on GPU
 	$(GO) run ./cmd/ovgen diff -o generated ./schedule/catalog
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
+# The test of generated/programs runs what each generated package's own test does, linked once instead of for each.
+# make check has vetted; some tests wait for more than they work.
 test: check renamed ## make check, make renamed and all tests
-	$(GO) test -p 4 -vet=off -timeout 10m ./... # make check has vetted; some tests wait for more than they work
+	$(GO) test -p 4 -vet=off -timeout 10m ./generated/programs $$($(GO) list ./... | grep -v /generated/)
 
 check: tools ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
 	@GO="$(GO)" bash .ci/check
@@ -73,7 +75,7 @@ bench: ## measure the generated packages on this machine
 	$(GO) run ./generated/run bench all -ranks $(RANKS)
 
 soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in the simulator: about an hour on 2 cores
-	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/...
+	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/programs
 	OVGEN_SOAK=1 $(GO) test -count=1 -run TestScripts/bytes ./cmd/ovgen
 
 # Fuzz targets of the code that reads input of others, as PACKAGE:TARGET. Their corpora run

@@ -115,7 +115,7 @@ class Job:
         if self.agree(error is None):
             self.meet = lambda: self.handle.barrier(channel=0)
         elif self.rank == 0:
-            print(f"# ranks meet by all_reduce: {said(error)}", file=sys.stderr)
+            print(f"# ranks meet by all_reduce: {message(error)}", file=sys.stderr)
 
     def broken(self):
         """Why ovgen's group is dead, if it is on some rank."""
@@ -124,7 +124,7 @@ class Job:
             try:
                 self.ours.group.check()
             except Exception as e:
-                error = said(e)
+                error = message(e)
         return next((e for e in self.gather(error) if e), "")
 
     def agree(self, well):
@@ -245,7 +245,7 @@ class Layer:
         return torch.ops.symm_mem.fused_matmul_reduce_scatter(self.a, self.b, "sum", 0, name)
 
 
-def said(error):
+def message(error):
     """An error's first line."""
     return f"{type(error).__name__}: {error}".splitlines()[0][:200] if error else ""
 
@@ -262,7 +262,7 @@ def warm(job, run):
         job.synchronize()
     except Exception as e:
         error = e
-    errors = [e for e in job.gather(said(error)) if e]
+    errors = [e for e in job.gather(message(error)) if e]
     return max(job.gather(host)), out, errors[0] if errors else ""
 
 
@@ -286,7 +286,7 @@ def measure_point(job, point, dtype, rounds, programs):
         state = Layer(job, layer, m, k, n, dtype)
     except Exception as e:
         error = e
-    failed = [e for e in job.gather(said(error)) if e]
+    failed = [e for e in job.gather(message(error)) if e]
     if failed:
         return [dict(base, program="peers", variant="all", error=failed[0])]
     rows, runs, reference = [], {}, None
@@ -295,7 +295,7 @@ def measure_point(job, point, dtype, rounds, programs):
         try:
             ways |= {(program, way): run for way, run in state.ovgen(program, base["type"]).items()}
         except Exception as e:
-            rows.append(dict(base, program=program, variant="eager", error=said(e)))
+            rows.append(dict(base, program=program, variant="eager", error=message(e)))
     for variant, run in ways.items():
         host, out, wrong = warm(job, run)
         if not wrong and variant[0] not in ("torch", "nccl"):

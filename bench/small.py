@@ -13,7 +13,7 @@ over the rounds is given. Results of ovgen's packages are compared with NCCL's b
     gather   all-gather and product of few rows: 8B's and 70B's first layer; all-gather and
              reduce-scatter alone, 16 KiB to 4 MiB a rank
 """
-import peers  # first: it sets what CUDA and NCCL read when they start
+import peers  # first: it sets the variables that CUDA and NCCL read when they start
 
 import argparse
 import ctypes
@@ -38,7 +38,7 @@ class Point:
         self.job, self.group, self.graphs, self.plans, self.wrong = job, group, {}, [], {}
 
     def add(self, name, call, result=None, reference=None):
-        """Captures calls of a variant; on all ranks, or on none. result is what it makes."""
+        """Captures calls of a variant, which makes result; on all ranks, or on none."""
         error = None
         try:
             for _ in range(3):
@@ -46,7 +46,7 @@ class Point:
             torch.cuda.synchronize()
         except Exception as e:
             error = e
-        failed = [e for e in self.job.gather(peers.said(error)) if e]
+        failed = [e for e in self.job.gather(peers.message(error)) if e]
         if not failed and reference is not None and not self.job.agree(torch.equal(result, reference)):
             failed = ["it has other bits than NCCL's"]
         if failed:
@@ -59,7 +59,7 @@ class Point:
         self.graphs[name] = graph
 
     def package(self, name, shape, result, reference, **addresses):
-        """A package of ovgen, enqueued."""
+        """Captures runs of one of ovgen's packages."""
         error = None
         try:
             plan = ovgen.Plan(self.group, name, shape)
@@ -67,7 +67,7 @@ class Point:
             plan.bind(ours.buffers(**{k: t.data_ptr() for k, t in addresses.items()}))
         except ovgen.Error as e:
             error = e
-        failed = [e for e in self.job.gather(peers.said(error)) if e]
+        failed = [e for e in self.job.gather(peers.message(error)) if e]
         if failed:
             self.wrong[name] = failed[0]
             return
@@ -76,7 +76,7 @@ class Point:
         self.add(name, lambda: plan.enqueue(torch.cuda.current_stream().cuda_stream), result, reference)
 
     def measure(self, rounds):
-        """us a call of each variant."""
+        """Times each variant, in us a call."""
         times = {name: [] for name in self.graphs}
         for i in range(rounds + 2):
             for name, graph in self.graphs.items():
@@ -94,7 +94,7 @@ class Point:
             for name in times}
 
     def close(self):
-        """Collective: peers read what the plans were bound to until then."""
+        """Collective: until then peers read the memory that the plans are bound to."""
         torch.cuda.synchronize()
         self.graphs.clear()
         for plan in self.plans:
@@ -117,7 +117,7 @@ def dead(group):
     try:
         group.check()
     except ovgen.Error as e:
-        return peers.said(e)
+        return peers.message(e)
     return ""
 
 
@@ -147,7 +147,7 @@ def reduce(job, group, rounds):
         y = symmetric(job, m, n).zero_()
         point.add("torch-two-shot", lambda: torch.ops.symm_mem.two_shot_all_reduce_(y, "sum", job.group.group_name))
         for name in ("allreduceoneshot", "allreducetwoshot"):
-            if m % job.ranks == 0 or name == "allreduceoneshot":
+            if name == "allreduceoneshot" or m * n % job.ranks == 0:
                 point.package(name, Plain(m, n, ovgen.BF16), c, reference, A=a, C=c)
         report(job, f"all-reduce {m * n * 2 >> 10} KiB", point, rounds)
 

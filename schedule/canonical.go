@@ -14,6 +14,14 @@ var usual = []struct {
 	{"sum", Sum("", "")}, {"copy", Copy("", "")},
 }
 
+// Contractions are the operations that have a word, in the usual letters and without tensors.
+func Contractions() (list []Op) {
+	for _, u := range usual {
+		list = append(list, u.Op)
+	}
+	return list
+}
+
 // Canonical returns the schedule with the usual letters in each Index: "ab,cb->ac" is the
 // contraction "mk,nk->mn". An Index of a contraction that has no word stays as it is; that of a call
 // has letters in alphabetical order. The schedule must be valid.

@@ -183,7 +183,6 @@ var tensorCases = []validateCase{
 }
 
 func TestValidate(t *testing.T) {
-
 	for _, test := range slices.Concat(validateCases, tensorCases) {
 		t.Run(test.name, test.run)
 	}

@@ -1,7 +1,8 @@
 package schedule
 
-// NCCL lets NVIDIA's library communicate: an all-gather before the product, or a reduce-scatter
-// or an all-reduce after it. It adds in an order of its own, the same on all ranks.
+// NCCL lets NVIDIA's library communicate: an all-gather before the product, a reduce-scatter or an
+// all-reduce after it, or a collective without a product. It adds in an order of its own, the same on
+// all ranks.
 type NCCL struct {
 	// Parts that each rank's rows travel in, a collective each, beside the products of others.
 	// One part is the serial form: nothing overlaps.

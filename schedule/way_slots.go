@@ -27,10 +27,10 @@ type SlotsToAll struct {
 func (SlotsToAll) way()  {}
 func (SlotsToAll) sums() {}
 
-// LayerSlots is Slots for the second of two layers: its partial results leave while shards for
-// the first still come.
+// LayerSlots is Slots, or SlotsToAll, in a chain of operations: partial results leave while rows for
+// earlier operations still come.
 type LayerSlots struct {
-	// Streams of the products of both layers, which steps take in turn.
+	// Streams of the chain's products, which steps take in turn.
 	Streams int `zero:"one for each step" most:"64"`
 	// Equal gives the products of all steps one priority; else an earlier step has a higher one.
 	Equal bool

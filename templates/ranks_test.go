@@ -45,7 +45,7 @@ func TestThreads(t *testing.T) {
 		}
 	}
 	needSanitizer(t, dir)
-	program := compile(t, dir, "threads", "-O1", "-g", "-fsanitize=thread")
+	program := compile(t, dir, "threads", "-g", "-fsanitize=thread")
 	for seed := 1; seed <= 2; seed++ {
 		if out, err := run(t, program, fmt.Sprint(seed)); err != nil || len(out) > 0 {
 			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)

@@ -13,8 +13,8 @@ var files embed.FS
 // HostHeader is the header that makes the others compile for the host.
 const HostHeader = "host.h"
 
-// Headers are the device code that does not depend on the schedule, by name: "words.h". They lie in one folder beside
-// the headers of the packages, whose .cu include the ones that Device.Headers names.
+// Headers are the device code that does not depend on the schedule, by name: "words.h". They have one folder, beside
+// those of the packages; a .cu includes the ones that Device.Headers names.
 func Headers() (map[string][]byte, error) {
 	list, err := files.ReadDir("device")
 	if err != nil {

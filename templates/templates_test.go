@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
+	"ovgen/schedule"
 )
 
 // engine is the folder of the engine that runs kernels in the simulator.
@@ -24,7 +26,7 @@ const engine = "../verify/sim"
 // returns what it printed.
 func build(t *testing.T, c code, main string) string {
 	t.Helper()
-	program := compile(t, c.write(t), main, "-O2")
+	program := compile(t, c.write(t), main)
 	out, err := run(t, program)
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, out)
@@ -81,8 +83,8 @@ func (c code) write(t *testing.T) string {
 	return dir
 }
 
-// compile compiles testdata/NAME.cc in a folder with device code and returns the program. A
-// fence of a smaller scope compiles too: what it does wrong is seen by running it.
+// compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised since
+// compiling takes longer than running. A fence of a smaller scope compiles too: running it shows its fault.
 func compile(t *testing.T, dir, main string, flags ...string) string {
 	t.Helper()
 	source, err := filepath.Abs(filepath.Join("testdata", main+".cc"))
@@ -147,6 +149,19 @@ func functionKernels() code {
 func checking() code {
 	d := Device{From: "a test", About: []string{"Kernels."}}
 	return code{"run", CheckSource(d), Host{Package: "run", From: d.From, Kernels: Checks}}
+}
+
+// The norm adds the epsilon that schedules promise.
+func TestEpsilon(t *testing.T) {
+	headers, err := Headers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(headers["norm.h"]), "const float epsilon = ")
+	text, _, _ = strings.Cut(text, "f;")
+	if got, err := strconv.ParseFloat(text, 64); err != nil || got != schedule.RMSNormEpsilon {
+		t.Errorf("epsilon is %q, %v, want %g", text, err, schedule.RMSNormEpsilon)
+	}
 }
 
 func TestTransportKernels(t *testing.T) {

@@ -17,4 +17,4 @@ var testProgram = harness.Of(&Program, Schedule, New, (*Plan).Bind)
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }
 
 // TestRecorded holds what the package enqueues against the operations of its schedule, which were proven.
-func TestRecorded(t *testing.T) { record.Test(t, testProgram, Schedule) }
+func TestRecorded(t *testing.T) { record.Test(t, testProgram) }

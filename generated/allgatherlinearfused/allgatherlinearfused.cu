@@ -61,8 +61,8 @@ __global__ void post(const __grid_constant__ struct post p)
 
 // ----------------------------------------------------------------------------
 // get awaits a peer, copies from it, and posts to a peer.
-// Launch: any grid of one dimension; blocks of one
-// dimension, a thread for each word.
+// Launch: any grid of one dimension; blocks of one dimension,
+// a thread for each word.
 
 struct get {
   unsigned *pre_wait;  // own, awaited before the work

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "b472954ecaaef826d66a14f475ef3577044f3768da6d9fad55f3bfcb1de8406d",
+	Source:  "3ecf9cd410ec0a61645cc7c9d2d6fe3d35b2f3aa30688ebf9c6ee7655cb93927",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

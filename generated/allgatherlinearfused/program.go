@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "2dd18b9fc684da770fa06310a6600060a8316c7fdf364f5dd786683161cf5b4c",
+	Hash:     "c19446122ab410befdd1832f10b0de6257254f241f0b43e161492c300f018762",
 	Proof:    "proven for D = 1..8, stamp a8cd420a73541406",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -60,8 +60,7 @@ __global__ void post(const __grid_constant__ struct post p)
 
 // ----------------------------------------------------------------------------
 // copy copies, out of a peer's memory or its own.
-// Launch: any grid of one dimension; blocks of one
-// dimension, a thread for each word.
+// Launch: any grid of one dimension; blocks of one dimension.
 
 struct copy {
   char *dst;

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "b53e7716e025e0d6683034be8a1c1a5e9182e99364635a163f7e75e1d055e197",
+	Source:  "b921c57bef0ebe5598a77e553e1a343b4164e692e7ed89fde34dbed82064afa3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -13,8 +13,8 @@
 
 // ----------------------------------------------------------------------------
 // gather posts to every peer, awaits all, copies tensors one after another, posts to every peer, and awaits all.
-// Launch: as many blocks as its parameters say; blocks of one
-// dimension, a thread for each word.
+// Launch: as many blocks as its parameters say; blocks of one dimension,
+// a thread for each word.
 
 struct gather {
   unsigned *pre_post[7];  // at peers, posted before the work

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "2ebe30c2f4b8cfb99d4f969d1fcdc9ce51412d2aa410b96be4b0a01df5989d50",
+	Source:  "5bd7677b1e119c255eadf830ffc72062286ea99499bf4cdf08929f62fbfab092",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearoneshot",
-	Hash:     "3037b3dcdc7d271a39afd628c127c28b331229389ead92f8c358df71aa6a1000",
+	Hash:     "7f526ea5ca0a37b4354610001a1dbcf63818731bdd64d150fc61be4e84503da0",
 	Proof:    "proven for D = 1..8, stamp 0836bc5a859e6d95",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -74,7 +74,7 @@ type Plan struct {
 	ready, read              *plan.Semaphore
 	gemm                     *plan.Product
 	kernels                  *kernels.Set
-	terms                    []driver.Ptr // of the sum that is being enqueued
+	terms                    []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "0f895ea598b55225dce36ca2fdecfbf47cefff884b590c19d945d7af15b61c42",
+	Source:  "23092c965a4e61b8d0f050f65d8fa7960c129961105eb0b4fe4ab7bec9a64082",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

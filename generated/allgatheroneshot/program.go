@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "8c22c2f410bfb269c81183d4f603f683ecadca5b026af4850e835c3e689243c5",
+	Hash:     "a91fed8b4a3d9e8e0333eae955ec2a929ebbc4cd932d4cd099c9a68cfe0b77cc",
 	Proof:    "proven for D = 1..8, stamp 334fe1ce71869bab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -69,7 +69,7 @@ type Plan struct {
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
 	kernels     *kernels.Set
-	terms       []driver.Ptr // of the sum that is being enqueued
+	terms       []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -2,7 +2,7 @@
 
 // The kernels of allreduceinplace.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f32c169c99029432e054b7d971ff10fce764131c0519029b44b01376a0e0d957
+// 75f194d3b39072489dcbd9793811f568895a272f4db793e6221bf3b72a2718e0
 
 namespace {
 

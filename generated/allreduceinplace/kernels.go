@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "314ece2192042cf05cd6085359173c4ad138ea86e1cfa6d7bccf2b62a087362f",
+	Source:  "2a18adb94ba229a3593f13ba9a79fe579e6e2254f67dc43b89b8826c3396425d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "830ca0dd00165388eec37def7865df1e36d9e0d9ee56564adad2d43e060ffc64",
+	Hash:     "6ff7dc74e85728bb6b31c5a2f4d5b749ce10bc02d7d70dadff7de03c3712c2a0",
 	Proof:    "proven for D = 1..8, stamp 818b9010a8d5b109",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -68,7 +68,7 @@ type Plan struct {
 	c, reduced          *plan.Buffer
 	ready, summed, read *plan.Semaphore
 	kernels             *kernels.Set
-	terms               []driver.Ptr // of the sum that is being enqueued
+	terms               []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "aeea3f25c105a7a3e08af9bf4a4e92d0c30f38a5dfab7b3de037e2a36ae09fa8",
+	Source:  "61120f9b5747243333659c630d934c3a9ccfefc339b9fba4f6c9ea90b508e101",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

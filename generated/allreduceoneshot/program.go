@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceoneshot",
-	Hash:     "a0048b4cf1addde90023abab329075bbe2f3b6253d73f4b9b80446aff1484e8b",
+	Hash:     "4403ac5cdf95771d278a673725b73d865c82443c8068c2a167b4d17ff5d511cb",
 	Proof:    "proven for D = 1..8, stamp 61f21e6b08f509c2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -67,7 +67,7 @@ type Plan struct {
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
 	kernels     *kernels.Set
-	terms       []driver.Ptr // of the sum that is being enqueued
+	terms       []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "fab2cc7c756d9e5b666feb2c63b5e60dd5a23345763b11557def0da0caacfacf",
+	Source:  "77252c92a1d41f4866777634c2ab7d65cd9c13b6f27ccd2a865dab792560154d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

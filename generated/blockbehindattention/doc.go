@@ -2,7 +2,7 @@
 
 // Package blockbehindattention is a layer of Llama from the attention's output to the next residual, in one host
 // program and one graph: the row-parallel projection and its reduce-scatter with the residual, the norm of each rank's
-// own rows, the gather of what that leaves, and the gated MLP with the second residual. The norm is ahead of the
+// own rows, the gather of what that leaves, and the gated MLP with the second residual. The norm comes before the
 // gather, so each rank norms its share of the rows once. Between the two sums no rank waits for anything but rows:
 // those of a peer are multiplied as soon as that peer has summed and normed them.
 //
@@ -64,10 +64,10 @@
 //	put:    Synchronize(main);  Wait arrived2[every peer];  Reduce(C, slots2[0..D-1], R)  # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # X may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
-//	main:   Synchronize(put), Synchronize(work[1..D-1])                        # join
+//	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in blockbehindattention.cu.
 //
-// Proof: proven for D = 1..8, stamp b870057901aa0f04.
+// Proof: proven for D = 1..8, stamp a06b4d0385213bc2.
 package blockbehindattention

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "d4e2830fa33e2e4d6adf6cd958f8e8c9db706d2b06002cddac99671401c2ed2a",
+	Source:  "aeb748e984d9b6a071e5806a9790c4a905d84ad4af90e9c275ab69e55bd8d7bb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -38,8 +38,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "0839f7f93a586ea4c0b469c8ad9b8f53076d33bb1de6b918d1f08f702deaf203",
-	Proof:    "proven for D = 1..8, stamp b870057901aa0f04",
+	Hash:     "a61d9d83577b159d8870fc1a24388ee39b88336893bb225824fa72210ba3df5a",
+	Proof:    "proven for D = 1..8, stamp a06b4d0385213bc2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -82,7 +82,7 @@ type Plan struct {
 
 	bytesNorm      int64 // bytes of N elements
 	chunkAttention int64 // bytes of M/D*(K/D) elements
-	chunkResidual  int64 // bytes of M/D*N elements
+	chunkC         int64 // bytes of M/D*N elements
 	chunkU         int64 // bytes of M/D*(F/D) elements
 
 	attention, projection, residual, norm, gate, up, down, c, partial, slots, r, x, xgathered, u, g, partial2, slots2 *plan.Buffer
@@ -91,7 +91,7 @@ type Plan struct {
 	work                                                                                                              []*plan.Stream
 	gemmPartial, gemmU, gemmPartial2                                                                                  *plan.Product
 	kernels                                                                                                           *kernels.Set
-	terms                                                                                                             []driver.Ptr // of the sum that is being enqueued
+	terms                                                                                                             []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -115,7 +115,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p := &Plan{Plan: b.Plan()}
 	p.bytesNorm = s.Type.Bytes(n)
 	p.chunkAttention = s.Type.Bytes(m / d * (k / d))
-	p.chunkResidual = s.Type.Bytes(m / d * n)
+	p.chunkC = s.Type.Bytes(m / d * n)
 	p.chunkU = s.Type.Bytes(m / d * (f / d))
 
 	p.attention = b.Caller("Attention", s.Type.Bytes(m*(k/d)))
@@ -171,22 +171,22 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkResidual),
-			p.attention.At(int64(peer)*p.chunkAttention), p.projection.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC), p.attention.At(int64(peer)*p.chunkAttention),
+			p.projection.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial, p.slots.At(int64(r)*p.chunkResidual), p.attention.At(int64(r)*p.chunkAttention),
+	q.Linear(main, p.gemmPartial, p.slots.At(int64(r)*p.chunkC), p.attention.At(int64(r)*p.chunkAttention),
 		p.projection.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
 		q.Wait(p.put, p.free, peer)
-		q.Set(p.put, p.slots.Peer(peer, int64(r)*p.chunkResidual), p.partial.At(int64(peer)*p.chunkResidual), p.chunkResidual)
+		q.Set(p.put, p.slots.Peer(peer, int64(r)*p.chunkC), p.partial.At(int64(peer)*p.chunkC), p.chunkC)
 		q.Post(p.put, p.arrived, peer)
 	}
 	q.Synchronize(p.put, main)
@@ -195,12 +195,12 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkResidual))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
 	p.terms = append(p.terms, p.residual.At(0))
-	p.kernels.Reduce(q, p.put, p.r.At(0), p.chunkResidual, p.terms...)
+	p.kernels.Reduce(q, p.put, p.r.At(0), p.chunkC, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkResidual, p.r.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkC, p.r.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.ready2)
@@ -215,35 +215,33 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Wait(p.copy, p.ready2, peer)
-		q.Set(p.copy, p.xgathered.At(int64(peer)*p.chunkResidual), p.x.Peer(peer, 0), p.chunkResidual)
+		q.Set(p.copy, p.xgathered.At(int64(peer)*p.chunkC), p.x.Peer(peer, 0), p.chunkC)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Linear(p.work[i], p.gemmU, p.u.At(int64(peer)*p.chunkU), p.xgathered.At(int64(peer)*p.chunkResidual), p.up.At(0),
+		q.Linear(p.work[i], p.gemmU, p.u.At(int64(peer)*p.chunkU), p.xgathered.At(int64(peer)*p.chunkC), p.up.At(0),
 			plan.NoBias)
-		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.xgathered.At(int64(peer)*p.chunkResidual), p.gate.At(0),
+		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.xgathered.At(int64(peer)*p.chunkC), p.gate.At(0),
 			plan.NoBias)
 		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU, p.g.At(int64(peer)*p.chunkU),
 			p.u.At(int64(peer)*p.chunkU))
-		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.chunkResidual), p.g.At(int64(peer)*p.chunkU),
-			p.down.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU), p.down.At(0),
+			plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial2, p.slots2.At(int64(r)*p.chunkResidual), p.g.At(int64(r)*p.chunkU), p.down.At(0),
-		plan.NoBias)
+	q.Linear(main, p.gemmPartial2, p.slots2.At(int64(r)*p.chunkC), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
 		q.Wait(p.put, p.free2, peer)
-		q.Set(p.put, p.slots2.Peer(peer, int64(r)*p.chunkResidual), p.partial2.At(int64(peer)*p.chunkResidual),
-			p.chunkResidual)
+		q.Set(p.put, p.slots2.Peer(peer, int64(r)*p.chunkC), p.partial2.At(int64(peer)*p.chunkC), p.chunkC)
 		q.Post(p.put, p.arrived2, peer)
 	}
 	q.Synchronize(p.put, main)
@@ -252,10 +250,10 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots2.At(int64(j)*p.chunkResidual))
+		p.terms = append(p.terms, p.slots2.At(int64(j)*p.chunkC))
 	}
 	p.terms = append(p.terms, p.r.At(0))
-	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkResidual, p.terms...)
+	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
 
 	// X may be overwritten afterwards.
 	q.Post(p.copy, p.read)
@@ -264,7 +262,4 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Join.
 	q.Synchronize(main, p.put)
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
 }

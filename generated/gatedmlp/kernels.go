@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "b6ad4d6dc7d5d59daa24b457fb58bc79d0fae057bf05c86a3f02438d7477ceba",
+	Source:  "4d3832ee603740c656b6f9695dadcec1b1bcdcc3a62bafddc222237416164465",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

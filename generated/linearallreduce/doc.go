@@ -20,7 +20,7 @@
 //	plan:   partial [Stream(D), M/D, N] by M/(2*D)*N;  slots [Stream(D), M/D, N] by M/(2*D)*N
 //	        reduced [DIDx(D), M/D, N] by M/(2*D)*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[1]: Synchronize(main)                                                 # a product takes the device
+//	work[1]: Synchronize(main)                                                 # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy, gather, work[2..D]: Synchronize(main)
 //	copy:   Wait free[every peer]

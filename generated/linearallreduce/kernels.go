@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "4dad1670023d6225b4902c8801cd0ed4fa4ad14a0241e425e7ebb96da7d1c6b2",
+	Source:  "6858828cc0f7b7a73a9405b2453189b9dd3f5525a03ba59141fc86adef047b22",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

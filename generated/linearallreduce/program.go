@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "63f29fbc6c5c8fba16918429351e687f40ffeb57a88cf322193f90bba2ade1d4",
+	Hash:     "a2e946994f8a8476523b2482d34d8a508e62c751040ef18a19148506c84e33e9",
 	Proof:    "proven for D = 1..8, stamp d0a6fad2bf0e3bdf",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -76,7 +76,7 @@ type Plan struct {
 	work                             []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          *kernels.Set
-	terms                            []driver.Ptr // of the sum that is being enqueued
+	terms                            []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -124,14 +124,14 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// A product takes the device.
+	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.
 	q.Post(main, p.free)
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.gather, main)
-	for i := 2; i < d+1; i++ {
+	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 	q.Wait(p.copy, p.free)
@@ -173,7 +173,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Join.
 	q.Synchronize(main, p.copy)
 	q.Synchronize(main, p.gather)
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 }

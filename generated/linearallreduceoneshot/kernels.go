@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "5de491cab2d50783905e2f576cbe93b0692451b35e1066dd38dab72b52b80324",
+	Source:  "838c7712c37ef38a81cf5e537f49735e9e497363bbbd4a685e905d48abc4620c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

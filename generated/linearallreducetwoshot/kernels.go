@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "5799f8097c1c7889e6b7d19d769cbe209ef219fb376510783b94f9159e228b4f",
+	Source:  "780588ada112fedbbcf4a420a3c7b59a0e52a28f195b4b375492420d378d719a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -66,8 +66,8 @@ __global__ void post(const __grid_constant__ struct post p)
 
 // ----------------------------------------------------------------------------
 // get awaits a peer and copies from it.
-// Launch: as many blocks as its parameters say; blocks of one
-// dimension, a thread for each word.
+// Launch: as many blocks as its parameters say; blocks of one dimension,
+// a thread for each word.
 
 struct get {
   unsigned *pre_wait;  // own, awaited before the work
@@ -94,8 +94,8 @@ __global__ void get(const __grid_constant__ struct get p)
 
 // ----------------------------------------------------------------------------
 // shot posts to every peer, awaits all, adds up tensors in order and in fp32, and posts to every peer.
-// Launch: as many blocks as its parameters say; blocks of one
-// dimension, a thread for each word.
+// Launch: as many blocks as its parameters say; blocks of one dimension,
+// a thread for each word.
 
 struct shot {
   unsigned *pre_post[7];  // at peers, posted before the work

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "7136e3d1d23ff73f44df8c577ddcbf8fcde06b4f474961c15adfe110cc1e2630",
+	Hash:     "6505dde69b41b685c5bd568454565f584c1f73a97a89d4994a3f65fae1985d62",
 	Proof:    "proven for D = 1..8, stamp f4400f3c368a7a8b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -71,7 +71,7 @@ type Plan struct {
 	ready, summed, read       *plan.Semaphore
 	gemm                      *plan.Product
 	kernels                   *kernels.Set
-	terms                     []driver.Ptr // of the sum that is being enqueued
+	terms                     []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "42343e202ecf78f949a0bbb36cd316e666142dd97dccd27adcdfd5ad09b1f721",
+	Source:  "a3c64574e57ec6c479d2668941b865b2f1dd95185eda59989d90aa1c79f7e696",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

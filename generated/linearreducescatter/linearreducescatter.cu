@@ -14,8 +14,7 @@
 
 // ----------------------------------------------------------------------------
 // reduce adds up tensors in order and in fp32.
-// Launch: any grid of one dimension; blocks of one
-// dimension, a thread for each word.
+// Launch: any grid of one dimension; blocks of one dimension.
 
 struct reduce {
   char *dst;  // may be one of the terms

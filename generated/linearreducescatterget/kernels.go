@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "f31498d602d8621096745841f06056f145afa9749f2a2acf1e20758bac0c0591",
+	Source:  "5768ac70d19a140afdd5e16da620ebe0490648d01c8dee3106957aaf5ac17e92",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "7b3446683f6ff87d56a5ead9c89ec2d468ccbb4c5a0d9bcb24b58dbac3575951",
+	Hash:     "e58926a1eb164f058189ca7caa0516118c688aea64aa2d36925b24c29a4f0c0a",
 	Proof:    "proven for D = 1..8, stamp 198bfffd607a6d23",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -77,7 +77,7 @@ type Plan struct {
 	work                    []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
-	terms                   []driver.Ptr // of the sum that is being enqueued
+	terms                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

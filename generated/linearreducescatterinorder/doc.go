@@ -19,7 +19,7 @@
 //	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
 //	New:    streams = 1
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[0..streams-1]: Synchronize(main)                                      # a product takes the device
+//	work[0..streams-1]: Synchronize(main)                                      # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy[1..D-1]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "9490e9d323ca446a2ae6d0fc67aa013037a47730ee48dca6322bcd93e0352bf6",
+	Source:  "07412fe860964e34b73287d0d44616006d07881a673bd038d59b826becf55152",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "286ad860d50bef624a9bf2ba103fab7e28f611f42d207ba3550dce38385359ab",
+	Hash:     "5d7d486ebbc0adfd83bb7c298c6a1db7f9ecdc8809cb11359494fd6ef540e297",
 	Proof:    "proven for D = 1..8, stamp 8554eb9f83d0db30",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -77,7 +77,7 @@ type Plan struct {
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
-	terms                   []driver.Ptr // of the sum that is being enqueued
+	terms                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -121,7 +121,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// A product takes the device.
+	// The first product starts before the post.
 	for i := range streams {
 		q.Synchronize(p.work[i], main)
 	}

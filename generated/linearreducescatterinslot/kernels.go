@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "549f2441a1c24622dd1ad9b6d71e0bb0a143e6457996b5409a7ddbc6ea3ce2e5",
+	Source:  "8828eb43b13af5ff96bb5207c8f98904546eac99a294141412331199a7a7d1a9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

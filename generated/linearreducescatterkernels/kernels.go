@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "c69937246259c5160d91afed86e5defe1308f407199e7539e3af3592392959da",
+	Source:  "2a3d1547c0b2a410cedbc3a7ca0fb79ece67ef20b4de0ac9aa554df4c6f444d9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -64,8 +64,8 @@ __global__ void post(const __grid_constant__ struct post p)
 
 // ----------------------------------------------------------------------------
 // shot posts to every peer, awaits all, and adds up tensors in order and in fp32.
-// Launch: any grid of one dimension; blocks of one
-// dimension, a thread for each word.
+// Launch: any grid of one dimension; blocks of one dimension,
+// a thread for each word.
 
 struct shot {
   unsigned *pre_post[7];  // at peers, posted before the work

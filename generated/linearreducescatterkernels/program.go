@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "f08ab3303d170954b533b501de08cfffae374190fc10cb14c4544091af335b7d",
+	Hash:     "9fb9de722b03a9982d8cb73c7f3abcfa113b757645242fc9694c946e4c896c13",
 	Proof:    "proven for D = 1..8, stamp d12c3c8c14f0b85b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -73,7 +73,7 @@ type Plan struct {
 	work           []*plan.Stream
 	gemm           *plan.Product
 	kernels        *kernels.Set
-	terms          []driver.Ptr // of the sum that is being enqueued
+	terms          []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -133,7 +133,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Join.
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "1eaaeaeecac31edc9c17b67714c55e1a754c88b1cf259fa1b248105b8a19673f",
+	Source:  "e2bf5c84f757c44230651e998797245b3bb9f739adca586aae6f777a34945a28",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "daed3a5b0cf627767a69dabbe2b5ea6567f30f7c800e5a05eada727e281fc832",
+	Hash:     "61262c1981992d24723d3d0d1b16c25da5f704b6ab4047c1bee1d62d07f770e3",
 	Proof:    "proven for D = 1..8, stamp b80a5d030e329ec9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -71,7 +71,7 @@ type Plan struct {
 	ready, read      *plan.Semaphore
 	gemm             *plan.Product
 	kernels          *kernels.Set
-	terms            []driver.Ptr // of the sum that is being enqueued
+	terms            []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "25ee3dccb16364641a9d0409e27b04262a609164ab092144052cc85ef35b81ae",
+	Source:  "02deaa456d468e8d2eabb68f510a30994348c211d11220a8e322961b8162e5c1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -39,8 +39,8 @@ __global__ void post(const __grid_constant__ struct post p)
 
 // ----------------------------------------------------------------------------
 // put awaits a peer, copies to it, and posts to a peer.
-// Launch: any grid of one dimension; blocks of one
-// dimension, a thread for each word.
+// Launch: any grid of one dimension; blocks of one dimension,
+// a thread for each word.
 
 struct put {
   unsigned *pre_wait;  // own, awaited before the work
@@ -70,8 +70,8 @@ __global__ void put(const __grid_constant__ struct put p)
 
 // ----------------------------------------------------------------------------
 // shot awaits all and adds up tensors in order and in fp32.
-// Launch: any grid of one dimension; blocks of one
-// dimension, a thread for each word.
+// Launch: any grid of one dimension; blocks of one dimension,
+// a thread for each word.
 
 struct shot {
   unsigned *pre_wait[7];  // own, awaited before the work

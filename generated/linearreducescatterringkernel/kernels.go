@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "7399e3d2d36689666fde5c27b9d5890d875a3f8f4ac323d41c88ca86d94351d5",
+	Source:  "4c3bc26767574ddc5519a7cc20cc1726a8374ef88a083ba1f217845211c47326",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

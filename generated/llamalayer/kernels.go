@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "9185a213e279826557afddd3b61383af1f4de195c7d29644da7a9b8c80a03653",
+	Source:  "980cceb4d5d859ee6d72789026d34901b86d25570a124bde420d100f785e6aef",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

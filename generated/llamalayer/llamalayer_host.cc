@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a1c85a46d9434bd015a36f5ba57536867854c125e066944e6ea484eef92927c8
+// b3937b590810c765acbe28f102f699274f76ad0dd355a8237ceab588edb57feb
 
 namespace {
 

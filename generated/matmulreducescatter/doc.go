@@ -16,7 +16,7 @@
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [DIDx(D), K/D, N];  C [DIDx(D), M/D, N]
 //	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[1]: Synchronize(main)                                                 # a product takes the device
+//	work[1]: Synchronize(main)                                                 # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "f486612cb5bb5ec0a1043a4e781c547737b7fc40b99974d361d5b8f1bb53b443",
+	Source:  "db69e9c31a31b1cc36176689755394a0901044d1939c1e7470b78c42919e73a4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

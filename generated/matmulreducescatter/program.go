@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "a8e01bdbfef422d9f331dc696fa133a64e1f7ef68944fe387e699dfdcc900a70",
+	Hash:     "110920908e592508ed6dce81c39d8921076cd7bfc2f53342e865e9d3a58fa5d5",
 	Proof:    "proven for D = 1..8, stamp 9af7f06c746adea6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -73,7 +73,7 @@ type Plan struct {
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
-	terms                   []driver.Ptr // of the sum that is being enqueued
+	terms                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -117,7 +117,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// A product takes the device.
+	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.
@@ -125,7 +125,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
 	}
-	for i := 2; i < d+1; i++ {
+	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
@@ -145,7 +145,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.copy[i])
 	}
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 	q.Wait(main, p.arrived)

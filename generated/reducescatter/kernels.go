@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "7ae6e6c4c1ba2348666c97f6838bc22967172106fd05ea1ea9b7900a2cfc304b",
+	Source:  "fb092516560647b5ef11b5559fa043ecb073706bdb69a21693f83fdc48e7d00e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

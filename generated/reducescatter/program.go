@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "da19779e7164fa76238658967e8e3efc631003ae09a1e1385984700fbfc2b977",
+	Hash:     "1922a29570c35e3ada2f5ead1d1c546fec39189fde4b40fc634fc3002da4867c",
 	Proof:    "proven for D = 1..8, stamp 870e59777e05e72e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -69,7 +69,7 @@ type Plan struct {
 	free, arrived *plan.Semaphore
 	copy          *plan.Stream
 	kernels       *kernels.Set
-	terms         []driver.Ptr // of the sum that is being enqueued
+	terms         []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

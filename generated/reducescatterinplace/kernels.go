@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "2d471f22d3f464c4a4dd97c0e7339330f48a31ca14f7df781e4079299c9ed63c",
+	Source:  "bfbe73eb2bdb66fc1c04a6678e30e44d51d5c06b02bda7ace7e11d1c1c59160a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

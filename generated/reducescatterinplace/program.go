@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "e4a7ddada05d6a64e5c09b9723d55bdec51a6eb55b4958c7ac6485a0c240e3f0",
+	Hash:     "e8bddbb8094b5e9d041059a44e3abad539e80c2221cdbd710de3898c96f19a70",
 	Proof:    "proven for D = 1..8, stamp a1ec49bcaab64847",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -70,7 +70,7 @@ type Plan struct {
 	free, arrived *plan.Semaphore
 	copy          *plan.Stream
 	kernels       *kernels.Set
-	terms         []driver.Ptr // of the sum that is being enqueued
+	terms         []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

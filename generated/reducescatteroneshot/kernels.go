@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "18c14d9c2f1986a089745bb2b855d926c96ca74b0f501925562d464c0bce4ecf",
+	Source:  "f980e61d1de2ce636b7bd5fca2f02b93ee70ed34a354e7988b8cb975caef9400",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

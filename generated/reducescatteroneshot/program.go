@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "cc31d278d8a8ca5551a26f4768c0b8e8c195dfa5da6d143fced37b118c5d3db0",
+	Hash:     "e2b02340fd687b78dba16512dec4726cdb57b955211e9580f150e36e1133f578",
 	Proof:    "proven for D = 1..8, stamp 4e2fdd43ff8fca94",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -68,7 +68,7 @@ type Plan struct {
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
 	kernels     *kernels.Set
-	terms       []driver.Ptr // of the sum that is being enqueued
+	terms       []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -16,8 +16,8 @@
 
 // ----------------------------------------------------------------------------
 // shot posts to every peer, awaits all, adds up tensors in order and in fp32, posts to every peer, and awaits all.
-// Launch: as many blocks as its parameters say; blocks of one
-// dimension, a thread for each word.
+// Launch: as many blocks as its parameters say; blocks of one dimension,
+// a thread for each word.
 
 struct shot {
   unsigned *pre_post[7];  // at peers, posted before the work

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "d308c2dcc21f7bc4975cbd3a0246a26a67218eda36aab75510273fb2a68d1eb6",
+	Source:  "50deea7894a13cb6f16165a47e5be72c188273b0313d91f6201fdbed9e7ec506",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

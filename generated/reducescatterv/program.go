@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "37b3da058c140facc46b83cafbfc6f8ce245531c908bf109ec7d1b2761fe7d4a",
+	Hash:     "0e5ad1dfdc6dbd53e0c1f6642f13f05a31fe20fe367849bea4e63d8fd5d614eb",
 	Proof:    "proven for D = 1..8, stamp e561b88a01261c24",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -68,7 +68,7 @@ type Plan struct {
 	a, c        *plan.Buffer
 	ready, read *plan.Semaphore
 	kernels     *kernels.Set
-	terms       []driver.Ptr // of the sum that is being enqueued
+	terms       []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

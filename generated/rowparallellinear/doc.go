@@ -2,7 +2,7 @@
 
 // Package rowparallellinear is LinearReduceScatter with what follows it in a transformer: the bias of a row-parallel
 // layer, added once, and the residual, whose rows are spread as the result's. The kernel that sums adds both before it
-// rounds, so neither costs a launch nor a pass over memory of its own. Choose it for the projection behind attention
+// rounds, so neither costs a launch nor a pass over memory of its own. Choose it for the projection after attention
 // and for the second layer of an MLP that is not one program with the first.
 //
 // The schedule:
@@ -21,7 +21,7 @@
 //	        C [DIDx(D), M/D, N]
 //	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[1]: Synchronize(main)                                                 # a product takes the device
+//	work[1]: Synchronize(main)                                                 # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D

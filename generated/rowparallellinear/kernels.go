@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "eb9d208929b7ca257657b5cb3ddb0bd693a749f940186acc242dd5d4212f60f1",
+	Source:  "48506e62bf0fa497dfdaa57a12516b9b8256306d8b043452eb547c376639abc4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "7a7f2d397e5d49d2b2da2061eecdd74e47668a18421681fa6e0790a33428063e",
+	Hash:     "e640d0b95e1a45ab4184c9783fe7e354d3ddf25e3e78269ff686362b1ae624fb",
 	Proof:    "proven for D = 1..8, stamp a53d14787f9ac0f8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -70,16 +70,16 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesBias     int64 // bytes of N elements
-	chunkA        int64 // bytes of M/D*(K/D) elements
-	chunkResidual int64 // bytes of M/D*N elements
+	bytesBias int64 // bytes of N elements
+	chunkA    int64 // bytes of M/D*(K/D) elements
+	chunkC    int64 // bytes of M/D*N elements
 
 	a, b, bias, residual, c, slots, partial *plan.Buffer
 	free, arrived                           *plan.Semaphore
 	copy, work                              []*plan.Stream
 	gemm                                    *plan.Product
 	kernels                                 *kernels.Set
-	terms                                   []driver.Ptr // of the sum that is being enqueued
+	terms                                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -103,7 +103,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p := &Plan{Plan: b.Plan()}
 	p.bytesBias = s.Type.Bytes(n)
 	p.chunkA = s.Type.Bytes(m / d * (k / d))
-	p.chunkResidual = s.Type.Bytes(m / d * n)
+	p.chunkC = s.Type.Bytes(m / d * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
@@ -126,7 +126,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// A product takes the device.
+	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
 	// The slots may be written.
@@ -134,28 +134,27 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.copy[i], main)
 	}
-	for i := 2; i < d+1; i++ {
+	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy[i], p.free, to)
-		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkResidual), p.a.At(int64(to)*p.chunkA), p.b.At(0),
-			plan.NoBias)
+		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.copy[i], p.work[i])
-		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkResidual), p.partial.At(int64(to)*p.chunkResidual), p.chunkResidual)
+		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 		q.Post(p.copy[i], p.arrived, to)
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkResidual), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
+	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
 
 	// Join.
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.copy[i])
 	}
-	for i := 1; i < d+1; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 	q.Wait(main, p.arrived)
@@ -163,8 +162,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkResidual))
+		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
 	p.terms = append(p.terms, p.residual.At(0))
-	p.kernels.Row(p.bias.At(0), p.bytesBias).Reduce(q, main, p.c.At(0), p.chunkResidual, p.terms...)
+	p.kernels.Row(p.bias.At(0), p.bytesBias).Reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
 }

@@ -14,15 +14,14 @@
 
 // ----------------------------------------------------------------------------
 // reduce adds up tensors in order and in fp32.
-// Launch: any grid of one dimension; blocks of one
-// dimension, a thread for each word.
+// Launch: any grid of one dimension; blocks of one dimension.
 
 struct reduce {
   char *dst;  // may be one of the terms
   u64 count;  // elements
   u64 n;  // terms
   const char *terms[9];  // own memory or a peer's
-  const char *row;  // added to each row of dst, behind the terms
+  const char *row;  // added to each row of dst, after the terms
   u64 columns;  // elements of the row
 };
 

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "6c1fedafa63d3281587862e66fd3db51c471a87887697724f18aba131697023a",
+	Source:  "de19b9e6170317df17cb53284c7c0d2e9aa7d7e5cf2b6c499ac7f39d2a5e2bab",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "bc7eb1820df98b0b102c804a0cda21d2e691306b79c50562453005d85b6b805a",
+	Source:  "f2943c0d2d77a8c00886b827677b22d538af358d7c1d76658df4a9d61c7876d0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of tensorparallelmlpbatches.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 992c299945b2c9c08a50901e87f55b212f54318c872009210da8044b813f5f9e
+// 0466c5f14aceb4788bbab4f7be72e4a59e192935faa27d8d909c2efe22f8d5b8
 
 namespace {
 

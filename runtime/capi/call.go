@@ -78,7 +78,7 @@ func forget(handle uintptr) {
 func within(ms int64) (context.Context, context.CancelFunc, error) {
 	switch {
 	case ms < 0 || ms > maxMilliseconds:
-		return nil, nil, fmt.Errorf("a timeout of %d ms", ms)
+		return nil, nil, fmt.Errorf("a timeout of %d ms (0 to %d)", ms, maxMilliseconds)
 	case ms == 0:
 		return context.Background(), func() {}, nil
 	}

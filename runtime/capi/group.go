@@ -64,7 +64,7 @@ func (c Config) resolve() (group.Config, error) {
 	}{{&g.Timeout, c.Timeout}, {&g.JoinTimeout, c.JoinTimeout}, {&g.CallTimeout, c.CallTimeout},
 		{&g.RunTimeout, c.RunTimeout}} {
 		if b.ms < 0 || b.ms > maxMilliseconds {
-			return g, fmt.Errorf("a timeout of %d ms", b.ms)
+			return g, fmt.Errorf("a timeout of %d ms (0 to %d)", b.ms, maxMilliseconds)
 		}
 		*b.to = time.Duration(b.ms) * time.Millisecond
 	}
@@ -77,11 +77,11 @@ func (c Config) resolve() (group.Config, error) {
 		g.Rank, g.Size, g.Job = place.Rank, place.Size, cmp.Or(c.Job, place.Job)
 		g.Devices = devices(place.Size, place.Local)
 	case c.Size < 0 || c.Rank < 0 || c.Rank >= c.Size:
-		return g, fmt.Errorf("rank %d of %d", c.Rank, c.Size)
+		return g, fmt.Errorf("rank %d of %d (ranks count from 0)", c.Rank, c.Size)
 	}
 	if c.Device != nil {
 		if *c.Device < 0 {
-			return g, fmt.Errorf("device %d", *c.Device)
+			return g, fmt.Errorf("device %d (at least 0)", *c.Device)
 		}
 		g.Devices = devices(g.Size, *c.Device)
 	}

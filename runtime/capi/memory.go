@@ -50,7 +50,7 @@ func hostRange(handle uintptr, at unsafe.Pointer, bytes int64) (*member, []byte,
 	case err != nil:
 		return nil, nil, err
 	case bytes < 0:
-		return nil, nil, fmt.Errorf("copy %d bytes", bytes)
+		return nil, nil, fmt.Errorf("copy %d bytes: at least 0", bytes)
 	case bytes > 0 && at == nil:
 		return nil, nil, ErrNull
 	}

@@ -10,7 +10,7 @@ type CaptureInfo struct {
 	Nodes []GraphNode // that the stream's next operation will follow
 }
 
-// Captures is what a Driver may have besides: calls that change the order of a graph in the making.
+// Captures is an optional interface of a Driver: calls that change the order of a graph in the making.
 type Captures interface {
 	// StreamGetCaptureInfo fails for an invalid capture.
 	StreamGetCaptureInfo(s Stream) (CaptureInfo, error)
@@ -20,4 +20,20 @@ type Captures interface {
 	// GraphAddDependencies lets one node follow others, GraphRemoveDependencies no longer.
 	GraphAddDependencies(g Graph, from []GraphNode, to GraphNode) error
 	GraphRemoveDependencies(g Graph, from []GraphNode, to GraphNode) error
+}
+
+// Capturing is a Driver that decorates another one, whose Captures are its own.
+type Capturing interface {
+	Captures() (c Captures, ok bool)
+}
+
+// CapturesOf returns the captures of a driver, or of the driver that it decorates; ok is false where it has none.
+func CapturesOf(d Driver) (c Captures, ok bool) {
+	if c, ok = d.(Captures); ok {
+		return c, true
+	}
+	if x, decorates := d.(Capturing); decorates {
+		return x.Captures()
+	}
+	return nil, false
 }

@@ -16,7 +16,7 @@ type CommID [128]byte
 // CollectiveKind names a collective.
 type CollectiveKind string
 
-// Collectives, with what a rank sends and receives in parts of CollectiveDesc.Bytes.
+// Kinds of collectives. A rank sends and receives parts of CollectiveDesc.Bytes.
 const (
 	AllGather     CollectiveKind = "all-gather"     // sends its part, and gets all in the order of ranks
 	ReduceScatter CollectiveKind = "reduce-scatter" // sends a part for each rank, and gets the sum of its own
@@ -27,7 +27,7 @@ const (
 // Sums says that the collective adds up.
 func (k CollectiveKind) Sums() bool { return k == ReduceScatter || k == AllReduce }
 
-// CollectiveDesc is a collective, the same on all ranks.
+// CollectiveDesc describes a collective, equally on all ranks.
 type CollectiveDesc struct {
 	Kind  CollectiveKind
 	Bytes int64 // of one part
@@ -48,10 +48,10 @@ func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 	return d.Bytes, d.Bytes
 }
 
-// Collectives is NCCL for one device. Its communicators are nonblocking: what CommInitRank and
-// Collective begin, NCCL goes on with, and until CommGetAsyncError is nil no other call may be
-// made with the communicator, nor anything be enqueued behind it. Calls with one communicator
-// are made one at a time, except CommAbort.
+// Collectives is NCCL for one device. Its communicators are nonblocking: CommInitRank and Collective
+// return while NCCL goes on with the work. Until CommGetAsyncError is nil, the caller makes no other call
+// with the communicator and enqueues nothing behind the work. Except for CommAbort, only one call with a
+// communicator is made at a time.
 type Collectives interface {
 	CommGetUniqueID() (CommID, error)
 	CommInitRank(id CommID, ranks, rank int) (Comm, error)
@@ -61,11 +61,11 @@ type Collectives interface {
 	// Collective enqueues one; the n-th of each rank's meets the n-th of every other. The
 	// buffers are apart, or the smaller is this rank's part of the other.
 	Collective(d CollectiveDesc, recv, send Ptr, c Comm, s Stream) error
-	// CommAbort ends what is enqueued and whatever is replayed later, with garbage, and frees
-	// the communicator. It returns when this device's streams have come past what was
-	// enqueued, and no graph holds the communicator any more.
+	// CommAbort ends the enqueued collectives and those of later replays, with garbage, and frees
+	// the communicator. It returns when this device's streams have come past the enqueued
+	// collectives, and no graph holds the communicator any more.
 	CommAbort(c Comm) error
-	// CommDestroy frees the communicator after what was enqueued, and waits as CommAbort does.
+	// CommDestroy frees the communicator after the enqueued collectives, and waits as CommAbort does.
 	CommDestroy(c Comm) error
 }
 
@@ -74,12 +74,12 @@ var ErrInProgress = errors.New("the call before is in progress")
 
 // Communicating is a Driver that may have collectives.
 type Communicating interface {
-	// Collectives loads what is needed at the first call; an error wraps ErrUnavailable
-	// where that is missing.
+	// Collectives loads the library at the first call; the error wraps ErrUnavailable where the
+	// library is missing.
 	Collectives() (Collectives, error)
 }
 
-// CollectivesOf are those of a driver, or of the one that it decorates.
+// CollectivesOf returns the collectives of a driver, or of the driver that it decorates.
 func CollectivesOf(d Driver) (Collectives, error) {
 	c, ok := d.(Communicating)
 	if !ok {

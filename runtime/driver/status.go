@@ -20,15 +20,15 @@ var (
 )
 
 // Fold joins the errors of several calls, as errors.Join does, and says once that the
-// context has a fault: with it every call fails. A fault that known tells is left out.
+// context has a fault: with it every call fails. It leaves a fault out that known has.
 func Fold(known error, errs ...error) error {
-	told := Faulted(known)
+	faulted := Faulted(known)
 	var kept []error
 	for _, err := range errs {
 		if !Faulted(err) {
 			kept = append(kept, err)
-		} else if !told {
-			kept, told = append(kept, fmt.Errorf("%w (so ends every later call on the device)", err)), true
+		} else if !faulted {
+			kept, faulted = append(kept, fmt.Errorf("%w (so ends every later call on the device)", err)), true
 		}
 	}
 	return errors.Join(kept...)

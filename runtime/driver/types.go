@@ -24,8 +24,8 @@ type element struct {
 	finite   bool // the greatest exponent has numbers too, and one NaN, instead of infinities
 }
 
-// elements is the table of the element types, by their numbers. Sizes, conversions and bounds follow
-// from a row; which products and sums there are, drivers and templates say.
+// elements is the table of the element types. Sizes, conversions and bounds follow from a row;
+// which products and sums there are, drivers and templates say.
 var elements = [...]element{
 	BF16: {name: "bf16", exponent: 8, digits: 8},
 	FP16: {name: "fp16", exponent: 5, digits: 11},
@@ -34,9 +34,9 @@ var elements = [...]element{
 
 // Types are all element types, by their numbers.
 func Types() (list []Type) {
-	for t := range Type(len(elements)) {
-		if t.Valid() {
-			list = append(list, t)
+	for t := range elements {
+		if Type(t).Valid() {
+			list = append(list, Type(t))
 		}
 	}
 	return list

@@ -14,7 +14,7 @@ import (
 // releases their streams: from those words the error names who waited for whom.
 const (
 	readTimeout  = 500 * time.Millisecond // own step words
-	tellGrace    = 200 * time.Millisecond // for the peers to report their waits
+	reportGrace  = 200 * time.Millisecond // for the peers to report their waits
 	releaseEvery = 2 * time.Millisecond
 )
 
@@ -70,10 +70,11 @@ func (g *Group) perform() {
 	if err != nil {
 		e.Cause = fmt.Errorf("%w (rank %d could not read its step words: %w)", e.Cause, e.Rank, err)
 	} else if w, ok := g.diagnose(plans, words, histories, e.Cause); ok && flying {
-		g.page.tell(w)
+		g.page.report(w)
 	}
-	g.page.own(sectionTold).Store(1)
-	g.await(sectionTold, tellGrace)
+	g.page.own(sectionState).Store(1)
+	g.await(sectionState, reportGrace)
+	g.page.own(sectionState).Store(2)
 	g.watch.wg.Go(g.release)
 
 	e.Waits = g.page.waits()

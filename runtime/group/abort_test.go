@@ -166,6 +166,39 @@ func (x abortCase) run(t *testing.T) {
 	})
 }
 
+// TestAbortNamesNoWaitWithItsPosts holds one rank's copy stream ahead of a wait whose post is there: the rank waits
+// for no peer, and its peer waits for it.
+func TestAbortNamesNoWaitWithItsPosts(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 2, Seed: 1}, func(w *world) {
+		groups := w.groups(0, 2)
+		each(2, func(r int) {
+			p := newToy(groups[r])
+			defer p.close()
+			hold, err := groups[r].Arena().Words(1)
+			if r == 1 {
+				p.hold = hold
+			}
+			err = errors.Join(err, p.run(w.Context()))
+			var a *group.AbortError
+			if !errors.As(err, &a) || len(a.Waits) != 2 {
+				t.Fatalf("rank %d: %v", r, err)
+			}
+			for _, want := range []string{
+				"rank 0 waited for rank 1 at plan 1 (toy), step 4 on copy: Wait ack[1]",
+				"rank 1 was at plan 1 (toy), before step 2 on copy: Wait ready[0], whose posts are there",
+			} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("no %q in %v", want, err)
+				}
+			}
+			if x := a.Waits[1]; x.Rank != 1 || x.Peer != 1 || !x.Posted || !x.Sure || a.Waits[0].Posted {
+				t.Errorf("%+v", a.Waits)
+			}
+		})
+		w.leave(groups)
+	})
+}
+
 // TestAbortAnywhere aborts at a random moment of a busy group. Every rank gets an
 // error soon, or has finished everything.
 func TestAbortAnywhere(t *testing.T) {

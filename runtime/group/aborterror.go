@@ -24,13 +24,16 @@ type AbortError struct {
 // Wait is a step that kept a rank waiting for a peer.
 type Wait struct {
 	Rank int // who waited
-	Peer int // for whom; the likeliest one where the step waits for several
+	Peer int // for whom; the likeliest one where the step waits for several; Rank itself where Posted
 	Plan int
 	Step int
 	Text string // "plan 3 (allgatherlinear), step 5 on copy: Wait ready[2]"
 	// Sure is false where the step words fit a second place too: a rank that
 	// runs one plan again and again is either at its first wait or past its last.
 	Sure bool
+	// Posted: the posts that the step awaits were there, so the rank waited for no peer at it: its stream had not
+	// come to the step, or the step's kernel was at its work.
+	Posted bool
 }
 
 // ErrPeerGone is in the chain of an AbortError whose cause is a rank that died
@@ -46,6 +49,10 @@ func (e *AbortError) Error() string {
 		if !w.Sure {
 			sure = "probably "
 		}
+		if w.Posted {
+			fmt.Fprintf(&b, "; rank %d %swas at %s", w.Rank, sure, w.Text)
+			continue
+		}
 		fmt.Fprintf(&b, "; rank %d %swaited for rank %d at %s", w.Rank, sure, w.Peer, w.Text)
 	}
 	if e.Order != "" {
@@ -54,16 +61,16 @@ func (e *AbortError) Error() string {
 	return b.String()
 }
 
-// toldError stands for an AbortError whose text a caller has been given already.
-type toldError struct{ error }
+// reportedError stands for an AbortError whose text a caller has been given already.
+type reportedError struct{ error }
 
 // Error points to the earlier error and to Err of the group.
-func (e *toldError) Error() string {
+func (e *reportedError) Error() string {
 	return "the group was aborted (an earlier error, and Err of the group, say why)"
 }
 
 // Unwrap is the *AbortError.
-func (e *toldError) Unwrap() error { return e.error }
+func (e *reportedError) Unwrap() error { return e.error }
 
 // Unwrap is the cause.
 func (e *AbortError) Unwrap() error { return e.Cause }

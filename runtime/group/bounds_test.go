@@ -348,7 +348,7 @@ func TestToldOnce(t *testing.T) {
 						t.Errorf("%v is not the same abort", err)
 					}
 					if len(err.Error()) > 150 {
-						t.Errorf("told again: %v", err)
+						t.Errorf("a second report: %v", err)
 					}
 				}
 				if p.g.Err().Error() != full {

@@ -12,10 +12,10 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// communicator is the group's on this rank: what its plans' collectives run in. The first plan
-// that has one makes it, and it lives as long as the group.
+// communicator is this rank's part of the communicator that the collectives of all plans run in. The
+// first plan with a collective makes it, and it lives as long as the group.
 type communicator struct {
-	mu      sync.Mutex // of calls; who waits for one to end lets it go between two questions
+	mu      sync.Mutex // of calls; a caller that waits for one to end unlocks it between two questions
 	library driver.Collectives
 	comm    driver.Comm // zero until it is made
 	dead    bool        // given to CommAbort or CommDestroy
@@ -23,10 +23,10 @@ type communicator struct {
 	err     error // of freeing, once freed is closed
 }
 
-// errDead is that of a collective after an abort.
+// errDead is the error of a collective after an abort.
 var errDead = errors.New("the communicator was aborted")
 
-// Connected says that the group has a communicator.
+// Connected reports whether the group has a communicator.
 func (g *Group) Connected() bool {
 	g.communicator.mu.Lock()
 	defer g.communicator.mu.Unlock()
@@ -34,7 +34,7 @@ func (g *Group) Connected() bool {
 }
 
 // CommunicatorID loads NCCL and returns, on rank 0, the id that all ranks bring to Connect; on the
-// others nothing.
+// other ranks it returns nothing.
 func (g *Group) CommunicatorID() ([]byte, error) {
 	c := &g.communicator
 	c.mu.Lock()
@@ -47,8 +47,8 @@ func (g *Group) CommunicatorID() ([]byte, error) {
 	return id[:], err
 }
 
-// Connect makes the group's communicator, by the id of rank 0. It is collective: where it fails, the
-// group is aborted, since the peers can't be left to wait.
+// Connect makes the group's communicator, by the id of rank 0. It is collective: if it fails, it aborts
+// the group, since the peers would wait.
 func (g *Group) Connect(ctx context.Context, id []byte) error {
 	c := &g.communicator
 	if len(id) != len(driver.CommID{}) {
@@ -70,15 +70,15 @@ func (g *Group) Connect(ctx context.Context, id []byte) error {
 	return nil
 }
 
-// broken aborts the group for an error after which the communicator can't be used.
+// broken aborts the group for an error that leaves the communicator useless.
 func (g *Group) broken(err error) error {
 	g.Abort(fmt.Errorf("rank %d: %w", g.Rank(), err))
 	<-g.done
 	return g.aborted()
 }
 
-// Collective enqueues one behind what the stream holds. The n-th of each rank's meets the n-th of
-// every other; no two goroutines call it at once. It returns when NCCL has enqueued all.
+// Collective enqueues a collective behind the stream's work. The n-th of each rank meets the n-th of
+// every other rank; no two goroutines call it at once. It returns when NCCL has enqueued all of it.
 func (g *Group) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, s driver.Stream) error {
 	c := &g.communicator
 	c.mu.Lock()
@@ -94,7 +94,7 @@ func (g *Group) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, s dri
 	return g.settled(nil)
 }
 
-// patience is how often NCCL is asked at once whether it is done, before it is asked now and then.
+// patience is how often settled asks NCCL without a pause, before it sleeps between two questions.
 const patience = 1000
 
 // settled waits until NCCL has ended the call before; ctx may be nil.
@@ -124,8 +124,8 @@ func (g *Group) settled(ctx context.Context) error {
 	}
 }
 
-// Rehearse runs each collective once, so that NCCL connects what it needs: a run then connects
-// nothing. It is collective, and aborts the group where it fails.
+// Rehearse runs each collective once: NCCL makes its connections now, and a run makes none. It is
+// collective, and aborts the group if it fails.
 func (g *Group) Rehearse(ctx context.Context, list []driver.CollectiveDesc, recv, send driver.Ptr,
 	s driver.Stream) error {
 	for _, d := range list {
@@ -149,8 +149,8 @@ func (g *Group) Rehearse(ctx context.Context, list []driver.CollectiveDesc, recv
 	}
 }
 
-// disconnect gives the communicator up, once: after an abort it ends what is enqueued, else it
-// waits for that. NCCL's call waits for streams and for graphs, on a thread of its own.
+// disconnect gives the communicator up, once: after an abort it ends the enqueued collectives, else it
+// waits for them. NCCL's call waits for streams and for graphs, on a thread of its own.
 func (c *communicator) disconnect(abort bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,29 +14,35 @@ import (
 // that the words show unfinished, else probably the one captured after the last plan that
 // has begun.
 func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error) (Wait, bool) {
-	var step Step
+	var at next
 	var plan int
-	var sure, ok bool
+	var ok bool
 	for _, id := range following(plans, words) {
 		tracer := g.plan(id)
 		if tracer == nil {
 			continue
 		}
 		steps, byStream := tracer.Steps(), g.pool.stepWords(id, words)
-		at, certain, found := blocked(steps, id, byStream)
-		certain = certain && (len(plans) == 1 || amidst(steps, id, byStream))
-		if found && (!ok || certain && !sure) {
-			plan, step, sure, ok = id, at, certain, true
+		list := nexts(steps, id, byStream)
+		g.readPosts(list)
+		x, found := earliest(list)
+		x.sure = x.sure && (len(plans) == 1 || amidst(steps, id, byStream))
+		if found && (!ok || x.sure && !at.sure) {
+			at, plan, ok = x, id, true
 		}
 	}
 	if !ok {
 		return Wait{}, false
 	}
-	return Wait{
-		Rank: g.Rank(), Peer: suspect(step.Peers, g.Rank(), all, cause), Plan: plan, Step: step.Number,
-		Sure: sure,
-		Text: fmt.Sprintf("%s, step %d on %s: %s", g.planName(plan), step.Number, step.Stream, step.Text),
-	}, true
+	w := Wait{Rank: g.Rank(), Plan: plan, Step: at.Number, Sure: at.sure, Posted: at.posted}
+	place := fmt.Sprintf("step %d on %s: %s", at.Number, at.Stream, at.Text)
+	if w.Posted {
+		w.Peer, place = w.Rank, "before "+place+", whose posts are there"
+	} else {
+		w.Peer = suspect(at.lacks(), w.Rank, all, cause)
+	}
+	w.Text = g.planName(plan) + ", " + place
+	return w, true
 }
 
 // following are the plans from the first on that no step word names and that follows
@@ -82,40 +88,6 @@ func (p *pool) stepWords(plan int, words []uint32) map[string]uint32 {
 		}
 	}
 	return byStream
-}
-
-// blocked finds the step that a run of plan waits at: the earliest of the next waits of
-// all streams, a certain one before one that the words leave in doubt.
-func blocked(steps []Step, plan int, words map[string]uint32) (at Step, sure, ok bool) {
-	waits := map[string][]Step{}
-	var streams []string
-	for _, s := range steps {
-		if s.Wait {
-			if waits[s.Stream] == nil {
-				streams = append(streams, s.Stream)
-			}
-			waits[s.Stream] = append(waits[s.Stream], s)
-		}
-	}
-	for _, name := range streams {
-		next, certain := waits[name][0], true
-		if w := words[name]; int(w>>16) == plan {
-			i := slices.IndexFunc(waits[name],
-				func(s Step) bool { return s.Number&0xffff == int(w&0xffff) })
-			if i+1 < len(waits[name]) {
-				next = waits[name][i+1]
-			} else {
-				certain = false // the last wait of this run, or of the run before
-			}
-		}
-		if next.Unmarked && len(waits[name]) > 1 {
-			certain = false // the words do not say which of them it is
-		}
-		if !ok || certain && !sure || certain == sure && next.Number < at.Number {
-			at, sure, ok = next, certain, true
-		}
-	}
-	return at, sure, ok
 }
 
 // suspect picks of the peers that a step waits for the one that is gone, else
@@ -197,13 +169,15 @@ func (s shares) list(text func(uint64) string) string {
 	return strings.Join(parts, "; ")
 }
 
-// tell writes this rank's wait into its section.
-func (p *page) tell(w Wait) {
+// report writes this rank's wait into its section.
+func (p *page) report(w Wait) {
 	for i, v := range []int{w.Plan, w.Step, w.Peer + 1} {
 		p.own(sectionWait + 4*i).Store(uint32(v))
 	}
-	if w.Sure {
-		p.own(sectionWait + 12).Store(1)
+	for i, set := range []bool{w.Sure, w.Posted} {
+		if set {
+			p.own(sectionWait + 4*(3+i)).Store(1)
+		}
 	}
 	p.writeText(sectionText, textBytes, w.Text)
 }
@@ -212,13 +186,13 @@ func (p *page) tell(w Wait) {
 func (p *page) waits() []Wait {
 	var all []Wait
 	for r := range p.size {
-		told := p.word(section(r, sectionTold)).Load()
+		state := p.word(section(r, sectionState)).Load()
 		field := func(i int) int { return int(p.word(section(r, sectionWait+4*i)).Load()) }
-		if told == 0 || field(2) == 0 {
+		if state == 0 || field(2) == 0 {
 			continue
 		}
 		all = append(all, Wait{Rank: r, Plan: field(0), Step: field(1), Peer: field(2) - 1, Sure: field(3) == 1,
-			Text: p.text(r, sectionText, textBytes)})
+			Posted: field(4) == 1, Text: p.text(r, sectionText, textBytes)})
 	}
 	return all
 }

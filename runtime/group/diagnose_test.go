@@ -21,8 +21,8 @@ func TestBlockedByPriority(t *testing.T) {
 		{[]*Stream{high, low}, []uint32{StepValue(3, 7), StepValue(2, 9)}},
 	} {
 		p := &pool{streams: test.streams}
-		if at, sure, ok := blocked(steps, 3, p.stepWords(3, test.words)); at.Number != 9 || !sure || !ok {
-			t.Errorf("%v: step %d, sure %v, found %v: want step 9 for sure", test.words, at.Number, sure,
+		if at, ok := earliest(nexts(steps, 3, p.stepWords(3, test.words))); at.Number != 9 || !at.sure || !ok {
+			t.Errorf("%v: step %d, sure %v, found %v: want step 9 for sure", test.words, at.Number, at.sure,
 				ok)
 		}
 	}

@@ -1,6 +1,10 @@
 package group
 
-import "ovgen/runtime/driver"
+import (
+	"context"
+
+	"ovgen/runtime/driver"
+)
 
 // DrainTimeout bounds how long an abort waits for the streams.
 const DrainTimeout = drainTimeout
@@ -31,3 +35,6 @@ func (g *Group) DiagnoseReplay(plans []int, word uint32) (plan, step int, sure b
 
 // Given is the driver as Join was given it.
 func (g *Group) Given() driver.Driver { return g.drv }
+
+// GiveUp ends the ranks of a JoinAll that fails.
+func (all Ranks) GiveUp(ctx context.Context, err error) error { return all.giveUp(ctx, err) }

@@ -34,7 +34,7 @@ type Group struct {
 	abort        abort
 	watch        watch
 	communicator communicator
-	told         atomic.Bool // a caller has got the whole reason why the group was aborted
+	reported     atomic.Bool // a caller has got the whole reason why the group was aborted
 
 	collective chan struct{} // one collective call at a time
 	done       chan struct{} // closed by the abort, else by Close
@@ -84,7 +84,7 @@ func (g *Group) Done() <-chan struct{} { return g.done }
 func (g *Group) Err() error {
 	err := g.failure()
 	if err != nil {
-		g.told.Store(true)
+		g.reported.Store(true)
 	}
 	return err
 }
@@ -102,8 +102,8 @@ func (g *Group) failure() error {
 // that only refers to it.
 func (g *Group) aborted() error {
 	err := g.failure()
-	if err != nil && g.told.Swap(true) {
-		return &toldError{err}
+	if err != nil && g.reported.Swap(true) {
+		return &reportedError{err}
 	}
 	return err
 }

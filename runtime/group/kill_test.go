@@ -45,7 +45,7 @@ func toyRank(rank int, dir string) {
 	err = p.runs(ctx)
 	var a *group.AbortError
 	if !errors.As(err, &a) || !errors.Is(err, group.ErrPeerGone) {
-		must(fmt.Errorf("not told of a dead peer: %w", err))
+		must(fmt.Errorf("learn of a dead peer: %w", err))
 	}
 	say(".aborted", err.Error())
 	p.close()

@@ -19,20 +19,22 @@ const (
 	pageAbort    = 0
 	pageSections = 256
 
-	sectionBytes  = 2048
+	sectionBytes  = 4096
 	sectionRuns   = 0    // uint64: runs begun by this rank's host
-	sectionTold   = 8    // 1: since the abort it has read its step words and written its waits
+	sectionState  = 8    // 1: since the abort it has read its words and written its waits; 2: it sets all words
 	sectionClosed = 12   // 1: it has closed its imports
 	sectionProbe  = 20   // word that Join blocks a stream on
 	sectionKind   = 24   // of its reason to abort
 	sectionGone   = 28   // the rank that was gone
-	sectionWait   = 32   // plan, step, peer plus one, sure
+	sectionWait   = 32   // plan, step, peer plus one, sure, posted
 	sectionRecent = 64   // plans of its last runs, a ring of recentRuns
 	sectionReason = 192  // length, text
 	sectionText   = 704  // length, text: the step it waited at
 	sectionSteps  = 1024 // its step words as the abort found them
+	sectionPosts  = 2048 // its semaphore words that it may wait for, likewise
 
 	recentRuns  = 32
+	mostPosts   = (sectionBytes - sectionPosts) / 4
 	reasonBytes = sectionText - sectionReason - 4
 	textBytes   = sectionSteps - sectionText - 4
 )
@@ -133,6 +135,16 @@ func (p *page) claim(kind, gone uint32, reason string) {
 	p.own(sectionGone).Store(gone)
 	p.writeText(sectionReason, reasonBytes, reason)
 	p.word(pageAbort).CompareAndSwap(0, uint32(p.rank+1))
+}
+
+// released reports whether a rank may have begun to set the words of all ranks.
+func (p *page) released() bool {
+	for r := range p.size {
+		if p.word(section(r, sectionState)).Load() == 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // writeText stores a length and a text in this rank's section.

@@ -33,14 +33,25 @@ func TestBlocked(t *testing.T) {
 		{StepValue(4, 9), StepValue(4, 7), 3, false}, // this plan ran before, or is through
 		{StepValue(4, 9), StepValue(1, 7), 7, true},
 	} {
-		at, sure, ok := blocked(steps, 4, map[string]uint32{"copy": x.copy, "work[1]": x.work})
-		if !ok || at.Number != x.want || sure != x.sure {
-			t.Errorf("copy %#x, work %#x: step %d, sure %v; want %d, %v", x.copy, x.work, at.Number, sure,
+		at, ok := earliest(nexts(steps, 4, map[string]uint32{"copy": x.copy, "work[1]": x.work}))
+		if !ok || at.Number != x.want || at.sure != x.sure {
+			t.Errorf("copy %#x, work %#x: step %d, sure %v; want %d, %v", x.copy, x.work, at.Number, at.sure,
 				x.want, x.sure)
 		}
 	}
-	if _, _, ok := blocked(steps[:1], 4, nil); ok {
+	if _, ok := earliest(nexts(steps[:1], 4, nil)); ok {
 		t.Error("a plan without waits is blocked")
+	}
+	list := nexts(steps, 4, nil) // 3 on copy and 7 on work[1]
+	if list[0].posted = true; len(list) != 2 {
+		t.Fatalf("%+v", list)
+	}
+	if at, _ := earliest(list); at.Number != 7 {
+		t.Errorf("step %d, want 7: the posts of step 3 are there", at.Number)
+	}
+	list[1].posted = true
+	if at, _ := earliest(list); at.Number != 3 {
+		t.Errorf("step %d, want 3, the first where all posts are there", at.Number)
 	}
 }
 

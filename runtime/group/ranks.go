@@ -39,13 +39,19 @@ func JoinAll(ctx context.Context, c Config) (Ranks, error) {
 	if err == nil {
 		return all, nil
 	}
-	for _, g := range all { // one may have joined before ctx ended
-		if g != nil {
-			g.Abort(err)
-			err = errors.Join(err, g.Close(ctx))
+	return nil, all.giveUp(ctx, err)
+}
+
+// giveUp ends the ranks that have joined, where err has kept others from it: ctx may have ended between
+// one rank's return from Join and another's. A rank that has not joined is nil.
+func (all Ranks) giveUp(ctx context.Context, err error) error {
+	return errors.Join(err, all.Each(func(g *Group) error {
+		if g == nil {
+			return nil
 		}
-	}
-	return nil, err
+		g.Abort(err)
+		return g.Close(ctx)
+	}))
 }
 
 // spread makes the Config of all ranks of one process.
@@ -102,8 +108,9 @@ func (all Ranks) Close(ctx context.Context) error {
 	return all.Each(func(g *Group) error { return g.Close(ctx) })
 }
 
-// Each runs f for n ranks at once, on a goroutine each, and returns when all have. An error that all ranks
-// get is returned once, with the rank that reports it (see Reports).
+// Each runs f for n ranks at once, on a goroutine each, and returns when all have. An error that has the same
+// text on all ranks is returned once, as it is. Otherwise the errors of the ranks that report theirs (see
+// Reports) are joined, each behind its rank; where no rank reports, those of all ranks.
 func Each(n int, f func(rank int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -111,19 +118,19 @@ func Each(n int, f func(rank int) error) error {
 		wg.Go(func() { errs[r] = f(r) })
 	}
 	wg.Wait()
-	var told []error
+	var reported []error
 	same := n > 0
 	for r, err := range errs {
 		if err != nil && Reports(err, r) {
-			told = append(told, fmt.Errorf("rank %d: %w", r, err))
+			reported = append(reported, fmt.Errorf("rank %d: %w", r, err))
 		}
 		same = same && err != nil && err.Error() == errs[0].Error()
 	}
 	switch {
 	case same:
 		return errs[0]
-	case len(told) == 0:
+	case len(reported) == 0:
 		return errors.Join(errs...)
 	}
-	return errors.Join(told...)
+	return errors.Join(reported...)
 }

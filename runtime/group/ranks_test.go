@@ -77,7 +77,24 @@ func TestJoinAll(t *testing.T) {
 	}
 }
 
-// TestEach: an error that all ranks have is told once, as is that of one which the others get from it.
+// TestGiveUp has two of three ranks joined when JoinAll fails: none waits for the close of another, and each is
+// aborted for that reason.
+func TestGiveUp(t *testing.T) {
+	inBubble(t, sim.Config{Devices: 3, NoRaces: true}, true, func(w *world) {
+		groups := w.groups(0, 3)
+		kill(groups[1])
+		start := time.Now()
+		err := group.Ranks{groups[0], nil, groups[2]}.GiveUp(w.Context(), errReason)
+		if fmt.Sprint(err) != errReason.Error() || !errors.Is(err, errReason) {
+			t.Errorf("%v, want only %v", err, errReason)
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// TestEach: an error that all ranks have is returned once, and so is one rank's error that the others get from it.
 func TestEach(t *testing.T) {
 	for _, x := range []struct {
 		name string

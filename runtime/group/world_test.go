@@ -128,6 +128,8 @@ type toy struct {
 	main, copy *group.Stream
 	ready, ack int64
 	fork, join driver.Event
+	// hold is a word that the copy stream waits for ahead of its first step, which no step names; 0: none.
+	hold int64
 }
 
 func newToy(g *group.Group) *toy {
@@ -169,12 +171,16 @@ func (p *toy) Name() string { return "toy" }
 func (p *toy) Steps() []group.Step {
 	return []group.Step{
 		{Number: 1, Stream: "main", Text: fmt.Sprintf("Post ready[%d]", p.next())},
-		{Number: 2, Stream: "copy", Wait: true, Peers: []int{p.prev()},
+		{Number: 2, Stream: "copy", Wait: true, Peers: []int{p.prev()}, Posts: p.posts(p.ready, p.prev()),
 			Text: fmt.Sprintf("Wait ready[%d]", p.prev())},
 		{Number: 3, Stream: "copy", Text: fmt.Sprintf("Post ack[%d]", p.prev())},
-		{Number: 4, Stream: "copy", Wait: true, Peers: []int{p.next()},
+		{Number: 4, Stream: "copy", Wait: true, Peers: []int{p.next()}, Posts: p.posts(p.ack, p.next()),
 			Text: fmt.Sprintf("Wait ack[%d]", p.next())},
 	}
+}
+
+func (p *toy) posts(sem int64, from int) []group.Post {
+	return []group.Post{{Peer: from, Word: p.g.Arena().Base(p.g.Rank()) + driver.Ptr(sem) + driver.Ptr(4*from)}}
 }
 
 func (p *toy) post(s driver.Stream, sem int64, to int) error {
@@ -191,7 +197,12 @@ func (p *toy) wait(s *group.Stream, sem int64, from, step int) error {
 
 func (p *toy) issue(main driver.Stream) error {
 	d := p.g.Driver()
-	return errors.Join(
+	var held error
+	if p.hold != 0 {
+		held = d.StreamBatchMemOp(p.copy.Handle, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1,
+			Address: p.g.Arena().Base(p.g.Rank()) + driver.Ptr(p.hold)}})
+	}
+	return errors.Join(held,
 		p.post(main, p.ready, p.next()),
 		d.EventRecordWithFlags(p.fork, main, 0), d.StreamWaitEvent(p.copy.Handle, p.fork, 0),
 		p.wait(p.copy, p.ready, p.prev(), 2),

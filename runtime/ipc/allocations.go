@@ -84,6 +84,9 @@ func (c *Cache) Driver() driver.Driver { return c.guarded }
 // Collectives are those of the cache's driver.
 func (g *guarded) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(g.Driver) }
 
+// Captures are those of the cache's driver.
+func (g *guarded) Captures() (driver.Captures, bool) { return driver.CapturesOf(g.Driver) }
+
 // MemAlloc allocates and remembers.
 func (g *guarded) MemAlloc(bytes int64) (driver.Ptr, error) {
 	p, err := g.Driver.MemAlloc(bytes)

@@ -12,8 +12,23 @@ import (
 type Set struct {
 	element driver.Type
 	kernels []*kernel
-	rows    []driver.Ptr // that the next sum or function takes for each row of its result
-	wide    int64        // bytes of each
+}
+
+// mostRows are the most that a kernel takes beside its terms.
+const mostRows = 2
+
+// rowed are the rows of numbers that a kernel takes beside its terms, each of so many bytes.
+type rowed struct {
+	n     int
+	at    [mostRows]driver.Ptr
+	bytes int64
+}
+
+// WithRow is a set whose sums add a row to each row of their result, behind the terms, and whose
+// functions take one row or several for each.
+type WithRow struct {
+	set  *Set
+	rows rowed
 }
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
@@ -36,7 +51,7 @@ func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 // Wait makes the stream wait for the posts of the peers, of all where none is named.
 func (s *Set) Wait(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ...int) {
 	words, step, value := q.WaitWords(on, sem, peers...)
-	k := s.find(q, Wait, nil)
+	k := s.find(q, Wait, nil, rowed{})
 	if k == nil {
 		return
 	}
@@ -48,7 +63,7 @@ func (s *Set) Wait(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ..
 // Post sets a word at each of the peers, at all where none is named.
 func (s *Set) Post(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ...int) {
 	words := q.PostWords(on, sem, peers...)
-	k := s.find(q, Post, nil)
+	k := s.find(q, Post, nil, rowed{})
 	if k == nil {
 		return
 	}
@@ -58,42 +73,63 @@ func (s *Set) Post(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ..
 
 // Copy copies bytes from src to dst.
 func (s *Set) Copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes int64) {
-	s.find(q, Copy, nil).copy(q, on, dst, src, bytes)
+	s.find(q, Copy, nil, rowed{}).copy(q, on, dst, src, bytes)
 }
 
 // Get waits, copies bytes from a peer's src to dst, and posts.
 func (s *Set) Get(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src driver.Ptr, bytes int64) {
-	s.signal(q, on, Get, x).copy(q, on, dst, src, bytes)
+	s.signal(q, on, Get, x, rowed{}).copy(q, on, dst, src, bytes)
 }
 
 // Put waits, copies bytes from src to a peer's dst, and posts.
 func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src driver.Ptr, bytes int64) {
-	s.signal(q, on, Put, x).copy(q, on, dst, src, bytes)
+	s.signal(q, on, Put, x, rowed{}).copy(q, on, dst, src, bytes)
 }
 
 // Reduce sets dst, of so many bytes, to the sum of the terms in their order.
 func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	s.sum(q, on, s.find(q, Reduce, nil), dst, bytes, terms)
+	WithRow{set: s}.Reduce(q, on, dst, bytes, terms...)
 }
 
 // Shot is Reduce that posts to every peer and waits for all of them, before and after.
 func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	s.sum(q, on, s.signal(q, on, Shot, x), dst, bytes, terms)
+	WithRow{set: s}.Shot(q, on, x, dst, bytes, terms...)
 }
 
-// Apply sets dst, of so many bytes, to a function of its operands; rows that a function takes are
-// given by Row.
+// Apply sets dst, of so many bytes, to a function of its operands.
 func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
 	operands ...driver.Ptr) {
-	s.sum(q, on, s.find(q, function, nil), dst, bytes, operands)
+	WithRow{set: s}.Apply(q, on, function, dst, bytes, operands...)
 }
 
-// Row has the next sum add a row of so many bytes to each row of its result, behind the terms, or the next
-// function take one more for each.
-func (s *Set) Row(at driver.Ptr, bytes int64) *Set {
-	s.rows, s.wide = append(s.rows, at), bytes
-	return s
+// Row is the set with a row of so many bytes.
+func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{set: s}.Row(at, bytes) }
+
+// Row is the set with one more row of as many bytes.
+func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
+	if w.rows.n < mostRows {
+		w.rows.at[w.rows.n] = at
+	}
+	w.rows.n, w.rows.bytes = w.rows.n+1, bytes // too many: no kernel takes them
+	return w
+}
+
+// Reduce is that of the set, with the row.
+func (w WithRow) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
+	w.sum(q, on, w.set.find(q, Reduce, nil, w.rows), dst, bytes, terms)
+}
+
+// Shot is that of the set, with the row.
+func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
+	terms ...driver.Ptr) {
+	x.From, x.To = plan.EveryPeer, plan.EveryPeer
+	w.sum(q, on, w.set.signal(q, on, Shot, x, w.rows), dst, bytes, terms)
+}
+
+// Apply is that of the set, with the row.
+func (w WithRow) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
+	operands ...driver.Ptr) {
+	w.sum(q, on, w.set.find(q, function, nil, w.rows), dst, bytes, operands)
 }
 
 // Gather copies tensors of so many bytes each, one after another from dst on, between a post to
@@ -101,17 +137,17 @@ func (s *Set) Row(at driver.Ptr, bytes int64) *Set {
 func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	tensors ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	s.signal(q, on, Gather, x).terms(q, on, 1, dst, bytes, tensors)
+	s.signal(q, on, Gather, x, rowed{}).terms(q, on, 1, dst, bytes, tensors)
 }
 
-// find is the kernel of a kind that signals so; the run fails where there is none.
-func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals) *kernel {
+// find is the kernel of a kind that signals so and takes a row or none; the run fails where there is none.
+func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, rows rowed) *kernel {
 	for _, k := range s.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == len(s.rows) {
+		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n {
 			return k
 		}
 	}
-	q.Fail(fmt.Errorf("the package has no kernel %s that signals so", kind))
+	q.Fail(fmt.Errorf("launch kernel %s: the package has none that signals so", kind))
 	return nil
 }
 
@@ -132,8 +168,8 @@ func (k *kernel) fits(x *plan.Signals) bool {
 }
 
 // signal counts the step of a kernel that signals around its work, and fills in its words.
-func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals) *kernel {
-	k := s.find(q, kind, &x)
+func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, rows rowed) *kernel {
+	k := s.find(q, kind, &x, rows)
 	if k == nil {
 		return nil
 	}
@@ -172,15 +208,14 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 }
 
 // sum launches the sum of terms, and of the row if there is one, or a function of them.
-func (s *Set) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
-	size := s.element.Size()
+func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
+	size := w.set.element.Size()
 	if k != nil && k.Rows > 0 {
-		for i, at := range s.rows {
+		for i, at := range w.rows.at[:k.Rows] {
 			k.params[k.layout.rows+i] = uint64(at)
 		}
-		k.params[k.layout.wide] = uint64(s.wide / size)
+		k.params[k.wide] = uint64(w.rows.bytes / size)
 	}
-	s.rows = s.rows[:0]
 	k.terms(q, on, size, dst, bytes, terms)
 }
 
@@ -190,7 +225,7 @@ func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Pt
 		return
 	}
 	if n := len(terms); n > k.Terms || n < k.Terms && !k.Varies {
-		q.Fail(fmt.Errorf("kernel %s takes %d terms, and was made for %d", k.Base(), n, k.Terms))
+		q.Fail(fmt.Errorf("launch kernel %s of %d terms: it was made for %d", k.Base(), n, k.Terms))
 		return
 	}
 	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/unit)

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"fmt"
-	"strings"
 
 	"ovgen/runtime/driver"
 )
@@ -84,6 +83,7 @@ const (
 // row describes the kernels of one kind.
 type row struct {
 	kind   Kind
+	ident  string // its constant
 	work   Work
 	does   string // the work, as comments say it
 	blocks int64  // the most of a launch where there is enough to do
@@ -94,20 +94,20 @@ type row struct {
 // for each multiprocessor of an H200 (96 read and wrote 2.4 TB/s of its memory, half of what it
 // delivers), and one where each block awaits words.
 var rows = []row{
-	{Wait, Nothing, "waits until peers have posted, and resets", 1},
-	{Post, Nothing, "posts to peers", 1},
-	{Copy, Copies, "copies, out of a peer's memory or its own", 16},
-	{Reduce, Sums, "adds up tensors in order and in fp32", 264},
-	{Get, Copies, "copies from it", 16},
-	{Put, Copies, "copies to it", 16},
-	{Shot, Sums, "adds up tensors in order and in fp32", 132},
-	{Gather, Gathers, "copies tensors one after another", 132},
-	{SiLU, Applies, "is x σ(x) of each element", 264},
-	{SwiGLU, Applies, "is x σ(x) of each element, times that of another tensor", 264},
-	{RMSNorm, Applies, "norms rows, a block each", 264},
-	{GELU, Applies, "is gelu, by tanh, of each element", 264},
-	{LayerNorm, Applies, "norms rows about their means, a block each", 264},
-	{ReLU, Applies, "is max(x, 0) of each element", 264},
+	{Wait, "Wait", Nothing, "waits until peers have posted, and resets", 1},
+	{Post, "Post", Nothing, "posts to peers", 1},
+	{Copy, "Copy", Copies, "copies, out of a peer's memory or its own", 16},
+	{Reduce, "Reduce", Sums, "adds up tensors in order and in fp32", 264},
+	{Get, "Get", Copies, "copies from it", 16},
+	{Put, "Put", Copies, "copies to it", 16},
+	{Shot, "Shot", Sums, "adds up tensors in order and in fp32", 132},
+	{Gather, "Gather", Gathers, "copies tensors one after another", 132},
+	{SiLU, "SiLU", Applies, "is x σ(x) of each element", 264},
+	{SwiGLU, "SwiGLU", Applies, "is x σ(x) of each element, times that of another tensor", 264},
+	{RMSNorm, "RMSNorm", Applies, "norms rows, a block each", 264},
+	{GELU, "GELU", Applies, "is gelu, by tanh, of each element", 264},
+	{ReLU, "ReLU", Applies, "is max(x, 0) of each element", 264},
+	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -132,23 +132,7 @@ func (k Kind) row() row {
 }
 
 // Ident is the name of the kind's constant.
-func (k Kind) Ident() string {
-	switch k {
-	case SiLU:
-		return "SiLU"
-	case SwiGLU:
-		return "SwiGLU"
-	case RMSNorm:
-		return "RMSNorm"
-	case LayerNorm:
-		return "LayerNorm"
-	case GELU:
-		return "GELU"
-	case ReLU:
-		return "ReLU"
-	}
-	return strings.ToUpper(string(k[:1])) + string(k[1:])
-}
+func (k Kind) Ident() string { return k.row().ident }
 
 // Work is the work of kernels of the kind.
 func (k Kind) Work() Work { return k.row().work }

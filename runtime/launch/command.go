@@ -69,7 +69,7 @@ type exit struct {
 // driver.ErrUnavailable.
 func (l *Command) Run(ctx context.Context) error {
 	if l.Ranks < 1 {
-		return fmt.Errorf("launch %d ranks", l.Ranks)
+		return fmt.Errorf("launch %d ranks: at least 1 is needed", l.Ranks)
 	}
 	if err := Supported(); err != nil {
 		return fmt.Errorf("launch: %w", err)

@@ -12,7 +12,7 @@ import (
 
 // Supported is why no rank can run on this system; it wraps driver.ErrUnavailable.
 func Supported() error {
-	return fmt.Errorf("ranks need Linux, this is %s: %w", runtime.GOOS, driver.ErrUnavailable)
+	return fmt.Errorf("ranks need Linux, and this is %s: %w", runtime.GOOS, driver.ErrUnavailable)
 }
 
 func rankAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

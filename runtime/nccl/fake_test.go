@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/drivertest"
 )
 
 // buildFake compiles a libnccl.so.2 and a libcuda.so.1 that answer without a GPU.
@@ -23,10 +25,10 @@ func buildFake(t *testing.T, flags ...string) (dir string) {
 	}
 	dir = t.TempDir()
 	for _, x := range [][]string{
-		append(flags, "-o", filepath.Join(dir, libnccl), "fake.c"),
+		{"-o", filepath.Join(dir, libnccl), "fake.c"},
 		{"-o", filepath.Join(dir, "libcuda.so.1"), "cuda.c"},
 	} {
-		build := exec.Command(cc, append([]string{"-shared", "-fPIC"}, x...)...)
+		build := exec.Command(cc, slices.Concat([]string{"-shared", "-fPIC"}, flags, x)...)
 		build.Dir = "testdata"
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -35,28 +37,10 @@ func buildFake(t *testing.T, flags ...string) (dir string) {
 	return dir
 }
 
-// inChild runs one of the tests below in a process that finds the fakes, and returns what it and
-// they wrote.
+// inChild runs one of the tests below in a process that finds the fakes, and returns its output and theirs.
 func inChild(t *testing.T, dir, test string, env ...string) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(self, "-test.run=^"+test+"$")
-	child.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+dir, "OVGEN_FAKE_CHILD=1",
-		"FAKE_VERSION=22809", Variable+"="), env...)
-	out, err := child.CombinedOutput()
-	if err != nil {
-		t.Errorf("%s: %v\n%s", test, err, out)
-	}
-	return string(out)
-}
-
-func onlyChild(t *testing.T) {
-	if os.Getenv("OVGEN_FAKE_CHILD") == "" {
-		t.Skip("runs as a child of another test")
-	}
+	return drivertest.Child(t, dir, test, append([]string{"FAKE_VERSION=22809", Variable + "="}, env...)...)
 }
 
 // inOrder fails where a text lacks one of the lines, or has them in another order.
@@ -88,7 +72,7 @@ func TestFake(t *testing.T) {
 }
 
 func TestFakeCalls(t *testing.T) {
-	onlyChild(t)
+	drivertest.OnlyChild(t)
 	c, err := driver.OpenNCCL(0x1001)
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +136,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestFakeInit(t *testing.T) {
-	onlyChild(t)
+	drivertest.OnlyChild(t)
 	c, err := driver.OpenNCCL(0)
 	if err != nil {
 		t.Fatal(err)
@@ -173,6 +157,7 @@ func TestRefusals(t *testing.T) {
 		{t.TempDir(), Variable + "=/nowhere/libnccl.so.2", "open NCCL: open /nowhere/libnccl.so.2: "},
 		{dir, "FAKE_VERSION=21805", "version 2.18.5 (install 2.19 or newer"},
 		{buildFake(t, "-DWITHOUT_RECV"), "NOTHING=", "it has no ncclRecv"},
+		{buildFake(t, "-DWITHOUT_CURRENT"), "NOTHING=", "libcuda.so.1 has no cuCtxSetCurrent"},
 		{dir, "NCCL_NVLS_ENABLE=1", `NCCL_NVLS_ENABLE is "1", and ovgen uses no multicast`},
 		{dir, "NCCL_LAUNCH_ORDER_IMPLICIT=1", "with it a captured graph can't be uploaded (unset it"},
 	} {
@@ -192,13 +177,13 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestFakeOpen(t *testing.T) {
-	onlyChild(t)
-	_, err := driver.OpenNCCL(0)
+	drivertest.OnlyChild(t)
+	_, err := driver.OpenNCCL(0x1001)
 	fmt.Printf("%v unavailable %t\n", err, errors.Is(err, driver.ErrUnavailable))
 }
 
 func TestFakeFailing(t *testing.T) {
-	onlyChild(t)
+	drivertest.OnlyChild(t)
 	context := uintptr(0)
 	if os.Getenv("FAKE_CONTEXT") != "" {
 		context = 0xbad

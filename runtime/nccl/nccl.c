@@ -40,6 +40,8 @@ int ovgen_nccl_load(const char *path, char *why, size_t size) {
   return 0;
 }
 
+int ovgen_nccl_enters(void) { return set_current != NULL; }
+
 int ovgen_nccl_version(void) {
   int version = 0;
   return nccl.GetVersion(&version) == ncclSuccess ? version : 0;
@@ -49,10 +51,10 @@ const char *ovgen_nccl_text(int result) { return nccl.GetErrorString(result); }
 
 const char *ovgen_nccl_last(void) { return nccl.GetLastError(NULL); }
 
-/* How a call begins on whatever thread it finds itself. */
+/* Each call begins by making the context current, on any thread. */
 static int enter(uintptr_t ctx) {
   if (!ctx) return ncclSuccess;
-  return set_current && set_current((void *)ctx) == 0 ? ncclSuccess : ncclSystemError;
+  return set_current((void *)ctx) == 0 ? ncclSuccess : ncclSystemError;
 }
 
 #define ENTER(ctx)                   \
@@ -64,7 +66,7 @@ int ovgen_nccl_id(uintptr_t ctx, ncclUniqueId *id) {
   return nccl.GetUniqueId(id);
 }
 
-/* The newest release whose configuration is known. */
+/* The newest release of which we know the configuration. */
 enum { NEWEST = 23203 };
 
 static size_t config_size(int version) {
@@ -77,7 +79,7 @@ static size_t config_size(int version) {
   return offsetof(ncclConfig_t, commName);
 }
 
-/* All is left open, but for two things: the communicator is nonblocking, and multicast is off. */
+/* NCCL chooses all but two things: the communicator is nonblocking, and multicast is off. */
 void ovgen_nccl_config(ncclConfig_t *config, int version) {
   if (version > NEWEST) version = NEWEST;
   memset(config, 0, sizeof *config);
@@ -110,8 +112,8 @@ int ovgen_nccl_state(ovgen_comm *c) {
 
 static int fails(int result) { return result != ncclSuccess && result != ncclInProgress; }
 
-/* Part r of what is sent goes to rank r, in one group, whose state is the thread's: it is ended
-   also after an error. */
+/* Part r of the send buffer goes to rank r. All calls are in one group, whose state is the thread's: the
+   group must end after an error too. */
 static int all_to_all(ovgen_comm *c, const ovgen_collective *x) {
   int failed = nccl.GroupStart();
   if (fails(failed)) return failed;
@@ -144,7 +146,7 @@ int ovgen_nccl_abort(uintptr_t ctx, ovgen_comm *c) {
   return nccl.CommAbort(c->comm);
 }
 
-/* Finalizing goes on in the background; what is destroyed must have come to its end. */
+/* Finalizing goes on in the background, and must have ended before the communicator is destroyed. */
 int ovgen_nccl_destroy(uintptr_t ctx, ovgen_comm *c) {
   ENTER(ctx);
   int r = nccl.CommFinalize(c->comm);

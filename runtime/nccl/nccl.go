@@ -23,7 +23,7 @@ func init() {
 	driver.RegisterNCCL(func(context uintptr) (driver.Collectives, error) { return open(context) })
 }
 
-// Variable is that of the library's path.
+// Variable is the environment variable that holds the path of the library.
 const Variable = "OVGEN_NCCL"
 
 const (
@@ -31,7 +31,7 @@ const (
 	oldest  = 21900 // 2.19
 )
 
-// device is NCCL in the primary context of one.
+// device is NCCL in the primary context of one device.
 type device struct{ context C.uintptr_t }
 
 var library struct {
@@ -52,13 +52,17 @@ func open(context uintptr) (driver.Collectives, error) {
 		}
 		library.loaded = true
 	}
+	if context != 0 && C.ovgen_nccl_enters() == 0 {
+		return nil, fmt.Errorf("open NCCL: libcuda.so.1 has no cuCtxSetCurrent, by which its calls find the device "+
+			"(install the NVIDIA driver): %w", driver.ErrUnavailable)
+	}
 	return &device{C.uintptr_t(context)}, nil
 }
 
-// environment settles what NCCL reads once, when it starts. Multicast is off: the memory of one group
-// can take it away from all others of the machine. Communicators keep no order among themselves, of
-// which a group has one: with that order, uploading a captured graph ends the process (2.28.9). And
-// no port is open that nobody asked for.
+// environment sets the variables that NCCL reads once, when it starts. Multicast is off: one group's
+// memory can use up all of the machine's. Communicators keep no order among themselves, and a group has
+// one communicator: with that order, uploading a captured graph ends the process (2.28.9). And NCCL opens
+// no port that nobody asked for.
 func environment() error {
 	for _, v := range []struct{ name, why string }{
 		{"NCCL_NVLS_ENABLE", "ovgen uses no multicast"},
@@ -132,10 +136,10 @@ func (d *device) CommInitRank(id driver.CommID, ranks, rank int) (driver.Comm, e
 	return driver.Comm(uintptr(unsafe.Pointer(c))), err
 }
 
-// communicator is what a handle stands for: C memory, which Go does not move.
+// communicator is the C struct of a handle; Go does not move it.
 func communicator(c driver.Comm) *C.ovgen_comm { return *(**C.ovgen_comm)(unsafe.Pointer(&c)) }
 
-// CommGetAsyncError asks how far the last call is.
+// CommGetAsyncError asks whether the last call has ended.
 func (d *device) CommGetAsyncError(c driver.Comm) error {
 	return check("ncclCommGetAsyncError", C.ovgen_nccl_state(communicator(c)))
 }
@@ -144,10 +148,10 @@ func (d *device) CommGetAsyncError(c driver.Comm) error {
 var kinds = map[driver.CollectiveKind]C.int{driver.AllGather: 'g', driver.ReduceScatter: 'r', driver.AllReduce: 'a',
 	driver.AllToAll: 'x'}
 
-// types are the element types that NCCL adds up here.
+// types are the element types of which NCCL makes sums here.
 var types = map[driver.Type]C.int{driver.BF16: C.ncclBfloat16, driver.FP16: C.ncclFloat16, driver.FP32: C.ncclFloat32}
 
-// Collective enqueues one.
+// Collective enqueues a collective.
 func (d *device) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c driver.Comm, s driver.Stream) error {
 	what := C.ovgen_collective{kind: kinds[x.Kind], bytes: C.size_t(x.Bytes), send: C.uintptr_t(send),
 		recv: C.uintptr_t(recv), stream: C.uintptr_t(s)}
@@ -166,7 +170,7 @@ func (d *device) CommAbort(c driver.Comm) error {
 	return check("ncclCommAbort", C.ovgen_nccl_abort(d.context, communicator(c)))
 }
 
-// CommDestroy ends a communicator when all is done.
+// CommDestroy ends a communicator once all that was enqueued has completed.
 func (d *device) CommDestroy(c driver.Comm) error {
 	return check("ncclCommDestroy", C.ovgen_nccl_destroy(d.context, communicator(c)))
 }

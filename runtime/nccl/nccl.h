@@ -1,4 +1,4 @@
-/* What ovgen uses of NCCL, under NCCL's own names: no header of NCCL or CUDA is needed. */
+/* The part of NCCL that ovgen uses, under NCCL's own names: no header of NCCL or CUDA is needed. */
 #ifndef OVGEN_NCCL_H
 #define OVGEN_NCCL_H
 
@@ -27,7 +27,7 @@ enum {
 };
 
 /* ncclConfig_t as of 2.32. Each release has appended to the one before, or used its padding: a
-   library reads as many bytes as size says, and of these what version has. */
+   library reads as many bytes as size says, and of these the fields of that version. */
 typedef struct {
   size_t size;
   unsigned magic, version;
@@ -64,7 +64,7 @@ typedef struct {
   X(Send, int, (const void *, size_t, int, int, ncclComm_t, cudaStream_t))                        \
   X(Recv, int, (void *, size_t, int, int, ncclComm_t, cudaStream_t))
 
-/* A communicator's place: NCCL writes it from a thread of its own. */
+/* The place of a communicator, which NCCL writes from a thread of its own. */
 typedef struct {
   ncclComm_t comm;
   int ranks;
@@ -79,6 +79,7 @@ typedef struct {
 } ovgen_collective;
 
 int ovgen_nccl_load(const char *path, char *why, size_t size);
+int ovgen_nccl_enters(void); /* whether calls can make a context current */
 int ovgen_nccl_version(void);
 const char *ovgen_nccl_text(int result);
 const char *ovgen_nccl_last(void);

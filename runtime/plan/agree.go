@@ -26,8 +26,8 @@ func (p *Plan) agree(ctx context.Context, what string, mine []byte, failed error
 	}
 	for r, b := range all {
 		if len(b) == 0 || b[0] > 1 {
-			return nil, fmt.Errorf("rank %d sent %d bytes that are no answer (all ranks must run the same binary)",
-				r, len(b))
+			return nil, fmt.Errorf("%s: rank %d sent %d bytes that are no answer (run the same binary on all ranks)",
+				what, r, len(b))
 		}
 		if b[0] == 1 {
 			return nil, &RankError{Rank: r, Text: string(b[1:])}

@@ -130,7 +130,8 @@ func (q *Queue) stride(x Signals) (words int) {
 		switch {
 		case sem == nil || sem.set.blocks == 1:
 		case words != 0 && words != sem.set.stride():
-			q.Fail(fmt.Errorf("%s has words by blocks and other words between them than the semaphores beside it", sem))
+			q.Fail(fmt.Errorf("signal by %s: it has words by blocks and other words between them than the semaphores "+
+				"beside it", sem))
 		default:
 			words = sem.set.stride()
 		}
@@ -161,10 +162,23 @@ func (q *Queue) around(awaited bool, sem *Semaphore, peer int) []driver.Ptr {
 		kind := "Post"
 		if awaited {
 			kind, step.Wait, step.Peers = "Wait", true, slices.Clone(peers)
+			q.awaits(sem, peers, q.words[n:])
 		}
 		step.Text += fmt.Sprintf(", %s %s%s", kind, sem, peerList(peers))
 	}
 	return q.words[n:]
+}
+
+// awaits notes, in the step that is being numbered, the words that it awaits first. Which words a kernel by blocks
+// still awaits is not known.
+func (q *Queue) awaits(sem *Semaphore, peers []int, words []driver.Ptr) {
+	step := &q.plan.steps[len(q.plan.steps)-1]
+	if len(step.Posts) > 0 || sem.set.blocks > 1 {
+		return
+	}
+	for i, p := range peers {
+		step.Posts = append(step.Posts, group.Post{Peer: p, Word: words[i]})
+	}
 }
 
 // peers is one peer as a list, or all.
@@ -188,6 +202,9 @@ func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool
 	}
 	q.items, q.words = q.items[:0], q.words[:0]
 	q.collect(kind == "Wait", sem, peers)
+	if q.numbering() && kind == "Wait" {
+		q.awaits(sem, peers, q.words)
+	}
 	return live && len(peers) > 0
 }
 

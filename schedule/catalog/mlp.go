@@ -38,10 +38,10 @@ var TensorParallelMLPBatches = s.Schedule{
 }
 
 // GatedMLP is TensorParallelMLP as Llama has it: gate and up, two products of the gathered rows, are
-// joined by SwiGLU, and the residual is added by the kernel that sums. Nothing but the math and the
-// placements is said: that A is gathered once for both products, and that the partial results of the
-// second layer leave a shard at a time, follows. SwiGLU has a kernel of its own for each shard,
-// between the products that it depends on.
+// joined by SwiGLU, and the residual is added by the kernel that sums. The schedule has the math and the
+// placements alone: ovgen infers that A is gathered once for both products, and that the partial results
+// of the second layer leave a shard at a time. SwiGLU has a kernel of its own for each shard, between the
+// products that it depends on.
 var GatedMLP = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
@@ -60,7 +60,7 @@ var GatedMLP = s.Schedule{
 // BlockBehindAttention is a layer of Llama from the attention's output to the next residual, in one
 // host program and one graph: the row-parallel projection and its reduce-scatter with the residual, the
 // norm of each rank's own rows, the gather of what that leaves, and the gated MLP with the second
-// residual. The norm is ahead of the gather, so each rank norms its share of the rows once. Between the
+// residual. The norm comes before the gather, so each rank norms its share of the rows once. Between the
 // two sums no rank waits for anything but rows: those of a peer are multiplied as soon as that peer has
 // summed and normed them.
 var BlockBehindAttention = s.Schedule{

@@ -22,7 +22,7 @@ var LinearReduceScatter = s.Schedule{
 // RowParallelLinear is LinearReduceScatter with what follows it in a transformer: the bias of a
 // row-parallel layer, added once, and the residual, whose rows are spread as the result's. The
 // kernel that sums adds both before it rounds, so neither costs a launch nor a pass over memory
-// of its own. Choose it for the projection behind attention and for the second layer of an MLP
+// of its own. Choose it for the projection after attention and for the second layer of an MLP
 // that is not one program with the first.
 var RowParallelLinear = s.Schedule{
 	Tensors: []s.Tensor{

@@ -160,6 +160,7 @@ func TestCheck(t *testing.T) {
 	s, a, c := hostir.Stream("main"), hostir.Whole("A"), hostir.Whole("C")
 	post := hostir.Post(s, "ready", hostir.Rank)
 	product := func(index string) hostir.Step { return hostir.Multiply(s, index, c, a, a) }
+	gather := hostir.Fuse("gather", hostir.Collect(s, c, a.EachRank()), post)
 	edit := func(n hostir.Step, f func(*hostir.Step)) hostir.Step { f(&n); return n }
 	for _, x := range []struct {
 		name string
@@ -176,6 +177,10 @@ func TestCheck(t *testing.T) {
 		{"unknown work", hostir.Step{Do: "more"}, `there is no work "more"`},
 		{"a copy of two", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.Reads = append(n.Reads, a) }),
 			"a copy reads one view"},
+		{"a gather", gather, ""},
+		{"a gather of nothing", edit(gather, func(n *hostir.Step) { n.Reads = nil }), "a gather reads views"},
+		{"a gather by nobody", edit(gather, func(n *hostir.Step) { n.By = "" }), "a kernel does it"},
+		{"a gather without signals", edit(gather, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"a sum by nobody", edit(hostir.Reduce(s, c, a), func(n *hostir.Step) { n.By = "" }), "a kernel does it"},
 		{"signals by nobody", edit(hostir.Fuse("get", hostir.Set(s, c, a), post), func(n *hostir.Step) { n.By = "" }),
 			"only a kernel signals around its work"},

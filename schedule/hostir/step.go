@@ -38,7 +38,7 @@ type Work string
 // Kinds of work. A copy reads one view and writes one of its size; a gather copies the views
 // that it reads, one after another, to one that they fill; a sum adds up the views that it reads
 // in their order, in fp32, and rounds once; a product is a contraction. A function is applied to the
-// first view, with those behind it for its further operands. A call is work of the caller's own, which
+// first view, and takes the other views as further operands. A call is work of the caller's own, which
 // reads all of its views.
 const (
 	Nothing Work = ""
@@ -50,13 +50,13 @@ const (
 	Call    Work = "call"
 )
 
-// Collectives are work that all ranks do together: each brings what it reads, and gets what it
-// writes. The n-th that a rank enqueues meets the n-th of every other.
+// Collectives are work that all ranks do together: each brings the view that it reads, and gets the
+// one that it writes. The n-th that a rank enqueues meets the n-th of every other.
 const (
-	AllGather     Work = "all-gather"     // what all ranks read, in their order
+	AllGather     Work = "all-gather"     // the views that all ranks read, in their order
 	ReduceScatter Work = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
-	AllReduce     Work = "all-reduce"     // the sum of what all ranks read
-	AllToAll      Work = "all-to-all"     // part r of what each rank reads, in the order of ranks
+	AllReduce     Work = "all-reduce"     // the sum of the views that all ranks read
+	AllToAll      Work = "all-to-all"     // part r of each rank's view, in the order of ranks
 )
 
 // NCCL carries collectives.
@@ -170,8 +170,8 @@ func (s Step) check() error {
 			return fmt.Errorf("a copy reads one view and writes one")
 		}
 	case Gather:
-		if !one || s.By == "" {
-			return fmt.Errorf("a gather writes one view, and a kernel does it")
+		if !one || len(s.Reads) == 0 || s.By == "" || !s.Fused() {
+			return fmt.Errorf("a gather reads views and writes one, and a kernel does it between its signals")
 		}
 	case Sum:
 		if !one || s.By == "" {
@@ -224,7 +224,7 @@ func (s Step) check() error {
 	return nil
 }
 
-// checkCollective says what is wrong with a collective.
+// checkCollective refuses a collective that can't be done.
 func (s Step) checkCollective() error {
 	if len(s.Writes) != 1 || len(s.Reads) != 1 || !s.Writes[0].Peer.IsZero() || !s.Reads[0].Peer.IsZero() {
 		return fmt.Errorf("a collective reads one view and writes one, each of its own rank")

@@ -8,10 +8,10 @@ import (
 	"ovgen/schedule"
 )
 
-// A chain is operations of which later ones read what earlier ones made. Where the rows and columns
-// of each tensor are follows from the placements of the weights: a weight that is spread over the
-// ranks is multiplied with all rows, and one that is spread along what is summed over leaves partial
-// results. So rows are gathered, go through operations and leave as sums, stage after stage.
+// A chain is operations of which later ones read results of earlier ones. The placements of the weights
+// decide where the rows and columns of each tensor are: a weight that is spread over the ranks is
+// multiplied with all rows, and one that is spread along the axis of the sum leaves partial results. So
+// rows are gathered, go through operations and leave as sums, stage after stage.
 type chain struct {
 	stages []stage
 	at     map[string]flow // tensors
@@ -23,7 +23,7 @@ type flow struct {
 	columns bool // each rank has its columns, else all
 }
 
-// stage is what is done to rows from one communication to the next.
+// stage is the operations on rows from one communication to the next.
 type stage struct {
 	input   string // its first operand
 	gathers bool   // the rows of the input have to come from their owners
@@ -115,8 +115,8 @@ func (c *chain) wanted(d *draft, result string) bool {
 func (c *chain) follow(d *draft, path string, o schedule.Op, x, out flow, own bool) error {
 	s := c.stage(o.In[0], x.own && !own, own)
 	if s == nil {
-		return &schedule.FieldError{Path: path + ".In[0]", Hint: "put the operation behind the one that makes it",
-			Msg: fmt.Sprintf("no pass keeps %s beside what follows it", o.In[0])}
+		return &schedule.FieldError{Path: path + ".In[0]", Hint: "put the operation after the one that makes it",
+			Msg: fmt.Sprintf("no pass keeps %s beside the operations after it", o.In[0])}
 	}
 	s.ops = append(s.ops, o)
 	if x.columns && kind(o.Name()) == linear {
@@ -129,7 +129,7 @@ func (c *chain) follow(d *draft, path string, o schedule.Op, x, out flow, own bo
 	return c.placed(d, o.Out, out, s.gathers && s.sums != o.Out)
 }
 
-// operand is where the rows and columns of what an operation reads are.
+// operand is where the rows and columns of an operand are.
 func (c *chain) operand(d *draft, name string) (flow, error) {
 	if f, known := c.at[name]; known {
 		return f, nil
@@ -169,8 +169,8 @@ func (c *chain) stage(input string, gathers, own bool) *stage {
 	return &c.stages[len(c.stages)-1]
 }
 
-// ownSum says that each rank gets its own rows of a sum: where it is declared so, or what is added to
-// it is; else where nothing says that every rank gets all.
+// ownSum says that each rank gets its own rows of a sum: where the sum is declared so, or a tensor that
+// is added to it; else where nothing says that every rank gets all.
 func (c *chain) ownSum(d *draft, o schedule.Op) bool {
 	for _, name := range []string{o.Out, o.Added()} {
 		if t, declared := d.schedule.Tensor(name); declared {

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Who applies a function in a chain: the library of products, behind a product and in this order; the
+// Who applies a function in a chain: the library of products, after a product and in this order; the
 // kernel that sums partial results; or a kernel of the function's own, on rows that are there.
 var (
 	ofProducts = []schedule.FuncKind{schedule.AddBias, schedule.ApplyGELU, schedule.ApplyReLU}
@@ -79,7 +79,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, na
 		return c.placed(d, name, out, false)
 	}
 	if f.Do == schedule.ApplySwiGLU && !s.makes(name) {
-		return &schedule.FieldError{Path: path, Hint: "make it ahead of " + o.Out + ", of the same operand",
+		return &schedule.FieldError{Path: path, Hint: "make it before " + o.Out + ", of the same operand",
 			Msg: fmt.Sprintf("%s is not made beside %s", name, o.Out)}
 	}
 	if d.schedule.Made(name) && x != out {
@@ -90,7 +90,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, na
 }
 
 // apply are the functions of an operation that have a kernel of their own, on the rows of one rank, or
-// on all where none is said. The first takes x, and the others what it has made.
+// on all where rank is absent. The first takes x, and each other the result of the one before.
 func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
 	out := w.rowsAt(o.Out, rank)
 	for _, f := range o.Then {

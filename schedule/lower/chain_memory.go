@@ -7,7 +7,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// gatheredSuffix is what a tensor's name has behind it where all ranks' rows of it are gathered.
+// gatheredSuffix ends the name of the memory in which all ranks' rows of a tensor are gathered.
 const gatheredSuffix = "gathered"
 
 // memories declares what the stages need beside the caller's tensors.
@@ -31,7 +31,7 @@ func (w *writer) memories() {
 	}
 }
 
-// results declares memory for what an operation makes: partial results, and what the caller does not get.
+// results declares memory for partial results of an operation, and for a result that the caller does not get.
 func (w *writer) results(s *stage, o schedule.Op) {
 	columns := w.columnsOf(o.Out)
 	_, declared := w.schedule.Tensor(o.Out)
@@ -114,10 +114,7 @@ func (w *writer) eachRank(name string, columns schedule.Axis) {
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
 func (w *writer) indexed(s *stage) {
-	check := hostir.Divide{Extent: w.rows().Extent, By: schedule.D}
-	if !slices.ContainsFunc(w.program.Checks, func(c hostir.Divide) bool { return c.Extent == check.Extent }) {
-		w.program.Checks = append(w.program.Checks, check)
-	}
+	w.cutRows(w.rows().Extent, 1)
 	whole := func(name string) {
 		if b := w.buffer(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
 			w.cut(name, schedule.D)

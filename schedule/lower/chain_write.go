@@ -63,7 +63,7 @@ func (d *draft) any(is func(*stage) bool) bool {
 
 func (s *stage) gathering() bool { return s.gathers }
 
-// named is a name of what a stage needs; behind the first stage that communicates it has a number.
+// named is the name of a stage's memory or semaphore, with a number from the second stage that communicates on.
 func (w *writer) named(name string, s *stage) string {
 	n := 0
 	for i := range w.chain.stages {
@@ -93,7 +93,7 @@ func (w *writer) words() {
 				w.semaphores(w.named(summed, s))
 			}
 		case s.sums != "":
-			w.semaphores(w.named(ready, s), w.named(read, s))
+			w.semaphores(w.named(ready, s), w.named(summed, s)) // read is of gathers
 		}
 	}
 	if w.any((*stage).gathering) || w.any(w.spreads) {
@@ -158,7 +158,10 @@ func (w *writer) tail() {
 	if gathers || spreads {
 		w.add(w.by(of, hostir.Wait(last, read, every)))
 	}
-	if gathers || puts {
+	switch {
+	case w.puts(&w.chain.stages[len(w.chain.stages)-1]): // the own rows of its sum waited for all products
+		w.add(join(set))
+	case gathers || puts:
 		w.add(join(set, w.set))
 	}
 }
@@ -178,20 +181,7 @@ func (w *writer) readAcross() string {
 
 // by is a step with the kernel that the way of a communication asks for.
 func (w *writer) by(of string, s hostir.Step) hostir.Step {
-	c, word := w.leg[of].carriage, hostir.Word{}
-	signal, signals := s.Signal()
-	if signals {
-		word = signal
-	}
-	switch {
-	case s.Remote() && c.copies:
-		s.By = hostir.CopyKernel
-	case signals && c.signals && word.Wait:
-		s.By = hostir.WaitKernel
-	case signals && c.signals:
-		s.By = hostir.PostKernel
-	}
-	return s
+	return w.leg[of].carry(s)
 }
 
 // batches is a stage with the rows of each batch in turn.
@@ -212,7 +202,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	return nodes
 }
 
-// rowsInTurn is what is done to the rows of all ranks, the own ones first but for the last operation.
+// rowsInTurn does the operations on the rows of each rank in turn, the own rows first but for the last operation.
 func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	peer := hostir.Var("peer")
 	peerIs := hostir.Bind("peer", hostir.Ahead(step))
@@ -298,18 +288,11 @@ func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.
 			w.by(s.sums, hostir.Set(w.put, hostir.Chunk(s.sums, peer), dst.At(peer)))))
 }
 
-// sumOf is a sum of partial results with what is added behind it; rows is the view of the result that
-// it belongs to, wherever it is made.
+// sumOf is a sum of partial results and of the tensors that are added to it; rows is the view of the
+// result that it belongs to, wherever it is made.
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	o := s.ops[len(s.ops)-1]
-	if added := o.Added(); added != "" {
-		rows.Buffer = added
-		terms = append(terms, rows)
-	}
-	if bias := o.Bias(); bias != "" {
-		terms = append(terms, hostir.EachRow(bias))
-	}
-	return hostir.Reduce(on, dst, terms...)
+	return sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...)
 }
 
 // atOnce is a stage on all of its rows.
@@ -323,28 +306,18 @@ func (w *writer) atOnce(s *stage) []hostir.Node {
 	if !s.toAll {
 		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
 	}
-	sum := []hostir.Step{
-		w.by(s.sums, hostir.Post(mainRef, w.named(ready, s), every).Described("peers may read "+from)),
-		w.by(s.sums, hostir.Wait(mainRef, w.named(ready, s), every)),
-		w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark),
-		w.by(s.sums, hostir.Post(mainRef, w.named(read, s), every)),
-		w.by(s.sums, hostir.Wait(mainRef, w.named(read, s), every)),
-	}
+	sum := w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)
+	shot := whileRead(from, w.named(ready, s), w.named(summed, s), sum)
 	if w.leg[s.sums].fused {
-		for i := range sum {
-			if sum[i].Do == hostir.Nothing {
-				sum[i].By = ""
-			}
-		}
-		return append(nodes, hostir.Fuse(shotKernel, sum...).AskedBy("By"))
+		return append(nodes, hostir.Fuse(shotKernel, shot...).AskedBy("By"))
 	}
-	for _, n := range sum {
-		nodes = append(nodes, n)
+	for _, n := range shot {
+		nodes = append(nodes, w.by(s.sums, n))
 	}
 	return nodes
 }
 
-// operations are operations of a stage on the rows of one rank, or on all where none is said; here is
+// operations are operations of a stage on the rows of one rank, or on all where rank is absent; here is
 // where the stage's input has them.
 func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, rank hostir.Expr,
 	here hostir.View) (nodes []hostir.Node) {
@@ -385,7 +358,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank host
 	return n
 }
 
-// rowsAt are a rank's rows of what has all ranks', of the step's batch; without a rank all.
+// rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows; all where rank is absent.
 func (w *writer) rowsAt(buffer string, rank hostir.Expr) hostir.View {
 	if rank.IsZero() {
 		return hostir.Whole(buffer)
@@ -398,7 +371,7 @@ type inBatches struct{ parts }
 
 func (d *draft) inBatches() inBatches { return inBatches{parts{int64(max(d.chunks, 1)), "s"}} }
 
-// chunk indexes what has all ranks' rows of each batch, batch by batch.
+// chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.
 func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
 	if m.n == 1 {
 		return rank

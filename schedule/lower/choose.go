@@ -74,7 +74,7 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(x.write(d, way), d.behind()); err != nil {
+		if err := errors.Join(x.write(d, way), d.added()); err != nil {
 			return err
 		}
 	}

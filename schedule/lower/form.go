@@ -104,9 +104,7 @@ func recognise(d *draft) error {
 // contractions names the contractions that are lowered.
 func contractions() string {
 	var list []string
-	for _, o := range []schedule.Op{schedule.Linear("", "", ""), schedule.Matmul("", "", ""),
-		schedule.Gradient("", "", ""),
-		schedule.Sum("", ""), schedule.Copy("", "")} {
+	for _, o := range schedule.Contractions() {
 		list = append(list, fmt.Sprintf("%s %q", o.Name(), o.Index))
 	}
 	return strings.Join(list, ", ")

@@ -10,8 +10,7 @@ func gatherBroadcast(d *draft) error {
 	if err != nil {
 		return err
 	}
-	d.semaphore(free, count(1))
-	d.semaphore(arrived, count(1))
+	d.semaphores(free, arrived)
 	set, work := workStreams(d), poolRef(d)
 	set.First = hostir.Const(0) // a step for each root, the rank itself among them
 	to := hostir.Var("to")

@@ -13,8 +13,7 @@ func gatherCollective(d *draft) error {
 		return err
 	}
 	d.share("A")
-	d.semaphore(ready, count(1))
-	d.semaphore(read, count(1))
+	d.semaphores(ready, read)
 	set, work := workStreams(d), poolRef(d)
 	if d.with.compute == 0 {
 		set.First, set.Count = hostir.Const(0), hostir.Var(chunksName)

@@ -11,8 +11,7 @@ func gatherGrouped(d *draft) error {
 		return err
 	}
 	d.share("A")
-	d.semaphore(ready, count(1))
-	d.semaphore(read, count(1))
+	d.semaphores(ready, read)
 	r, last := hostir.Rank, hostir.Sub(hostir.Size, hostir.Const(1))
 	set := hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)}
 	work := func(i int64) hostir.StreamRef { return hostir.StreamRef{Set: workName, Index: hostir.Const(i)} }

@@ -40,7 +40,7 @@ type draft struct {
 	of       string                // what travels by the way that is being lowered
 	at       string                // the path of that way
 	slotted  bool                  // streams of products that leave have been chosen
-	summed   bool                  // the functions behind a sum are applied
+	summed   bool                  // the functions of a sum are applied
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or

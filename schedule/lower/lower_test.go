@@ -103,7 +103,6 @@ var refusedCases = []refusedCase{
 
 // A schedule that no pass lowers is refused with the field that asked for it.
 func TestRefused(t *testing.T) {
-
 	for _, test := range refusedCases {
 		t.Run(test.name, test.run)
 	}

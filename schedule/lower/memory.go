@@ -46,15 +46,19 @@ func oneEach(a schedule.Axis) bool {
 	return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
 }
 
-// rowsDivisible asks of the shape that the ranks can cut the rows of C, and each rank
-// its own into parts.
-func (d *draft) rowsDivisible(parts int) {
-	check := hostir.Divide{Extent: d.buffer("C").Tensor.Axes[0].Extent, By: schedule.D}
-	if parts > 1 {
-		check.Times = int64(parts)
+// cutRows asks of the shape that the ranks can cut the rows, and each rank its own into
+// parts.
+func (d *draft) cutRows(rows schedule.Extent, parts int64) {
+	check := hostir.Divide{Extent: rows, By: schedule.D}
+	i := slices.IndexFunc(d.program.Checks, func(c hostir.Divide) bool {
+		c.Times = 0
+		return c == check
+	})
+	if i < 0 {
+		i, d.program.Checks = len(d.program.Checks), append(d.program.Checks, check)
 	}
-	if !slices.Contains(d.program.Checks, check) {
-		d.program.Checks = append(d.program.Checks, check)
+	if parts > 1 {
+		d.program.Checks[i].Times = parts
 	}
 }
 
@@ -63,7 +67,7 @@ func (d *draft) rowsDivisible(parts int) {
 func (d *draft) cutFlat(names ...string) {
 	axes := d.buffer("C").Tensor.Axes
 	if d.has("Bias") {
-		d.rowsDivisible(1)
+		d.cutRows(axes[0].Extent, 1)
 	} else {
 		d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent,
 			By: schedule.D})

@@ -50,7 +50,7 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 			o.Field, o.Why = "Ops", "no product stands beside it"
 		case len(p.Streams) == 1, d.chain != nil && shot:
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way", i)
-			o.Why = "this way takes all rows at once, on the stream of the products"
+			o.Why = "this way communicates on the stream of the products"
 		}
 		list = append(list, o)
 	}

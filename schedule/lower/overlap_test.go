@@ -13,7 +13,7 @@ import (
 
 // Each communication says with which products it is pipelined, or the field that is why not.
 func TestOverlaps(t *testing.T) {
-	const atOnce = "this way takes all rows at once, on the stream of the products"
+	const oneStream = "this way communicates on the stream of the products"
 	for _, test := range []struct {
 		name string
 		s    schedule.Schedule
@@ -21,7 +21,9 @@ func TestOverlaps(t *testing.T) {
 	}{
 		{"a gather", catalog.AllGatherMatmul, []string{"A: all-gather by Pull, pipelined with C = matmul(A, B)"}},
 		{"one shot", catalog.LinearAllReduceOneShot, []string{
-			"C: all-reduce by Shot, not pipelined: Moves[0].Way: " + atOnce}},
+			"C: all-reduce by Shot, not pipelined: Moves[0].Way: " + oneStream}},
+		{"a ring", catalog.LinearReduceScatterRing, []string{
+			"C: reduce-scatter by RingAccumulate, not pipelined: Moves[0].Way: " + oneStream}},
 		{"no product", catalog.AllGather, []string{
 			"A: bare all-gather by Get, not pipelined: Ops: no product stands beside it"}},
 		{"a chain", catalog.BlockBehindAttention, []string{
@@ -32,7 +34,7 @@ func TestOverlaps(t *testing.T) {
 			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with one shot", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Shot{}), []string{
-			"R: reduce-scatter in a chain by Shot, not pipelined: Moves[0].Way: " + atOnce,
+			"R: reduce-scatter in a chain by Shot, not pipelined: Moves[0].Way: " + oneStream,
 			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
 				"C = linear(G, Down), add(R)",
 			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +

@@ -8,6 +8,9 @@ type parts struct {
 	index string
 }
 
+// rowParts is how the rows of a rank are cut where their sums travel.
+func (d *draft) rowParts() parts { return parts{int64(max(d.with.parts, 1)), "j"} }
+
 // part is the one that a step takes, absent where there is one only.
 func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }
 

@@ -19,7 +19,7 @@ func allReduceShift(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	p := parts{int64(max(d.with.parts, 1)), "j"}
+	p := d.rowParts()
 	cut := []schedule.Extent{schedule.D}
 	if p.n > 1 {
 		cut = append(cut, decimal(int(p.n)))
@@ -27,7 +27,7 @@ func allReduceShift(d *draft) error {
 	d.cut("A", cut...)
 	d.cut("C", cut...)
 	c := d.buffer("C").Tensor
-	d.rowsDivisible(int(p.n))
+	d.cutRows(c.Axes[0].Extent, p.n)
 	chunk := part(c, cut...)
 	stacked := append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent, schedule.Stream(schedule.D))}, c.Axes[1:]...)
 	d.memory(partial, chunk, stacked...)

@@ -95,7 +95,7 @@ func postFree() hostir.Node {
 func (d *draft) forkAndPost(set hostir.StreamSet, others ...hostir.StreamSet) []hostir.Node {
 	first := d.fork(append(others, set)...)
 	rest := first
-	first.Remark = "a product takes the device"
+	first.Remark = "the first product starts before the post"
 	first.Streams, rest.Streams = refs([]hostir.StreamSet{set}), refs(others)
 	if set.Falling {
 		first.Streams = []hostir.StreamRef{hostir.StreamAt(set.Name, one)}

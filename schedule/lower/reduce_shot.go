@@ -20,10 +20,20 @@ func oneShot(d *draft) error {
 // shot sums what a view has of every rank, whose owners say when it may be read and wait
 // until it was.
 func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
-	return []hostir.Node{
-		hostir.Post(mainRef, ready, every).Described("peers may read " + of.Buffer),
+	sum := d.sum(mainRef, hostir.Whole("C"), hostir.Whole("C"), of.EachRank()).Described(remark)
+	var nodes []hostir.Node
+	for _, s := range whileRead(of.Buffer, ready, read, sum) {
+		nodes = append(nodes, s)
+	}
+	return nodes
+}
+
+// whileRead is a sum that reads a buffer of all ranks, between the signals that let it.
+func whileRead(buffer, ready, read string, sum hostir.Step) []hostir.Step {
+	return []hostir.Step{
+		hostir.Post(mainRef, ready, every).Described("peers may read " + buffer),
 		hostir.Wait(mainRef, ready, every),
-		d.sum(mainRef, hostir.Whole("C"), hostir.Whole("C"), of.EachRank()).Described(remark),
+		sum,
 		hostir.Post(mainRef, read, every),
 		hostir.Wait(mainRef, read, every),
 	}

@@ -39,7 +39,7 @@ func (r *rule) unread(d *draft) error {
 	return errors.Join(errs...)
 }
 
-// functions refuses what programs of the row don't apply: a tensor is added behind a sum only, and a
+// functions refuses what programs of the row don't apply: a tensor is added to a sum only, and a
 // matmul by the library adds no bias.
 func (r *rule) functions(d *draft) error {
 	if r.kind != linear && r.kind != matmul || r.moves.reduces() {
@@ -123,10 +123,9 @@ func known(d *draft) string {
 		}
 		seen[r.moves] = true
 		var tensors []string
-		for _, name := range []string{"A", "B", "B2", "C"} {
+		for _, name := range []string{"A", "B", "C"} {
 			t := schedule.Tensor{Name: name}
-			if len(d.form.extents(t)) > 0 && name != "B2" &&
-				(name[0] != 'B' || d.form.kind != copied) {
+			if len(d.form.extents(t)) > 0 && (name != "B" || d.form.kind != copied) {
 				tensors = append(tensors, name+" "+withSteps(d.schedule, r.place(d.form, t)))
 			}
 		}

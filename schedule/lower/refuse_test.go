@@ -22,21 +22,16 @@ type refusalCase struct {
 	want []string
 }
 
-var wholeM = schedule.Dim(schedule.M)
-
-var wholeK = schedule.Dim(schedule.K)
-
-var wholeN = schedule.Dim(schedule.N)
-
-var wholeN2 = schedule.Dim(schedule.N2)
-
-var shardedM = schedule.Dim(schedule.M, schedule.DIDx(schedule.D))
-
-var shardedK = schedule.Dim(schedule.K, schedule.DIDx(schedule.D))
-
-var shardedN = schedule.Dim(schedule.N, schedule.DIDx(schedule.D))
-
-var streamedM = schedule.Dim(schedule.M, schedule.Stream(schedule.D))
+var (
+	wholeM    = schedule.Dim(schedule.M)
+	wholeK    = schedule.Dim(schedule.K)
+	wholeN    = schedule.Dim(schedule.N)
+	wholeN2   = schedule.Dim(schedule.N2)
+	shardedM  = schedule.Dim(schedule.M, schedule.DIDx(schedule.D))
+	shardedK  = schedule.Dim(schedule.K, schedule.DIDx(schedule.D))
+	shardedN  = schedule.Dim(schedule.N, schedule.DIDx(schedule.D))
+	streamedM = schedule.Dim(schedule.M, schedule.Stream(schedule.D))
+)
 
 func shiftedM(by int) schedule.Axis {
 	return schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: by})
@@ -90,6 +85,11 @@ var refusalCases = []refusalCase{
 		[]string{
 			"Tensors[2].Axes[1]: C has all columns N, and B is spread over the ranks by them: no pass gathers " +
 				"columns (spread it as well, "}},
+	{"a chain of three axes", schedule.Schedule{Ops: []schedule.Op{schedule.Copy("C", "A", schedule.SiLU())},
+		Tensors: []schedule.Tensor{
+			tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim(schedule.D), wholeM),
+			tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), wholeM)}},
+		[]string{"Tensors[0]: A has 3 axes, and a chain's tensors have rows and columns (give it two axes)"}},
 	{"a shift by two", scheduletest.Of("copy", tensor("A", shardedM, wholeN), tensor("C", shiftedM(2), wholeN)),
 		[]string{
 			"Tensors[1].Axes[0].Outer[0].Shift: a shift by 2 of C: the one that is lowered moves parts on by one " +
@@ -129,7 +129,6 @@ var refusalCases = []refusalCase{
 // A schedule that can't be lowered is refused at the field that is to blame, in words that
 // say what to do.
 func TestWordsOfRefusals(t *testing.T) {
-
 	for _, test := range refusalCases {
 		t.Run(test.name, test.run)
 	}

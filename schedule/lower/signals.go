@@ -24,7 +24,7 @@ func lists(nodes []hostir.Node, f func([]hostir.Node) []hostir.Node) []hostir.No
 	return f(out)
 }
 
-// waitsToCopies moves a wait down its stream to the copy between ranks behind it. Nothing
+// waitsToCopies moves a wait down its stream to the copy between ranks after it. Nothing
 // else is between them but what the stream itself waits for.
 func waitsToCopies(nodes []hostir.Node) []hostir.Node {
 	nodes = slices.Clone(nodes)
@@ -47,7 +47,7 @@ func waitsToCopies(nodes []hostir.Node) []hostir.Node {
 	return nodes
 }
 
-// crosses says that a wait on a stream may as well stand behind a node: the node enqueues
+// crosses says that a wait on a stream may as well stand after a node: the node enqueues
 // nothing on the stream, and no other stream waits for this one there.
 func crosses(stream hostir.StreamRef, n hostir.Node) bool {
 	same := func(s hostir.StreamRef) bool { return s.Set == stream.Set }
@@ -59,7 +59,7 @@ func crosses(stream hostir.StreamRef, n hostir.Node) bool {
 
 // asMeetings takes the signals around products that write a peer's memory out of their steps:
 // no launch takes them there, and one for each would cost more time than the sum gains by
-// starting earlier. All ranks meet instead, once behind the post that the products wait for,
+// starting earlier. All ranks meet instead, once after the post that the products wait for,
 // and once before the wait for all of them.
 func asMeetings(nodes []hostir.Node) []hostir.Node {
 	before, after := map[string]bool{}, map[string]bool{}

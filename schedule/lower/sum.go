@@ -7,17 +7,29 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// sum is the sum of partial results with what the functions behind it add, in one kernel and rounded
+// sum is the sum of partial results and of the tensors that functions add to it, in one kernel and rounded
 // once. rows is the view of C that the sum belongs to, wherever it is made.
 func (d *draft) sum(on hostir.StreamRef, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	d.summed = true
-	terms = slices.Clone(terms)
+	added, bias := "", ""
 	if d.has("Added") {
-		rows.Buffer = "Added"
-		terms = append(terms, rows)
+		added = "Added"
 	}
 	if d.has("Bias") {
-		terms = append(terms, hostir.EachRow("Bias"))
+		bias = "Bias"
+	}
+	return sumAnd(added, bias, on, dst, rows, terms...)
+}
+
+// sumAnd is a sum with the rows of a tensor, and with a bias for each row, where there are such.
+func sumAnd(added, bias string, on hostir.StreamRef, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
+	terms = slices.Clone(terms)
+	if added != "" {
+		rows.Buffer = added
+		terms = append(terms, rows)
+	}
+	if bias != "" {
+		terms = append(terms, hostir.EachRow(bias))
 	}
 	return hostir.Reduce(on, dst, terms...)
 }
@@ -28,9 +40,8 @@ func (d *draft) has(role string) bool {
 	return ok
 }
 
-// behind finishes a program that sums: what is added to the result is cut as the result is. It refuses a way whose
-// sums are no kernel's.
-func (d *draft) behind() error {
+// added cuts a tensor that is added to a sum as the result is cut. It refuses a way whose sums no kernel makes.
+func (d *draft) added() error {
 	if !d.comm.moves.reduces() || !d.has("Added") && !d.has("Bias") {
 		return nil
 	}

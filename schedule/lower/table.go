@@ -47,7 +47,7 @@ func waysOf(m moves) (list []schedule.Way) {
 // text is a row as a reader of the table wants it.
 func (r *rule) text() string {
 	var tensors []string
-	for _, name := range []string{"A", "B", "B2", "C"} {
+	for _, name := range []string{"A", "B", "C"} {
 		t := schedule.Tensor{Name: name}
 		if _, placed := r.places[name]; placed || symbols[r.kind][name] != nil {
 			tensors = append(tensors, name+" "+r.place(form{kind: r.kind}, t))

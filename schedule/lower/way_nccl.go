@@ -86,7 +86,7 @@ func gatherNCCL(d *draft) error {
 	return nil
 }
 
-// ncclSet starts collectives ahead of products: what comes after the next one waits for them.
+// ncclSet starts collectives before products: the node after the next one waits for them.
 var ncclSet = hostir.StreamSet{Name: ncclName, High: true}
 
 // gatherChunksNCCL gathers a chunk of every shard by one collective a step, and multiplies the
@@ -110,7 +110,7 @@ func gatherChunksNCCL(d *draft) error {
 // reduceNCCL multiplies a part of every rank's rows and adds it up by one collective, while the
 // next part is multiplied.
 func reduceNCCL(d *draft) error {
-	p := parts{int64(max(d.with.parts, 1)), "j"}
+	p := d.rowParts()
 	if err := d.tensors(); err != nil {
 		return err
 	}
@@ -120,12 +120,8 @@ func reduceNCCL(d *draft) error {
 		d.cut("C", cut[1])
 	}
 	d.cut("A", cut...)
-	for i, c := range d.program.Checks {
-		if c.Extent == d.buffer("C").Tensor.Axes[0].Extent && p.n > 1 {
-			d.program.Checks[i].Times = p.n
-		}
-	}
 	c := d.buffer("C")
+	d.cutRows(c.Tensor.Axes[0].Extent, p.n)
 	d.memory(partial, c.Chunk, append([]schedule.Axis{schedule.Dim(c.Tensor.Axes[0].Extent)}, c.Tensor.Axes[1:]...)...)
 	if p.n == 1 {
 		d.program.Streams = []hostir.StreamSet{{Name: mainName}}
@@ -149,7 +145,7 @@ func reduceNCCL(d *draft) error {
 // reduceAllNCCL multiplies some rows and adds them up by one collective, while the next are
 // multiplied.
 func reduceAllNCCL(d *draft) error {
-	p := parts{int64(max(d.with.parts, 1)), "j"}
+	p := d.rowParts()
 	if err := d.tensors(); err != nil {
 		return err
 	}

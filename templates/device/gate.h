@@ -24,7 +24,10 @@ DEVICE void gate(char *dst, const char *const *from, u64 count)
   }
   for (u64 i = first; i < units; i += stride) {
     const u64 at = (head + i * unit) * sizeof(bits);
-    float x[unit] = {}, up[unit] = {};
+    float x[unit], up[unit];
+    for (unsigned k = 0; k < unit; k++) {
+      x[k] = up[k] = -0.0f;  // whatever is added to -0 stays as it is
+    }
     add<E>(x, *(const uint4 *)(from[0] + at));
     add<E>(up, *(const uint4 *)(from[operands - 1] + at));
     for (unsigned k = 0; k < unit; k++) {

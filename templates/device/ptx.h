@@ -38,7 +38,7 @@ DEVICE unsigned increment(unsigned *word, unsigned last)
 
 #endif
 
-// Threads are those that share a piece of work: the first item of this one, and from one to its next.
+// Threads share a piece of work: first is the first item of this thread, and stride leads to its next.
 struct Threads { u64 first, stride; };
 
 DEVICE struct Threads all_threads() {

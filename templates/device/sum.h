@@ -32,8 +32,8 @@ DEVICE uint4 rounded(const float *x)
   return v;
 }
 
-// no_row and each_row add to n elements from one on what is added behind the terms: nothing, or the
-// elements of a row that lies under each row.
+// no_row and each_row add to n elements from first on, after the terms: nothing, or the elements of a row
+// that lies under each row.
 struct no_row {
   __device__ __forceinline__ void add(float *, u64, unsigned) const {}
 };

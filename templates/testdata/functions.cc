@@ -13,7 +13,7 @@ static std::string of(const char *kernel, unsigned type)
   return std::string(kernel) + (type == 1 ? "_bf16" : type == 2 ? "_fp16" : "_fp32");
 }
 
-// Elements of a type behind some that are not theirs.
+// Elements of a type after some that belong to nobody; some are -0.
 struct Tensor {
   std::vector<unsigned char> memory;
   unsigned char *at;
@@ -22,17 +22,18 @@ struct Tensor {
       : memory((count + 64) * size_of(type), 0xee), at(&memory[shift * size_of(type)])
   {
     for (size_t i = 0; i < count; i++) {
-      const unsigned bits = number(type, seed + i);
+      const unsigned bits = i % 11 == 3 ? bits_of(type, -0.0) : number(type, seed + i);
       memcpy(at + i * size_of(type), &bits, size_of(type));
     }
   }
 };
 
-// near is whether a number is a value rounded once, but for a part in a million of fp32's own functions.
+// near is whether a number is a value rounded once, of its sign, but for a part in a million of fp32's own functions.
 static bool near(unsigned type, double got, double want)
 {
   const double unit = type == 1 ? 0x1p-8 : type == 2 ? 0x1p-11 : 0x1p-24;
-  return std::fabs(got - want) <= std::fabs(want) * (unit + 1e-6) + (type == 2 ? 0x1p-25 : 1e-40);
+  return std::signbit(got) == std::signbit(want) &&
+         std::fabs(got - want) <= std::fabs(want) * (unit + 1e-6) + (type == 2 ? 0x1p-25 : 1e-40);
 }
 
 static double gated(double x) { return x / (1 + std::exp(-x)); }

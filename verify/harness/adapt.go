@@ -18,14 +18,14 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 			Times: int64(d.Times), With: schedule.Extent(d.With)})
 	}
 	return Program{
-		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Slow: s.SlowOnPurpose(),
-		Ops: s.Ops, Tensors: s.Tensors, Checks: checks, Types: p.Types, New: adapt(s.Ops, make, bind), Memory: memoryOf[S],
+		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Schedule: s, Checks: checks,
+		Types: p.Types, New: calling(s.Ops, adapt(make, bind)), Memory: memoryOf[S],
 	}
 }
 
 // adapt makes a Program's New of a generated package's New and its Plan's Bind. The
 // package's Shape and Buffers are filled in by the names of their fields.
-func adapt[P plan.Runner, S sized, B any](list []Op, make func(context.Context, *group.Group, S) (P, error),
+func adapt[P plan.Runner, S sized, B any](make func(context.Context, *group.Group, S) (P, error),
 	bind func(P, context.Context, B) error) func(context.Context, *group.Group, Shape) (Plan, error) {
 	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 		shape := shapeAs[S](s)
@@ -33,10 +33,8 @@ func adapt[P plan.Runner, S sized, B any](list []Op, make func(context.Context, 
 		if err != nil {
 			return nil, err
 		}
-		made := adapted[B]{p, list, func(ctx context.Context, b B) error { return bind(p, ctx, b) },
-			func() (plan.Memory, error) { return shape.Memory(g.Size()) }}
-		made.Calls(func(string) plan.Call { return standIn(g.Driver(), s.Type.Size()) })
-		return made, nil
+		return adapted[B]{p, func(ctx context.Context, b B) error { return bind(p, ctx, b) },
+			func() (plan.Memory, error) { return shape.Memory(g.Size()) }}, nil
 	}
 }
 
@@ -61,7 +59,6 @@ func shapeAs[S any](s Shape) S {
 // adapted is a generated Plan that the harness drives.
 type adapted[B any] struct {
 	plan.Runner
-	ops    []Op
 	bind   func(context.Context, B) error
 	memory func() (plan.Memory, error)
 }

@@ -1,23 +1,37 @@
 package harness
 
 import (
+	"context"
 	"reflect"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
 
-// Calling is a plan that takes other functions for its calls than the harness's.
+// Calling is a plan that takes functions for the calls of its operations.
 type Calling interface {
-	Calls(of func(name string) plan.Call)
+	Calls(list []Op, of func(name string) plan.Call)
 }
 
-// Calls gives the plan a function for each call of its schedule.
-func (p adapted[B]) Calls(of func(name string) plan.Call) {
-	for _, o := range p.ops {
+// Calls gives the plan a function for each call.
+func (p adapted[B]) Calls(list []Op, of func(name string) plan.Call) {
+	for _, o := range list {
 		if o.Call != "" {
 			reflect.ValueOf(p.Runner).Elem().FieldByName(o.Call).Set(reflect.ValueOf(of(o.Call)))
 		}
+	}
+}
+
+// calling is a Program's New whose plans have stand-ins for the calls of its operations.
+func calling(list []Op, make func(context.Context, *group.Group, Shape) (Plan, error)) func(context.Context,
+	*group.Group, Shape) (Plan, error) {
+	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
+		p, err := make(ctx, g, s)
+		if x, ok := p.(Calling); ok && err == nil {
+			x.Calls(list, func(string) plan.Call { return standIn(g.Driver(), s.Type.Size()) })
+		}
+		return p, err
 	}
 }
 

@@ -31,7 +31,7 @@ func (p *Program) TestRanks() (sizes []int) {
 // TestShapes are the shapes to verify, whole; of a program whose constants make it large
 // with as few rows as it takes.
 func (p *Program) TestShapes(t driver.Type, ranks int) (list []Shape) {
-	_, constant := p.Schedule().Constants()[schedule.M]
+	_, constant := p.Schedule.Constants()[schedule.M]
 	for _, s := range p.VerifyShapes(t, ranks, false) {
 		s = s.Fit(p, ranks)
 		if p.Large(s, ranks) && !constant {

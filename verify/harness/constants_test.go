@@ -18,34 +18,34 @@ var constants = []struct {
 	Program
 }{
 	{schedule.M, 64, ofKind("linear", Program{Name: "rows",
-		Tensors: []Tensor{tensor("A", schedule.Dim("64", schedule.DIDx(schedule.D)), inK),
-			tensor("B", inN, inK), tensor("C", schedule.Dim("64", schedule.Stream(schedule.D)), inN)}})},
+		Schedule: of(tensor("A", schedule.Dim("64", schedule.DIDx(schedule.D)), inK),
+			tensor("B", inN, inK), tensor("C", schedule.Dim("64", schedule.Stream(schedule.D)), inN))})},
 	{schedule.M, 16, ofKind("linear", Program{Name: "fewrows",
-		Tensors: []Tensor{tensor("A", schedule.Dim("16"), columnsK),
-			tensor("B", inN, columnsK), tensor("C", schedule.Dim("16"), inN)}})},
+		Schedule: of(tensor("A", schedule.Dim("16"), columnsK),
+			tensor("B", inN, columnsK), tensor("C", schedule.Dim("16"), inN))})},
 	{schedule.K, 96, ofKind("matmul", Program{Name: "contracted",
-		Tensors: []Tensor{tensor("A", rows, schedule.Dim("96")),
-			tensor("B", schedule.Dim("96"), inN), tensor("C", steps, inN)}})},
+		Schedule: of(tensor("A", rows, schedule.Dim("96")),
+			tensor("B", schedule.Dim("96"), inN), tensor("C", steps, inN))})},
 	{schedule.K, 96, ofKind("linear", Program{Name: "contractedinparts",
-		Tensors: []Tensor{tensor("A", inM, schedule.Dim("96", schedule.DIDx(schedule.D))),
-			tensor("B", inN, schedule.Dim("96", schedule.DIDx(schedule.D))), tensor("C", rows, inN)}})},
-	{schedule.N, 56, ofKind("linear", Program{Name: "columns", Tensors: []Tensor{tensor("A", rows, inK),
+		Schedule: of(tensor("A", inM, schedule.Dim("96", schedule.DIDx(schedule.D))),
+			tensor("B", inN, schedule.Dim("96", schedule.DIDx(schedule.D))), tensor("C", rows, inN))})},
+	{schedule.N, 56, ofKind("linear", Program{Name: "columns", Schedule: of(tensor("A", rows, inK),
 		tensor("B", schedule.Dim("56"), inK), tensor("Bias", schedule.Dim("56")),
-		tensor("C", steps, schedule.Dim("56"))}})},
+		tensor("C", steps, schedule.Dim("56")))})},
 	{schedule.N2, 16, ofKind("linear",
-		Program{Name: "lora", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK),
-			tensor("B2", schedule.Dim("16"), inK), tensor("C", steps, inN), tensor("C2", steps, schedule.Dim("16"))}})},
-	{schedule.N3, 24, ofKind("linear", Program{Name: "value", Tensors: []Tensor{tensor("A", rows, inK),
+		Program{Name: "lora", Schedule: of(tensor("A", rows, inK), tensor("B", inN, inK),
+			tensor("B2", schedule.Dim("16"), inK), tensor("C", steps, inN), tensor("C2", steps, schedule.Dim("16")))})},
+	{schedule.N3, 24, ofKind("linear", Program{Name: "value", Schedule: of(tensor("A", rows, inK),
 		tensor("B", inN, inK), tensor("B2", inN2, inK),
 		tensor("B3", schedule.Dim("24"), inK), tensor("C", steps, inN), tensor("C2", steps, inN2),
-		tensor("C3", steps, schedule.Dim("24"))}})},
-	{schedule.F, 96, ofKind("mlp", Program{Name: "between", Tensors: []Tensor{tensor("A", rows, inK),
+		tensor("C3", steps, schedule.Dim("24")))})},
+	{schedule.F, 96, ofKind("mlp", Program{Name: "between", Schedule: of(tensor("A", rows, inK),
 		tensor("B", schedule.Dim("96", schedule.DIDx(schedule.D)), inK),
-		tensor("B2", inN, schedule.Dim("96", schedule.DIDx(schedule.D))), tensor("C", rows, inN)}})},
+		tensor("B2", inN, schedule.Dim("96", schedule.DIDx(schedule.D))), tensor("C", rows, inN))})},
 	{schedule.P, 40, ofKind("copy", Program{Name: "most",
-		Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo("40")), inN), tensor("C", inM, inN)}})},
-	{schedule.N, 8, ofKind("sum", Program{Name: "sum", Tensors: []Tensor{tensor("A", each, inM, schedule.Dim("8")),
-		tensor("C", rows, schedule.Dim("8"))}})},
+		Schedule: of(tensor("A", schedule.Dim(schedule.M, unevenTo("40")), inN), tensor("C", inM, inN))})},
+	{schedule.N, 8, ofKind("sum", Program{Name: "sum", Schedule: of(tensor("A", each, inM, schedule.Dim("8")),
+		tensor("C", rows, schedule.Dim("8")))})},
 }
 
 func unevenTo(most schedule.Extent) Split {
@@ -115,7 +115,7 @@ func TestContradictingProblem(t *testing.T) {
 		tried++
 		e := x.TestShapes(driver.FP32, 2)[0].extents(2)
 		e[x.symbol]++
-		problem := &reference.Problem{Ops: x.Ops, Tensors: x.Tensors, Extents: e, Type: driver.FP32}
+		problem := &reference.Problem{Ops: x.Schedule.Ops, Tensors: x.Schedule.Tensors, Extents: e, Type: driver.FP32}
 		if err := problem.Check(); err == nil ||
 			!strings.Contains(err.Error(), fmt.Sprintf("%s of the operations is %d", x.symbol, x.value+1)) {
 			t.Errorf("%s: %v", x.Name, err)
@@ -160,8 +160,8 @@ func TestTestRanks(t *testing.T) {
 // A program whose constants make it large is tested with few rows.
 func TestLarge(t *testing.T) {
 	p := ofKindPtr("linear", Program{Name: "llama", Types: []driver.Type{driver.BF16},
-		Tensors: []Tensor{tensor("A", rows, schedule.Dim("8192")),
-			tensor("B", schedule.Dim("3584"), schedule.Dim("8192")), tensor("C", steps, schedule.Dim("3584"))}})
+		Schedule: of(tensor("A", rows, schedule.Dim("8192")),
+			tensor("B", schedule.Dim("3584"), schedule.Dim("8192")), tensor("C", steps, schedule.Dim("3584")))})
 	for _, s := range p.TestShapes(driver.BF16, 4) {
 		if s.M != 4 || !p.Large(s, 4) {
 			t.Errorf("%s: large %v", s, p.Large(s, 4))

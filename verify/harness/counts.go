@@ -20,7 +20,7 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 		return []Pattern{{}}
 	}
 	s = s.Fit(p, ranks)
-	_, constant := p.Schedule().Constants()[schedule.M]
+	_, constant := p.Schedule.Constants()[schedule.M]
 	if p.ragged() {
 		n := ranks * ranks
 		return []Pattern{{"", pairs(counts(s.M, ranks, s.M))}, {"no rows", make([]int, n)},
@@ -38,11 +38,11 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	return list
 }
 
-func (p *Program) uneven() bool { return slices.ContainsFunc(p.Tensors, unevenly) }
+func (p *Program) uneven() bool { return slices.ContainsFunc(p.Schedule.Tensors, unevenly) }
 
 // ragged reports whether each pair of ranks has its own count.
 func (p *Program) ragged() bool {
-	return slices.ContainsFunc(p.Tensors, func(t Tensor) bool {
+	return slices.ContainsFunc(p.Schedule.Tensors, func(t Tensor) bool {
 		_, ok := reference.Ragged(t)
 		return ok
 	})

@@ -60,7 +60,7 @@ func (p *Program) PlainShape(rows, ranks int) Shape {
 // widened is a shape whose extents except M are multiples of their numbers of parts, parts
 // being multiples of granule; constants stand for themselves.
 func (p *Program) widened(s Shape, ranks, granule int) Shape {
-	constants := p.Schedule().Constants()
+	constants := p.Schedule.Constants()
 	for _, e := range Symbols {
 		at := s.At(e)
 		if n, constant := constants[e]; constant && !(e == schedule.N && p.shares(s)) {

@@ -39,8 +39,8 @@ func TestHandlesInLoop(t *testing.T) {
 		inLoop bool
 		make   func(context.Context, *group.Group, Shape) (Plan, error)
 	}{
-		{"in the loop", true, adapt(nil, allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind)},
-		{"hoisted", false, adapt(nil, allgatherlinear.New, (*allgatherlinear.Plan).Bind)},
+		{"in the loop", true, adapt(allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind)},
+		{"hoisted", false, adapt(allgatherlinear.New, (*allgatherlinear.Plan).Bind)},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p := *program(nil)

@@ -41,7 +41,7 @@ var linearTensors = []Tensor{
 }
 
 func program(wrong func(driver.Driver, driver.Ptr, driver.Stream) error) *Program {
-	return ofKindPtr("linear", Program{Name: "allgatherlinear", Tensors: linearTensors,
+	return ofKindPtr("linear", Program{Name: "allgatherlinear", Schedule: of(linearTensors...),
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			p, err := allgatherlinear.New(ctx, g, allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type})

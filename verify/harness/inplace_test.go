@@ -40,12 +40,11 @@ func TestOtherRowsInPlace(t *testing.T) {
 		for _, spoilt := range []bool{false, true} {
 			p := ofKind("sum", Program{Name: "reducescatterinplace", Checks: []Divide{{Extent: "M", By: "D"}},
 				Types: []driver.Type{driver.FP32},
-				Tensors: []Tensor{
-					{Name: "A", Axes: []Axis{{Extent: "D", Outer: []Split{{Kind: "DIDx", Count: "D"}}},
-						{Extent: "M"}, {Extent: "N"}}},
-					{Name: "C", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}},
-						Within: "A"}}})
-			made := adapt(nil, reducescatterinplace.New, (*reducescatterinplace.Plan).Bind)
+				Schedule: of(Tensor{Name: "A", Axes: []Axis{{Extent: "D", Outer: []Split{{Kind: "DIDx", Count: "D"}}},
+					{Extent: "M"}, {Extent: "N"}}},
+					Tensor{Name: "C", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}},
+						Within: "A"})})
+			made := adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind)
 			p.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 				plan, err := made(ctx, g, s)
 				if err != nil || !spoilt {

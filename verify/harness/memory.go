@@ -22,6 +22,9 @@ type Meter struct {
 // Collectives are the driver's.
 func (m *Meter) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(m.Driver) }
 
+// Captures are the driver's.
+func (m *Meter) Captures() (driver.Captures, bool) { return driver.CapturesOf(m.Driver) }
+
 // MemAlloc counts.
 func (m *Meter) MemAlloc(bytes int64) (driver.Ptr, error) {
 	p, err := m.Driver.MemAlloc(bytes)

@@ -40,7 +40,7 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p := *program(nil)
-			made := adapt(nil, allgatherlinear.New, (*allgatherlinear.Plan).Bind)
+			made := adapt(allgatherlinear.New, (*allgatherlinear.Plan).Bind)
 			p.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 				plan, err := made(ctx, g, s)
 				return says{plan, x.change}, err

@@ -32,7 +32,7 @@ var (
 
 // ofKind is a program with the operations of a kind on tensors with the usual names.
 func ofKind(kind string, p Program) Program {
-	p.Ops = scheduletest.Ops(kind, p.Tensors)
+	p.Schedule.Ops = scheduletest.Ops(kind, p.Schedule.Tensors)
 	return p
 }
 
@@ -41,41 +41,44 @@ func ofKindPtr(kind string, p Program) *Program {
 	return &p
 }
 
+// of is a schedule of tensors, to which ofKind adds the operations.
+func of(tensors ...Tensor) schedule.Schedule { return schedule.Schedule{Tensors: tensors} }
+
 func tensor(name string, axes ...Axis) Tensor { return Tensor{Name: name, Axes: axes} }
 
 // operations are programs of every kind, carried out the plain way.
 var operations = []Program{
-	ofKind("linear", Program{Name: "gather", Tensors: []Tensor{tensor("A", chunked, inK), tensor("B", inN, inK),
-		tensor("Bias", inN), tensor("C", inM, inN)}}),
-	ofKind("linear", Program{Name: "qkv", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", inN, inK),
+	ofKind("linear", Program{Name: "gather", Schedule: of(tensor("A", chunked, inK), tensor("B", inN, inK),
+		tensor("Bias", inN), tensor("C", inM, inN))}),
+	ofKind("linear", Program{Name: "qkv", Schedule: of(tensor("A", rows, inK), tensor("B", inN, inK),
 		tensor("B2", inN2, inK), tensor("B3", inN3, inK),
 		tensor("C", steps, inN), tensor("C2", steps, inN2), tensor("C3", steps, inN3),
-		tensor("Gathered", steps, inK)}}),
-	ofKind("matmul", Program{Name: "scatter", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", columnsK, inN),
-		tensor("C", rows, inN)}}),
-	ofKind("linear", Program{Name: "reduce", Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK),
-		tensor("Bias", inN), tensor("C", inM, inN)}}),
-	ofKind("gradient", Program{Name: "columngradient", Tensors: []Tensor{tensor("A", inM, inN), tensor("B", rows, inK),
-		tensor("C", inN, inK)}}),
-	ofKind("gradient", Program{Name: "rowgradient", Tensors: []Tensor{tensor("A", rows, inN), tensor("B", inM, inK),
-		tensor("C", inN, inK)}}),
-	ofKind("mlp", Program{Name: "mlp", Tensors: []Tensor{tensor("A", rows, inK), tensor("B", columnsF, inK),
-		tensor("Bias", columnsF), tensor("B2", inN, columnsF), tensor("C", rows, inN)}}),
-	ofKind("copy", Program{Name: "allgather", Tensors: []Tensor{tensor("A", rows, inN), tensor("C", steps, inN)}}),
+		tensor("Gathered", steps, inK))}),
+	ofKind("matmul", Program{Name: "scatter", Schedule: of(tensor("A", inM, columnsK), tensor("B", columnsK, inN),
+		tensor("C", rows, inN))}),
+	ofKind("linear", Program{Name: "reduce", Schedule: of(tensor("A", inM, columnsK), tensor("B", inN, columnsK),
+		tensor("Bias", inN), tensor("C", inM, inN))}),
+	ofKind("gradient", Program{Name: "columngradient", Schedule: of(tensor("A", inM, inN), tensor("B", rows, inK),
+		tensor("C", inN, inK))}),
+	ofKind("gradient", Program{Name: "rowgradient", Schedule: of(tensor("A", rows, inN), tensor("B", inM, inK),
+		tensor("C", inN, inK))}),
+	ofKind("mlp", Program{Name: "mlp", Schedule: of(tensor("A", rows, inK), tensor("B", columnsF, inK),
+		tensor("Bias", columnsF), tensor("B2", inN, columnsF), tensor("C", rows, inN))}),
+	ofKind("copy", Program{Name: "allgather", Schedule: of(tensor("A", rows, inN), tensor("C", steps, inN))}),
 	ofKind("copy", Program{Name: "uneven",
-		Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D,
-			Uneven: true}), inN), tensor("C", inM, inN)}}),
-	ofKind("copy", Program{Name: "alltoall", Tensors: []Tensor{tensor("A", each, schedule.Dim(schedule.D), inM),
-		tensor("C", schedule.Dim(schedule.D), each, inM)}}),
-	ofKind("copy", Program{Name: "alltoallv", Tensors: []Tensor{tensor("A", unevenD, schedule.Dim(schedule.D), inM),
-		tensor("C", schedule.Dim(schedule.D), unevenD, inM)}}),
-	ofKind("copy", Program{Name: "permutation", Tensors: []Tensor{tensor("A", rows, inN),
-		tensor("C", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), inN)}}),
-	ofKind("copy", Program{Name: "broadcast", Tensors: []Tensor{{Name: "A", Axes: []Axis{inM, inN}, Root: true},
-		tensor("C", inM, inN)}}),
-	ofKind("sum", Program{Name: "reducescatter", Tensors: []Tensor{tensor("A", each, inM, inN),
-		tensor("C", rows, inN)}}),
-	ofKind("sum", Program{Name: "allreduce", Tensors: []Tensor{tensor("A", each, inM, inN), tensor("C", inM, inN)}}),
+		Schedule: of(tensor("A", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D,
+			Uneven: true}), inN), tensor("C", inM, inN))}),
+	ofKind("copy", Program{Name: "alltoall", Schedule: of(tensor("A", each, schedule.Dim(schedule.D), inM),
+		tensor("C", schedule.Dim(schedule.D), each, inM))}),
+	ofKind("copy", Program{Name: "alltoallv", Schedule: of(tensor("A", unevenD, schedule.Dim(schedule.D), inM),
+		tensor("C", schedule.Dim(schedule.D), unevenD, inM))}),
+	ofKind("copy", Program{Name: "permutation", Schedule: of(tensor("A", rows, inN),
+		tensor("C", schedule.Dim(schedule.M, Split{Kind: schedule.DeviceX, Count: schedule.D, Shift: 1}), inN))}),
+	ofKind("copy", Program{Name: "broadcast", Schedule: of(Tensor{Name: "A", Axes: []Axis{inM, inN}, Root: true},
+		tensor("C", inM, inN))}),
+	ofKind("sum", Program{Name: "reducescatter", Schedule: of(tensor("A", each, inM, inN),
+		tensor("C", rows, inN))}),
+	ofKind("sum", Program{Name: "allreduce", Schedule: of(tensor("A", each, inM, inN), tensor("C", inM, inN))}),
 }
 
 // plain is a plan that brings all parts together on the host and multiplies the
@@ -95,7 +98,7 @@ func (p *Program) plain(spoil func(string, []float32)) *Program {
 		r := &Member{Group: g}
 		x, err := q.Problem(s, g.Size())
 		t := &Tensors{Member: r, Program: &q, Shape: s, Problem: x, Parts: map[string]reference.Part{}}
-		for _, tensor := range q.Tensors {
+		for _, tensor := range q.Schedule.Tensors {
 			part, wrong := x.Part(tensor.Name, g.Rank())
 			t.Parts[tensor.Name], err = part, errors.Join(err, wrong)
 		}
@@ -111,7 +114,7 @@ func (p *plain) Bind(_ context.Context, b Buffers) error {
 		return err
 	}
 	p.Problem = x
-	for _, tensor := range p.Program.Tensors {
+	for _, tensor := range p.Program.Schedule.Tensors {
 		part, wrong := x.Part(tensor.Name, p.group.Rank())
 		p.Parts[tensor.Name], err = part, errors.Join(err, wrong)
 	}
@@ -131,7 +134,7 @@ func (p *plain) Close(context.Context) error { return p.Free() }
 
 func (p *plain) Run(ctx context.Context) error {
 	whole := map[string][]float32{}
-	for _, tensor := range p.Program.Tensors {
+	for _, tensor := range p.Program.Schedule.Tensors {
 		if p.Program.Made(tensor.Name) {
 			continue
 		}

@@ -30,12 +30,9 @@ type Program struct {
 	Proof string // its stamp: "unproven", or what was proven
 	Ranks []int  // group sizes it was proven for; empty means any
 	Eager bool   // it can't be replayed as a graph
-	Slow  bool   // on purpose: no choice for tune
-	// Ops and Tensors are those of the schedule: the computation, and the part of each
-	// operand and result on a rank.
-	Ops     []Op
-	Tensors []Tensor
-	Checks  []Divide // the requirements of New on a shape
+	// Schedule it was made of: the computation, and the part of each operand and result on a rank.
+	Schedule schedule.Schedule
+	Checks   []Divide // the requirements of New on a shape
 	// Types it accepts, the default first.
 	Types []driver.Type
 	// New makes the package's plan; it is collective.

@@ -37,22 +37,17 @@ func (s Shape) String() string {
 	return text
 }
 
-// Schedule is the part of the program's schedule that the harness knows.
-func (p *Program) Schedule() schedule.Schedule {
-	return schedule.Schedule{Ops: p.Ops, Tensors: p.Tensors}
-}
-
 // Made reports whether runs write a tensor.
-func (p *Program) Made(tensor string) bool { return p.Schedule().Made(tensor) }
+func (p *Program) Made(tensor string) bool { return p.Schedule.Made(tensor) }
 
 // layers reports whether the program has a result that only its own operations read.
-func (p *Program) layers() bool { return len(p.Schedule().Hidden()) > 0 }
+func (p *Program) layers() bool { return len(p.Schedule.Hidden()) > 0 }
 
 // Measures reports whether a tensor of the program has a symbol of the operation, as itself
 // or as a constant.
 func (p *Program) Measures(symbol schedule.Extent) bool {
-	_, has := p.Schedule().Symbols()[symbol]
-	return has || symbol == schedule.P && slices.ContainsFunc(p.Tensors, bounded)
+	_, has := p.Schedule.Symbols()[symbol]
+	return has || symbol == schedule.P && slices.ContainsFunc(p.Schedule.Tensors, bounded)
 }
 
 // Fit derives the extents that a shape leaves open, and drops those that the program does
@@ -62,7 +57,7 @@ func (p *Program) Measures(symbol schedule.Extent) bool {
 // it does in the other programs, a rank's share of the first layer: F is n*D, and the
 // second layer leads back to k columns.
 func (s Shape) Fit(p *Program, ranks int) Shape {
-	constants := p.Schedule().Constants()
+	constants := p.Schedule.Constants()
 	if p.shares(s) {
 		s.F, s.N = s.N*ranks, 0
 	}
@@ -96,7 +91,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 
 // shares reports whether n is a rank's share of the tensor between the layers of an MLP.
 func (p *Program) shares(s Shape) bool {
-	_, constant := p.Schedule().Constants()[schedule.F]
+	_, constant := p.Schedule.Constants()[schedule.F]
 	return p.layers() && p.Measures(schedule.F) && s.F == 0 && !constant
 }
 
@@ -120,7 +115,7 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 		return nil, err
 	}
 	s = s.Fit(p, ranks)
-	x := &reference.Problem{Ops: p.Ops, Tensors: p.Tensors, Extents: s.extents(ranks), Type: s.Type, Counts: counts}
+	x := &reference.Problem{Ops: p.Schedule.Ops, Tensors: p.Schedule.Tensors, Extents: s.extents(ranks), Type: s.Type, Counts: counts}
 	if counts != nil && !p.ragged() {
 		x.Extents[schedule.M] = sum(counts)
 	}
@@ -130,7 +125,7 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 // contradicted returns an error if an extent of a shape differs from the program's
 // constant.
 func (p *Program) contradicted(s Shape) error {
-	constants := p.Schedule().Constants()
+	constants := p.Schedule.Constants()
 	for _, e := range Symbols {
 		if e == schedule.N && p.shares(s) {
 			continue
@@ -177,12 +172,12 @@ func (p *Program) Fits(s Shape, ranks int) error {
 // divisor divides every value of a symbol: for the placements, and as New requires.
 func (p *Program) divisor(symbol schedule.Extent, ranks int) int {
 	extents := []schedule.Extent{symbol}
-	if n, constant := p.Schedule().Constants()[symbol]; constant {
+	if n, constant := p.Schedule.Constants()[symbol]; constant {
 		extents = append(extents, schedule.Extent(strconv.FormatInt(n, 10)))
 	}
 	d := 1
 	for _, e := range extents {
-		d = lcm(d, reference.Divisor(e, p.Tensors, reference.Extents{schedule.D: ranks}))
+		d = lcm(d, reference.Divisor(e, p.Schedule.Tensors, reference.Extents{schedule.D: ranks}))
 		for _, c := range p.Checks {
 			if c.Extent == e && c.With == "" {
 				d = lcm(d, int(c.Divisor(int64(ranks))))
@@ -212,5 +207,5 @@ func lcm(a, b int) int {
 
 // Bare reports whether the program only communicates.
 func (p *Program) Bare() bool {
-	return !slices.ContainsFunc(p.Ops, func(o Op) bool { return len(o.In) > 1 })
+	return !slices.ContainsFunc(p.Schedule.Ops, func(o Op) bool { return len(o.In) > 1 })
 }

@@ -80,11 +80,11 @@ func TestPatterns(t *testing.T) {
 		{operation(t, "allgather"), "[{ []}]"},
 		{operation(t, "uneven"), "[{ [7 1]} {no rows [0 0]} {one part [8 0]}]"},
 		{operation(t, "alltoallv"), "[{ [7 1 1 7]} {no rows [0 0 0 0]} {one part [0 8 0 0]}]"},
-		{ofKindPtr("copy", Program{Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo(schedule.P)), inN),
-			tensor("C", inM, inN)}}),
+		{ofKindPtr("copy", Program{Schedule: of(tensor("A", schedule.Dim(schedule.M, unevenTo(schedule.P)), inN),
+			tensor("C", inM, inN))}),
 			"[{ [7 1]} {no rows [0 0]} {one part [7 0]}]"},
-		{ofKindPtr("copy", Program{Tensors: []Tensor{tensor("A", schedule.Dim(schedule.M, unevenTo("5")), inN),
-			tensor("C", inM, inN)}}),
+		{ofKindPtr("copy", Program{Schedule: of(tensor("A", schedule.Dim(schedule.M, unevenTo("5")), inN),
+			tensor("C", inM, inN))}),
 			"[{ [5 3]} {no rows [0 0]} {one part [5 0]}]"},
 	} {
 		if got := fmt.Sprint(x.program.Patterns(Shape{M: 8, N: 4}, 2)); got != x.want {
@@ -102,7 +102,7 @@ func TestParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, tensor := range p.Tensors {
+		for _, tensor := range p.Schedule.Tensors {
 			held := 0
 			for r := range 3 {
 				part, err := x.Part(tensor.Name, r)

@@ -35,7 +35,7 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{},
 		Parts: map[string]reference.Part{},
 		rooms: map[string]int{}, stage: staged(x)}
-	for _, tensor := range p.Tensors {
+	for _, tensor := range p.Schedule.Tensors {
 		part, err := x.Part(tensor.Name, m.Rank())
 		if err == nil {
 			t.Parts[tensor.Name], t.rooms[tensor.Name] = part, room(x, tensor, part)
@@ -53,7 +53,7 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 
 // within gives tensors that lie within others their addresses.
 func (t *Tensors) within() {
-	for _, tensor := range t.Program.Tensors {
+	for _, tensor := range t.Program.Schedule.Tensors {
 		if tensor.Within != "" {
 			t.At[tensor.Name] = t.At[tensor.Within] + driver.Ptr(t.Bytes(t.offset(tensor)))
 		}
@@ -78,7 +78,7 @@ func (t *Tensors) kept(name string) []stretch {
 		return nil
 	}
 	list := []stretch{{0, t.Parts[name].Count}}
-	for _, o := range t.Program.Tensors {
+	for _, o := range t.Program.Schedule.Tensors {
 		if o.Within != name {
 			continue
 		}
@@ -160,7 +160,7 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 	if err != nil {
 		return err
 	}
-	for _, tensor := range t.Program.Tensors {
+	for _, tensor := range t.Program.Schedule.Tensors {
 		if t.Parts[tensor.Name], err = x.Part(tensor.Name, t.Member.Rank()); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 // seed everywhere; of others each rank has its own.
 func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	in := map[string]reference.Input{}
-	for i, tensor := range t.Program.Tensors {
+	for i, tensor := range t.Program.Schedule.Tensors {
 		if t.Program.Made(tensor.Name) {
 			continue
 		}
@@ -228,7 +228,7 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 
 // results are the names of the tensors that a run writes, as declared.
 func (t *Tensors) results() (names []string) {
-	for _, tensor := range t.Program.Tensors {
+	for _, tensor := range t.Program.Schedule.Tensors {
 		if t.Program.Made(tensor.Name) {
 			names = append(names, tensor.Name)
 		}

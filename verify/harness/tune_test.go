@@ -27,7 +27,7 @@ func (p chosen) Bind(ctx context.Context, b Buffers) error {
 
 // tunedTo is a program by what a tuning names for each rank.
 func tunedTo(seen func(plan.Choice), program func(rank int) string) *Program {
-	return ofKindPtr("linear", Program{Name: "tuned", Tensors: linearTensors, Types: []driver.Type{driver.BF16},
+	return ofKindPtr("linear", Program{Name: "tuned", Schedule: of(linearTensors...), Types: []driver.Type{driver.BF16},
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			shape := allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type}
 			t := &plan.Tuning{}
@@ -109,7 +109,7 @@ func TestTunedBeside(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p := ofKindPtr("linear", Program{Name: "tuned", Types: []driver.Type{driver.BF16},
-				Tensors: []Tensor{tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", inM, inN)},
+				Schedule: of(tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", inM, inN)),
 				New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 					p, err := tuned.NewLinearAllReduce(ctx, g, x.tuning, linearallreduce.Shape{M: s.M, K: s.K,
 						N: s.N, Type: s.Type})

@@ -39,7 +39,7 @@ func (t *Tensors) Wanted() (*Wanted, error) {
 	w := &Wanted{Tensors: t, full: map[string]driver.Ptr{}}
 	names := t.results()
 	largest := 0
-	for _, tensor := range t.Program.Tensors {
+	for _, tensor := range t.Program.Schedule.Tensors {
 		largest = max(largest, t.rooms[tensor.Name])
 	}
 	var err error
@@ -64,7 +64,7 @@ func (t *Tensors) Wanted() (*Wanted, error) {
 // results. An operand that this rank has whole is used in place, and a result that is a
 // copy is compared with its source.
 func (w *Wanted) operands() (names []string) {
-	for _, tensor := range w.Program.Tensors {
+	for _, tensor := range w.Program.Schedule.Tensors {
 		name := tensor.Name
 		switch {
 		case w.Problem.Result(name):

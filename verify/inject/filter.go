@@ -29,6 +29,9 @@ type Filter struct {
 // New makes a Filter that changes nothing.
 func New(d driver.Driver) *Filter { return &Filter{Driver: d} }
 
+// Captures are the driver's, whose calls Before does not see.
+func (f *Filter) Captures() (driver.Captures, bool) { return driver.CapturesOf(f.Driver) }
+
 func (f *Filter) before(name string) error {
 	if f.Before == nil {
 		return nil

@@ -47,6 +47,16 @@ func Run(t *testing.T, p harness.Program) {
 	}
 }
 
+// Each runs a test of every program, side by side.
+func Each(t *testing.T, programs []harness.Program, test func(*testing.T, harness.Program)) {
+	for _, p := range programs {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, p)
+		})
+	}
+}
+
 // seeds of each shape: one, or where OVGEN_SOAK is set 50.
 func seeds() int {
 	if os.Getenv("OVGEN_SOAK") != "" {

@@ -56,13 +56,19 @@ func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if len(l.touches) == 0 || l.touches[0].Block == 0 {
 		return l.split(n, o, k)
 	}
+	touches := make([][]driver.Touch, l.grid.X)
+	for _, t := range l.touches {
+		if t.Block < 1 || t.Block > len(touches) {
+			return nil, fmt.Errorf("it has %d blocks, and its parameters name block %d", len(touches), t.Block)
+		}
+		touches[t.Block-1] = append(touches[t.Block-1], t)
+	}
 	o.ByBlocks = true
 	var whole []ops.Op
 	used := map[ops.Loc]bool{} // words
-	for block := range int(l.grid.X) {
+	for block, touches := range touches {
 		one := *l
-		one.touches = slices.DeleteFunc(slices.Clone(l.touches),
-			func(t driver.Touch) bool { return t.Block != block+1 })
+		one.touches = touches
 		list, err := one.split(n, o, k)
 		if err == nil && block == 0 {
 			whole = list
@@ -77,9 +83,6 @@ func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		if err != nil {
 			return nil, fmt.Errorf("block %d of %d: %w", block, l.grid.X, err)
 		}
-	}
-	if last := l.touches[len(l.touches)-1].Block; last != int(l.grid.X) {
-		return nil, fmt.Errorf("it has %d blocks, and its parameters say %d", l.grid.X, last)
 	}
 	return whole, nil
 }

@@ -121,7 +121,7 @@ func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
 		return err
 	}
 	if x, ok := r.run.(harness.Calling); ok {
-		x.Calls(r.driver.called)
+		x.Calls(r.Made.Schedule.Ops, r.driver.called)
 	}
 	if r.stream, err = device.NewStream(r.driver, driver.Normal); err != nil {
 		return err

@@ -33,7 +33,9 @@ func TestCatalog(t *testing.T) {
 		}
 		t.Run(n.Name, func(t *testing.T) {
 			t.Parallel()
-			record.Test(t, made(t, n.Name), n.Schedule)
+			p := made(t, n.Name)
+			p.Schedule = n.Schedule
+			record.Test(t, p)
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"ovgen/schedule"
 	"ovgen/schedule/lower"
 	"ovgen/verify/harness"
 	"ovgen/verify/prove"
@@ -18,11 +17,11 @@ import (
 // eager, captured and replayed. Each list of operations has to equal the package's
 // schedule's, and where sizes are small it is proven again. It runs nothing, so it needs no
 // simulator.
-func Test(t *testing.T, p harness.Program, s schedule.Schedule) {
+func Test(t *testing.T, p harness.Program) {
 	if err := says(p); err != nil {
 		t.Fatal(err)
 	}
-	program, err := lower.Lower(p.Name, s)
+	program, err := lower.Lower(p.Name, p.Schedule)
 	if err != nil {
 		t.Fatal(err)
 	}

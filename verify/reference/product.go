@@ -112,15 +112,17 @@ func (v Values) plus(added Values, t driver.Type) Values {
 // row is one row of a product and the terms of its bounds, an entry a column.
 type row struct {
 	Product
-	partial   []float64 // the sum over one part
-	total     []float64
-	travel    []float64 // sum of the magnitudes of the partial sums, and of the bias
-	size      []float64 // sum of all magnitudes
-	inherited []float64 // the part that the error of A causes
+	unit, subnormal float64 // of the element type
+	function        function
+	partial         []float64 // the sum over one part
+	total           []float64
+	travel          []float64 // sum of the magnitudes of the partial sums, and of the bias
+	size            []float64 // sum of all magnitudes
+	inherited       []float64 // the part that the error of A causes
 }
 
 func (p Product) newRow() *row {
-	r := &row{Product: p}
+	r := &row{Product: p, unit: unit(p.Type), subnormal: subnormal(p.Type), function: functions[p.Func]}
 	for _, v := range []*[]float64{&r.partial, &r.total, &r.travel, &r.size, &r.inherited} {
 		*v = make([]float64, p.N)
 	}
@@ -163,7 +165,7 @@ func (r *row) sum(a Values, at, step int, b []float64) {
 
 // finish is an element and its bound.
 func (r *row) finish(j int, bias Values) (want, bound float64) {
-	u, n := unit(r.Type), float64(r.Parts)
+	u, n := r.unit, float64(r.Parts)
 	want = r.total[j]
 	if bias.Want != nil {
 		want += bias.Want[j]
@@ -172,11 +174,11 @@ func (r *row) finish(j int, bias Values) (want, bound float64) {
 	}
 	bound = r.inherited[j] + float64(r.K+r.Parts+1)*single*(r.size[j]+r.inherited[j])
 	if r.Parts > 1 {
-		bound += 2*n*u*(r.travel[j]+bound) + 2*n*subnormal(r.Type)
+		bound += 2*n*u*(r.travel[j]+bound) + 2*n*r.subnormal
 	}
-	if f, ok := functions[r.Func]; ok {
+	if f := r.function; f.of != nil {
 		bound = f.slope*bound + f.own*math.Abs(want)
 		want = f.of(want)
 	}
-	return want, bound + u*(math.Abs(want)+bound) + subnormal(r.Type)
+	return want, bound + u*(math.Abs(want)+bound) + r.subnormal
 }

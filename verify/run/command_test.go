@@ -34,6 +34,11 @@ type parseCase struct{ args, want string }
 var parseCases = []parseCase{
 	{"", "usage"}, {"help", "help"}, {"verify -h", "help"}, {"run", `no command "run"`},
 	{"list", ""}, {"list -json", ""}, {"list all", "list takes no name"},
+	{"list -devices", ""}, {"list -devices -driver sim -ranks 2", ""},
+	{"list -devices -json", "list -devices has no flag -json (list, verify, bench, tune, layers)"},
+	{"list -devices -m 8", "list -devices has no flag -m (list, verify"},
+	{"list -driver sim", "list has no flag -driver (verify, bench, tune, trace, layers, list -devices)"},
+	{"verify all -devices", "verify has no flag -devices (list -devices)"},
 	{"list -ranks 2", ""}, {"list -m 9", ""}, {"list -iters 2", "list has no flag -iters (verify, bench, tune)"},
 	{"verify all -o x", "verify has no flag -o (tune, trace)"},
 	{"bench all -delays", "bench has no flag -delays (verify)"},
@@ -207,6 +212,7 @@ type commandCase struct {
 var commandCases = []commandCase{
 	{"list", 0,
 		[]string{"allgatherlinear ", "proven for D = 1..8", "130.0 MiB   128.0 MiB   A [DIDx(D), M/D, K]"}},
+	{"list -devices -driver sim -ranks 2", 0, []string{"1       simulated device", "NVLink joins every pair"}},
 	{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
 		[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
 			"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},

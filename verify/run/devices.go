@@ -35,8 +35,8 @@ func (o *options) listDevices(to io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if name == "sim" {
-		n = min(n, o.ranks) // there are as many as anyone wants
+	if name == "sim" || o.counted { // the simulator has as many as anyone wants
+		n = min(n, o.ranks)
 	}
 	var list []driver.Driver
 	defer func() {

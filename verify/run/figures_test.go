@@ -27,7 +27,7 @@ func TestCollective(t *testing.T) {
 		}
 		l := &lab{Tensors: &harness.Tensors{Program: &p, Shape: s, Problem: x,
 			Parts: map[string]reference.Part{}}}
-		for _, tensor := range p.Tensors {
+		for _, tensor := range p.Schedule.Tensors {
 			l.Parts[tensor.Name], err = x.Part(tensor.Name, 0)
 			if err != nil {
 				t.Fatal(err)

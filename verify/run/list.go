@@ -56,7 +56,7 @@ func (o *options) list(to io.Writer) {
 		} else {
 			refused = append(refused, fmt.Sprintf("%s: %s", p.Name, l.Refused))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Schedule().Operation(), l.Shape, l.Type,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\t%s\n", p.Name, proof, p.Schedule.Operation(), l.Shape, l.Type,
 			memory, placements(&p))
 	}
 	w.Flush()
@@ -70,13 +70,13 @@ func (o *options) list(to io.Writer) {
 
 func (o *options) listed(p *harness.Program) listed {
 	s := o.listedShape(p)
-	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Schedule().Operation(),
+	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Schedule.Operation(),
 		Size: o.ranks, Shape: s.String(),
 		Type: s.Type.String()}
 	for _, t := range p.Types {
 		l.Types = append(l.Types, t.String())
 	}
-	for _, t := range p.Tensors {
+	for _, t := range p.Schedule.Tensors {
 		l.Tensors = append(l.Tensors, placed{t.Name, t.String(), p.Made(t.Name), t.Root})
 	}
 	err := p.Fits(s, o.ranks)
@@ -112,7 +112,7 @@ func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<2
 // types where some are missing.
 func placements(p *harness.Program) string {
 	var read, written []string
-	for _, t := range p.Tensors {
+	for _, t := range p.Schedule.Tensors {
 		text := t.Name + " " + t.String()
 		if t.Root {
 			text += " on rank 0"

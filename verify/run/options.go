@@ -39,7 +39,8 @@ const usage = `usage: run list [flags]
   -json          one line of JSON for each row (verify, bench, tune, list)
 list: the programs, and the memory that a plan of one shape takes on a rank (-ranks, -m, -k,
       -n, -extents, -type)
-  -devices       in their place the devices of the driver (cuda), and what joins them
+  -devices       in their place the devices of -driver (cuda), the first -ranks of them, and
+                 what joins them
 verify:
   -iters N       runs of each shape, eager and again replayed (5; on GPUs 50)
   -delays        delay random operations on the device
@@ -75,6 +76,7 @@ type options struct {
 	json      bool
 	timeout   time.Duration
 	timed     bool // the timeout was asked for
+	counted   bool // the ranks were
 	delays    bool
 	straggler bool
 	rounds    int
@@ -97,26 +99,32 @@ var (
 // commands that there are.
 var commands = []string{"list", "verify", "bench", "tune", "trace", "layers"}
 
+// ofDevices is list where it lists devices, which reads other flags.
+const ofDevices = "list -devices"
+
 // readBy names the commands that read a flag; a flag that is not here is read by all except
 // list.
 var readBy = map[string][]string{
-	"devices": {"list"}, "driver": commands,
-	"ranks": commands, "m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
-	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"}, "delays": {"verify"},
-	"straggler": {"verify"},
-	"layers":    {"layers"}, "buckets": {"layers"}, "seed": {"verify", "bench", "tune", "trace"},
-	"nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
+	"devices": {ofDevices}, "driver": append(commands[1:], ofDevices), "ranks": append(commands, ofDevices),
+	"m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
+	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"},
+	"delays": {"verify"}, "straggler": {"verify"}, "layers": {"layers"}, "buckets": {"layers"},
+	"seed": {"verify", "bench", "tune", "trace"}, "nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
 }
 
 // unread names a flag that was given and that the command does not read.
 func (o *options) unread(f *flag.FlagSet) (err error) {
+	command := o.command
+	if command == "list" && o.devices {
+		command = ofDevices
+	}
 	f.Visit(func(f *flag.Flag) {
 		readers, listed := readBy[f.Name]
 		if !listed {
 			readers = commands[1:]
 		}
-		if err == nil && !slices.Contains(readers, o.command) {
-			err = fmt.Errorf("%s has no flag -%s (%s)", o.command, f.Name, strings.Join(readers, ", "))
+		if err == nil && !slices.Contains(readers, command) {
+			err = fmt.Errorf("%s has no flag -%s (%s)", command, f.Name, strings.Join(readers, ", "))
 		}
 	})
 	return err
@@ -213,7 +221,10 @@ func (o *options) settle(f *flag.FlagSet, t *texts) {
 	if o.rounds = o.iters; o.rounds == 0 {
 		o.rounds = 16
 	}
-	f.Visit(func(f *flag.Flag) { o.timed = o.timed || f.Name == "timeout" })
+	f.Visit(func(f *flag.Flag) {
+		o.timed = o.timed || f.Name == "timeout"
+		o.counted = o.counted || f.Name == "ranks"
+	})
 	if o.long && !o.timed {
 		o.timeout = time.Hour
 	}

@@ -18,13 +18,13 @@ import (
 func families(programs []harness.Program) [][]*harness.Program {
 	var list []*harness.Program
 	for i := range programs {
-		if !programs[i].Slow {
+		if !programs[i].Schedule.SlowOnPurpose() {
 			list = append(list, &programs[i])
 		}
 	}
 	slices.SortFunc(list, func(a, b *harness.Program) int { return strings.Compare(a.Name, b.Name) })
 	return schedule.Families(list, func(p *harness.Program) schedule.Schedule {
-		return p.Schedule()
+		return p.Schedule
 	})
 }
 

@@ -122,7 +122,7 @@ func (l *lab) pulls() (bytes []int64) {
 	if l.Program.Bare() || l.r.Size() == 1 {
 		return nil
 	}
-	s := l.Program.Schedule()
+	s := l.Program.Schedule
 	seen := map[string]bool{}
 	for _, o := range s.Ops {
 		partial := s.Partial(o)

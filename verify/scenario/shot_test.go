@@ -17,7 +17,7 @@ import (
 // before its sum and after it.
 func shotAnywhere(e *env) error {
 	victim := e.random.IntN(e.size)
-	after := time.Duration(e.random.IntN(2000)) * time.Microsecond
+	after := time.Duration(e.random.IntN(400)) * time.Microsecond
 	g, err := e.join("")
 	if err != nil {
 		return err

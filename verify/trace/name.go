@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/group"
+	"ovgen/runtime/kernels"
 	"ovgen/verify/timeline"
 )
 
@@ -27,21 +28,27 @@ func Name(spans []timeline.Span, steps []group.Step) {
 	}
 }
 
-// kinds are the work of emitted kernels, by the name of their template.
-var kinds = []struct {
-	in   string
-	kind timeline.Kind
-}{
-	{"Wait", timeline.Wait}, {"Post", timeline.Post}, {"_copy", timeline.Copy}, {"_get", timeline.Copy},
-	{"_put", timeline.Copy}, {"_reduce", timeline.Sum}, {"_shot", timeline.Sum},
-	{"_gather", timeline.Copy},
-}
+// kinds are those of the emitted kernels' work.
+var kinds = map[kernels.Work]timeline.Kind{kernels.Copies: timeline.Copy, kernels.Gathers: timeline.Copy,
+	kernels.Sums: timeline.Sum, kernels.Applies: timeline.Sum}
 
+// kind is that of a step of an emitted kernel. Its text is "Wait ready[1]" or "Post ready[1]" of a kernel that only
+// signals, "LaunchKernel reduce2_bf16" of one that does not, and "shot, Post ready[1], Wait ready[1]" of one that
+// does both.
 func kind(text string) timeline.Kind {
-	for _, k := range kinds {
-		if strings.Contains(text, k.in) {
-			return k.kind
-		}
+	switch first, _, _ := strings.Cut(text, " "); first {
+	case "Wait":
+		return timeline.Wait
+	case "Post":
+		return timeline.Post
+	}
+	name := strings.TrimPrefix(text, "LaunchKernel ")
+	end := strings.IndexFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
+	if end < 0 {
+		end = len(name)
+	}
+	if k, ok := kinds[kernels.Kind(name[:end]).Work()]; ok {
+		return k
 	}
 	return timeline.Other
 }

@@ -31,6 +31,9 @@ type operation struct {
 // New wraps a driver.
 func New(d driver.Driver) *Driver { return &Driver{Driver: d} }
 
+// Captures are the driver's; they enqueue nothing to time.
+func (d *Driver) Captures() (driver.Captures, bool) { return driver.CapturesOf(d.Driver) }
+
 // Start begins to time, from the moment that s comes to: time zero of the spans.
 func (d *Driver) Start(s driver.Stream) error {
 	d.timed, d.err = nil, nil

@@ -59,7 +59,7 @@ func loadBlas(paths []string) error {
 	if blasLibrary.loaded {
 		return nil
 	}
-	var said []string
+	var reasons []string
 	for _, path := range paths {
 		name := C.CString(path)
 		var why [512]C.char
@@ -69,11 +69,11 @@ func loadBlas(paths []string) error {
 			blasLibrary.loaded = true
 			return nil
 		}
-		said = append(said, C.GoString(&why[0]))
+		reasons = append(reasons, C.GoString(&why[0]))
 	}
 	return fmt.Errorf("open cuBLASLt: %s (install CUDA's cuBLAS, or set %s to the library or its folder: "+
 		"PyTorch keeps it in site-packages/nvidia/cu13/lib or site-packages/nvidia/cublas/lib): %w",
-		strings.Join(said, "; "), blasVariable, driver.ErrUnavailable)
+		strings.Join(reasons, "; "), blasVariable, driver.ErrUnavailable)
 }
 
 // openBlas makes cuBLASLt's handle with the first product. It is called with mu

@@ -209,11 +209,10 @@ CUresult ovgen_capture_info(uintptr_t ctx, uintptr_t s, uint64_t *id, uintptr_t 
   CUresult r = ovgen_enter(ctx);
   if (r == CUDA_SUCCESS) r = cu.StreamGetCaptureInfo((CUstream)s, &status, &number, &g, &list, &n);
   if (r != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE) return r;
-  if (n > most) return CUDA_ERROR_INVALID_VALUE;
   *id = number;
   *graph = (uintptr_t)g;
   *count = n;
-  for (size_t i = 0; i < n; i++) nodes[i] = (uintptr_t)list[i];
+  for (size_t i = 0; i < n && n <= most; i++) nodes[i] = (uintptr_t)list[i];
   return CUDA_SUCCESS;
 }
 

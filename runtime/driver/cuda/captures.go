@@ -6,6 +6,7 @@ package cuda
 import "C"
 
 import (
+	"fmt"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -14,7 +15,8 @@ import (
 // mostNodes is how many nodes a stream's next operation may follow.
 const mostNodes = 256
 
-// StreamGetCaptureInfo returns the capture that the stream is part of.
+// StreamGetCaptureInfo returns the capture that the stream is part of. It fails where the stream's next operation
+// follows more than 256 nodes.
 func (d *Driver) StreamGetCaptureInfo(s driver.Stream) (driver.CaptureInfo, error) {
 	var id C.uint64_t
 	var graph C.uintptr_t
@@ -22,6 +24,11 @@ func (d *Driver) StreamGetCaptureInfo(s driver.Stream) (driver.CaptureInfo, erro
 	var count C.size_t
 	err := check("cuStreamGetCaptureInfo", C.ovgen_capture_info(d.ctx, C.uintptr_t(s), &id, &graph, &nodes[0],
 		mostNodes, &count))
+	if count > mostNodes {
+		return driver.CaptureInfo{}, fmt.Errorf("cuStreamGetCaptureInfo: the stream's next operation follows %d nodes "+
+			"of its graph, and at most %d are read (enqueue an operation on it, such as a memset of one word, "+
+			"before the run)", count, mostNodes)
+	}
 	info := driver.CaptureInfo{ID: uint64(id), Graph: driver.Graph(graph)}
 	for _, n := range nodes[:count] {
 		info.Nodes = append(info.Nodes, driver.GraphNode(n))

@@ -72,7 +72,7 @@ func (d *Driver) enter() error {
 		return fmt.Errorf("use context %#x: %w", uintptr(d.ctx), status("cuCtxGetDevice", r))
 	}
 	if int(device) != d.properties.Ordinal {
-		return fmt.Errorf("context %#x belongs to device %d (name that device, or pass a context of this one)",
+		return fmt.Errorf("use context %#x: it belongs to device %d (name that device, or pass a context of this one)",
 			uintptr(d.ctx), device)
 	}
 	return nil

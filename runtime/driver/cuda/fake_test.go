@@ -15,6 +15,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/driver/choices"
+	"ovgen/verify/drivertest"
 )
 
 //go:embed api.h blas.h testdata
@@ -45,28 +46,10 @@ func buildFake(t *testing.T, flags ...string) (dir string) {
 	return dir
 }
 
-// inChild runs one of the tests below in a process that finds the fake, and
-// returns what it and the fake wrote.
+// inChild runs one of the tests below in a process that finds the fake, and returns its output and the fake's.
 func inChild(t *testing.T, dir, test string, env ...string) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(self, "-test.run=^"+test+"$")
-	child.Env = append(os.Environ(), append([]string{choices.Variable + "=" + choices.Off},
-		append(env, "LD_LIBRARY_PATH="+dir, "OVGEN_FAKE_CHILD=1")...)...)
-	out, err := child.CombinedOutput()
-	if err != nil {
-		t.Errorf("%s: %v\n%s", test, err, out)
-	}
-	return string(out)
-}
-
-func onlyChild(t *testing.T) {
-	if os.Getenv("OVGEN_FAKE_CHILD") == "" {
-		t.Skip("runs as a child of TestFake")
-	}
+	return drivertest.Child(t, dir, test, append([]string{choices.Variable + "=" + choices.Off}, env...)...)
 }
 
 // TestFake sees what reaches libcuda from each kind of call.
@@ -151,7 +134,7 @@ func TestFakeRefusals(t *testing.T) {
 }
 
 func TestFakeCount(t *testing.T) {
-	onlyChild(t)
+	drivertest.OnlyChild(t)
 	_, err := backend{}.Count()
 	os.Stdout.WriteString(err.Error() + "\n")
 	if errors.Is(err, driver.ErrUnavailable) {
@@ -173,7 +156,7 @@ func handlerOf(t *testing.T, s syscall.Signal) (a action) {
 }
 
 func TestFakeCalls(t *testing.T) {
-	onlyChild(t)
+	drivertest.OnlyChild(t)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -310,6 +293,14 @@ func fakeStreams(t *testing.T, d *Driver) {
 	}
 	err := errors.Join(d.StreamWaitEvent(0x50, 0x60, 0), d.StreamWaitEvent(0x50, 0x60, driver.External),
 		d.StreamBeginCapture(0x50))
+	x, refused := d.StreamGetCaptureInfo(0x10)
+	if refused != nil || x.ID != 7 || len(x.Nodes) != 256 || x.Nodes[255] != 0x1ff {
+		t.Errorf("a stream that follows 256 nodes: %v, %v", x, refused)
+	}
+	const want = "follows 272 nodes of its graph, and at most 256 are read (enqueue an operation"
+	if _, err := d.StreamGetCaptureInfo(0x11); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a stream that follows 272 nodes: %v", err)
+	}
 	_, untimed := d.EventCreate(false)
 	_, timed := d.EventCreate(true)
 	if err := errors.Join(err, untimed, timed); err != nil {

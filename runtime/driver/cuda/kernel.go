@@ -56,8 +56,8 @@ func (d *Driver) load(code *driver.Code) (driver.Module, error) {
 	var m C.uintptr_t
 	var log [8192]C.char
 	if r := C.ovgen_module_load(d.ctx, ptx, &m, &log[0], C.size_t(len(log))); r != 0 {
-		said := strings.TrimSpace(C.GoString(&log[0]))
-		return 0, fmt.Errorf("load kernels of %s: %w; %s", code.Name, status("cuModuleLoadDataEx", r), said)
+		text := strings.TrimSpace(C.GoString(&log[0]))
+		return 0, fmt.Errorf("load kernels of %s: %w; %s", code.Name, status("cuModuleLoadDataEx", r), text)
 	}
 	return driver.Module(m), nil
 }

@@ -9,6 +9,7 @@ package cuda
 import "C"
 
 import (
+	"errors"
 	"fmt"
 
 	"ovgen/runtime/driver"
@@ -64,7 +65,7 @@ func (d *Driver) MatmulDestroy(m driver.Product) error {
 // rows are, to 16 bytes at most.
 func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
 	if m == 0 {
-		return fmt.Errorf("multiply: there is no product 0")
+		return errors.New("multiply: there is no product 0")
 	}
 	r := C.ovgen_matmul(d.ctx, C.uintptr_t(m), C.uint64_t(c), C.uint64_t(a), C.uint64_t(b), C.uint64_t(bias),
 		C.uint64_t(workspace), C.uintptr_t(s))

@@ -12,6 +12,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/driver/choices"
+	"ovgen/verify/drivertest"
 )
 
 // forms of a product of m,k,n 8,16,24 and how cuBLASLt, which counts columns first and
@@ -68,7 +69,7 @@ func TestFakeForms(t *testing.T) {
 }
 
 func TestFakeMatmul(t *testing.T) {
-	onlyChild(t)
+	drivertest.OnlyChild(t)
 	d, err := backend{}.Open(1, 0)
 	must(t, err)
 	for _, f := range forms {
@@ -145,7 +146,7 @@ func TestFakeChoices(t *testing.T) {
 
 // TestFakeTuned makes one product on two drivers of one process, one after the other.
 func TestFakeTuned(t *testing.T) {
-	onlyChild(t)
+	drivertest.OnlyChild(t)
 	for range 2 {
 		d, err := backend{}.Open(1, 0)
 		must(t, err)

@@ -20,14 +20,14 @@ import (
 // types maps element types to CUDA's.
 var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F}
 
-// epilogues are what follows a product: without a bias, and with one.
+// epilogues are the functions that cuBLASLt applies to a product: without a bias, and with one.
 var epilogues = map[driver.Func][2]C.int{
 	"":          {C.CUBLASLT_EPILOGUE_DEFAULT, C.CUBLASLT_EPILOGUE_BIAS},
 	driver.GELU: {C.CUBLASLT_EPILOGUE_GELU, C.CUBLASLT_EPILOGUE_GELU_BIAS},
 	driver.ReLU: {C.CUBLASLT_EPILOGUE_RELU, C.CUBLASLT_EPILOGUE_RELU_BIAS},
 }
 
-// scratch is the memory and what else a tuning needs; it is gone afterwards.
+// scratch is the memory, the stream and the events of one tuning, which frees them.
 type scratch struct {
 	memory                   driver.Ptr
 	bytes                    int64 // in all
@@ -45,7 +45,7 @@ func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 	if a, known := d.choices.Find(desc); known {
 		if m, err := d.restore(desc, a); err == nil {
 			return m, nil
-		} // what refuses it now may take another
+		} // a shape that refuses this algorithm may take another
 	}
 	m, err := d.tune(desc)
 	if err != nil {
@@ -144,7 +144,7 @@ func (d *Driver) fastest(m driver.Product, count int, x *scratch) (int, error) {
 		if err == nil {
 			ms, err = d.time(m, i, 1, x)
 		}
-		if err != nil { // the heuristic may name what the launch refuses
+		if err != nil { // the heuristic may name an algorithm that the launch refuses
 			failed = err
 			continue
 		}

@@ -331,7 +331,7 @@ func (s *server) lost(m *member, err error) {
 // end makes f the answer to everything from now on and tells every member.
 func (s *server) end(f frame) {
 	if s.dead != nil {
-		return // all have been told, and read no more
+		return // all have their answer, and read no more
 	}
 	s.dead = f
 	s.broadcast(f)

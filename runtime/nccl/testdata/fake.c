@@ -1,4 +1,4 @@
-/* A libnccl.so.2 that says what it is called with and communicates nothing. FAKE_VERSION is its
+/* A libnccl.so.2 that prints its calls and communicates nothing. FAKE_VERSION is its
    version; a call is in progress for as many questions as FAKE_BUSY says. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ static int failing(const char *name) {
 
 int ncclGetVersion(int *version) {
   *version = atoi(getenv("FAKE_VERSION"));
-  static int told;
-  if (!told++)
+  static int printed;
+  if (!printed++)
     printf("start multicast %s ras %s order %s\n", getenv("NCCL_NVLS_ENABLE"), getenv("NCCL_RAS_ENABLE"),
            getenv("NCCL_LAUNCH_ORDER_IMPLICIT"));
   return 0;

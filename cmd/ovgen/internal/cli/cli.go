@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/load"
@@ -54,6 +55,14 @@ type call struct {
 	price   costFlags
 	rank    int // -rank
 	verb    *verb
+}
+
+// path is a file or a folder that the command line names, from the folder that the command runs in.
+func (c *call) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.env.Dir, name)
 }
 
 // verb is one thing that ovgen does.

@@ -26,10 +26,7 @@ type generation struct {
 
 // generate makes every file in memory. PTX that is current is kept, or compiled again.
 func (c *call) generate(again bool) (*generation, error) {
-	g := &generation{dir: c.output}
-	if !filepath.IsAbs(g.dir) {
-		g.dir = filepath.Join(c.env.Dir, g.dir)
-	}
+	g := &generation{dir: c.path(c.output)}
 	list, err := c.proven(g.dir)
 	if err != nil {
 		return nil, err
@@ -93,8 +90,8 @@ func (c *call) options(g *generation) (emit.Options, error) {
 	named := c.nvrtc
 	if named == "" {
 		named = c.env.lookup("OVGEN_NVRTC")
-	} else if !filepath.IsAbs(named) {
-		named = filepath.Join(c.env.Dir, named)
+	} else {
+		named = c.path(named)
 	}
 	compiler, err := nvrtc.Find(named, c.env.Dir)
 	switch {
@@ -121,10 +118,7 @@ func (c *call) libraryFolder(packages string, opt *emit.Options) error {
 	if c.library == "" {
 		return nil
 	}
-	dir := c.library
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(c.env.Dir, dir)
-	}
+	dir := c.path(c.library)
 	rel, err := filepath.Rel(packages, dir)
 	if err != nil {
 		return fmt.Errorf("find the folder of the C library: %w", err)

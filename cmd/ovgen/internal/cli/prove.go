@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,11 +83,7 @@ func (c *call) prove(s *subjects, ranks []int) error {
 }
 
 func (c *call) writeTrace(wrong *prove.Counterexample) (err error) {
-	name := c.trace
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(c.env.Dir, name)
-	}
-	f, err := os.Create(name)
+	f, err := os.Create(c.path(c.trace))
 	if err != nil {
 		return fmt.Errorf("write the trace of a counterexample: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"ovgen/cmd/ovgen/internal/explain"
 	"ovgen/schedule/hostir"
@@ -19,11 +18,7 @@ func (c *call) timeline(title string, p *hostir.Program, drawn *cost.Prediction)
 	if err != nil {
 		return err
 	}
-	name := c.price.timeline
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(c.env.Dir, name)
-	}
-	f, err := os.Create(name)
+	f, err := os.Create(c.path(c.price.timeline))
 	if err != nil {
 		return fmt.Errorf("draw a timeline: %w", err)
 	}

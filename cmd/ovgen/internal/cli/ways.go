@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -91,7 +92,9 @@ func byWay() (map[string][]string, error) {
 		}
 		for _, m := range lower.Read(p) {
 			key := m.Communication + " " + schedule.WayName(m.Way)
-			made[key] = append(made[key], n.Name)
+			if !slices.Contains(made[key], n.Name) {
+				made[key] = append(made[key], n.Name)
+			}
 		}
 	}
 	return made, nil

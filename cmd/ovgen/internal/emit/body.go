@@ -165,14 +165,22 @@ func (b *body) loop(index string, from, to hostir.Expr, inner func() []jen.Code)
 	var head *jen.Statement
 	switch {
 	case !from.Equal(hostir.Const(0)):
-		head = jen.For(jen.Id(index).Op(":=").Add(b.expr(from)), jen.Id(index).Op("<").Add(b.expr(to)),
-			jen.Id(index).Op("++"))
+		head = jen.For(jen.Id(index).Op(":=").Add(b.expr(from)), b.below(index, to), jen.Id(index).Op("++"))
 	case indexed:
 		head = jen.For(jen.Id(index).Op(":=").Range().Add(b.expr(to)))
 	default:
 		head = jen.For(jen.Range().Add(b.expr(to)))
 	}
 	return []jen.Code{head.Block(code...)}
+}
+
+// below is i < d, and i <= d where d + 1 is the end.
+func (b *body) below(index string, to hostir.Expr) jen.Code {
+	last := hostir.Sub(to, hostir.Const(1)).Simplify()
+	if _, err := last.Eval(nil); err != nil && len(last.String()) < len(to.String()) {
+		return jen.Id(index).Op("<=").Add(b.expr(last))
+	}
+	return jen.Id(index).Op("<").Add(b.expr(to))
 }
 
 // synchronize writes one call for each pair of streams, ranges as loops.

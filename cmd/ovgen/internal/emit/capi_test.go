@@ -1,8 +1,6 @@
 package emit
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,20 +24,7 @@ func TestLibrary(t *testing.T) {
 			continue
 		}
 		n++
-		golden := filepath.Join("testdata", "library", base+".golden")
-		if *update {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755),
-				os.WriteFile(golden, text, 0o644)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(text)); diff != "" {
-			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
-		}
+		compare(t, filepath.Join("testdata", "library", base+".golden"), text)
 	}
 	if n != 5 {
 		t.Errorf("%d files, want 5", n)

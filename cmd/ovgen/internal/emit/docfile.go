@@ -40,39 +40,51 @@ func (u *unit) purpose() string {
 
 // carried says what copies and what signals, by the value of By.
 var carried = map[string]string{
-	string(schedule.CopyEngine):    "the copy engine and signals by stream memory operations",
-	string(schedule.KernelCopies):  "kernels and signals by stream memory operations",
-	string(schedule.KernelSignals): "the copy engine and signals by kernels",
-	schedule.Kernels:               "kernels and signals by kernels",
-	schedule.OneKernel:             "kernels and signals by kernels",
+	schedule.CopyEngine:    "the copy engine and signals by stream memory operations",
+	schedule.KernelCopies:  "kernels and signals by stream memory operations",
+	schedule.KernelSignals: "the copy engine and signals by kernels",
+	schedule.Kernels:       "kernels and signals by kernels",
+	schedule.OneKernel:     "kernels and signals by kernels",
+}
+
+// signalled says what signals where nothing is copied between ranks, by the value of Signals.
+var signalled = map[string]string{
+	schedule.MemOps:    "stream memory operations",
+	schedule.Kernels:   "kernels",
+	schedule.OneKernel: "kernels",
 }
 
 // carriers says what moves bytes between ranks and what signals.
 func (u *unit) carriers() string {
-	text := ""
-	for _, m := range lower.Read(u.program) {
+	copies, signals := "", ""
+	if u.program.Schedule.UsesNCCL() {
+		copies = "NCCL, which is loaded when a plan is made, does all that ranks do together"
+	}
+	moved := lower.Read(u.program)
+	for _, m := range moved {
 		for _, o := range m.Options {
 			by := "Copies between ranks go by " + carried[o.Value]
 			switch {
-			case o.Field == "By" && text != "" && text != by:
-				text += ", those of " + m.Of + " by " + carried[o.Value]
-			case o.Field == "By":
-				text = by
-			case o.Field == "Signals" && o.Value == string(schedule.MemOps):
-				text = "No rank copies from or to another. Signals go by stream memory operations"
+			case o.Field == "By" && copies == "":
+				copies = by
+			case o.Field == "By" && copies != by:
+				copies += ", those of " + m.Of + " by " + carried[o.Value]
+			case o.Field == "Signals" && len(moved) == 1:
+				signals = ". Signals go by " + signalled[o.Value]
 			case o.Field == "Signals":
-				text = "No rank copies from or to another. Signals go by kernels"
+				signals += ". Signals of " + m.Of + " go by " + signalled[o.Value]
 			}
 		}
 	}
-	if u.nccl() {
-		text = "NCCL, which is loaded when a plan is made, does all that ranks do together"
+	switch {
+	case copies == "" && signals == "":
+		copies = "Copies between ranks go by " + carried[schedule.Kernels]
+	case copies == "":
+		copies = "No rank copies from or to another"
 	}
+	text := copies + signals
 	if !u.device {
 		return text + ": there is no device code in this package."
-	}
-	if text == "" {
-		text = "Copies between ranks go by " + carried[schedule.Kernels]
 	}
 	text += ". "
 	if u.sums() {

@@ -86,29 +86,31 @@ func packages(t *testing.T, inputs ...Input) map[string][]byte {
 
 func TestGolden(t *testing.T) {
 	files := packages(t, program(t, "Plain", matmul()), program(t, "InTurn", inTurn()))
-	want := map[string][]byte{}
+	compared := 0
 	for name, text := range files {
 		if strings.HasSuffix(name, "_host.cc") || strings.HasSuffix(name, ".h") || strings.HasSuffix(name, ".ptx") {
 			continue // the host file and the headers are templates; PTX is not made here
 		}
-		golden := filepath.Join("testdata", name+".golden")
-		if *update {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755),
-				os.WriteFile(golden, text, 0o644)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		have, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want[name] = have
-		if diff := cmp.Diff(string(have), string(text)); diff != "" {
-			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
-		}
+		compare(t, filepath.Join("testdata", name+".golden"), text)
+		compared++
 	}
-	if len(want) != 15 {
-		t.Errorf("%d golden files of %v, want 15", len(want), slices.Sorted(maps.Keys(files)))
+	if compared != 16 {
+		t.Errorf("%d golden files of %v, want 16", compared, slices.Sorted(maps.Keys(files)))
+	}
+}
+
+// compare holds text against a golden file, or writes that.
+func compare(t *testing.T, golden string, text []byte) {
+	t.Helper()
+	if *update {
+		write(t, golden, text)
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(text)); diff != "" {
+		t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", golden, diff)
 	}
 }
 

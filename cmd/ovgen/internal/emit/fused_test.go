@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"testing"
@@ -39,18 +38,7 @@ func wholesale() Input {
 func TestKernelsFile(t *testing.T) {
 	files := packages(t, wholesale())
 	for _, name := range []string{"kernels.go", "wholesale.cu"} {
-		golden := filepath.Join("testdata", "wholesale", name+".golden")
-		got := files[path.Join("wholesale", name)]
-		if *update {
-			write(t, golden, got)
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s (-golden +emitted), go test -update if that is meant:\n%s", name, diff)
-		}
+		compare(t, filepath.Join("testdata", "wholesale", name+".golden"), files[path.Join("wholesale", name)])
 	}
 }
 
@@ -93,6 +81,31 @@ func TestTable(t *testing.T) {
 		got, err := u.table()
 		if diff := cmp.Diff(c.want, got.Kernels); diff != "" || err != nil {
 			t.Errorf("kernels (-want +got), error %v:\n%s", err, diff)
+		}
+	}
+}
+
+// TestLimited: words and terms for each rank are of the ranks that a kernel was made for; one that has neither serves
+// any number.
+func TestLimited(t *testing.T) {
+	const each, one = kernels.EachPeer, kernels.One
+	for _, c := range []struct {
+		kernel kernels.Kernel
+		want   bool
+	}{
+		{kernels.Kernel{Kind: kernels.Wait, PreWait: each}, true},
+		{kernels.Kernel{Kind: kernels.Post, PostPost: each}, true},
+		{kernels.Kernel{Kind: kernels.Copy}, false},
+		{kernels.Kernel{Kind: kernels.Reduce, Terms: 2}, false},
+		{kernels.Kernel{Kind: kernels.Reduce, Terms: 8, Varies: true}, true},
+		{kernels.Kernel{Kind: kernels.Get, PreWait: one, PostPost: one}, false},
+		{kernels.Kernel{Kind: kernels.Put, PreWait: one, PostPost: each}, true},
+		{kernels.Kernel{Kind: kernels.SiLU, Terms: 1}, false},
+		{kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1}, false},
+	} {
+		u := &unit{kernels: kernels.Table{Kernels: []kernels.Kernel{c.kernel}}}
+		if got := u.limited(); got != c.want {
+			t.Errorf("%+v: limited %v, want %v", c.kernel, got, c.want)
 		}
 	}
 }

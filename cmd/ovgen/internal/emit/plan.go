@@ -49,7 +49,7 @@ func (u *unit) planType(f *jen.File) {
 			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
 		if u.terms {
-			g.Id("terms").Index().Qual(driverPath, "Ptr").Comment("of the sum that is being enqueued")
+			g.Id("terms").Index().Qual(driverPath, "Ptr").Comment("of the sum that issue enqueues")
 		}
 	})
 }
@@ -225,7 +225,7 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	}
 	code = slices.Concat(code, u.declareBuffers(expr), u.declareSemaphores(expr), u.declareStreams(expr),
 		u.declareProducts(expr))
-	if u.nccl() {
+	if u.program.Schedule.UsesNCCL() {
 		code = append(code, builderCall("Collectives", jen.Id("s").Dot("Type")))
 	}
 	if u.device {
@@ -330,12 +330,6 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 		code = append(code, setField(p.field, value))
 	}
 	return code
-}
-
-// nccl says that the program has collectives of NCCL.
-func (u *unit) nccl() (yes bool) {
-	hostir.Steps(u.program.Body, func(s hostir.Step) { yes = yes || s.By == hostir.NCCL })
-	return yes
 }
 
 // builder is the Builder's method that declares a buffer.

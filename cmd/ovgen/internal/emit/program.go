@@ -21,7 +21,7 @@ func (u *unit) programFile() ([]byte, error) {
 		return nil, err
 	}
 	f := u.file()
-	if u.nccl() {
+	if u.program.Schedule.UsesNCCL() {
 		f.Anon(ncclPath)
 	}
 	u.identity(f)

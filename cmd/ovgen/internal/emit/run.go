@@ -36,9 +36,13 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		return err
 	}
 	name := path.Join(programsName, programsName+".go")
-	text, err := programsFile(units, opt, name)
-	files[name] = text
-	return err
+	var wrong error
+	if files[name], wrong = programsFile(units, opt, name); wrong != nil {
+		return wrong
+	}
+	name = path.Join(programsName, programsName+"_test.go")
+	files[name], wrong = testsFile(name)
+	return wrong
 }
 
 const runFrom = "all schedules"

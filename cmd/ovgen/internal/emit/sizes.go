@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"ovgen/schedule"
@@ -37,18 +38,32 @@ func (u *unit) chunk(v hostir.View) (string, error) {
 	}
 	name, prefix := v.Buffer, "bytes"
 	if !whole {
-		// The caller's name for a size is the better known one: chunkA, not chunkAgathered.
+		// The caller's name for a size is the better known one, and that of what it multiplies or gets: chunkA, not
+		// chunkAgathered, and chunkC, not chunkResidual.
 		prefix = "chunk"
-		for _, other := range u.program.Buffers {
-			if other.Chunk.Equal(elements) {
-				name = other.Name
-				break
-			}
+		i := slices.IndexFunc(u.program.Buffers, func(b hostir.Buffer) bool {
+			return b.Chunk.Equal(elements) && !u.onlyAdded(b.Name)
+		})
+		if i >= 0 {
+			name = u.program.Buffers[i].Name
 		}
 	}
 	field := prefix + exported(name)
 	u.chunks = append(u.chunks, chunk{field: field, elements: elements})
 	return field, nil
+}
+
+// onlyAdded says that functions alone read a tensor: a bias, a residual or the weight of a norm.
+func (u *unit) onlyAdded(tensor string) bool {
+	s, added := u.program.Schedule, false
+	for _, o := range s.Ops {
+		if slices.Contains(o.In, tensor) {
+			return false
+		}
+		added = added || slices.ContainsFunc(o.Then,
+			func(f schedule.Func) bool { return slices.Contains(f.In, tensor) })
+	}
+	return added && !s.Made(tensor)
 }
 
 // rows of a view whose rows have that many elements.

@@ -63,10 +63,9 @@ func unable(t kernels.Table) (errs []error) {
 			if k.Computes() && !templates.Adds(typ) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
-			if k.Copies() && typ.Size() < 2 {
-				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s (leave it "+
-					"out of Types, "+
-					"or let the copy engine copy)", k.Kind, typ))
+			if (k.Copies() || k.Gathers()) && typ.Size() < 2 {
+				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s "+
+					"(leave it out of Types, or let the copy engine copy)", k.Kind, typ))
 			}
 		}
 	}
@@ -186,9 +185,11 @@ func (u *unit) elementTypes() (list []driver.Type) {
 // sums says whether the package adds up tensors.
 func (u *unit) sums() bool { return slices.ContainsFunc(u.kernels.Kernels, kernels.Kernel.Sums) }
 
-// limited says whether the kernels serve a number of ranks only.
+// limited says whether a kernel was made for a number of ranks: it has a word for each peer, or a term for each rank.
 func (u *unit) limited() bool {
-	return slices.ContainsFunc(u.kernels.Kernels, func(k kernels.Kernel) bool { return !k.Copies() || k.Signals() })
+	return slices.ContainsFunc(u.kernels.Kernels, func(k kernels.Kernel) bool {
+		return k.Varies || templates.Kernel{Kernel: k}.EachPeer()
+	})
 }
 
 // deviceCode is the device code of a package with kernels.

@@ -18,14 +18,28 @@ func (u *unit) testFile() ([]byte, error) {
 	f.Var().Id(testProgram).Op("=").Add(entry(jen.Id))
 	f.Line()
 	f.Add(doc("TestProgram runs the package in the simulator and compares every element."))
-	u.test(f, "TestProgram", jen.Qual(testPath, "Run").Call(jen.Id("t"), jen.Id(testProgram)))
+	test(f, "TestProgram", jen.Qual(testPath, "Run").Call(jen.Id("t"), jen.Id(testProgram)))
 	f.Line()
 	f.Add(doc("TestRecorded holds what the package enqueues against the operations of its schedule, which " +
 		"were proven."))
-	u.test(f, "TestRecorded", jen.Qual(recordPath, "Test").Call(jen.Id("t"), jen.Id(testProgram), jen.Id("Schedule")))
+	test(f, "TestRecorded", jen.Qual(recordPath, "Test").Call(jen.Id("t"), jen.Id(testProgram)))
 	return render(f, path.Join(u.name, u.name+"_test.go"))
 }
 
-func (u *unit) test(f *jen.File, name string, body jen.Code) {
+// testsFile is programs_test.go: the tests that each package has, of all packages in one binary.
+func testsFile(name string) ([]byte, error) {
+	f := newFile(programsName, runFrom)
+	f.Add(doc("TestProgram runs every package in the simulator as its own test does, all in one binary."))
+	each := func(name string, run jen.Code) {
+		test(f, name, jen.Qual(testPath, "Each").Call(jen.Id("t"), jen.Id("All"), run))
+	}
+	each("TestProgram", jen.Qual(testPath, "Run"))
+	f.Line()
+	f.Add(doc("TestRecorded holds what every package enqueues against its schedule's operations, as its own test does."))
+	each("TestRecorded", jen.Qual(recordPath, "Test"))
+	return render(f, name)
+}
+
+func test(f *jen.File, name string, body jen.Code) {
 	f.Add(oneLine(jen.Func().Id(name).Params(jen.Id("t").Op("*").Qual("testing", "T")), body))
 }

@@ -57,29 +57,14 @@ func (t *teller) clause(i *item, o ops.Op) string {
 		return t.product(o)
 	case ops.Sum:
 		return t.sum(o)
+	case ops.Apply:
+		return t.applied(o)
 	case ops.Collective:
 		return t.together(o)
-	case ops.Apply, ops.Call:
-		return t.applied(o)
+	case ops.Call:
+		return t.called(o)
 	}
 	return o.Kind.String()
-}
-
-// applied is a function, or a call of one of the caller's.
-func (t *teller) applied(o ops.Op) string {
-	if len(o.Uses) == 0 {
-		return "has nothing to apply " + o.Form + " to"
-	}
-	var reads []string
-	last := len(o.Uses) - 1
-	for _, u := range o.Uses[:last] {
-		reads = append(reads, t.place(u))
-	}
-	does := "applies " + o.Form + " to "
-	if o.Kind == ops.Call {
-		does = "calls the caller's " + o.Form + " with "
-	}
-	return fmt.Sprintf("%s%s, into %s of %s", does, and(reads), t.place(o.Uses[last]), memory.Size(o.Uses[last].Bytes))
 }
 
 // signal is a wait for posts, or a post.
@@ -229,6 +214,33 @@ func (t *teller) sum(o ops.Op) string {
 	}
 	result := o.Uses[len(o.Uses)-1]
 	return fmt.Sprintf("sums %s, into %s of %s%s", and(terms), t.place(result), memory.Size(result.Bytes), t.over(o))
+}
+
+// applied is a function of its first operand, and perhaps of others.
+func (t *teller) applied(o ops.Op) string {
+	if len(o.Uses) < 2 {
+		return "has nothing to apply " + o.Form + " to"
+	}
+	last := len(o.Uses) - 1
+	var others []string
+	for _, u := range o.Uses[1:last] {
+		others = append(others, t.place(u))
+	}
+	text := fmt.Sprintf("applies %s to %s of %s", o.Form, memory.Size(o.Uses[0].Bytes), t.place(o.Uses[0]))
+	if len(others) > 0 {
+		text += " with " + and(others)
+	}
+	return text + ", into " + t.place(o.Uses[last])
+}
+
+// called is a call of one of the caller's functions.
+func (t *teller) called(o ops.Op) string {
+	last := len(o.Uses) - 1
+	var reads []string
+	for _, u := range o.Uses[:last] {
+		reads = append(reads, t.place(u))
+	}
+	return fmt.Sprintf("calls the caller's %s with %s, into %s", o.Form, and(reads), t.place(o.Uses[last]))
 }
 
 // place is "its A", "part 2 of its Agathered" or "part 0 of rank 3's slots".

@@ -14,7 +14,7 @@ type Package struct {
 	Imports []string // of its non-test files
 }
 
-// rule allows a part of the project some imports besides the standard library.
+// rule lists what a part of the project may import besides the standard library.
 type rule struct {
 	part  string   // folder of the module
 	allow []string // folders of the module, and prefixes of other modules' import paths

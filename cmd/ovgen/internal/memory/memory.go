@@ -61,7 +61,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		return m, err
 	}
 	multiplies := map[string]bool{}
-	var tried [2]int64 // what collectives send and receive
+	var tried [2]int64 // the most bytes that a collective sends, and receives
 	for _, o := range list {
 		if o.Kind == ops.Collective {
 			tried[0], tried[1] = max(tried[0], o.Uses[0].Bytes), max(tried[1], o.Uses[1].Bytes)

@@ -32,6 +32,19 @@ func pinned(t *testing.T) *Compiler {
 	return c
 }
 
+// pinnedAssembler is the ptxas of the toolchain folder; tests that assemble are skipped without.
+func pinnedAssembler(t *testing.T) *Assembler {
+	t.Helper()
+	a, err := FindAssembler(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a == nil {
+		t.Skip("no ptxas here: make toolchain fetches it")
+	}
+	return a
+}
+
 func TestCompile(t *testing.T) {
 	c := pinned(t)
 	one, err := c.Compile("k.cu", []byte(source), headers, options)
@@ -128,13 +141,7 @@ ptxas info    : Used 8 registers, 272 bytes cmem[0]
 
 func TestAssemble(t *testing.T) {
 	c := pinned(t)
-	a, err := FindAssembler(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a == nil {
-		t.Skip("no ptxas here: make toolchain fetches it")
-	}
+	a := pinnedAssembler(t)
 	ptx, err := c.Compile("k.cu", []byte(source), headers, options)
 	if err != nil {
 		t.Fatal(err)
