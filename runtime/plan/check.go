@@ -59,24 +59,23 @@ func (p *Program) Check(ranks int, t driver.Type, extents ...int) error {
 
 // divides says what is wrong where a requirement does not hold.
 func (p *Program) divides(d Divide, ranks int, extents []int) error {
-	x, by, times := p.value(d.Extent, ranks, extents), p.value(d.By, ranks, extents), max(d.Times, 1)
-	if by == 0 || x%(times*by) == 0 {
+	x, y, times := p.value(d.Extent, ranks, extents), 1, max(d.Times, 1)
+	if d.With != "" {
+		y = p.value(d.With, ranks, extents)
+	}
+	by := times * p.value(d.By, ranks, extents)
+	if by == 0 || x%by*(y%by)%by == 0 { // the product itself may be too large
 		return nil
 	}
-	multiple := strconv.Itoa(times * by)
-	if d.With != "" {
-		y := p.value(d.With, ranks, extents)
-		if x%by*(y%by)%by == 0 { // the product itself may be too large
-			return nil
-		}
-		return fmt.Errorf("%s times %s is %d times %d: it must be a multiple of the ranks, %s", d.Extent, d.With, x, y,
-			multiple)
-	}
+	multiple := strconv.Itoa(by)
 	switch {
 	case d.By == "D" && times > 1:
 		multiple = fmt.Sprintf("%d times the ranks, %s", times, multiple)
 	case d.By == "D":
 		multiple = "the ranks, " + multiple
+	}
+	if d.With != "" {
+		return fmt.Errorf("%s times %s is %d times %d: it must be a multiple of %s", d.Extent, d.With, x, y, multiple)
 	}
 	if slices.Contains(p.Extents, d.Extent) {
 		return fmt.Errorf("%s is %d: it must be a multiple of %s", d.Extent, x, multiple)

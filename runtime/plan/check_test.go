@@ -13,24 +13,31 @@ func TestCheck(t *testing.T) {
 		Divides: []Divide{{Extent: "M", By: "D", Times: 4}, {Extent: "N", By: "D"}, {Extent: "64", By: "D"},
 			{Extent: "N", By: "1", Times: 2}},
 	}
+	elements := &Program{Extents: []string{"M", "N"}, Types: p.Types,
+		Divides: []Divide{{Extent: "M", By: "D", Times: 2, With: "N"}, {Extent: "M", By: "D", With: "64"}}}
 	for _, c := range []struct {
+		p           *Program
 		ranks, m, n int
 		t           driver.Type
 		want        []string
 	}{
-		{2, 8, 2, driver.BF16, nil},
-		{1, MaxExtent, 2, driver.FP32, nil},
-		{0, 8, 2, driver.BF16, []string{"no ranks: 0"}},
-		{2, 0, -2, driver.BF16, []string{
+		{p, 2, 8, 2, driver.BF16, nil},
+		{p, 1, MaxExtent, 2, driver.FP32, nil},
+		{p, 0, 8, 2, driver.BF16, []string{"no ranks: 0"}},
+		{p, 2, 0, -2, driver.BF16, []string{
 			"M is 0: it must lie between 1 and 1073741824", "N is -2: it must lie between"}},
-		{2, 8, 2, driver.FP16, []string{"type fp16 is not one of BF16, FP32"}},
-		{9, 36, 18, driver.BF16, []string{
+		{p, 2, 8, 2, driver.FP16, []string{"type fp16 is not one of BF16, FP32"}},
+		{p, 9, 36, 18, driver.BF16, []string{
 			"9 ranks: the kernels serve at most 8", "the extent 64 is no multiple of the ranks, 9"}},
-		{2, 4, 3, driver.BF16, []string{"M is 4: it must be a multiple of 4 times the ranks, 8",
+		{p, 2, 4, 3, driver.BF16, []string{"M is 4: it must be a multiple of 4 times the ranks, 8",
 			"N is 3: it must be a multiple of the ranks, 2", "N is 3: it must be a multiple of 2"}},
-		{2, MaxExtent, MaxExtent, driver.BF16, []string{"make too many elements for 2 ranks"}},
+		{p, 2, MaxExtent, MaxExtent, driver.BF16, []string{"make too many elements for 2 ranks"}},
+		{elements, 3, 3, 2, driver.BF16, nil},
+		{elements, 3, 3, 5, driver.BF16, []string{
+			"M times N is 3 times 5: it must be a multiple of 2 times the ranks, 6"}},
+		{elements, 3, 4, 3, driver.BF16, []string{"M times 64 is 4 times 64: it must be a multiple of the ranks, 3"}},
 	} {
-		err := p.Check(c.ranks, c.t, c.m, c.n)
+		err := c.p.Check(c.ranks, c.t, c.m, c.n)
 		var lines []string
 		if err != nil {
 			lines = strings.Split(err.Error(), "\n")

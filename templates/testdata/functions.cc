@@ -52,11 +52,12 @@ static void report(const char *kernel, unsigned type, size_t shift, size_t count
   failures++;
 }
 
-// Gates at every alignment, dst apart from the operands or the first of them.
+// Gates at every alignment, dst apart from the operands, one of two aligned otherwise, or the first of them.
 static void gates(unsigned type, size_t shift, size_t count, bool in_place)
 {
   for (const bool two : {false, true}) {
-    Tensor x(type, count, shift, 1), up(type, count, two && !in_place ? shift + 1 : shift, 7919);
+    const size_t other = two && !in_place ? shift + 1 : shift;
+    Tensor x(type, count, count % 2 == 1 ? other : shift, 1), up(type, count, count % 2 == 0 ? other : shift, 7919);
     Tensor to(type, count, shift, 3);
     std::vector<double> want(count);
     for (size_t i = 0; i < count; i++) {

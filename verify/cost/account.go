@@ -45,7 +45,7 @@ func (p *Prediction) share(from, to float64) *float64 {
 		switch {
 		case s.Kind == ops.Product:
 			return &p.Products
-		case s.Kind != ops.Copy && s.Kind != ops.Sum && s.Kind != ops.Apply && s.Kind != ops.Call && s.Kind != ops.Collective:
+		case !s.Kind.Works():
 		case s.Bytes > 0:
 			kind = &p.Link
 		case kind != &p.Link:

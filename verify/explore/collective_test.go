@@ -3,6 +3,7 @@ package explore_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"ovgen/verify/explore"
@@ -51,6 +52,11 @@ var collectivePrograms = []collectives{
 	}, proven: prove.Agreement, broke: explore.Agreed},
 	{name: "other counts on one rank", run: func(p *pair) {
 		p.together("main", "all-reduce", int64(1+p.rank), int64(1+p.rank))
+	}, proven: prove.Agreement, broke: explore.Agreed},
+	{name: "on one rank alone", run: func(p *pair) {
+		if p.rank == 1 {
+			p.sum("main")
+		}
 	}, proven: prove.Agreement, broke: explore.Agreed},
 	{name: "in a branch", run: func(p *pair) {
 		p.sum("main")
@@ -172,5 +178,7 @@ func (c collectives) judge(t *testing.T) {
 		t.Errorf("prover: want %q: %v", c.proven, err)
 	} else if (size.Captured != nil) != c.serial {
 		t.Errorf("prover, captured: %v", size.Captured)
+	} else if c.serial && !strings.Contains(size.Captured.Problem, "waits and collectives can hold") {
+		t.Errorf("prover, captured: a collective holds the device, and it says: %v", size.Captured)
 	}
 }

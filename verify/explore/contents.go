@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/verify/ops"
@@ -172,8 +173,7 @@ func (x *search) compute(s *state, st *step) []Number {
 func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
 	for n, list := range operands {
-		row := n > 0 && n == len(operands)-1 && len(list) > 0 && size%len(list) == 0
-		if len(list) != size && !row {
+		if len(list) != size && (n < len(operands)-1 || !isRow(n, operands, size)) {
 			return nil
 		}
 		for i := range sum {
@@ -183,15 +183,23 @@ func (x *search) added(operands [][]Number, size int) []Number {
 	return sum
 }
 
+// isRow reports whether operand n is one row, for each row of a result of so many elements, and so are all behind it.
+func isRow(n int, operands [][]Number, size int) bool {
+	row := len(operands[n])
+	return n > 0 && 0 < row && row < size && size%row == 0 &&
+		!slices.ContainsFunc(operands[n:], func(list []Number) bool { return len(list) != row })
+}
+
 // functionOf is a function of the first operand: of each element and those of the others at its place, or, where the
 // last ones are rows, of rows.
 func functionOf(function string, operands [][]Number, size int) []Number {
 	row := 0
 	for n, list := range operands {
 		switch {
-		case n > 0 && row == 0 && len(list) < size && len(list) > 0 && size%len(list) == 0:
+		case row > 0: // as long as the first one
+		case isRow(n, operands, size):
 			row = len(list)
-		case row > 0 && len(list) != row, row == 0 && len(list) != size:
+		case len(list) != size:
 			return nil
 		}
 	}

@@ -29,16 +29,16 @@ func calling(list []Op, make func(context.Context, *group.Group, Shape) (Plan, e
 	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 		p, err := make(ctx, g, s)
 		if x, ok := p.(Calling); ok && err == nil {
-			x.Calls(list, func(string) plan.Call { return standIn(g.Driver(), s.Type.Size()) })
+			x.Calls(list, func(string) plan.Call { return StandIn(g.Driver(), s.Type.Size()) })
 		}
 		return p, err
 	}
 }
 
-// standIn stands for work of the caller's own, which the harness does not know. The result is in as many blocks as there
+// StandIn stands for work of the caller's own, which the harness does not know. The result is in as many blocks as there
 // are operands; each gets the last elements of one of them, from the beginning again where it is longer. So the first
 // rows depend on the last. Ahead of that everything is read, as the work would.
-func standIn(d driver.Driver, element int64) plan.Call {
+func StandIn(d driver.Driver, element int64) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		for _, x := range from {
 			for at := int64(0); at < x.Bytes; at += to.Bytes {

@@ -148,6 +148,37 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// A requirement on the elements of a result holds for every default, and is seen where it does not hold.
+func TestFlat(t *testing.T) {
+	for _, x := range []struct {
+		columns schedule.Extent
+		times   int64
+		m, n    int // refused on 3 ranks
+		want    string
+	}{
+		{schedule.N, 0, 4, 5, "M times N is 4 times 5, and must be a multiple of 3"},
+		{schedule.N, 2, 3, 5, "M times N is 3 times 5, and must be a multiple of 6"},
+		{"8", 0, 4, 8, "M times 8 is 4 times 8, and must be a multiple of 3"},
+	} {
+		columns := schedule.Dim(x.columns)
+		p := ofKindPtr("sum", Program{Name: "flat", Schedule: of(tensor("A", each, inM, columns),
+			tensor("C", inM, columns)), Types: []driver.Type{driver.BF16},
+			Checks: []Divide{{Extent: schedule.M, With: x.columns, By: schedule.D, Times: x.times}}})
+		for ranks := 1; ranks <= 8; ranks++ {
+			for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
+				for _, s := range append(p.VerifyShapes(typ, ranks, true), p.BenchShapes(ranks, true)...) {
+					if err := p.Fits(s, ranks); err != nil {
+						t.Errorf("%s times %d, a default: %v", x.columns, x.times, err)
+					}
+				}
+			}
+		}
+		if err := p.Fits(Shape{M: x.m, N: x.n}, 3); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v, want %q", err, x.want)
+		}
+	}
+}
+
 // A program is tested with the numbers of ranks that it was proven for.
 func TestTestRanks(t *testing.T) {
 	for want, proven := range map[string][]int{"[2 3 4]": nil, "[2 4]": {2, 4, 8}, "[3]": {3, 5}, "[6]": {8, 6}} {

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"slices"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/schedule"
@@ -19,7 +21,8 @@ func (s Shape) With(other Shape) Shape {
 
 // VerifyShapes are a plain one and one whose rows a rank are no multiple of 8, where the
 // type allows with odd K and N too, and with rows that the ranks don't divide where New takes them;
-// GPUs get one that fills them. All are widened to multiples that the placements and New accept.
+// GPUs get one that fills them, unless only the host makes the results apart from the program, and would take
+// seconds. All are widened to multiples that the placements and New accept.
 func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	odd := Shape{M: 26 * ranks, K: 72, N: 40, N2: 16, N3: 24}
 	granule := 8
@@ -27,7 +30,7 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		odd.K, odd.N, odd.N2, odd.N3, granule = 67, 35, 9, 11, 1
 	}
 	list := []Shape{{M: 16 * ranks, K: 64, N: 48}, odd}
-	if onGPU && !p.hostOnly() {
+	if onGPU {
 		list = append(list, Shape{M: 500 * ranks, K: 4096, N: 3584})
 	}
 	for i, s := range list {
@@ -38,14 +41,10 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		}
 		list[i] = p.widened(s, ranks, granule)
 	}
+	if reference.HostOnly(p.Schedule.Ops) { // which takes it long where there is much to multiply
+		list = append(list[:2], slices.DeleteFunc(list[2:], func(s Shape) bool { return p.Large(s, ranks) })...)
+	}
 	return list
-}
-
-// hostOnly reports whether the program applies functions that only the host makes apart from it, which takes it long at
-// large shapes.
-func (p *Program) hostOnly() bool {
-	x, err := p.Problem(Shape{M: 1 << 10, K: 1 << 10, N: 1 << 10, Type: driver.FP32}, 1)
-	return err == nil && x.HostOnly()
 }
 
 // PlainShape has so many rows a rank in each extent, and as much more as the placements and
@@ -69,8 +68,12 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 			*at = p.widen(e, *at, ranks, granule)
 		}
 	}
-	if c, ok := p.flat(); ok && s.M%ranks != 0 {
-		*s.At(c.With) = multiple(*s.At(c.With), ranks)
+	if c, ok := p.flat(); ok && !s.meets(c, ranks) {
+		at := s.At(c.With)
+		if at == nil { // a constant
+			at = s.At(c.Extent)
+		}
+		*at = multiple(*at, int(c.Divisor(int64(ranks))))
 	}
 	if s.P > 0 && p.Measures(schedule.P) {
 		s.M = min(s.M, s.P*ranks)

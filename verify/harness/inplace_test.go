@@ -42,7 +42,8 @@ func TestOtherRowsInPlace(t *testing.T) {
 				Types: []driver.Type{driver.FP32},
 				Schedule: of(Tensor{Name: "A", Axes: []Axis{{Extent: "D", Outer: []Split{{Kind: "DIDx", Count: "D"}}},
 					{Extent: "M"}, {Extent: "N"}}},
-					Tensor{Name: "C", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "DIDx", Count: "D"}}}, {Extent: "N"}},
+					Tensor{Name: "C", Axes: []Axis{{Extent: "M", Outer: []Split{{Kind: "DIDx", Count: "D"}}},
+						{Extent: "N"}},
 						Within: "A"})})
 			made := adapt(reducescatterinplace.New, (*reducescatterinplace.Plan).Bind)
 			p.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {

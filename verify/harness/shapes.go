@@ -115,7 +115,8 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 		return nil, err
 	}
 	s = s.Fit(p, ranks)
-	x := &reference.Problem{Ops: p.Schedule.Ops, Tensors: p.Schedule.Tensors, Extents: s.extents(ranks), Type: s.Type, Counts: counts}
+	x := &reference.Problem{Ops: p.Schedule.Ops, Tensors: p.Schedule.Tensors, Extents: s.extents(ranks), Type: s.Type,
+		Counts: counts}
 	if counts != nil && !p.ragged() {
 		x.Extents[schedule.M] = sum(counts)
 	}
@@ -155,12 +156,10 @@ func (p *Program) Fits(s Shape, ranks int) error {
 				*full.At(e), d, p.Name, ranks)
 		}
 	}
-	if c, ok := p.flat(); ok {
-		m, n, by := *full.At(c.Extent), *full.At(c.With), int(c.Divisor(int64(ranks)))
-		if m*n%by != 0 {
-			return fmt.Errorf("shape %s: %s times %s is %d times %d, and must be a multiple of %d for %s on %d ranks",
-				s, c.Extent, c.With, m, n, by, p.Name, ranks)
-		}
+	if c, ok := p.flat(); ok && !full.meets(c, ranks) {
+		m, n := full.value(c.Extent), full.value(c.With)
+		return fmt.Errorf("shape %s: %s times %s is %d times %d, and must be a multiple of %d for %s on %d ranks", s,
+			c.Extent, c.With, m, n, c.Divisor(int64(ranks)), p.Name, ranks)
 	}
 	if most := full.P; p.Measures(schedule.P) && most*ranks < full.M {
 		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s,
@@ -185,6 +184,20 @@ func (p *Program) divisor(symbol schedule.Extent, ranks int) int {
 		}
 	}
 	return d
+}
+
+// value is that of a symbol or of a constant.
+func (s Shape) value(e schedule.Extent) int64 {
+	if at := s.At(e); at != nil {
+		return int64(*at)
+	}
+	n, _ := strconv.ParseInt(string(e), 10, 64) // a schedule's extents are symbols and numbers
+	return n
+}
+
+// meets reports whether a shape meets a requirement on the product of two extents.
+func (s Shape) meets(c Divide, ranks int) bool {
+	return c.Holds(s.value(c.Extent), s.value(c.With), int64(ranks))
 }
 
 // flat is the requirement on the elements of the result, if New has one.

@@ -48,6 +48,42 @@ func TestShapesFit(t *testing.T) {
 	}
 }
 
+// GPUs are filled where they, or the host within seconds, make the results apart from the program.
+func TestShapesOnGPUs(t *testing.T) {
+	in1024 := schedule.Dim("1024")
+	cut1024 := schedule.Dim("1024", schedule.DIDx(schedule.D))
+	chain := func(rows Axis) *Program {
+		p := Program{Name: "gated", Schedule: of(tensor("A", rows, in1024), tensor("Up", columnsF, in1024),
+			tensor("Gate", columnsF, in1024), tensor("Down", inN, columnsF), tensor("C", rows, inN))}
+		p.Schedule.Ops = []Op{schedule.Linear("U", "A", "Up"), schedule.Linear("G", "A", "Gate", schedule.SwiGLU("U")),
+			schedule.Linear("C", "G", "Down")}
+		return &p
+	}
+	norm := Program{Name: "norm", Schedule: of(tensor("A", rows, inN), tensor("Norm", inN), tensor("C", inM, inN))}
+	norm.Schedule.Ops = []Op{schedule.Copy("C", "A", schedule.RMSNorm("Norm"))}
+	for _, x := range []struct {
+		p     *Program
+		ranks int
+		want  int
+	}{
+		{operation(t, "gather"), 8, 3},
+		{chain(rows), 2, 2}, // a product alone would be much for the host
+		{chain(cut1024), 2, 2},
+		{&norm, 2, 3}, // nothing is multiplied
+		{&norm, 8, 2}, // but here it is large
+	} {
+		for _, s := range x.p.VerifyShapes(driver.BF16, x.ranks, true) {
+			s.Type = driver.BF16
+			if _, err := x.p.Problem(s, x.ranks); err != nil {
+				t.Errorf("%s on %d ranks, %s: %v", x.p.Name, x.ranks, s, err)
+			}
+		}
+		if got := x.p.VerifyShapes(driver.BF16, x.ranks, true); len(got) != x.want {
+			t.Errorf("%s on %d ranks: %v, want %d shapes", x.p.Name, x.ranks, got, x.want)
+		}
+	}
+}
+
 func TestCounts(t *testing.T) {
 	for _, x := range []struct {
 		m, ranks int

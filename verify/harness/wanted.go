@@ -31,7 +31,7 @@ type Wanted struct {
 // Small reports whether the host computes the results.
 func (t *Tensors) Small() bool {
 	multiplications, elements := t.Problem.Work()
-	return t.Problem.HostOnly() || multiplications <= onHost && elements <= elementsOnHost
+	return reference.HostOnly(t.Problem.Ops) || multiplications <= onHost && elements <= elementsOnHost
 }
 
 // Wanted allocates the memory for judging runs.

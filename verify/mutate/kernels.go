@@ -22,8 +22,20 @@ type KernelMutant struct {
 // Name is the mutant in one line.
 func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 
-// kernelTests are the tests that run the kernels.
-const kernelTests = "^(TestTransportKernels|TestTurns|TestThreads)$"
+// Tests that run the kernels: of transports, and of functions.
+const (
+	transportTests = "^(TestTransportKernels|TestTurns|TestThreads)$"
+	functionTests  = "^TestFunctionKernels$"
+)
+
+// tests are the tests that run the kernels made of the file.
+func (m KernelMutant) tests() string {
+	switch m.File {
+	case "device/gate.h", "device/norm.h", "gates.cu.tmpl", "rmsnorm.cu.tmpl":
+		return functionTests
+	}
+	return transportTests
+}
 
 // errNoVerdict: the tests of the kernels ended without having run them.
 var errNoVerdict = errors.New("no verdict")
@@ -35,11 +47,11 @@ func JudgeKernel(ctx context.Context, dir string, m KernelMutant) (Class, string
 	if err != nil {
 		return "", "", err
 	}
-	out, passed, err := overlaid(ctx, dir, kernelTests, filepath.Join(dir, m.File), text)
+	out, passed, err := overlaid(ctx, dir, m.tests(), filepath.Join(dir, m.File), text)
 	if err != nil {
 		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
 	}
-	class, why := verdict(out, passed)
+	class, why := verdict(out, passed, m.tests())
 	if class == "" {
 		return "", "", fmt.Errorf("mutate %s: %w:\n%s", m.Name(), errNoVerdict, out)
 	}
@@ -65,21 +77,21 @@ func (m KernelMutant) text(dir string) ([]byte, error) {
 	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// verdict reads the output of the tests; the class is empty where they did not get to run
+// verdict reads the output of tests; the class is empty where they did not get to run
 // the kernels.
-func verdict(out []byte, passed bool) (Class, string) {
+func verdict(out []byte, passed bool, tests string) (Class, string) {
 	text := string(out)
 	if passed {
-		if strings.Contains(text, "--- SKIP") || strings.Count(text, "--- PASS") != strings.Count(kernelTests, "Test") {
+		if strings.Contains(text, "--- SKIP") || strings.Count(text, "--- PASS") != strings.Count(tests, "Test") {
 			return "", ""
 		}
 		return Survivor, "all tests pass"
 	}
+	if strings.Contains(text, "compile: ") {
+		return "", ""
+	}
 	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong", "run: ",
 		"the compiler may move"} {
-		if strings.Contains(text, "compile: ") {
-			break
-		}
 		_, after, ok := strings.Cut(text, sign)
 		switch lines := strings.SplitN(sign+after, "\n", 3); {
 		case !ok:

@@ -149,9 +149,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Product:
 		u.product(at, n)
 	case hostir.Apply:
-		u.work(Apply, at, n)
+		u.function(Apply, at, n)
 	case hostir.Call:
-		u.work(Call, at, n)
+		u.function(Call, at, n)
 	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
 		u.collective(at, n)
 	default:
@@ -202,11 +202,8 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 
 // collective adds a collective: what this rank brings, and what it gets.
 func (u *unroller) collective(op Op, n hostir.Step) {
-	src, sent := u.view(n.Reads[0])
-	dst, got := u.view(n.Writes[0])
 	op.Kind, op.Form, op.Kernel = Collective, string(n.Do), ""
-	op.use(Use{At: src, Bytes: sent}, Use{Write: true, At: dst, Bytes: got})
-	u.add(op)
+	u.work(op, n)
 }
 
 // gather adds a copy for each of its views.
@@ -227,23 +224,22 @@ func (u *unroller) gather(op Op, n hostir.Step) {
 // sum adds a sum: its terms in order, then its result.
 func (u *unroller) sum(op Op, n hostir.Step) {
 	op.Kind = Sum
-	for _, t := range n.Reads {
-		u.each(t.Each.Index, t.Each.From, t.Each.To, func() {
-			at, bytes := u.view(t)
-			op.use(Use{At: at, Bytes: bytes})
-		})
-	}
-	at, bytes := u.view(n.Writes[0])
-	op.use(Use{Write: true, At: at, Bytes: bytes})
-	u.add(op)
+	u.work(op, n)
 }
 
-// work adds a function, or a call: its operands, and then its result.
-func (u *unroller) work(kind Kind, op Op, n hostir.Step) {
+// function adds a function, or a call.
+func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
 	op.Kind, op.Form = kind, n.Func
+	u.work(op, n)
+}
+
+// work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes.
+func (u *unroller) work(op Op, n hostir.Step) {
 	for _, v := range n.Reads {
-		at, bytes := u.view(v)
-		op.use(Use{At: at, Bytes: bytes})
+		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {
+			at, bytes := u.view(v)
+			op.use(Use{At: at, Bytes: bytes})
+		})
 	}
 	at, bytes := u.view(n.Writes[0])
 	op.use(Use{Write: true, At: at, Bytes: bytes})

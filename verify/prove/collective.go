@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -121,12 +122,12 @@ func signature(o ops.Op) string {
 // misfit says what is wrong with a collective's sizes.
 func misfit(o ops.Op, ranks int64) string {
 	v := volumes(o)
-	fits, known := map[string]bool{
-		allGather:     v[1] == ranks*v[0],
-		reduceScatter: v[0] == ranks*v[1],
-		allReduce:     v[0] == v[1],
-		allToAll:      v[0] == v[1] && v[0]%ranks == 0,
-	}[o.Form]
+	fits, known := map[hostir.Work]bool{
+		hostir.AllGather:     v[1] == ranks*v[0],
+		hostir.ReduceScatter: v[0] == ranks*v[1],
+		hostir.AllReduce:     v[0] == v[1],
+		hostir.AllToAll:      v[0] == v[1] && v[0]%ranks == 0,
+	}[hostir.Work(o.Form)]
 	switch {
 	case !known:
 		return fmt.Sprintf("there is no collective %q", o.Form)
@@ -140,14 +141,6 @@ func misfit(o ops.Op, ranks int64) string {
 	}
 	return ""
 }
-
-// Collectives, as ops.Op.Form has them.
-const (
-	allGather     = "all-gather"
-	reduceScatter = "reduce-scatter"
-	allReduce     = "all-reduce"
-	allToAll      = "all-to-all"
-)
 
 // inTurn: a rank's collectives come one after the other, by its streams and events. A captured
 // graph keeps no other order, and ranks that take two in different orders hang.
@@ -236,14 +229,14 @@ func (s *symbols) collective(x node) [2]int32 {
 // or added up. NCCL promises no order of a sum, and that all ranks get one.
 func (s *symbols) get(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
-	to := s.at(o.Uses[1])
+	form, to := hostir.Work(o.Form), s.at(o.Uses[1])
 	if to == nil {
 		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Uses[1]))
 	}
 	var row sent
 	var terms []sent
 	for _, m := range s.brought[s.collective(x)] {
-		if o.Form == reduceScatter || o.Form == allToAll {
+		if form == hostir.ReduceScatter || form == hostir.AllToAll {
 			mine, ok := m.part(int(x.rank), len(s.lists))
 			if !ok {
 				return s.wrong(n, fmt.Sprintf("the part of rank %d is not whole chunks", x.rank))
@@ -254,7 +247,7 @@ func (s *symbols) get(n int32) *Counterexample {
 		row.exprs, row.sizes = append(row.exprs, m.exprs...), append(row.sizes, m.sizes...)
 	}
 	made := row
-	if o.Form == reduceScatter || o.Form == allReduce {
+	if form == hostir.ReduceScatter || form == hostir.AllReduce {
 		made = sent{sizes: terms[0].sizes}
 		for i := range terms[0].exprs {
 			var list []expr

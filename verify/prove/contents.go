@@ -176,7 +176,7 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 		return nil, s.wrong(n, "a copy is of one range")
 	}
 	row, c := stale, (*Counterexample)(nil)
-	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && reads[last].Bytes < to.Bytes {
+	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && isRow(reads[last].Use, to.Use) {
 		if row, c = s.rowToAll(n, reads[last], to); c != nil {
 			return nil, c
 		}
@@ -206,30 +206,37 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 
 // apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
 func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	rows := make([]expr, len(reads)) // stale where an operand is as long as the result
+	for k, a := range reads {
+		var c *Counterexample
+		switch {
+		case k > 0 && isRow(a.Use, to.Use):
+			if rows[k], c = s.rowToAll(n, a, to); c != nil {
+				return nil, c
+			}
+		case !slices.Equal(a.sizes, to.sizes):
+			return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v",
+				a.sizes, to.sizes))
+		}
+	}
 	made := make([]expr, len(to.list))
 	for i := range to.list {
-		var args []expr
-		for _, a := range reads {
-			row := a != reads[0] && a.Bytes < to.Bytes
-			if !row && !slices.Equal(a.sizes, to.sizes) {
-				return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v",
-					a.sizes, to.sizes))
+		args := slices.Clone(rows)
+		for k, a := range reads {
+			if rows[k] != stale {
+				continue
 			}
-			x := stale
-			if row {
-				var c *Counterexample
-				if x, c = s.rowToAll(n, a, to); c != nil {
-					return nil, c
-				}
-			} else if x = a.list[i].expr; x == stale {
+			if args[k] = a.list[i].expr; args[k] == stale {
 				return nil, s.misread(n, a, i)
 			}
-			args = append(args, x)
 		}
 		made[i] = s.applied(o.Form, args)
 	}
 	return made, nil
 }
+
+// isRow reports whether an operand behind the first is a row, for each row of the result: it is shorter.
+func isRow(operand, result ops.Use) bool { return operand.Bytes < result.Bytes }
 
 // rowToAll is a row that a sum adds to each row of its result, or a function takes for each, of which
 // each chunk must be whole rows.

@@ -104,9 +104,7 @@ func TestContents(t *testing.T) {
 	defer func() { model.Computes = nil }()
 
 	for _, c := range contentsCases {
-
 		t.Run(c.name, c.run)
-
 	}
 }
 

@@ -8,13 +8,9 @@ func (p *proof) deadlock() *Counterexample {
 	if p.done == len(p.nodes) {
 		return nil
 	}
-	if len(p.stuck) == 0 {
-		return p.against(Deadlock, int32(p.done), -1, "what comes before this comes after it as well",
-			"enqueue the collectives in one order on all ranks")
-	}
 	var circle []int32
 	seen := map[int32]int{}
-	wait := p.stuck[0]
+	wait := p.stuck[0] // edges lead from earlier operations to later ones, and on to later collectives: a wait is stuck
 	for {
 		if i, ok := seen[wait]; ok {
 			circle = circle[i:]

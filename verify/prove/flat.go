@@ -37,7 +37,7 @@ func elementwise(o ops.Op) bool {
 	switch o.Kind {
 	case ops.Product, ops.Apply, ops.Call:
 		return false
-	case ops.Sum: // of terms as large as the result: a row is less
+	case ops.Sum: // of terms as large as the result: no row
 		last := o.Uses[len(o.Uses)-1]
 		return !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Bytes != last.Bytes })
 	}

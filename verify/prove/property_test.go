@@ -175,11 +175,8 @@ var propertyCases = []listCase{
 }
 
 func TestProperties(t *testing.T) {
-
 	for _, c := range propertyCases {
-
 		t.Run(c.name, c.run)
-
 	}
 }
 

@@ -62,20 +62,20 @@ const patience = 1 << 20
 // distinct returns a circle of the relation in which no rank stands twice, or nil. When the
 // search takes too long it returns the known circle, whose ranks may repeat: then a safe
 // program may be refused.
-func (p *proof) distinct(next [][]int32, waits []int32, known []int32) []int32 {
+func (p *proof) distinct(next [][]int32, holders []int32, known []int32) []int32 {
 	left := patience
 	used := make([]bool, len(p.lists))
 	var path []int32
 	var from func(i, first int32) bool
 	from = func(i, first int32) bool {
-		rank := p.nodes[waits[i]].rank
+		rank := p.nodes[holders[i]].rank
 		if left--; used[rank] || left < 0 {
 			return false
 		}
 		used[rank] = true
 		path = append(path, i)
 		for _, j := range next[i] {
-			if j == first || j > first && from(j, first) { // a circle is found at its least wait
+			if j == first || j > first && from(j, first) { // a circle is found at its least holder
 				return true
 			}
 		}
@@ -134,26 +134,26 @@ func (p *proof) isAfter(f form, needed int32, lane int, holder int32, reach []ma
 	return false
 }
 
-func (p *proof) serialCircle(f form, waits []int32) *Counterexample {
+func (p *proof) serialCircle(f form, circle []int32) *Counterexample {
 	second := int32(-1)
-	if len(waits) > 1 {
-		second = waits[1]
+	if len(circle) > 1 {
+		second = circle[1]
 	}
 	do := "post before the forks, so that no wait needs a later operation of its own rank (Naive.SignalsInStep: false)"
 	if f == captured {
 		do = "post before the forks, or emit without replay: enqueued one by one the program is safe " +
 			"if only this form fails"
 	}
-	c := p.against(Serial, waits[0], second, holdText(len(waits)), do)
+	c := p.against(Serial, circle[0], second, p.holdText(circle), do)
 	c.Form = string(f)
 	c.ToFirst, c.ToSecond = nil, nil
 	c.nodes = nil
-	for i, w := range waits {
-		n := p.on(p.needed(w), waits[(i+1)%len(waits)])
+	for i, w := range circle {
+		n := p.on(p.needed(w), circle[(i+1)%len(circle)])
 		c.ToFirst = append(c.ToFirst, *p.at(w), *p.at(n))
 		c.nodes = append(c.nodes, w, n)
 	}
-	c.Missing = "an edge from one of these posts to the wait that can hold its device"
+	c.Missing = "an edge from what one of these needs to the one that can hold its device"
 	return c
 }
 
@@ -189,12 +189,18 @@ func (c *Counterexample) spinning() *Counterexample {
 	return c
 }
 
-func holdText(waits int) string {
-	if waits == 1 {
+// holdText says of a circle what each holder does to the one before it.
+func (p *proof) holdText(circle []int32) string {
+	collective := func(n int32) bool { return p.nodes[n].kind == leave } // it needs its peers, so never stands alone
+	switch {
+	case len(circle) == 1:
 		return "the wait can hold its device while the post that it needs has not happened"
+	case slices.ContainsFunc(circle, collective):
+		return fmt.Sprintf("each of %d waits and collectives can hold its device while the post, or the beginning of "+
+			"a collective, that the one before needs has not happened", len(circle))
 	}
 	return fmt.Sprintf("each of %d waits can hold its device while the post that the one before needs has not happened",
-		waits)
+		len(circle))
 }
 
 // findCircle returns a circle of a relation, or nil.

@@ -3,9 +3,11 @@ package prove_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
@@ -20,6 +22,27 @@ func counterexample(t *testing.T, err error) *prove.Counterexample {
 		t.Fatalf("proven, or no counterexample: %v", err)
 	}
 	return c
+}
+
+// A way that cuts a result by its elements adds no row to each part: a part need not be whole rows.
+func TestFlatWithRow(t *testing.T) {
+	s := catalog.LinearAllReduceTwoShot
+	s.Ops = []schedule.Op{schedule.Linear("C", "A", "B", schedule.Bias("Bias"))}
+	s.Tensors = append(slices.Clone(s.Tensors), schedule.Tensor{Name: "Bias", Axes: s.Tensors[2].Axes[1:]})
+	p := program(t, "X", s)
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err != nil {
+		t.Errorf("where the ranks divide the rows: %v", err)
+	}
+	for i, c := range p.Checks {
+		if c.Extent == schedule.M {
+			p.Checks[i].With = schedule.N
+		}
+	}
+	_, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}})
+	c := counterexample(t, err)
+	if c.Property != prove.Shapes || !strings.Contains(c.Problem, "of which a sum takes rows") {
+		t.Error(err)
+	}
 }
 
 // A program whose steps depend on the shape is not proven by one shape, and refused.

@@ -129,7 +129,6 @@ var callCases = []callCase{
 
 // A recording with a call that is no operation fails, and says which.
 func TestCallsThatAreNoOperation(t *testing.T) {
-
 	for _, x := range callCases {
 		x.run(t)
 	}

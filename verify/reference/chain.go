@@ -17,14 +17,14 @@ func ofKernel(o schedule.Op, f schedule.Func) bool {
 }
 
 // apply is a step's result after the functions that no product applies.
-func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
+func (s Step) apply(x Values, v map[string]Values, p *Problem, bounded bool) Values {
 	for _, f := range s.Then {
 		switch f.Do {
 		case schedule.ApplySiLU, schedule.ApplyGELU, schedule.ApplyReLU:
-			x = x.gated(f.Do, nil, p.Type)
+			x = x.gated(f.Do, nil, p.Type, bounded)
 		case schedule.ApplySwiGLU:
 			up := v[f.In[0]]
-			x = x.gated(f.Do, &up, p.Type)
+			x = x.gated(f.Do, &up, p.Type, bounded)
 		case schedule.ApplyRMSNorm:
 			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
 		case schedule.ApplyLayerNorm:
@@ -44,9 +44,11 @@ func (p *Problem) Exact() bool {
 	return !p.applies(schedule.ApplyRMSNorm) && !p.applies(schedule.ApplyLayerNorm)
 }
 
-// HostOnly reports whether there are functions or calls that only the host makes apart from the program.
-func (p *Problem) HostOnly() bool {
-	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 || s.Does == Calls })
+// HostOnly reports whether operations apply functions, or call some, that only the host makes apart from a program.
+func HostOnly(operations []schedule.Op) bool {
+	return slices.ContainsFunc(operations, func(o schedule.Op) bool {
+		return o.Call != "" || slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return ofKernel(o, f) })
+	})
 }
 
 func (p *Problem) applies(do schedule.FuncKind) bool {
@@ -66,7 +68,8 @@ type drawn struct {
 // from zero, little enough that later sums stay exact.
 const hiddenVariance = 4
 
-// Unit divides every sum of integer inputs that is a result.
+// Unit divides every sum of integer inputs that is a result, before an earlier result is added to it: that sum is
+// rounded once, on a device and here.
 func (p *Problem) Unit() int {
 	unit := 1
 	if p.Chained() {

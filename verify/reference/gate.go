@@ -26,29 +26,34 @@ const gateUnit = 128
 
 func silu(x float64) float64 { return x / (1 + math.Exp(-x)) }
 
-// gated is a function of each element, times another tensor's where there is one, rounded once.
-func (v Values) gated(do schedule.FuncKind, up *Values, t driver.Type) Values {
+// off is how far off an element may be.
+func (v Values) off(i int) float64 {
+	if v.Bound == nil {
+		return 0
+	}
+	return v.Bound[i]
+}
+
+// gated is a function of each element, times another tensor's where there is one, rounded once; bounded asks for bounds
+// where the tensor has none.
+func (v Values) gated(do schedule.FuncKind, up *Values, t driver.Type, bounded bool) Values {
 	f := gates[do]
 	made := Values{Want: make([]float64, len(v.Want)), Largest: v.Largest}
-	if v.Bound != nil {
+	if bounded = bounded || v.Bound != nil; bounded {
 		made.Bound = make([]float64, len(v.Want))
 	}
 	for i, x := range v.Want {
-		y, other, off, offOther := f.of(x), 1.0, 0.0, 0.0
+		y, other, offOther := f.of(x), 1.0, 0.0
 		if up != nil {
-			other = up.Want[i]
+			other, offOther = up.Want[i], up.off(i)
 		}
 		made.Want[i] = y * other
-		if v.Bound == nil {
-			continue
+		if bounded {
+			off := f.slope*v.off(i) + f.off(x)*math.Abs(y)
+			made.Bound[i] = rounding(made.Want[i], off*math.Abs(other)+(math.Abs(y)+off)*offOther, t)
 		}
-		off = f.slope*v.Bound[i] + f.off(x)*math.Abs(y)
-		if up != nil && up.Bound != nil {
-			offOther = up.Bound[i]
-		}
-		made.Bound[i] = rounding(made.Want[i], off*math.Abs(other)+(math.Abs(y)+off)*offOther, t)
 	}
-	if v.Bound == nil { // as the type holds them: an element far below zero is zero
+	if !bounded { // as the type holds them: an element far below zero is zero
 		for i, x := range made.Want {
 			made.Want[i] = float64(formatOf(t).round(t, float32(x)))
 		}
@@ -62,17 +67,11 @@ func (v Values) gated(do schedule.FuncKind, up *Values, t driver.Type) Values {
 // order, and the product adds x's own error.
 func (v Values) normed(weight Values, columns int, t driver.Type) Values {
 	made := Values{Want: make([]float64, len(v.Want)), Bound: make([]float64, len(v.Want))}
-	off := func(i int) float64 {
-		if v.Bound == nil {
-			return 0
-		}
-		return v.Bound[i]
-	}
 	for first := 0; first < len(v.Want); first += columns {
 		mean, err := schedule.RMSNormEpsilon, 0.0
 		for i := first; i < first+columns; i++ {
 			mean += v.Want[i] * v.Want[i] / float64(columns)
-			err += (2*math.Abs(v.Want[i])*off(i) + off(i)*off(i)) / float64(columns)
+			err += (2*math.Abs(v.Want[i])*v.off(i) + v.off(i)*v.off(i)) / float64(columns)
 		}
 		scale := 1 / math.Sqrt(mean)
 		relative := err/mean + float64(columns+16)*single
@@ -80,7 +79,7 @@ func (v Values) normed(weight Values, columns int, t driver.Type) Values {
 			w := weight.Want[i-first]
 			made.Want[i] = v.Want[i] * scale * w
 			made.Bound[i] = rounding(made.Want[i],
-				math.Abs(made.Want[i])*relative+off(i)*scale*math.Abs(w)*(1+relative), t)
+				math.Abs(made.Want[i])*relative+v.off(i)*scale*math.Abs(w)*(1+relative), t)
 		}
 	}
 	return made

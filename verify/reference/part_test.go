@@ -43,12 +43,10 @@ func TestPart(t *testing.T) {
 	e := Extents{schedule.M: 12, schedule.K: 4, schedule.N: 3, schedule.D: 2}
 
 	for _, x := range partCases {
-
 		p, err := PartOf(schedule.Tensor{Name: x.name, Axes: x.axes}, e, 1, []int{1, 3})
 		if got := indices(p); err != nil || !slices.Equal(got, x.want) {
 			t.Errorf("%s: %v, want %v (%v)", x.name, got, x.want, err)
 		}
-
 	}
 	pair := schedule.Tensor{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.D),
 		schedule.Dim(schedule.D, unevenSplit),

@@ -291,7 +291,7 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 	for _, s := range p.steps {
 		switch s.Does {
 		case Copies:
-			v[s.C] = s.apply(v[s.A], v, p)
+			v[s.C] = s.apply(v[s.A], v, p, bounded)
 		case AddsUp:
 			v[s.C] = p.sum(v[s.A], bounded)
 		case Calls:
@@ -302,7 +302,7 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 			if s.Added != "" {
 				v[s.C] = v[s.C].plus(v[s.Added], p.Type)
 			}
-			v[s.C] = s.apply(v[s.C], v, p)
+			v[s.C] = s.apply(v[s.C], v, p, bounded)
 		}
 		if p.has(s.C) {
 			out[s.C] = v[s.C]

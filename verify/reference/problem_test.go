@@ -46,24 +46,30 @@ func TestExact(t *testing.T) {
 	} {
 		for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
 			p.Type = typ
-			if err := p.Check(); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			c := p.Results(inputs(p, false), false)["C"]
-			zeros := 0
-			for i, x := range c.Want {
-				if got := float64(Round(typ, float32(x))); got != x || math.Mod(x, float64(p.Unit())) != 0 {
-					t.Fatalf("%s %s: element %d is %g, which %s holds as %g", name, typ, i, x, typ, got)
-				}
-				if x == 0 {
-					zeros++
-				}
-			}
-			if most := float64(Exact(typ) * p.Unit()); c.Largest > most || zeros > len(c.Want)/2 {
-				t.Errorf("%s %s: sums reach %g of %g, and %d of %d results are zero", name, typ, c.Largest,
-					most, zeros, len(c.Want))
-			}
+			p.exact(t, name)
 		}
+	}
+}
+
+// exact holds the sums of C against what the type holds.
+func (p *Problem) exact(t *testing.T, name string) {
+	t.Helper()
+	if err := p.Check(); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	c := p.Results(inputs(p, false), false)["C"]
+	zeros := 0
+	for i, x := range c.Want {
+		if got := float64(Round(p.Type, float32(x))); got != x || math.Mod(x, float64(p.Unit())) != 0 {
+			t.Fatalf("%s %s: element %d is %g, which %s holds as %g", name, p.Type, i, x, p.Type, got)
+		}
+		if x == 0 {
+			zeros++
+		}
+	}
+	if most := float64(Exact(p.Type) * p.Unit()); c.Largest > most || zeros > len(c.Want)/2 {
+		t.Errorf("%s %s: sums reach %g of %g, and %d of %d results are zero", name, p.Type, c.Largest, most, zeros,
+			len(c.Want))
 	}
 }
 

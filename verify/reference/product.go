@@ -100,10 +100,8 @@ func (v Values) plus(added Values, t driver.Type) Values {
 		if v.Bound == nil {
 			continue
 		}
-		sum.Bound[i] = v.Bound[i] + (unit(t)+single)*(math.Abs(v.Want[i])+2*math.Abs(x))
-		if added.Bound != nil {
-			sum.Bound[i] += added.Bound[i] * (1 + 2*unit(t))
-		}
+		sum.Bound[i] = v.Bound[i] + (unit(t)+single)*(math.Abs(v.Want[i])+2*math.Abs(x)) +
+			added.off(i)*(1+2*unit(t))
 	}
 	sum.Largest = v.Largest + most
 	return sum

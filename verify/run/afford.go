@@ -37,7 +37,7 @@ func (o *options) groups() [][]*harness.Program {
 	if o.command == "tune" {
 		return families(o.programs)
 	}
-	return o.together
+	return o.arguments
 }
 
 // runs is how often the work of one shape is done by default or, where fewer are asked for,

@@ -33,7 +33,7 @@ type series struct {
 // bench measures every program in every type and shape and prints as it goes;
 // programs that were named together are measured together.
 func (r *rank) bench(ctx context.Context) error {
-	for _, programs := range r.o.together {
+	for _, programs := range r.o.arguments {
 		first := programs[0]
 		for _, typ := range r.o.typesOf(first) {
 			for _, s := range r.o.shapesOf(first, typ, r.onGPU()) {

@@ -86,7 +86,6 @@ func TestParse(t *testing.T) {
 		{Name: "other", Types: []driver.Type{driver.FP32}},
 		{Name: "even", Types: []driver.Type{driver.FP32}, Ranks: []int{2, 4}}}
 	for _, x := range parseCases {
-
 		o, err := parse(strings.Fields(x.args), programs)
 		switch {
 		case x.want == "" && err != nil:
@@ -95,11 +94,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
 		if x.args == "verify all -m 8 -k 4 -n 4 other" &&
-			(len(o.together) != 4 || len(o.programs) != 4 ||
+			(len(o.arguments) != 4 || len(o.programs) != 4 ||
 				o.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
 			t.Errorf("%s: %+v", x.args, o)
 		}
-
 	}
 	o := &options{command: "verify", types: []driver.Type{driver.BF16, driver.FP32}}
 	if got := o.typesOf(&programs[1]); len(got) != 1 || got[0] != driver.FP32 {
@@ -215,11 +213,11 @@ var commandCases = []commandCase{
 	{"list -devices -driver sim -ranks 2", 0, []string{"1       simulated device", "NVLink joins every pair"}},
 	{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
 		[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
-			"within bound", "bit-exact: 90 runs on 3 ranks, driver sim"}},
+			"within bound", "\nbit-exact: 72, within bound: 18 runs on 3 ranks, driver sim"}},
 	{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0,
 		[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
 	{"verify allgatherlinear allreduceoneshot -driver sim -ranks 3 -type bf16 -iters 1 -oneprocess", 0,
-		[]string{"3 ranks on simulated device", "bit-exact: 12 runs on 3 ranks, driver sim"}},
+		[]string{"3 ranks on simulated device", "\nbit-exact: 8, within bound: 4 runs on 3 ranks, driver sim"}},
 	{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
 		[]string{"bit-exact: 2 runs"}},
 	{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0,
@@ -244,7 +242,7 @@ var commandCases = []commandCase{
 	{"verify allgatherlinear -driver sim -ranks 2 -type bf16 -m 8192 -k 8192 -n 8192", 2,
 		[]string{"verify allgatherlinear, 8192,8192,8192 bf16: the simulator would take about"}},
 	{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 64 -extents N2=24,N3=40",
-		0, []string{"64,N2=24,N3=40", "bit-exact: 3 runs"}},
+		0, []string{"64,N2=24,N3=40", "bit-exact: 2, within bound: 1 runs"}},
 	{"verify allgatherqkv -driver sim -ranks 2 -type bf16 -iters 1 -extents N2=24,N3=40 -json", 0,
 		[]string{`"n":48,"n2":24,"n3":40,`}},
 	{"verify tensorparallelmlp -driver sim -ranks 2 -type bf16 -iters 1 -m 16 -k 32 -n 24 -extents F=96", 0,
@@ -319,7 +317,7 @@ func TestMpirun(t *testing.T) {
 		once string
 	}{
 		{"verify allgatherlinear -driver sim -type bf16 -iters 1 -shapes 6,8,8", true,
-			"bit-exact: 3 runs on 3 ranks, driver sim"},
+			"bit-exact: 2, within bound: 1 runs on 3 ranks, driver sim"},
 		{"verify allgatherlinear -driver nosuch", false, `run: no driver "nosuch"`},
 	} {
 		args := append(strings.Fields("--allow-run-as-root --oversubscribe -n 3"), run)

@@ -65,7 +65,7 @@ func Main(programs []harness.Program, code *driver.Code) int {
 	case launch.IsRank():
 		return runRank(o, code)
 	case o.oneProcess:
-		return together(o, code)
+		return oneProcess(o, code)
 	}
 	return start(o)
 }
@@ -98,8 +98,8 @@ func onTerminal() bool {
 	return err == nil
 }
 
-// together runs all ranks in this process and prints an error that all of them get once.
-func together(o *options, code *driver.Code) int {
+// oneProcess runs all ranks in this process and prints an error that all of them get once.
+func oneProcess(o *options, code *driver.Code) int {
 	if onTerminal() {
 		os.Setenv(showProgress, "1")
 	}

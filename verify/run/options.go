@@ -65,7 +65,7 @@ type options struct {
 	command   string
 	all       []harness.Program // that the binary holds
 	programs  []harness.Program
-	together  [][]*harness.Program // the programs of one name argument
+	arguments [][]*harness.Program // the programs of each name on the command line
 	ranks     int
 	shapes    []harness.Shape // without type; empty means the defaults
 	extents   harness.Shape   // values that replace every shape's
@@ -262,7 +262,7 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 	for _, argument := range names {
 		if argument == "all" {
 			for i := range programs {
-				o.together = append(o.together, []*harness.Program{&programs[i]})
+				o.arguments = append(o.arguments, []*harness.Program{&programs[i]})
 			}
 			continue
 		}
@@ -274,9 +274,9 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 			}
 			group = append(group, &programs[i])
 		}
-		o.together = append(o.together, group)
+		o.arguments = append(o.arguments, group)
 	}
-	for _, group := range o.together {
+	for _, group := range o.arguments {
 		for _, p := range group {
 			o.programs = append(o.programs, *p)
 		}

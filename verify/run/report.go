@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"ovgen/verify/harness"
@@ -73,12 +74,13 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 
 // report prints the table on rank 0 and returns whether all is right.
 func (r *rank) report(rows []row) (right bool) {
-	right = true
-	runs := 0
+	wrong := 0
 	for _, w := range rows {
-		right = right && w.Result != isWrong
-		runs += w.Runs
+		if w.Result == isWrong {
+			wrong++
+		}
 	}
+	right = wrong == 0
 	if r.Rank() != 0 {
 		return right
 	}
@@ -100,12 +102,29 @@ func (r *rank) report(rows []row) (right bool) {
 			fmt.Printf("%s %s %s %s: %s\n", w.Program, w.Type, w.shape(), w.Mode, m)
 		}
 	}
-	if right {
-		fmt.Printf("%s: %d runs on %d ranks, driver %s\n", bitExact, runs, r.Size(), r.drv.Name())
-	} else {
-		fmt.Printf("not %s, driver %s\n", bitExact, r.drv.Name())
+	text := counted(rows)
+	if !right {
+		text = fmt.Sprintf("%s: %d of %d rows", isWrong, wrong, len(rows))
 	}
+	fmt.Printf("%s on %d ranks, driver %s\n", text, r.Size(), r.drv.Name())
 	return right
+}
+
+// counted says how many runs had each result: "bit-exact: 80, within bound: 8 runs".
+func counted(rows []row) string {
+	var text []string
+	for _, result := range []string{bitExact, withinBound} {
+		runs := 0
+		for _, w := range rows {
+			if w.Result == result {
+				runs += w.Runs
+			}
+		}
+		if runs > 0 {
+			text = append(text, fmt.Sprintf("%s: %d", result, runs))
+		}
+	}
+	return strings.Join(text, ", ") + " runs"
 }
 
 // shape is as Shape has it, and which parts are meant where they are not the usual ones.

@@ -52,8 +52,7 @@ func TestTuneCommand(t *testing.T) {
 	}
 	// A schedule that does not take the shape is left out, and the operation keeps its name.
 	out := succeed(t, dir, "tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 "+
-		"-shapes "+
-		"15,8,8 -o other.json -json")
+		"-shapes 15,8,8 -o other.json -json")
 	if want := `{"operation":"linearallreduce","gpu":"simulated device","ranks":2,` +
 		`"shape":"M 15, K 8, N 8, bf16","program":"linearallreduceoneshot",`; !strings.Contains(out, want) {
 		t.Errorf("no %s in\n%s", want, out)

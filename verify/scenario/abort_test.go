@@ -129,7 +129,6 @@ func hanging(name string) func(e *env) error {
 			}
 			// a rank killed in the simulator still says something
 			if !strings.Contains(err.Error(), h.want) && !(h.dies && e.seeded) {
-
 				return fmt.Errorf("the error does not say %q: %w", h.want, err)
 			}
 			if err := l.Run(e); aborted(err) != nil {
@@ -282,21 +281,28 @@ func captureThroughAbort(e *env) error {
 	})
 }
 
+// end kills the victim, or lets it abort the group, after so long; the function that it returns calls that off.
+func (e *env) end(g *group.Group, victim int, after time.Duration, kills bool) (stop func()) {
+	if e.rank != victim {
+		return func() {}
+	}
+	timer := time.AfterFunc(after, func() {
+		if kills {
+			e.kill()
+		} else {
+			g.Abort(errReason)
+		}
+	})
+	return func() { timer.Stop() }
+}
+
 // anywhere aborts, or kills a rank, at a random moment of a busy group: a run
 // that reports success has the right bits, and everyone learns of the end.
 func anywhere(e *env) error {
 	victim, kills := e.random.IntN(e.size), e.random.IntN(2) == 0 && !e.config.Local
 	after := time.Duration(e.random.IntN(2000)) * time.Microsecond
 	return e.with("", func(g *group.Group, l *layer) error {
-		if e.rank == victim {
-			defer time.AfterFunc(after, func() {
-				if kills {
-					e.kill()
-				} else {
-					g.Abort(errReason)
-				}
-			}).Stop()
-		}
+		defer e.end(g, victim, after, kills)()
 		began := time.Now()
 		for i := 0; ; i++ {
 			err := l.turn(e, i)

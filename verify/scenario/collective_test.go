@@ -193,15 +193,7 @@ func collectivesAnywhere(e *env) error {
 	if err != nil {
 		return err
 	}
-	if e.rank == victim {
-		defer time.AfterFunc(after, func() {
-			if kills {
-				e.kill()
-			} else {
-				g.Abort(errReason)
-			}
-		}).Stop()
-	}
+	defer e.end(g, victim, after, kills)()
 	began := time.Now()
 	t, err := newTogether(e, g)
 	for turn := 0; err == nil && time.Since(began) < within; turn++ {

@@ -108,21 +108,32 @@ func TestProcesses(t *testing.T) {
 		if s.size != 0 {
 			ranks = s.size
 		}
-		if s.solo || s.size > *ranksFlag && *driverFlag == "cuda" {
-			continue
-		}
 		name := fmt.Sprintf("%s, %d ranks", s.name, ranks)
-		if !*oneFlag {
-			t.Run(name, func(t *testing.T) { seeds(t, s, ranks, processes) })
-		}
-		if !s.kills && !s.parted {
-			t.Run(name+", one process", func(t *testing.T) {
-				if *driverFlag == "sim" { // which has devices for all
-					t.Parallel()
-				}
-				seeds(t, s, ranks, oneProcess)
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			s.skip(t, false)
+			seeds(t, s, ranks, processes)
+		})
+		t.Run(name+", one process", func(t *testing.T) {
+			s.skip(t, true)
+			if *driverFlag == "sim" { // which has devices for all
+				t.Parallel()
+			}
+			seeds(t, s, ranks, oneProcess)
+		})
+	}
+}
+
+// skip skips a scenario that processes, or one process, can't run.
+func (s scenario) skip(t *testing.T, one bool) {
+	switch {
+	case s.solo:
+		t.Skip("the seeded simulator alone runs it")
+	case s.size > *ranksFlag && *driverFlag == "cuda":
+		t.Skipf("it needs %d GPUs, and %d were given", s.size, *ranksFlag)
+	case !one && *oneFlag:
+		t.Skip("ranks in one process were asked for")
+	case one && (s.kills || s.parted):
+		t.Skip("a rank that is killed needs a process of its own")
 	}
 }
 
@@ -186,10 +197,10 @@ const succeeded = "succeeded"
 // one process.
 func TestSeeded(t *testing.T) {
 	for _, s := range scenarios {
-		if s.parted {
-			continue
-		}
 		t.Run(s.name, func(t *testing.T) {
+			if s.parted {
+				t.Skip("its ranks need processes of their own")
+			}
 			seeds := max(s.many, 3)
 			if testing.Short() {
 				seeds = min(seeds, 20)

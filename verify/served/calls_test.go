@@ -55,7 +55,7 @@ var calls = []declared{
 func TestCalls(t *testing.T) {
 	for i := range calls {
 		d := &calls[i]
-		if err := d.holds(t); err != nil {
+		if _, err := d.holds(t); err != nil {
 			t.Errorf("%s: %v", d.id, err)
 		}
 	}

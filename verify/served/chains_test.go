@@ -46,10 +46,11 @@ var chains = []declared{
 func TestChains(t *testing.T) {
 	for i := range chains {
 		d := &chains[i]
-		if err := d.holds(t); err != nil {
+		r, err := d.holds(t)
+		if err != nil {
 			t.Errorf("%s: %v", d.id, err)
 		}
-		if r := d.report; r != nil && !r.Replay() {
+		if r != nil && !r.Replay() {
 			t.Errorf("%s: %s", d.id, r)
 		}
 	}

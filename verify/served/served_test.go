@@ -1,6 +1,7 @@
 package served
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -63,7 +64,6 @@ type verdict struct {
 	outcome
 	path, why string // of a refusal: the field, and a part of what is said
 	lacks     string // of a schedule without words: the option that no way has
-	report    *prove.Report
 }
 
 // outcome counts verdicts of a kind.
@@ -97,7 +97,7 @@ func TestDeclared(t *testing.T) {
 	count := map[outcome]int{}
 	for i := range all {
 		d := &all[i]
-		if err := d.holds(t); err != nil {
+		if _, err := d.holds(t); err != nil {
 			t.Errorf("%s %s: %v", d.id, d.what, err)
 		}
 		count[d.outcome]++
@@ -109,37 +109,53 @@ func TestDeclared(t *testing.T) {
 	t.Logf("%d schedules: %s", len(all), strings.Join(text, "; "))
 }
 
-// holds says what differs from the verdict.
-func (d *declared) holds(t *testing.T) error {
-	err := d.become(t)
+// TestDistinct: a schedule stands once, or once for each option that it lacks words for.
+func TestDistinct(t *testing.T) {
+	ids, lacking := map[string]bool{}, map[string][]string{}
+	for _, d := range all {
+		if ids[d.id] {
+			t.Errorf("two schedules are %s", d.id)
+		}
+		ids[d.id] = true
+		text := fmt.Sprintf("%#v", d.Schedule)
+		if others, found := lacking[text]; found && (slices.Contains(others, d.lacks) || slices.Contains(others, "") ||
+			d.lacks == "") {
+			t.Errorf("%s, %s, stands there already", d.id, d.what)
+		}
+		lacking[text] = append(lacking[text], d.lacks)
+	}
+}
+
+// holds says what differs from the verdict. The report is of a schedule that is served.
+func (d *declared) holds(t *testing.T) (*prove.Report, error) {
+	report, err := d.become(t)
 	switch {
 	case d.lacks != "" && hasOption(d.Moves[0].Way, d.lacks):
-		return fmt.Errorf("%s has an option %s", schedule.WayName(d.Moves[0].Way), d.lacks)
+		return nil, fmt.Errorf("%s has an option %s", schedule.WayName(d.Moves[0].Way), d.lacks)
 	case d.path == "":
-		return err
+		return report, err
 	case err == nil:
-		return fmt.Errorf("it is served")
+		return nil, errors.New("it is served")
 	}
 	for _, e := range schedule.FieldErrors(err) {
 		if e.Path == d.path && strings.Contains(e.Error(), d.why) {
-			return nil
+			return nil, nil
 		}
 	}
-	return fmt.Errorf("got %w\nwant %s: ... %s", err, d.path, d.why)
+	return nil, fmt.Errorf("got %w\nwant %s: ... %s", err, d.path, d.why)
 }
 
 // become lowers a schedule and proves it.
-func (d *declared) become(t *testing.T) error {
+func (d *declared) become(t *testing.T) (*prove.Report, error) {
 	p, err := lower.Lower("X", d.Schedule)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ranks := []int{2, 4}
 	if os.Getenv("OVGEN_SOAK") != "" {
 		ranks = []int{1, 2, 4, 8}
 	}
-	d.report, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks})
-	return err
+	return prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks})
 }
 
 // hasOption says whether a way has a field of that name.

@@ -97,8 +97,8 @@ func (w *World) cost(o *op) (d time.Duration) {
 	case (o.kind == copyMemory || o.kind == copyIn || o.kind == copyOut || o.kind == collective) && k.Copy > 0:
 		d = time.Duration(float64(o.bytes) / k.Copy * float64(time.Second))
 	case o.kind == matmul && k.Matmul > 0:
-		d = time.Duration(2 * float64(o.desc.M) * float64(o.desc.N) * float64(
-			o.desc.K) / k.Matmul * float64(time.Second))
+		operations := 2 * float64(o.desc.M) * float64(o.desc.N) * float64(o.desc.K)
+		d = time.Duration(operations / k.Matmul * float64(time.Second))
 	case o.kind == launchKernel:
 		d = k.Kernel
 	}

@@ -12,19 +12,19 @@ import (
 )
 
 // board is memory that the ranks of a communicator share, also between processes: a row for each,
-// in which it says how far it has come and where it left what it sends.
+// in which it says how far it has come and where its data lies.
 type board struct {
 	mem []byte
 	id  uint64
 }
 
-// Words of a row. What a rank brings to a collective lies in one of two files, taken in turn: the
-// rank may begin the next one while another still reads.
+// Words of a row. A rank brings its data to a collective in one of two files, taken in turn: it may begin the next
+// collective while another rank still reads.
 const (
 	rowJoined  = iota
 	rowEntered // collectives that the rank has brought its data to
-	rowLeft    // and those that it has ended
-	rowSent    // of each of two: what it called, where the data lies
+	rowLeft    // collectives that it has ended
+	rowSent    // of each of two collectives: its call, and the place of its data
 	rowWords   = rowSent + 2*sentWords
 )
 
@@ -112,12 +112,12 @@ func (b *board) word(rank, i int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&b.mem[8*(rank*rowWords+i)]))
 }
 
-// sent is a word about what a rank brought to collective n.
+// sent is a word about a rank's data for collective n.
 func (b *board) sent(rank int, n uint64, i int) *atomic.Uint64 {
 	return b.word(rank, rowSent+int(n%2)*sentWords+i)
 }
 
-// all says whether a word is at least n in each row.
+// all reports whether a word is at least n in each row.
 func (b *board) all(ranks, i int, n uint64) bool {
 	for r := range ranks {
 		if b.word(r, i).Load() < n {

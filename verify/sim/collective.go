@@ -15,19 +15,19 @@ type communicator struct {
 	ctx         *Context
 	ranks, rank int
 	board       *board
-	files       [2]*shared // what the rank brings, taken in turn
+	files       [2]*shared // of its data, taken in turn
 	begun       uint64     // collectives
 	running     *op
 	queued      int // enqueued one by one, and not ended
 	graphs      int // graphs and executables that hold it
 	aborted     bool
-	lost        bool // a rank that has sent is gone, with what it sent
+	lost        bool // a rank has gone, and its data with it
 	random      *rand.Rand
 	busy        int // how many more questions answer that the call before is in progress
 	clocks      *clocks
 }
 
-// clocks are, for each of two collectives, what each rank knew before it began.
+// clocks are each rank's knowledge before it began, for each of two collectives.
 type clocks [2][mostRanks]clock
 
 // Codes of ncclResult_t that the simulator answers with.
@@ -94,6 +94,15 @@ func (c *Context) CommInitRank(id driver.CommID, ranks, rank int) (driver.Comm, 
 	return h, driver.ErrInProgress
 }
 
+// communicator is the one of a handle.
+func (c *Context) communicator(call string, h driver.Comm) (*communicator, error) {
+	m := c.comms[h]
+	if m == nil {
+		return nil, failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	}
+	return m, nil
+}
+
 // inProgress says whether the call before has not ended yet; it ends after some questions.
 func (m *communicator) inProgress() bool {
 	for r := range m.ranks {
@@ -111,9 +120,9 @@ func (c *Context) CommGetAsyncError(h driver.Comm) error {
 		return err
 	}
 	defer c.leave()
-	m := c.comms[h]
-	if m == nil {
-		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	m, err := c.communicator(call, h)
+	if err != nil {
+		return err
 	}
 	if m.inProgress() {
 		m.busy = max(m.busy-1, 0)
@@ -129,9 +138,9 @@ func (c *Context) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, h d
 		return err
 	}
 	defer c.leave()
-	m := c.comms[h]
-	if m == nil {
-		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	m, err := c.communicator(call, h)
+	if err != nil {
+		return err
 	}
 	if m.inProgress() {
 		return failNCCL(call, ncclInvalidArgument, "the previous operation is in progress")
@@ -166,13 +175,13 @@ func (c *Context) freeComm(call string, h driver.Comm, abort bool) error {
 		return err
 	}
 	defer c.leave()
-	m := c.comms[h]
-	if m == nil {
-		return failNCCL(call, ncclInvalidArgument, "communicator %#x", h)
+	m, err := c.communicator(call, h)
+	if err != nil {
+		return err
 	}
 	m.aborted = m.aborted || abort
 	c.world.wake()
-	err := c.await(call, func() bool { return m.graphs == 0 && m.queued == 0 && m.running == nil })
+	err = c.await(call, func() bool { return m.graphs == 0 && m.queued == 0 && m.running == nil })
 	if err != nil {
 		return err
 	}
@@ -199,8 +208,8 @@ func holdComms[N any](nodes []N, task func(N) *task, by int) {
 	}
 }
 
-// Steps of a collective after its begin: what the rank sends is read at one moment, what it gets
-// is made when all ranks have sent, and written in two halves.
+// Steps of a collective after its begin: it reads the rank's data at one moment, makes the result when all ranks have
+// brought theirs, and writes it in two halves.
 const (
 	bring = 1 + iota
 	collect
@@ -244,7 +253,7 @@ func (w *World) beginCollective(o *op) {
 	}
 }
 
-// signature is what a rank called, as a word.
+// signature is a rank's call, as a word.
 func signature(d driver.CollectiveDesc) uint64 {
 	kinds := []driver.CollectiveKind{driver.AllGather, driver.ReduceScatter, driver.AllReduce, driver.AllToAll}
 	return uint64(slices.Index(kinds, d.Kind)+1)<<56 | uint64(d.Type)<<48 | uint64(d.Bytes)
@@ -272,7 +281,7 @@ func (w *World) collectiveStep(o *op) bool {
 		if o.step == putLower {
 			to, from = recv[half:], half
 		}
-		if o.scratch == nil { // aborted: what the rank has so far is garbage
+		if o.scratch == nil { // aborted: the result is garbage
 			for i := range to {
 				to[i] = 0xa5
 			}
@@ -284,7 +293,7 @@ func (w *World) collectiveStep(o *op) bool {
 	return true
 }
 
-// bring leaves what the rank sends where the others find it.
+// bring leaves the rank's data where the others find it.
 func (w *World) bring(o *op, src []byte) {
 	m, n := o.comm, o.turn
 	f := m.files[n%2]
@@ -307,7 +316,7 @@ func (w *World) bring(o *op, src []byte) {
 	m.board.word(m.rank, rowEntered).Store(n + 1)
 }
 
-// collect makes what the rank gets of what all have sent.
+// collect makes the rank's result of all ranks' data.
 func (w *World) collect(o *op, got int) {
 	m, n, d := o.comm, o.turn, o.together
 	out, part := make([]byte, 0, got), int(d.Bytes)

@@ -164,7 +164,6 @@ var captureCases = []captureCase{
 
 // TestCaptureRefusals holds what CUDA refuses during a capture against its codes.
 func TestCaptureRefusals(t *testing.T) {
-
 	for _, c := range captureCases {
 		t.Run(c.name, c.run)
 	}

@@ -70,7 +70,7 @@ type op struct {
 	parent *op            // the launch, of a node
 	at     *execNode      // of a node
 	turn   uint64         // of a graph launch, among those of its exec; of a collective, of its communicator
-	before clock          // of a collective: what was known ahead of it
+	before clock          // of a collective: the knowledge ahead of it
 
 	started bool
 	done    bool

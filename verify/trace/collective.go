@@ -21,8 +21,8 @@ type collectives struct {
 	of *Driver
 }
 
-// Collective is a communication of all ranks. It returns once NCCL has enqueued all of it: the event
-// that marks its end comes behind that.
+// Collective enqueues a communication of all ranks and returns once NCCL has enqueued all of it, so that the event
+// recorded next marks its end.
 func (c collectives) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, comm driver.Comm,
 	s driver.Stream) error {
 	return c.of.time(s, timeline.Copy, string(x.Kind), func() error {

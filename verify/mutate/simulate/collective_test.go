@@ -28,8 +28,8 @@ func connect(ranks []*rank) error {
 	return nil
 }
 
-// together enqueues a collective, and asks until it is.
-func (r *rank) together(s driver.Stream, o ops.Op) error {
+// collective enqueues one, and asks until it is.
+func (r *rank) collective(s driver.Stream, o ops.Op) error {
 	d := driver.CollectiveDesc{Kind: driver.CollectiveKind(o.Form), Bytes: o.Uses[0].Bytes, Type: driver.FP32}
 	switch d.Kind {
 	case driver.ReduceScatter:

@@ -118,8 +118,12 @@ func (r *rank) operation(run int, o ops.Op) error {
 		return r.multiply(s, o)
 	case ops.Sum:
 		return r.sum(s, o)
+	case ops.Apply:
+		return r.apply(s, o)
+	case ops.Call:
+		return r.call(s, o)
 	case ops.Collective:
-		return r.together(s, o)
+		return r.collective(s, o)
 	}
 	return fmt.Errorf("no such operation")
 }
@@ -164,6 +168,8 @@ func product(o ops.Op) (d driver.MatmulDesc, bias int, err error) {
 func (r *rank) create(o ops.Op) (err error) {
 	var descs []driver.MatmulDesc
 	switch o.Kind {
+	case ops.Apply:
+		return r.load(o.Form)
 	case ops.Product:
 		d, _, err := product(o)
 		if err != nil {

@@ -35,7 +35,8 @@ func testsFile(name string) ([]byte, error) {
 	}
 	each("TestProgram", jen.Qual(testPath, "Run"))
 	f.Line()
-	f.Add(doc("TestRecorded holds what every package enqueues against its schedule's operations, as its own test does."))
+	f.Add(doc("TestRecorded holds what every package enqueues against its schedule's operations, as its own test " +
+		"does."))
 	each("TestRecorded", jen.Qual(recordPath, "Test"))
 	return render(f, name)
 }

@@ -1,0 +1,55 @@
+package simulate
+
+import (
+	"fmt"
+	"unsafe"
+
+	"ovgen/generated/blockbehindattention"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+	"ovgen/schedule"
+	"ovgen/verify/harness"
+	"ovgen/verify/ops"
+)
+
+// call enqueues what stands for the caller's own work.
+func (r *rank) call(s driver.Stream, o ops.Op) error {
+	var list []plan.Range
+	for _, u := range o.Uses {
+		list = append(list, plan.Range{At: r.ptr(u.At), Bytes: u.Bytes})
+	}
+	last := len(list) - 1
+	return harness.StandIn(r.Driver, driver.FP32.Size())(s, list[last], list[:last])
+}
+
+// load makes a function known: a kernel of a generated package that has those of all functions in the catalog.
+func (r *rank) load(function string) error {
+	if r.functions[function] != 0 {
+		return nil
+	}
+	m, err := r.ModuleLoadData(blockbehindattention.Program.Code)
+	if err != nil {
+		return err
+	}
+	r.functions[function], err = r.ModuleGetFunction(m, function+"_"+driver.FP32.String())
+	return err
+}
+
+// apply launches a function's kernel: its parameters are the result, how many elements that has, the operands and,
+// where the last is a row, how many elements that has.
+func (r *rank) apply(s driver.Stream, o ops.Op) error {
+	n := len(o.Uses) - 1
+	if n != 2 {
+		return fmt.Errorf("a function of %d operands", n)
+	}
+	to, last := o.Uses[n], o.Uses[n-1]
+	params := []uint64{uint64(r.ptr(to.At)), uint64(to.Bytes / 4)}
+	for _, u := range o.Uses[:n] {
+		params = append(params, uint64(r.ptr(u.At)))
+	}
+	if o.Form == string(schedule.ApplyRMSNorm) {
+		params = append(params, uint64(last.Bytes/4))
+	}
+	return r.LaunchKernel(r.functions[o.Form], driver.Dim3{X: 2, Y: 1, Z: 1}, driver.Dim3{X: 4, Y: 1, Z: 1}, s,
+		unsafe.Pointer(&params[0]))
+}
