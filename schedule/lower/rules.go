@@ -2,17 +2,19 @@ package lower
 
 // Kinds of communication.
 const (
-	gather       moves = "all-gather"           // every rank needs all shards
-	gatherChunks moves = "all-gather in chunks" // the same, in steps that cut each shard
-	reduce       moves = "reduce-scatter"       // partial results, each part's sum to its owner
-	reduceAll    moves = "all-reduce"           // partial results, the sum to all
-	gatherBare   moves = "bare all-gather"      // without a product
-	broadcast    moves = "broadcast"            // of rank 0's tensor
-	exchange     moves = "all-to-all"           // part p of each rank to rank p
-	rotation     moves = "permutation"          // each shard to another rank
-	reduceBare   moves = "bare reduce-scatter"  // without a product
-	allBare      moves = "bare all-reduce"      // without a product
-	gatherSum    moves = "all-gather of a sum"  // every rank sums over all shards' rows
+	gather       moves = "all-gather"                   // every rank needs all shards
+	gatherChunks moves = "all-gather in chunks"         // the same, in steps that cut each shard
+	reduce       moves = "reduce-scatter"               // partial results, each part's sum to its owner
+	reduceAll    moves = "all-reduce"                   // partial results, the sum to all
+	gatherBare   moves = "bare all-gather"              // without a product
+	broadcast    moves = "broadcast"                    // of rank 0's tensor
+	exchange     moves = "all-to-all"                   // part p of each rank to rank p
+	rotation     moves = "permutation"                  // each shard to another rank
+	reduceBare   moves = "bare reduce-scatter"          // without a product
+	allBare      moves = "bare all-reduce"              // without a product
+	gatherSum    moves = "all-gather of a sum"          // every rank sums over all shards' rows
+	gradientAll  moves = "all-reduce of a gradient"     // of each rank's rows, the sum to all
+	gradientOwn  moves = "reduce-scatter of a gradient" // the same, each part's sum to its owner
 	// The same of other placements, which other programs are for.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"
@@ -85,4 +87,7 @@ var links = []struct {
 var layerRules = []rule{
 	{communication{gatherSum, "B"}, gradient, places{"B": "[DIDx(D), M/D, K]"}},
 	{communication{gatherSum, "A"}, gradient, places{"A": "[DIDx(D), M/D, N]"}},
+	{communication{gradientAll, "C"}, gradient, places{"A": "[DIDx(D), M/D, N]", "B": "[DIDx(D), M/D, K]"}},
+	{communication{gradientOwn, "C"}, gradient,
+		places{"A": "[DIDx(D), M/D, N]", "B": "[DIDx(D), M/D, K]", "C": "[DIDx(D), N/D, K]"}},
 }

@@ -11,6 +11,9 @@ var shots = []lowering{
 	shotOf(reduceBalanced, scatterOneShot),
 	inPlace(shotOf(reduceBare, scatterShot)),
 	shotOf(reduceUneven, scatterShot),
+	twoShots(gradientAll),
+	shotOf(gradientAll, oneShot),
+	shotOf(gradientOwn, gradientShot),
 	shotOf(reduceLink, linkedShot),
 	shotOf(allLink, linkedShot),
 }
