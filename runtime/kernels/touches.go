@@ -181,8 +181,8 @@ func (x *launched) work(typ driver.Type) {
 		rows = 0
 	}
 	for i := range rows {
-		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.rows+i]), Bytes: int64(x.p[x.wide]) * typ.Size(),
-			Type: typ})
+		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.rows+i]),
+			Bytes: int64(x.p[x.wide]) * typ.Size(), Type: typ})
 	}
 	x.add(driver.Touch{Kind: driver.TouchWrite, At: to, Bytes: bytes, Type: typ})
 }
