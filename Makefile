@@ -15,7 +15,7 @@ RANKS  ?= 4
 
 # Debugging data for which nothing here asks costs a fifth of compiling and half of linking, frequent collections of
 # garbage a tenth of all: the cold `make test` is bound by both.
-export GOFLAGS ?= -buildvcs=false -ldflags=-w -gcflags=all=-dwarf=false
+export GOFLAGS ?= -buildvcs=false -ldflags=-w -gcflags=all=-dwarf=false -vet=off
 export GOGC    ?= 400
 
 .DEFAULT_GOAL := help
@@ -32,7 +32,7 @@ run: ## generated code is current, and four ranks compute the right bits: on GPU
 # The test of generated/programs runs what each generated package's own test does, linked once instead of for each.
 # make check has vetted; some tests wait for more than they work.
 test: check renamed ## make check, make renamed and all tests
-	$(GO) test -p 4 -vet=off -timeout 10m ./generated/programs $$($(GO) list ./... | grep -v /generated/)
+	$(GO) test -p 4 -timeout 10m ./generated/programs $$($(GO) list ./... | grep -v /generated/)
 
 check: tools ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
 	@GO="$(GO)" bash .ci/check

@@ -138,7 +138,7 @@ func TestMutants(t *testing.T) {
 }
 
 // few is how many mutants of a schedule are tried where not all are.
-const few = 3
+const few = 2
 
 // Mutants that matter, each with what the simulator shows with a seed.
 func TestNamedMutants(t *testing.T) {
