@@ -56,7 +56,7 @@ func wayOf(name string) (reflect.Type, bool) {
 // Option is a field of a way and its value as text.
 type Option struct {
 	Field, Value string
-	Zero         bool // the value is the one that is taken where the schedule says none
+	Zero         bool // the option is unset; Value is the default
 }
 
 // Options are the options of a way with their values; options left open have the default's.
@@ -107,7 +107,7 @@ func OptionValues(w Way, field string) []string {
 	return []string{"1.." + f.Tag.Get("most")}
 }
 
-// checkMoves refuses ways that there are not and options that no way takes.
+// checkMoves refuses unknown tensors, tensors moved twice, and values that an option does not take.
 func (s Schedule) checkMoves(v *validation) {
 	seen := map[string]bool{}
 	for i, m := range s.Moves {
@@ -162,7 +162,7 @@ func (m Move) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and refuses fields that there are not.
+// UnmarshalJSON reads what MarshalJSON writes, and refuses unknown fields.
 func (m *Move) UnmarshalJSON(text []byte) error {
 	var in struct {
 		Of  string

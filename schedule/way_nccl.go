@@ -11,7 +11,7 @@ type NCCL struct {
 
 func (NCCL) way() {}
 
-// UsesNCCL says that a move is NCCL's, so that what is generated needs that library.
+// UsesNCCL says that a move is NCCL's, so the generated package needs that library.
 func (s Schedule) UsesNCCL() bool {
 	for _, m := range s.Moves {
 		if _, ok := m.Way.(NCCL); ok {

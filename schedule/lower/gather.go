@@ -40,7 +40,7 @@ func (d *draft) gatherTensors() (string, error) {
 	return name, nil
 }
 
-// gatheredBuffer has the shards that A has a rank's of.
+// gatheredBuffer holds all ranks' shards of A.
 func (d *draft) gatheredBuffer() hostir.Buffer {
 	a, _ := d.program.Buffer("A")
 	g := schedule.Tensor{Name: gathered, Axes: slices.Clone(a.Tensor.Axes)}

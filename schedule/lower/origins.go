@@ -6,8 +6,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// origins says of each node that has no field of its own which one of the schedule it comes
-// from.
+// origins names the schedule's field for each node without one.
 func origins(d *draft) error {
 	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
 		switch x := n.(type) {

@@ -13,9 +13,9 @@ const (
 	reduceBare   moves = "bare reduce-scatter"  // without a product
 	allBare      moves = "bare all-reduce"      // without a product
 	gatherSum    moves = "all-gather of a sum"  // every rank sums over all shards' rows
-	// The same of other placements, which other programs are for.
+	// Variants that other programs serve.
 	reduceUneven moves = "bare reduce-scatter of uneven parts"
-	// Those in a chain.
+	// Communications within a chain.
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
 	allLink    moves = "all-reduce in a chain"
