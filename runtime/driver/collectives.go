@@ -9,8 +9,8 @@ import (
 // Comm is this rank's part of a communicator (ncclComm_t).
 type Comm uintptr
 
-// CommID tells the ranks of one communicator from those of others (ncclUniqueId). The process
-// that made it lives until all ranks have joined.
+// CommID identifies a communicator (ncclUniqueId). The process that made it lives until all
+// ranks have joined.
 type CommID [128]byte
 
 // CollectiveKind names a collective.
@@ -107,8 +107,7 @@ func OpenNCCL(context uintptr) (Collectives, error) {
 	open := library.open
 	library.Unlock()
 	if open == nil {
-		return nil, fmt.Errorf("look for NCCL: this binary has no package of it (import ovgen/runtime/nccl): %w",
-			ErrUnavailable)
+		return nil, fmt.Errorf("look for NCCL: this binary does not import ovgen/runtime/nccl: %w", ErrUnavailable)
 	}
 	return open(context)
 }

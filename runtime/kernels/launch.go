@@ -102,19 +102,19 @@ func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Pt
 // Row is the set with a row of so many bytes.
 func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{s, rowed{true, at, bytes}} }
 
-// Reduce is that of the set, with the row.
+// Reduce is Set.Reduce with the row.
 func (w WithRow) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	w.sum(q, on, w.set.find(q, Reduce, nil, w.row), dst, bytes, terms)
 }
 
-// Shot is that of the set, with the row.
+// Shot is Set.Shot with the row.
 func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
 	w.sum(q, on, w.set.signal(q, on, Shot, x, w.row), dst, bytes, terms)
 }
 
-// Apply is that of the set, with the row.
+// Apply is Set.Apply with the row.
 func (w WithRow) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
 	operands ...driver.Ptr) {
 	w.sum(q, on, w.set.find(q, function, nil, w.row), dst, bytes, operands)
@@ -135,7 +135,7 @@ func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, row rowed) *kernel
 			return k
 		}
 	}
-	q.Fail(fmt.Errorf("launch kernel %s: the package has none that signals so", kind))
+	q.Fail(fmt.Errorf("launch kernel %s: the package has no kernel with these signals", kind))
 	return nil
 }
 
