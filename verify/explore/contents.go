@@ -182,8 +182,8 @@ func isRow(n int, operands [][]Number, size int) bool {
 	return n > 0 && n == len(operands)-1 && 0 < row && row < size && size%row == 0
 }
 
-// functionOf is a function of the first operand: of each element and those of the others at its place, or, where the
-// last is one row, of rows.
+// functionOf is a function of the first operand: of each element and the other operands' elements at its place, or,
+// where the last is one row, of rows.
 func functionOf(function string, operands [][]Number, size int) []Number {
 	row := 0
 	for n, list := range operands {

@@ -47,8 +47,8 @@ func (p *Problem) applies(do schedule.FuncKind) bool {
 	})
 }
 
-// drawn is how a tensor of a chain is drawn, or what comes of that: the share of its elements that are not zero or, of
-// a result, the variance of its elements; and the number of which they are multiples.
+// drawn describes the values of a tensor: the share of its elements that are not zero or, of a result, the variance of
+// its elements; and the number of which they are multiples.
 type drawn struct {
 	density float64
 	unit    int
@@ -95,7 +95,7 @@ func (p *Problem) drawn() map[string]drawn {
 	return d
 }
 
-// draw draws the operands of a step and returns what comes of its product.
+// draw draws the operands of a step and returns the distribution of its product.
 func (p *Problem) draw(s Step, d map[string]drawn) drawn {
 	if s.Does != Multiplies {
 		if _, known := d[s.A]; !known {
