@@ -137,7 +137,7 @@ func hanging(head string, list []string) string {
 	return text + strings.TrimRight(line, " ") + "\n"
 }
 
-// foldRemarks brings remarks nearer to what they are on, or on lines of their own, where lines are too long.
+// foldRemarks moves remarks nearer to their nodes, or onto lines of their own, where lines are too long.
 func foldRemarks(text string) string {
 	const width = columns - len("//\t")
 	var b strings.Builder
