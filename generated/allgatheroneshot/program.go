@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "a91fed8b4a3d9e8e0333eae955ec2a929ebbc4cd932d4cd099c9a68cfe0b77cc",
+	Hash:     "0774dd2a949b92aa17a1ee726b40950ead46018b67c8d3d2efa792b80f6c90b0",
 	Proof:    "proven for D = 1..8, stamp 334fe1ce71869bab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 68110ce49eb8994ff4f688da927a1cd79baad278ed52805eaed44b006ce91eb8
+// 09113c83c1864806292dee2889df97d17f40834a3df2042e1125606d1209e47d
 
 namespace {
 

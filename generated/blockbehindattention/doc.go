@@ -3,8 +3,8 @@
 // Package blockbehindattention is a layer of Llama from the attention's output to the next residual, in one host
 // program and one graph: the row-parallel projection and its reduce-scatter with the residual, the norm of each rank's
 // own rows, the gather of what that leaves, and the gated MLP with the second residual. The norm comes before the
-// gather, so each rank norms its share of the rows once. Between the two sums no rank waits for anything but rows:
-// those of a peer are multiplied as soon as that peer has summed and normed them.
+// gather, so each rank norms its share of the rows once. Between the two sums no rank waits for anything but rows: it
+// multiplies a peer's rows as soon as that peer has summed and normed them.
 //
 // The schedule:
 //

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "d75c712f4c188504666046ae62473f69e4fe895bac99f255e13e603db7e00b09",
+	Source:  "a3775c82d320017e114bfda5b60f6ef3098db0cb2d4190caae01fb9ff6e71965",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

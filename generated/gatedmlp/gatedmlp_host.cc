@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b12723317b24e764333ce2e6f102fa7cc0763a9663849e9c4e4252ae89a82fec
+// cc737cd71d8d7d2ee641917e6c4f274e60af365b6f541fefeb8992ac14091a77
 
 namespace {
 

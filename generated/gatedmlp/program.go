@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "256a3da996b72ee0b4e8ba9b541ed9d7c7214319aead9457a32718c36fd687b7",
+	Hash:     "f06e6d5c5bbe46ab5229e94c4efd49852848c716cbadff93351fc6752184e0f3",
 	Proof:    "proven for D = 1..8, stamp e15fe2c0147992ab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

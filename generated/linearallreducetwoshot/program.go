@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "6505dde69b41b685c5bd568454565f584c1f73a97a89d4994a3f65fae1985d62",
+	Hash:     "a76a07492926e4c88f9b5444c8fd2da69ba8b75e6595f50aa076ae1af63ffe94",
 	Proof:    "proven for D = 1..8, stamp f4400f3c368a7a8b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "cec2737c3726ede3ffd57eeec293a3d612828f0e075c5b40b7ce19adfd576eeb",
+	Hash:     "bad72eab51c6d7e8f5ad3aae57b3d7e9edfe7b5bea5eb688d5bac24927e830e0",
 	Proof:    "proven for D = 1..8, stamp 14d57b6d4721d71b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "e58926a1eb164f058189ca7caa0516118c688aea64aa2d36925b24c29a4f0c0a",
+	Hash:     "991168d154dce868d3875f74d367acd1fa7b0aa4986c91194cde67ab03a2c9d4",
 	Proof:    "proven for D = 1..8, stamp 198bfffd607a6d23",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

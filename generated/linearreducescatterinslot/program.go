@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "201d6d17482f3bf39f9a84091bffbb90b56e13ad6781ca20f9d7f3d666b3542f",
+	Hash:     "9aeba04c62f90009bb4cf5fe7737c4ee9ab16268ab84dc15381b18c2c2a79a66",
 	Proof:    "proven for D = 1..8, stamp 5ac593c640855d93",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "9fb9de722b03a9982d8cb73c7f3abcfa113b757645242fc9694c946e4c896c13",
+	Hash:     "c79a501ca009e1bc59b63369279bdb04f3ad15723b2966756ec39473bcc0ce8a",
 	Proof:    "proven for D = 1..8, stamp d12c3c8c14f0b85b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

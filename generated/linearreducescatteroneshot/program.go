@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "61262c1981992d24723d3d0d1b16c25da5f704b6ab4047c1bee1d62d07f770e3",
+	Hash:     "5da3401b9a931054096a48502fdce32483ad5453f39bacbe059ddd86c55fbce4",
 	Proof:    "proven for D = 1..8, stamp b80a5d030e329ec9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

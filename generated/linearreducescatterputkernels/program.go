@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "c1256859cf62b257abd772e445c31aa659dabc1c831e0a267a9ff0a884e030f1",
+	Hash:     "9d4e24f338a63161f3cc866e26ab84b7afb28a8d027dadee73140b56b1f16043",
 	Proof:    "proven for D = 1..8, stamp 28ad00b7a3b90f80",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "e2b02340fd687b78dba16512dec4726cdb57b955211e9580f150e36e1133f578",
+	Hash:     "731b0e1e4e045a5403ac0b980ca4417237fc1e079c6ad3257c992ee0547ce2fc",
 	Proof:    "proven for D = 1..8, stamp 4e2fdd43ff8fca94",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

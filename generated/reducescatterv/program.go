@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "0e5ad1dfdc6dbd53e0c1f6642f13f05a31fe20fe367849bea4e63d8fd5d614eb",
+	Hash:     "f0466639463f4ffae06fd8980a764109dddd65887096f0d365abf2463e2e3114",
 	Proof:    "proven for D = 1..8, stamp e561b88a01261c24",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "e640d0b95e1a45ab4184c9783fe7e354d3ddf25e3e78269ff686362b1ae624fb",
+	Hash:     "8334ec1678f170434373669e00ff5b307ad4ef928bb12f125fbafc14ad6eed65",
 	Proof:    "proven for D = 1..8, stamp a53d14787f9ac0f8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -3,9 +3,9 @@
 // Package tensorparallelmlp is a transformer's feed-forward block under tensor and sequence parallelism, in one host
 // program and one graph: the all-gather of A with the first linear layer and GELU, and the second layer with its
 // reduce-scatter. A shard's rows go through both layers as soon as they have come, so the gather also runs under the
-// second layer and the first partial results leave while shards still arrive: what two programs one after the other
-// lose between them, a tail and a first shard's latency, is gone. Choose it over two wherever both layers would
-// overlap; Megatron and Transformer Engine run the two apart.
+// second layer and the first partial results leave while shards still arrive. This saves the first program's tail and
+// the second one's wait for its first shard. Choose it over two wherever both layers would overlap; Megatron and
+// Transformer Engine run the two apart.
 //
 // The schedule:
 //

@@ -37,7 +37,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "1cc78720b84a3abe8db924966b131c9d761379ee60b351a4923d25f88a25dd0c",
+	Hash:     "b15b98043232010ee39d37f1f5086ad002b17a1a1fbc54abcb75b81568b2288b",
 	Proof:    "proven for D = 1..8, stamp c5bfd31c23874666",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
