@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -205,14 +206,11 @@ func (s Schedule) Way(of string) Way {
 	return nil
 }
 
-// Ordered says that partial results are added in the order of ranks, whoever comes first. A
-// ring adds on the way, and NCCL in an order of its own.
+// Ordered says that every way of the schedule adds partial results in the order of ranks,
+// whoever comes first.
 func (s Schedule) Ordered() bool {
-	for _, m := range s.Moves {
-		switch m.Way.(type) {
-		case RingSum, RingAccumulate, NCCL:
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Moves, func(m Move) bool {
+		_, ok := m.Way.(interface{ unordered() })
+		return ok
+	})
 }

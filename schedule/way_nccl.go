@@ -9,7 +9,8 @@ type NCCL struct {
 	Parts int `zero:"1" most:"64"`
 }
 
-func (NCCL) way() {}
+func (NCCL) way()       {}
+func (NCCL) unordered() {}
 
 // UsesNCCL says that a move is NCCL's, so the generated package needs that library.
 func (s Schedule) UsesNCCL() bool {

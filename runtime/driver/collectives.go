@@ -34,7 +34,7 @@ type CollectiveDesc struct {
 	Type  Type  // of the elements that are added up
 }
 
-// Sizes are the bytes that each rank sends and receives.
+// Sizes are the bytes that each rank sends and receives; of an unknown kind, which Check refuses, none.
 func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 	all := int64(ranks) * d.Bytes
 	switch d.Kind {
@@ -44,8 +44,19 @@ func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 		return all, d.Bytes
 	case AllToAll:
 		return all, all
+	case AllReduce:
+		return d.Bytes, d.Bytes
 	}
-	return d.Bytes, d.Bytes
+	return 0, 0
+}
+
+// Check refuses an unknown kind.
+func (d CollectiveDesc) Check() error {
+	switch d.Kind {
+	case AllGather, ReduceScatter, AllReduce, AllToAll:
+		return nil
+	}
+	return fmt.Errorf("communicate: unknown collective %q", d.Kind)
 }
 
 // Collectives is NCCL for one device. Its communicators are nonblocking: CommInitRank and Collective

@@ -133,6 +133,9 @@ func (c *Context) CommGetAsyncError(h driver.Comm) error {
 
 // Collective enqueues one.
 func (c *Context) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, h driver.Comm, s driver.Stream) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
 	call := "nccl " + string(d.Kind)
 	if err := c.enter(call); err != nil {
 		return err
