@@ -7,8 +7,22 @@ import (
 	"ovgen/schedule"
 )
 
-// ofKernels are the functions that no product applies.
-var ofKernels = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
+// ofKernels are the functions that no product applies, each with the distribution of its result.
+var ofKernels = map[schedule.FuncKind]func(f schedule.Func, x drawn, d map[string]drawn) drawn{
+	schedule.ApplySiLU: func(_ schedule.Func, x drawn, _ map[string]drawn) drawn {
+		return drawn{x.density / 2, x.unit}
+	},
+	schedule.ApplySwiGLU: func(f schedule.Func, x drawn, d map[string]drawn) drawn {
+		up := d[f.In[0]] // products of two deviate further at times: taken for twice the deviation
+		return drawn{4 * x.density / 2 * up.density, x.unit * up.unit}
+	},
+	schedule.ApplyRMSNorm: func(f schedule.Func, _ drawn, d map[string]drawn) drawn {
+		if _, known := d[f.In[0]]; !known {
+			d[f.In[0]] = drawn{1, 1}
+		}
+		return drawn{1, 1}
+	},
+}
 
 // apply is a step's result after the functions that no product applies.
 func (s Step) apply(x Values, v map[string]Values, p *Problem, bounded bool) Values {
@@ -37,7 +51,7 @@ func (p *Problem) Exact() bool { return !p.applies(schedule.ApplyRMSNorm) }
 // HostOnly reports whether operations apply functions that only the host makes apart from a program.
 func HostOnly(operations []schedule.Op) bool {
 	return slices.ContainsFunc(operations, func(o schedule.Op) bool {
-		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return slices.Contains(ofKernels, f.Do) })
+		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return ofKernels[f.Do] != nil })
 	})
 }
 
@@ -89,7 +103,7 @@ func (p *Problem) drawn() map[string]drawn {
 			}
 		}
 		for _, f := range s.Then {
-			d[s.C] = p.after(f, d[s.C], d)
+			d[s.C] = ofKernels[f.Do](f, d[s.C], d)
 		}
 	}
 	return d
@@ -134,19 +148,4 @@ func (p *Problem) variance(name string, unit int) float64 {
 	}
 	most := min(float64(Exact(p.Type)), math.Ldexp(1, bias(p.Type))/float64(unit)) / sigmas
 	return most * most
-}
-
-// after is what a function leaves.
-func (p *Problem) after(f schedule.Func, x drawn, d map[string]drawn) drawn {
-	switch f.Do {
-	case schedule.ApplySwiGLU:
-		up := d[f.In[0]] // products of two deviate further at times: taken for twice the deviation
-		return drawn{4 * x.density / 2 * up.density, x.unit * up.unit}
-	case schedule.ApplyRMSNorm:
-		if _, known := d[f.In[0]]; !known {
-			d[f.In[0]] = drawn{1, 1}
-		}
-		return drawn{1, 1}
-	}
-	return drawn{x.density / 2, x.unit}
 }

@@ -177,7 +177,7 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 		case ofProduct:
 			s.Func = f.Do
 		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:
-		case slices.Contains(ofKernels, f.Do):
+		case ofKernels[f.Do] != nil:
 			s.Then = append(s.Then, f)
 		default:
 			return s, fmt.Errorf("no reference for %s", f)
