@@ -21,8 +21,8 @@
 //	  main:   Post ready -> to;  Wait ready[from];  Set(C, A@from);  Post read -> from
 //	  main:   Wait read[to]                                                    # A may be overwritten afterwards
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
-// package.
+// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
+// this package.
 //
 // Proof: proven for D = 1..8, stamp dd9c8b96d158a2ff.
 package permutation
