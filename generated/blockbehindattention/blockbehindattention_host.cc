@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 09113c83c1864806292dee2889df97d17f40834a3df2042e1125606d1209e47d
+// c12aa15754132ba62872ed63be9491fa0fe0533ce7a1e8724c098df239513229
 
 namespace {
 

@@ -16,7 +16,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
-		{Kind: kernels.RMSNorm, Terms: 1, Row: true},
+		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
 
@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "a3775c82d320017e114bfda5b60f6ef3098db0cb2d4190caae01fb9ff6e71965",
+	Source:  "f8f8c525fc416fd7ec1f3e5d08b3e72fd019a185f2bf614a787efcf9e23d9299",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

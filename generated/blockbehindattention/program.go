@@ -40,7 +40,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "937941743e43520f5d142256c0aa10d454ee51d0e1aec354fcc8fdee7930ef61",
+	Hash:     "17f28e465572e5f126ee2b2002ceb89dec88af7ec3e8caaf5556c176cd10ac8f",
 	Proof:    "proven for D = 1..8, stamp a06b4d0385213bc2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cc737cd71d8d7d2ee641917e6c4f274e60af365b6f541fefeb8992ac14091a77
+// 50e650857a914698c19f00767a61b77a42dd151bc7ca7dd6778afe5b53da157c
 
 namespace {
 

@@ -35,7 +35,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "f06e6d5c5bbe46ab5229e94c4efd49852848c716cbadff93351fc6752184e0f3",
+	Hash:     "fc7445522d133d2b781e642e36be66deb178e98b40d72910c49e800e2dcc0c16",
 	Proof:    "proven for D = 1..8, stamp e15fe2c0147992ab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -18,6 +18,7 @@ const (
 var asking = map[hostir.Work]string{
 	hostir.Product: opsField,
 	hostir.Apply:   opsField,
+	hostir.Call:    opsField,
 
 	hostir.Nothing:       movesField,
 	hostir.Copy:          movesField,

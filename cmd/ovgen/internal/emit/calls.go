@@ -26,6 +26,8 @@ func (b *body) step(n hostir.Step) []jen.Code {
 		return []jen.Code{b.product(n)}
 	case hostir.Apply:
 		return b.apply(n)
+	case hostir.Call:
+		return []jen.Code{b.called(n)}
 	}
 	w, ok := n.Signal()
 	if !ok {
@@ -115,13 +117,17 @@ func (b *body) share(n hostir.Share) (code []jen.Code) {
 
 // product is a matrix product.
 func (b *body) product(n hostir.Step) jen.Code {
-	field, err := b.unit.gemmOf(n)
+	field, part, err := b.unit.gemmOf(n)
 	if err != nil {
 		b.fail("%w", err)
 		return jen.Null()
 	}
 	f, _ := hostir.ParseProduct(n.Index)
-	args := []jen.Code{b.stream(n.Stream), jen.Id("p").Dot(field), b.address(n.Writes[0])}
+	product := jen.Id("p").Dot(field)
+	if !part.IsZero() {
+		product.Index(b.expr(part))
+	}
+	args := []jen.Code{b.stream(n.Stream), product, b.address(n.Writes[0])}
 	for _, v := range n.Reads {
 		args = append(args, b.address(v))
 	}
@@ -159,10 +165,10 @@ func (b *body) apply(n hostir.Step) []jen.Code {
 	return []jen.Code{b.summing(n, append(args, operands...)...)}
 }
 
-// summing launches the kernel of a sum, with its row if it has one.
+// summing launches the kernel of a sum or a function, with its rows.
 func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 	set := jen.Id("p").Dot("kernels")
-	if row, ok := n.Row(); ok {
+	for _, row := range n.Rows() {
 		set = set.Dot("Row").Call(b.address(row), b.bytes(row))
 	}
 	name := exported(n.By)
@@ -287,10 +293,10 @@ func (b *body) bytes(v hostir.View) jen.Code {
 	if v.Padded {
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Room").Call()
 	}
-	if b.unit.counted(v) {
+	if b.unit.counted(v) && !b.unit.allParts(v) {
 		return b.partOf("Size", v)
 	}
-	if v.Count.IsZero() {
+	if v.Count.IsZero() || b.unit.allParts(v) {
 		return b.chunk(v)
 	}
 	return b.times(v.Count, b.chunk(v))
@@ -302,9 +308,14 @@ func (u *unit) counted(v hostir.View) bool {
 	return !x.Counts.IsZero()
 }
 
+// allParts says that a view is all chunks of a buffer whose chunks differ.
+func (u *unit) allParts(v hostir.View) bool {
+	return u.counted(v) && v.Index.Equal(hostir.Const(0)) && v.Count.Equal(hostir.Size)
+}
+
 // part is where an uneven chunk starts.
 func (b *body) part(v hostir.View) jen.Code {
-	if !v.Index.IsZero() {
+	if !v.Index.IsZero() && !b.unit.allParts(v) {
 		return b.partOf("Part", v)
 	}
 	buffer := jen.Id("p").Dot(unexported(v.Buffer))

@@ -61,6 +61,8 @@ func (t *teller) clause(i *item, o ops.Op) string {
 		return t.applied(o)
 	case ops.Collective:
 		return t.together(o)
+	case ops.Call:
+		return t.called(o)
 	}
 	return o.Kind.String()
 }
@@ -128,6 +130,9 @@ func from(peers []peer, how string) string {
 }
 
 func (t *teller) copied(o ops.Op) string {
+	if len(o.Uses) == 0 {
+		return "has nothing to copy"
+	}
 	src, dst := o.Uses[0], o.Uses[1]
 	return fmt.Sprintf("copies %s of %s into %s%s", memory.Size(src.Bytes), t.place(src), t.place(dst), t.over(o))
 }
@@ -229,6 +234,16 @@ func (t *teller) applied(o ops.Op) string {
 		text += " with " + and(others)
 	}
 	return text + ", into " + t.place(o.Uses[last])
+}
+
+// called is a call of one of the caller's functions.
+func (t *teller) called(o ops.Op) string {
+	last := len(o.Uses) - 1
+	var reads []string
+	for _, u := range o.Uses[:last] {
+		reads = append(reads, t.place(u))
+	}
+	return fmt.Sprintf("calls the caller's %s with %s, into %s", o.Form, and(reads), t.place(o.Uses[last]))
 }
 
 // place is "its A", "part 2 of its Agathered" or "part 0 of rank 3's slots".
