@@ -61,8 +61,8 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 	return list
 }
 
-// beside are the operations between which a tensor travels or its partial results meet: all, or in a
-// chain those of the stage.
+// beside are the operations between which a tensor travels or its partial results meet: all or, in a
+// chain, the operations of its stage.
 func (d *draft) beside(of string) []schedule.Op {
 	if d.chain == nil {
 		return d.original.Ops
