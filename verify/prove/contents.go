@@ -315,8 +315,8 @@ func even(a *chunks) bool {
 }
 
 // fits reports whether operands and result are matrices of a product: [m,k], [k,n] and
-// [m,n] for some m, whose rows (of A, and of C unless it is a gradient) the chunks cut
-// evenly.
+// [m,n] for some m. The chunks of A are whole rows, as many as those of C, or for a gradient
+// as many each.
 func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	if len(reads) < 2 {
 		return false
@@ -326,8 +326,18 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 		b, c = c, b // C[n,k] takes the place of B[k,n]
 	}
 	m := rowsOf(a, b, c)
-	if m == 0 || a%m != 0 || c%m != 0 || m%int64(len(reads[0].list)) != 0 {
+	if m == 0 || a%m != 0 || c%m != 0 {
 		return false
+	}
+	if form == "gradient" && m%int64(len(reads[0].list)) != 0 {
+		return false
+	}
+	alike := form != "gradient" && len(reads[0].sizes) == len(to.sizes)
+	for i, size := range reads[0].sizes {
+		row := a / m * s.want.ElementSize
+		if size%row != 0 || alike && to.sizes[i] != size/row*(c/m)*s.want.ElementSize {
+			return false
+		}
 	}
 	return len(reads) < 3 || reads[2].Bytes == c/m*s.want.ElementSize
 }
