@@ -81,7 +81,7 @@ func fold(text []byte) []byte {
 	for line := range bytes.Lines(text) {
 		code := bytes.TrimLeft(line, "\t")
 		indent := line[:len(line)-len(code)]
-		for depth := 0; len(bytes.TrimRight(line, "\n"))+(tab-1)*bytes.Count(line, []byte("\t")) > columns && !bytes.HasPrefix(code, []byte("//")); depth = 1 {
+		for depth := 0; len(line)-1+tabbed(line) > columns && !bytes.HasPrefix(code, []byte("//")); depth = 1 {
 			at := breakAt(line, depth)
 			if at == 0 {
 				break
@@ -94,11 +94,14 @@ func fold(text []byte) []byte {
 	return out
 }
 
+// tabbed is by how many columns a line is longer than its bytes.
+func tabbed(line []byte) int { return (tab - 1) * bytes.Count(line, []byte("\t")) }
+
 // breakAt is the number of bytes after which fold breaks a line that starts within so many brackets; 0
 // if it can't.
 func breakAt(line []byte, depth int) int {
 	shallowest, at, quoted := len(line), 0, false
-	for i, c := range line[:columns-(tab-1)*bytes.Count(line, []byte("\t"))] {
+	for i, c := range line[:columns-tabbed(line)] {
 		switch {
 		case c == '"':
 			quoted = !quoted
