@@ -1,5 +1,5 @@
 // Package schedule is the vocabulary in which an overlapped operation is declared: tensors with
-// placed axes, the operations on them (contractions, and functions of each element), and moves:
+// placed axes, the operations on them (contractions, functions behind them, and calls), and moves:
 // the ways in which what the placements imply is communicated. Each way is a struct with its
 // own options, in a file of its own; a new one is a file and its name in move.go. A Schedule is
 // plain Go data; its zero choices are the fastest known ones, so most schedules are an

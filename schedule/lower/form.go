@@ -45,10 +45,14 @@ var symbols = map[kind]map[string][]schedule.Extent{
 // extents are the axes of a tensor by its role, nil where there is no such role.
 func (f form) extents(t schedule.Tensor) []schedule.Extent {
 	if f.kind == copied {
-		if len(t.Axes) == 3 {
-			return []schedule.Extent{schedule.D, schedule.D, schedule.M}
+		two := []schedule.Extent{schedule.M, schedule.N}
+		switch len(t.Axes) {
+		case 3:
+			return append([]schedule.Extent{schedule.D, schedule.D}, two[:1]...)
+		case 4:
+			return append([]schedule.Extent{schedule.D, schedule.D}, two...)
 		}
-		return []schedule.Extent{schedule.M, schedule.N}
+		return two
 	}
 	if e, ok := symbols[f.kind][t.Name]; ok {
 		return e

@@ -69,6 +69,7 @@ var copyRules = []rule{
 	{communication{gatherBare, "A"}, copied, places{"A": "[DIDx(D, uneven), M/D, N]", "C": "[M, N]"}},
 	{communication{broadcast, "A"}, copied, places{"A": "[M, N] on rank 0", "C": "[M, N]"}},
 	{communication{exchange, "A"}, copied, places{"A": "[DIDx(D), D, M]", "C": "[D, DIDx(D), M]"}},
+	{communication{exchange, "A"}, copied, places{"A": "[DIDx(D), D, M, N]", "C": "[D, DIDx(D), M, N]"}},
 	{communication{exchange, "A"}, copied, places{"A": "[DIDx(D, uneven), D, M]", "C": "[D, DIDx(D, uneven), M]"}},
 	{communication{rotation, "A"}, copied, places{"A": "[DIDx(D), M/D, N]", "C": "[DIDx(D, shift 1), M/D, N]"}},
 }

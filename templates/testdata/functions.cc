@@ -145,7 +145,8 @@ static void norms_about_means(unsigned type, size_t rows, size_t columns, bool i
     }
   }
   unsigned char *dst = in_place ? x.at : to.at;
-  struct layernorm p = {(char *)dst, count, (const char *)x.at, (const char *)weight.at, (const char *)bias.at, columns};
+  struct layernorm p = {
+      (char *)dst, count, (const char *)x.at, (const char *)weight.at, (const char *)bias.at, columns};
   EXPECT(run(of("layernorm", type).c_str(), &p, 3, 7) == 0);
   for (size_t i = 0; i < count; i++) {
     const double got = value(type, get(type, dst, i));

@@ -35,9 +35,9 @@ func calling(list []Op, make func(context.Context, *group.Group, Shape) (Plan, e
 	}
 }
 
-// StandIn stands for work of the caller's own, which the harness does not know. The result is in as many blocks as there
-// are operands; each gets the last elements of one of them, from the beginning again where it is longer. So the first
-// rows depend on the last. Ahead of that everything is read, as the work would.
+// StandIn stands for work of the caller's own, which the harness does not know. The result is in as many blocks as
+// there are operands; each gets the last elements of one of them, again and again where it is longer. So the first rows
+// depend on the last. Ahead of that everything is read, as the work would.
 func StandIn(d driver.Driver, element int64) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		for _, x := range from {

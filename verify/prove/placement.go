@@ -12,7 +12,7 @@ type interval struct{ lo, hi int64 }
 func (i interval) len() int64 { return i.hi - i.lo }
 
 // box is a part of a whole tensor, an interval of each of its axes.
-type box [3]interval
+type box [4]interval
 
 func (b box) String() string {
 	text := ""

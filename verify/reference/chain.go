@@ -167,7 +167,8 @@ func (p *Problem) unitOf(s Step) int {
 func (p *Problem) variance(name string, unit int) float64 {
 	goesOn := slices.ContainsFunc(p.steps, func(s Step) bool {
 		takes := func(f schedule.Func) bool { return slices.Contains(f.In, name) }
-		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Then, takes) || s.C == name && len(s.Then) > 0
+		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Then, takes) ||
+			s.C == name && len(s.Then) > 0
 	})
 	if goesOn {
 		return hiddenVariance

@@ -13,8 +13,8 @@ var gates = map[schedule.FuncKind]struct {
 	function
 	off func(x float64) float64
 }{
-	schedule.ApplySiLU:   {function{of: silu, slope: 1.1, unit: gateUnit}, func(float64) float64 { return 16 * single }},
-	schedule.ApplySwiGLU: {function{of: silu, slope: 1.1, unit: gateUnit}, func(float64) float64 { return 16 * single }},
+	schedule.ApplySiLU:   {siluGate, func(float64) float64 { return 16 * single }},
+	schedule.ApplySwiGLU: {siluGate, func(float64) float64 { return 16 * single }},
 	schedule.ApplyGELU: {functions[schedule.ApplyGELU],
 		func(x float64) float64 { return (16 + 8*math.Abs(x+0.05*x*x*x)) * single }},
 	schedule.ApplyReLU: {functions[schedule.ApplyReLU], func(float64) float64 { return 0 }},
@@ -23,6 +23,8 @@ var gates = map[schedule.FuncKind]struct {
 // gateUnit is a whole number: silu maps a positive multiple of it to itself and any other to 0,
 // exactly in fp32.
 const gateUnit = 128
+
+var siluGate = function{of: silu, slope: 1.1, unit: gateUnit}
 
 func silu(x float64) float64 { return x / (1 + math.Exp(-x)) }
 

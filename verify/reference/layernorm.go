@@ -8,9 +8,9 @@ import (
 )
 
 // normedAboutMean takes its mean from each row of so many columns, divides what is left by the root of the mean of its
-// squares, multiplies it by a weight and adds a bias. What comes of it is never exact: there are always bounds. Of a row
-// x with errors e, the mean is off by mean(e) and by rounding; what is left by that and by its own rounding; and from
-// there on it is as for normed. Where the mean of squares may be wholly wrong, so may the root.
+// squares, multiplies it by a weight and adds a bias. The result is never exact: there are always bounds. Of a row x
+// with errors e, the mean is off by mean(e) and by rounding; the rest by that and by its own rounding; and from there
+// it is as for normed. Where the mean of squares may be wholly wrong, so may the root.
 func (v Values) normedAboutMean(weight, bias Values, columns int, t driver.Type) Values {
 	made := Values{Want: make([]float64, len(v.Want)), Bound: make([]float64, len(v.Want))}
 	left, off := make([]float64, columns), make([]float64, columns)

@@ -63,7 +63,7 @@ var columns = []declared{
 		s.Linear("C", "X", "B")),
 		served},
 	{"C32", "a gather along K", linear("A[M K/D] B[N K] C[M N]"),
-		at("Tensors[1]", "no communication leads from A [M, DIDx(D), K/D] to C [M, N] with B [N, K]")},
+		at("Tensors[0]", "no communication leads from A [M, DIDx(D), K/D] to C [M, N]")},
 	{"C33", "no steps", linear("A[M/D K] B[N K] C[M N]"),
 		at("Tensors[2]", "no communication leads from A [DIDx(D), M/D, K] to C [M, N]")},
 }

@@ -24,7 +24,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	all := len(units)
 	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return calls(u.program.Schedule) })
 	data := libraryData(units)
-	data.LeftOut = all - len(units)
+	data.LeftOut = len(units) < all
 	header, err := templates.Render(templates.Part{Template: "c.h.tmpl", Data: data})
 	if err != nil {
 		return err
