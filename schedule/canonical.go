@@ -23,8 +23,8 @@ func Contractions() (list []Op) {
 }
 
 // Canonical returns the schedule with the usual letters in each Index: "ab,cb->ac" is the
-// contraction "mk,nk->mn". An Index of a contraction that has no word stays as it is. The
-// schedule must be valid.
+// contraction "mk,nk->mn". An Index of a contraction that has no word stays as it is; that of a call
+// has letters in alphabetical order. The schedule must be valid.
 func (s Schedule) Canonical() Schedule {
 	s.Ops = slices.Clone(s.Ops)
 	for i := range s.Ops {
@@ -36,6 +36,9 @@ func (s Schedule) Canonical() Schedule {
 // canonical is the Index of operation i in the usual letters.
 func (s Schedule) canonical(i int) string {
 	o := s.Ops[i]
+	if o.Call != "" {
+		return strings.Replace(s.pattern(o), ">", "->", 1)
+	}
 	if o.Name() != o.Index {
 		return o.Index // a word stands for it
 	}
@@ -51,7 +54,7 @@ func (s Schedule) canonical(i int) string {
 	return o.Index
 }
 
-// pattern is an Index with its letters numbered in the order in which they come; it is empty
+// pattern is an Index with letters from m on in the order in which its own come; it is empty
 // where the number of operands differs from the Index's.
 func (s Schedule) pattern(o Op) string {
 	c, err := s.Contraction(o)
@@ -64,7 +67,7 @@ func (s Schedule) pattern(o Op) string {
 			return l
 		}
 		if _, ok := numbers[l]; !ok {
-			numbers[l] = rune('a' + len(numbers))
+			numbers[l] = rune('m' + len(numbers))
 		}
 		return numbers[l]
 	}, strings.Join(c.In, ",")+">"+c.Out)

@@ -58,7 +58,7 @@ func (s Schedule) Contraction(o Op) (Contraction, error) {
 		return c, err
 	}
 	for _, l := range c.Out {
-		if !strings.ContainsRune(all, l) {
+		if !strings.ContainsRune(all, l) && o.Call == "" {
 			return c, noIndex("leave it out", "%q makes an axis %c that no operand has", o.Index, l)
 		}
 	}
@@ -153,6 +153,11 @@ func (s Schedule) dimensions() []*dimension {
 				for _, x := range from.axes {
 					of[x] = into
 				}
+				for other, d := range letters {
+					if d == from {
+						letters[other] = into
+					}
+				}
 				into.axes = append(into.axes, from.axes...)
 				list = slices.DeleteFunc(list, func(d *dimension) bool { return d == from })
 			}
@@ -195,7 +200,7 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 func (s Schedule) summed(at axisAt) bool {
 	for _, o := range s.Ops {
 		c, err := s.Contraction(o)
-		if err != nil {
+		if err != nil || o.Call != "" {
 			continue
 		}
 		for i, in := range o.In {
@@ -211,7 +216,7 @@ func (s Schedule) summed(at axisAt) bool {
 // sums over are spread over the mesh, in each of its operands that is declared.
 func (s Schedule) Partial(o Op) bool {
 	c, err := s.Contraction(o)
-	if err != nil {
+	if err != nil || o.Call != "" {
 		return false
 	}
 	for _, l := range c.Summed() {

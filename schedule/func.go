@@ -26,13 +26,14 @@ func GELU() Func { return Func{Do: ApplyGELU} }
 // funcs describe the functions: the axes that each further operand has, counted from the end
 // of the result's.
 var funcs = map[FuncKind][]operand{
-	AddBias:      {{last: 1}},
-	AddTensor:    {{last: 2}},
-	ApplyGELU:    {},
-	ApplyReLU:    {},
-	ApplySiLU:    {},
-	ApplySwiGLU:  {{last: 2}},
-	ApplyRMSNorm: {{last: 1}},
+	AddBias:        {{last: 1}},
+	AddTensor:      {{last: 2}},
+	ApplyGELU:      {},
+	ApplyReLU:      {},
+	ApplySiLU:      {},
+	ApplySwiGLU:    {{last: 2}},
+	ApplyRMSNorm:   {{last: 1}},
+	ApplyLayerNorm: {{last: 1}, {last: 1}},
 }
 
 // operand of a function has as many of the result's last axes.

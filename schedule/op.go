@@ -16,6 +16,8 @@ type Op struct {
 	Index string
 	// Then is done to each element of the result, in order.
 	Then []Func
+	// Call names the function of the caller's that makes the result; empty: the Index says how.
+	Call string
 }
 
 // Linear is Out [M,N] = A [M,K] * B [N,K]ᵀ.
@@ -42,9 +44,12 @@ func Copy(out, in string, then ...Func) Op {
 	return Op{Out: out, In: []string{in}, Index: "...->...", Then: then}
 }
 
-// Name is the operation's word: linear, matmul, gradient, sum or copy; of other
+// Name is the operation's word: linear, matmul, gradient, sum, copy or call; of other
 // contractions the Index.
 func (o Op) Name() string {
+	if o.Call != "" {
+		return "call"
+	}
 	for _, u := range usual {
 		if o.Index == u.Index {
 			return u.name
@@ -53,9 +58,13 @@ func (o Op) Name() string {
 	return o.Index
 }
 
-// String is "C = linear(A, B), bias(Bias), gelu".
+// String is "C = linear(A, B), bias(Bias), gelu", or "O = call Attention(Q, K, V)".
 func (o Op) String() string {
-	text := o.Out + " = " + o.Name() + "(" + strings.Join(o.In, ", ") + ")"
+	name := o.Name()
+	if o.Call != "" {
+		name += " " + o.Call
+	}
+	text := o.Out + " = " + name + "(" + strings.Join(o.In, ", ") + ")"
 	for _, f := range o.Then {
 		text += ", " + f.String()
 	}

@@ -75,7 +75,21 @@ func (d Device) Headers() (names []string) {
 var functionHeaders = []struct {
 	name string
 	of   []kernels.Kind
-}{{"gate.h", []kernels.Kind{kernels.SiLU, kernels.SwiGLU}}, {"norm.h", []kernels.Kind{kernels.RMSNorm}}}
+}{
+	{"each.h", []kernels.Kind{kernels.GELU, kernels.ReLU}},
+	{"gate.h", []kernels.Kind{kernels.SiLU, kernels.SwiGLU, kernels.GELU, kernels.ReLU}},
+	{"blocksum.h", []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
+	{"norm.h", []kernels.Kind{kernels.RMSNorm}},
+	{"layernorm.h", []kernels.Kind{kernels.LayerNorm}},
+}
+
+// Function is the function of each element that a gate applies.
+func (k Kernel) Function() kernels.Kind {
+	if k.Kind == kernels.SwiGLU {
+		return kernels.SiLU
+	}
+	return k.Kind
+}
 
 // Source are the parts of the .cu.
 func (d Device) Source() []Part {

@@ -5,6 +5,7 @@ type Library struct {
 	From      string
 	Schedules []Schedule
 	Elements  map[int]string // the element types by their numbers: BF16
+	LeftOut   int            // schedules that call functions of the caller's
 }
 
 // Schedule is one generated package in C.

@@ -114,7 +114,7 @@ func transport() code {
 			{Kind: kernels.Copy},
 			{Kind: kernels.Reduce, Terms: 8, Varies: true},
 			{Kind: kernels.Reduce, Number: 2, Terms: 2},
-			{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Row: true},
+			{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Rows: 1},
 			{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
 			{Kind: kernels.Get, PreWait: one, PostPost: one},
 			{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
@@ -129,7 +129,7 @@ func transport() code {
 			{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
 				ByBlocks: true},
 			{Kind: kernels.SwiGLU, Terms: 2},
-			{Kind: kernels.RMSNorm, Terms: 1, Row: true},
+			{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		}}}
 	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
 }
@@ -138,8 +138,9 @@ func transport() code {
 func functionKernels() code {
 	d := Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
 		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: []kernels.Kernel{
-			{Kind: kernels.SiLU, Terms: 1}, {Kind: kernels.SwiGLU, Terms: 2},
-			{Kind: kernels.RMSNorm, Terms: 1, Row: true},
+			{Kind: kernels.SiLU, Terms: 1}, {Kind: kernels.SwiGLU, Terms: 2}, {Kind: kernels.GELU, Terms: 1},
+			{Kind: kernels.ReLU, Terms: 1}, {Kind: kernels.LayerNorm, Terms: 1, Rows: 2},
+			{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		}}}
 	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
 }

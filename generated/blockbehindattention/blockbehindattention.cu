@@ -14,6 +14,7 @@
 #include "../device/fp32.h"
 #include "../device/sum.h"
 #include "../device/gate.h"
+#include "../device/blocksum.h"
 #include "../device/norm.h"
 
 // ----------------------------------------------------------------------------
@@ -53,7 +54,7 @@ struct swiglu {
 template <typename E>
 DEVICE void swiglu_of(const struct swiglu &p)
 {
-  gate<E, 2>(p.dst, p.operands, p.count);
+  gate<E, 2, silu_of>(p.dst, p.operands, p.count);
 }
 
 extern "C" {

@@ -16,7 +16,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
-		{Kind: kernels.RMSNorm, Terms: 1, Row: true},
+		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
 
@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "d75c712f4c188504666046ae62473f69e4fe895bac99f255e13e603db7e00b09",
+	Source:  "aeb748e984d9b6a071e5806a9790c4a905d84ad4af90e9c275ab69e55bd8d7bb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -38,7 +38,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "4efb17494a86a60afd024896b1775d22f963caeca851e374af98f286b3465984",
+	Hash:     "a61d9d83577b159d8870fc1a24388ee39b88336893bb225824fa72210ba3df5a",
 	Proof:    "proven for D = 1..8, stamp a06b4d0385213bc2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

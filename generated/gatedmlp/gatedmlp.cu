@@ -51,7 +51,7 @@ struct swiglu {
 template <typename E>
 DEVICE void swiglu_of(const struct swiglu &p)
 {
-  gate<E, 2>(p.dst, p.operands, p.count);
+  gate<E, 2, silu_of>(p.dst, p.operands, p.count);
 }
 
 extern "C" {

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b12723317b24e764333ce2e6f102fa7cc0763a9663849e9c4e4252ae89a82fec
+// 53b66083ce4f74212c7848bbfb0144a844b1709f4f5e82491cebe9a409285207
 
 namespace {
 

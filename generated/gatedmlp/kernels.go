@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "0aed4929099ef9725c9fe6d1e2fe288bf0813f8e5b006aa48be7d3c87a3c66fc",
+	Source:  "4d3832ee603740c656b6f9695dadcec1b1bcdcc3a62bafddc222237416164465",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

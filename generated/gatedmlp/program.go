@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "256a3da996b72ee0b4e8ba9b541ed9d7c7214319aead9457a32718c36fd687b7",
+	Hash:     "1d98540d38d7e9f29f41752a94b1f29a3302bc2d37e7e79c0e28bf6e2c6c5522",
 	Proof:    "proven for D = 1..8, stamp e15fe2c0147992ab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

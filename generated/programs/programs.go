@@ -59,6 +59,7 @@ import (
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
+	"ovgen/generated/llamalayer"
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
@@ -164,6 +165,7 @@ var All = []harness.Program{
 		(*linearreducescatterring.Plan).Bind),
 	harness.Of(&linearreducescatterringkernel.Program, linearreducescatterringkernel.Schedule,
 		linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
+	harness.Of(&llamalayer.Program, llamalayer.Schedule, llamalayer.New, (*llamalayer.Plan).Bind),
 	harness.Of(&matmulreducescatter.Program, matmulreducescatter.Schedule, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
 	harness.Of(&permutation.Program, permutation.Schedule, permutation.New, (*permutation.Plan).Bind),

@@ -14,7 +14,7 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Reduce, Terms: 9, Varies: true, Row: true},
+		{Kind: kernels.Reduce, Terms: 9, Varies: true, Rows: 1},
 	},
 }
 

@@ -14,18 +14,21 @@ type Set struct {
 	kernels []*kernel
 }
 
-// rowed says whether a kernel takes a row of numbers beside its terms, and where it lies.
+// mostRows are the most that a kernel takes beside its terms.
+const mostRows = 2
+
+// rowed are the rows of numbers that a kernel takes beside its terms, each of so many bytes.
 type rowed struct {
-	is    bool
-	at    driver.Ptr
+	n     int
+	at    [mostRows]driver.Ptr
 	bytes int64
 }
 
 // WithRow is a set whose sums add a row to each row of their result, behind the terms, and whose
-// functions take it.
+// functions take one row or several for each.
 type WithRow struct {
-	set *Set
-	row rowed
+	set  *Set
+	rows rowed
 }
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
@@ -100,24 +103,33 @@ func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Pt
 }
 
 // Row is the set with a row of so many bytes.
-func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{s, rowed{true, at, bytes}} }
+func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{set: s}.Row(at, bytes) }
+
+// Row is the set with one more row of as many bytes.
+func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
+	if w.rows.n < mostRows {
+		w.rows.at[w.rows.n] = at
+	}
+	w.rows.n, w.rows.bytes = w.rows.n+1, bytes // too many: no kernel takes them
+	return w
+}
 
 // Reduce is that of the set, with the row.
 func (w WithRow) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	w.sum(q, on, w.set.find(q, Reduce, nil, w.row), dst, bytes, terms)
+	w.sum(q, on, w.set.find(q, Reduce, nil, w.rows), dst, bytes, terms)
 }
 
 // Shot is that of the set, with the row.
 func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	w.sum(q, on, w.set.signal(q, on, Shot, x, w.row), dst, bytes, terms)
+	w.sum(q, on, w.set.signal(q, on, Shot, x, w.rows), dst, bytes, terms)
 }
 
 // Apply is that of the set, with the row.
 func (w WithRow) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
 	operands ...driver.Ptr) {
-	w.sum(q, on, w.set.find(q, function, nil, w.row), dst, bytes, operands)
+	w.sum(q, on, w.set.find(q, function, nil, w.rows), dst, bytes, operands)
 }
 
 // Gather copies tensors of so many bytes each, one after another from dst on, between a post to
@@ -129,9 +141,9 @@ func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.
 }
 
 // find is the kernel of a kind that signals so and takes a row or none; the run fails where there is none.
-func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, row rowed) *kernel {
+func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, rows rowed) *kernel {
 	for _, k := range s.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) && k.Row == row.is {
+		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n {
 			return k
 		}
 	}
@@ -156,8 +168,8 @@ func (k *kernel) fits(x *plan.Signals) bool {
 }
 
 // signal counts the step of a kernel that signals around its work, and fills in its words.
-func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, row rowed) *kernel {
-	k := s.find(q, kind, &x, row)
+func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, rows rowed) *kernel {
+	k := s.find(q, kind, &x, rows)
 	if k == nil {
 		return nil
 	}
@@ -198,8 +210,11 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 // sum launches the sum of terms, and of the row if there is one, or a function of them.
 func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	size := w.set.element.Size()
-	if k != nil && k.Row {
-		k.params[k.row], k.params[k.row+1] = uint64(w.row.at), uint64(w.row.bytes/size)
+	if k != nil && k.Rows > 0 {
+		for i, at := range w.rows.at[:k.Rows] {
+			k.params[k.layout.rows+i] = uint64(at)
+		}
+		k.params[k.wide] = uint64(w.rows.bytes / size)
 	}
 	k.terms(q, on, size, dst, bytes, terms)
 }

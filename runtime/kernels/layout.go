@@ -17,7 +17,8 @@ type layout struct {
 	bytes int     // of a copy, and of each tensor of a gather; elements of a sum or a function
 	n     int     // how many terms, or tensors, where that varies
 	terms int     // the first one's address
-	row   int     // address, and how many elements it has
+	rows  int     // the first one's address
+	wide  int     // elements that each of them has
 	size  int     // of all
 }
 
@@ -74,8 +75,8 @@ func (t *Table) layout(k Kernel) layout {
 			l.n = next(1)
 		}
 		l.terms = next(k.Terms)
-		if k.Row {
-			l.row = next(2)
+		if k.Rows > 0 {
+			l.rows, l.wide = next(k.Rows), next(1)
 		}
 	}
 	return l

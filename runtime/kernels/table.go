@@ -23,11 +23,11 @@ type Kernel struct {
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
 	// Terms of a sum or tensors of a gather: so many, or up to so many where Varies. Behind the terms
-	// a Row is added to each row of the result. A function has its operands as terms, and a row for
+	// a row is added to each row of the result. A function has its operands as terms, and rows for
 	// all rows.
 	Terms  int
 	Varies bool
-	Row    bool
+	Rows   int
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
 }
@@ -59,6 +59,10 @@ const (
 	SiLU    Kind = "silu"
 	SwiGLU  Kind = "swiglu"
 	RMSNorm Kind = "rmsnorm"
+	GELU    Kind = "gelu"
+	ReLU    Kind = "relu"
+
+	LayerNorm Kind = "layernorm"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -101,6 +105,9 @@ var rows = []row{
 	{SiLU, "SiLU", Applies, "is x σ(x) of each element", 264},
 	{SwiGLU, "SwiGLU", Applies, "is x σ(x) of each element, times that of another tensor", 264},
 	{RMSNorm, "RMSNorm", Applies, "norms rows, a block each", 264},
+	{GELU, "GELU", Applies, "is gelu, by tanh, of each element", 264},
+	{ReLU, "ReLU", Applies, "is max(x, 0) of each element", 264},
+	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 }
 
 // threads of a block that moves bytes, 16 bytes each.

@@ -176,8 +176,8 @@ func (x *launched) work(typ driver.Type) {
 	for _, term := range terms {
 		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes, Type: typ})
 	}
-	if x.Row {
-		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.row]), Bytes: int64(x.p[x.row+1]) * typ.Size(),
+	for i := range x.Rows {
+		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.rows+i]), Bytes: int64(x.p[x.wide]) * typ.Size(),
 			Type: typ})
 	}
 	x.add(driver.Touch{Kind: driver.TouchWrite, At: to, Bytes: bytes, Type: typ})

@@ -21,7 +21,8 @@ type Queue struct {
 	named  bool // the step of the next Launch has been counted
 	items  []driver.MemOp
 	words  []driver.Ptr
-	one    [1]int // a peer as a list
+	ranges []Range // that the next call reads
+	one    [1]int  // a peer as a list
 	shares shares
 }
 

@@ -70,6 +70,7 @@ func All() []Named {
 		{"TensorParallelMLPBatches", TensorParallelMLPBatches},
 		{"GatedMLP", GatedMLP},
 		{"BlockBehindAttention", BlockBehindAttention},
+		{"LlamaLayer", LlamaLayer},
 		{"AllGatherLinearNCCL", AllGatherLinearNCCL},
 		{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},
 		{"LinearReduceScatterNCCL", LinearReduceScatterNCCL},

@@ -83,6 +83,11 @@ func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 		By: function}
 }
 
+// CallOf is work of the caller's own.
+func CallOf(s StreamRef, name string, dst View, operands ...View) Step {
+	return Step{Stream: s, Do: Call, Func: name, Reads: operands, Writes: []View{dst}}
+}
+
 // Collect copies views one after another to dst, by a kernel that signals around that.
 func Collect(s StreamRef, dst View, shards ...View) Step {
 	return Step{Stream: s, Do: Gather, Reads: shards, Writes: []View{dst}}

@@ -18,7 +18,7 @@ type Step struct {
 	// Of a product: which indices its operands and its result have, as in Linear, which
 	// function of each element follows, as schedules name it, and whether it adds to its
 	// result. A third operand is a bias, added to each row before the function. Of a step that
-	// applies a function: which.
+	// applies a function, or calls one of the caller's: which.
 	Index      string
 	Func       string
 	Accumulate bool
@@ -38,7 +38,8 @@ type Work string
 // Kinds of work. A copy reads one view and writes one of its size; a gather copies the views
 // that it reads, one after another, to one that they fill; a sum adds up the views that it reads
 // in their order, in fp32, and rounds once; a product is a contraction. A function is applied to the
-// first view, and takes the other views as further operands.
+// first view, and takes the other views as further operands. A call is work of the caller's own, which
+// reads all of its views.
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
@@ -46,6 +47,7 @@ const (
 	Sum     Work = "sum"
 	Product Work = "product"
 	Apply   Work = "apply"
+	Call    Work = "call"
 )
 
 // Collectives are work that all ranks do together: each brings the view that it reads, and gets the
@@ -82,8 +84,8 @@ type Word struct {
 }
 
 // View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's. With
-// Each it is such a view for each value of an index. A Row is the last view that a sum reads:
-// one row, which it adds to each row of what it writes.
+// Each it is such a view for each value of an index. A Row is the last view that a sum reads: one row,
+// which it adds to each row of what it writes. A function may take several for each row.
 type View struct {
 	Buffer string
 	Index  Expr // absent: the whole buffer
@@ -120,14 +122,19 @@ func (w Work) operand(i int) string {
 	return "source"
 }
 
-// Row is the row that a sum adds to each row of its result, or that a function takes for each, and
-// whether there is one.
-func (s Step) Row() (View, bool) {
-	if s.Do != Sum && s.Do != Apply || len(s.Reads) == 0 {
-		return View{}, false
+// Rows are the row that a sum adds to each row of its result, or those that a function takes for each,
+// behind the other views that it reads.
+func (s Step) Rows() []View {
+	return s.Reads[len(s.Reads)-s.rows():]
+}
+
+// rows is how many there are.
+func (s Step) rows() int {
+	i := slices.IndexFunc(s.Reads, func(v View) bool { return v.Row })
+	if i < 0 || s.Do != Sum && s.Do != Apply {
+		return 0
 	}
-	last := s.Reads[len(s.Reads)-1]
-	return last, last.Row
+	return len(s.Reads) - i
 }
 
 // Words are the words before the work and after it.
@@ -174,6 +181,10 @@ func (s Step) check() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By == "" {
 			return fmt.Errorf("a function is applied to a view by a kernel, which writes one")
 		}
+	case Call:
+		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
+			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
+		}
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
 		if err := s.checkCollective(); err != nil {
 			return err
@@ -191,7 +202,7 @@ func (s Step) check() error {
 	if s.By == NCCL && !s.Do.Collective() {
 		return fmt.Errorf("NCCL does collectives only")
 	}
-	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply || s.Accumulate) {
+	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices, a function of each element and a result that they add to")
 	}
 	if s.Fused() && s.By == "" {
@@ -204,8 +215,10 @@ func (s Step) check() error {
 		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather {
 			return fmt.Errorf("%s: only a sum and a gather read a view for each value of an index", v.Buffer)
 		}
-		if v.Row && (s.Do != Sum && s.Do != Apply || i == 0 || i != len(s.Reads)-1 || v.Each.Index != "") {
-			return fmt.Errorf("%s: only the last view that a sum or a function reads is a row", v.Buffer)
+		behind := i >= len(s.Reads)-s.rows() && i < len(s.Reads)
+		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {
+			return fmt.Errorf("%s: only the last view that a sum reads is a row, or the last ones of a function",
+				v.Buffer)
 		}
 	}
 	return nil

@@ -85,6 +85,8 @@ func (s Step) work() string {
 	switch s.Do {
 	case Apply:
 		name = "Apply " + s.Func
+	case Call:
+		name = "Call " + s.Func
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
 		name = s.Do.Title()
 	case Gather:

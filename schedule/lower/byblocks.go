@@ -34,8 +34,7 @@ func byBlocks(d *draft) error {
 
 // inBlocks says that a step can be cut into the parts of blocks: a row that is added to each row can't.
 func inBlocks(s hostir.Step) bool {
-	_, row := s.Row()
-	return s.Fused() && !row
+	return s.Fused() && len(s.Rows()) == 0
 }
 
 // signalsAny says whether a step posts or awaits one of these semaphores.

@@ -28,6 +28,7 @@ type stage struct {
 	input   string // its first operand
 	gathers bool   // the rows of the input have to come from their owners
 	own     bool   // it is about each rank's own rows alone
+	calls   bool   // it is the caller's own work
 	ops     []schedule.Op
 	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
 	toAll   bool   // every rank gets the sums of all rows, else of its own
@@ -35,7 +36,7 @@ type stage struct {
 
 // makes says that an open stage has a tensor.
 func (s *stage) makes(name string) bool {
-	return s.sums == "" && (s.input == name && !s.gathers ||
+	return s.sums == "" && !s.calls && (s.input == name && !s.gathers ||
 		slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == name }))
 }
 
@@ -58,6 +59,9 @@ func chained(d *draft) error {
 // step adds an operation to the last stage, or begins another.
 func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	path := fmt.Sprintf("Ops[%d]", i)
+	if o.Call != "" {
+		return c.call(d, path, o)
+	}
 	x, err := c.operand(d, o.In[0])
 	switch {
 	case err != nil:
@@ -96,10 +100,14 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	return c.follow(d, path, o, x, out, own)
 }
 
-// wanted says that the caller wants all rows of a result.
+// wanted says that the caller wants all rows of a result, or that a call takes them.
 func (c *chain) wanted(d *draft, result string) bool {
-	t, declared := d.schedule.Tensor(result)
-	return declared && !spread(t)
+	if t, declared := d.schedule.Tensor(result); declared {
+		return !spread(t)
+	}
+	return slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		return slices.Contains(o.In, result) && (o.Call != "" || kind(o.Name()) == copied && c.wanted(d, o.Out))
+	})
 }
 
 // follow adds an operation that leads from one place of rows and columns to another; own says that it
@@ -153,7 +161,7 @@ func (c *chain) stage(input string, gathers, own bool) *stage {
 	}
 	for _, s := range c.stages {
 		made := slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == input })
-		if made && s.sums != input && !s.own {
+		if made && s.sums != input && !s.own && !s.calls {
 			return nil
 		}
 	}

@@ -13,8 +13,17 @@ import (
 var (
 	ofProducts = []schedule.FuncKind{schedule.AddBias, schedule.ApplyGELU, schedule.ApplyReLU}
 	ofSums     = []schedule.FuncKind{schedule.AddBias, schedule.AddTensor}
-	ofKernels  = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
+	ofKernels  = append([]schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU}, norms...)
 )
+
+// norms are the functions of whole rows.
+var norms = []schedule.FuncKind{schedule.ApplyRMSNorm, schedule.ApplyLayerNorm}
+
+// byKernel says that a function of an operation has a kernel of its own. A product applies functions of each element
+// by the library, where a copy has no product.
+func byKernel(o schedule.Op, f schedule.Func) bool {
+	return slices.Contains(ofKernels, f.Do) || kind(o.Name()) == copied && f.Elementwise()
+}
 
 // functions refuses a function that nothing applies at its place, and an operand of another placement.
 func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
@@ -48,9 +57,9 @@ func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 			Msg:  fmt.Sprintf("no pass applies %s to a sum of partial results", f.Do),
 			Hint: "leave it out, and apply it to " + o.Out + " in a schedule.Copy"}
 	case sum:
-	case f.Do == schedule.ApplyRMSNorm && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):
+	case slices.Contains(norms, f.Do) && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):
 		wrong = "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole"
-	case slices.Contains(ofKernels, f.Do):
+	case byKernel(o, f):
 	case byProduct && !before(ofKernels) && (f.Do != schedule.AddBias || i == 0) && !before(ofProducts[1:]):
 	case byProduct:
 		wrong = "a product adds a bias, and then applies one function of each element"
@@ -66,7 +75,7 @@ func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 // beside holds an operand of a function against the result.
 func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, name string, s *stage) error {
 	out, x := c.at[o.Out], c.at[name]
-	if f.Do == schedule.AddBias || f.Do == schedule.ApplyRMSNorm {
+	if f.Do == schedule.AddBias || slices.Contains(norms, f.Do) {
 		return c.placed(d, name, out, false)
 	}
 	if f.Do == schedule.ApplySwiGLU && !s.makes(name) {
@@ -85,15 +94,16 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, na
 func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
 	out := w.rowsAt(o.Out, rank)
 	for _, f := range o.Then {
-		if !slices.Contains(ofKernels, f.Do) {
+		if !byKernel(o, f) {
 			continue
 		}
 		var operands []hostir.View
-		switch f.Do {
-		case schedule.ApplySwiGLU:
-			operands = []hostir.View{w.rowsAt(f.In[0], rank)}
-		case schedule.ApplyRMSNorm:
-			operands = []hostir.View{hostir.EachRow(f.In[0])}
+		for _, name := range f.In {
+			if slices.Contains(norms, f.Do) {
+				operands = append(operands, hostir.EachRow(name))
+			} else {
+				operands = append(operands, w.rowsAt(name, rank))
+			}
 		}
 		nodes = append(nodes, hostir.ApplyTo(on, string(f.Do), out, x, operands...))
 		x = out

@@ -86,6 +86,9 @@ func (w *writer) columnsOf(name string) schedule.Axis {
 		return t.Axes[1]
 	}
 	o, _ := w.schedule.Maker(name)
+	if o.Call != "" {
+		return w.columnsOfCall(o)
+	}
 	if kind(o.Name()) != linear {
 		return w.columnsOf(o.In[0])
 	}

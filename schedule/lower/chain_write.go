@@ -322,6 +322,10 @@ func (w *writer) atOnce(s *stage) []hostir.Node {
 func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, rank hostir.Expr,
 	here hostir.View) (nodes []hostir.Node) {
 	for _, o := range ops {
+		if o.Call != "" {
+			nodes = append(nodes, called(on, o))
+			continue
+		}
 		x := here
 		if o.In[0] != s.input {
 			x = w.rowsAt(o.In[0], rank)

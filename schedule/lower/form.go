@@ -76,7 +76,7 @@ func recognise(d *draft) error {
 		f.kind = kind(first.Name())
 		err = errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("C", first.Out, "Ops[0].Out"))
 	case slices.ContainsFunc(ops, func(o schedule.Op) bool {
-		return d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
+		return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
 			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return slices.Contains(ofKernels, f.Do) })
 	}):
 		f.kind = chains
@@ -114,7 +114,7 @@ func contractions() string {
 func unknown(path string) error {
 	return &schedule.FieldError{Path: path, Msg: "no pass lowers these operations together",
 		Hint: "use Copy or Sum; Linear or Matmul of one operand, with a Copy of it where it is wanted too; " +
-			"Gradient; or a chain of Linears"}
+			"Gradient; or a chain of Linears, functions and Calls"}
 }
 
 // errorsOf is the first error.

@@ -1,12 +1,12 @@
-// Gates: x times the logistic function of x, in fp32 and rounded once, times the element of another
-// tensor where there is one.
+// Gates: a function of x, in fp32, times the element of another tensor where there is one, and rounded once.
+// That of silu is x times the logistic function of x.
 
 DEVICE float silu_of(float x) { return x / (1.0f + exponential(-x)); }
 
 // gate is the launch's part in the gate of a tensor by all of its threads: by units of 16 bytes where
 // dst and the operands are aligned alike, and what lies before the first and after the last one by one.
 // Who reads an element of an operand that is dst as well writes it later, and no one else does either.
-template <typename E, unsigned operands>
+template <typename E, unsigned operands, float (*of)(float)>
 DEVICE void gate(char *dst, const char *const *from, u64 count)
 {
   typedef typename E::bits bits;
@@ -31,14 +31,14 @@ DEVICE void gate(char *dst, const char *const *from, u64 count)
     add<E>(x, *(const uint4 *)(from[0] + at));
     add<E>(up, *(const uint4 *)(from[operands - 1] + at));
     for (unsigned k = 0; k < unit; k++) {
-      x[k] = silu_of(x[k]) * (operands > 1 ? up[k] : 1.0f);
+      x[k] = of(x[k]) * (operands > 1 ? up[k] : 1.0f);
     }
     *(uint4 *)(dst + at) = rounded<E>(x);
   }
   const u64 middle = units * unit;
   for (u64 i = first; i < count - middle; i += stride) {
     const u64 at = i < head ? i : i + middle;
-    const float x = silu_of(E::widen(((const bits *)from[0])[at]));
+    const float x = of(E::widen(((const bits *)from[0])[at]));
     ((bits *)dst)[at] = (bits)E::narrow(operands > 1 ? x * E::widen(((const bits *)from[operands - 1])[at]) : x);
   }
 }

@@ -1,7 +1,5 @@
 // The norm of rows: each divided by the root of the mean of its squares, in fp32, times a weight for each
-// column, and rounded once. The squares are added up in an order that depends on the block's size alone.
-
-enum { most_threads = 1024 };
+// column, and rounded once.
 
 template <typename E>
 DEVICE void norm(char *dst, const char *src, u64 count, const char *weight, u64 columns)
@@ -15,20 +13,9 @@ DEVICE void norm(char *dst, const char *src, u64 count, const char *weight, u64 
     for (u64 i = threadIdx.x; i < columns; i += blockDim.x) {
       squares += E::widen(x[i]) * E::widen(x[i]);
     }
-    sums[threadIdx.x] = squares;
-    for (unsigned left = blockDim.x; left > 1;) {
-      const unsigned half = (left + 1) / 2;
-      __syncthreads();
-      if (threadIdx.x + half < left) {
-        sums[threadIdx.x] += sums[threadIdx.x + half];
-      }
-      left = half;
-    }
-    __syncthreads();
-    const float scale = 1.0f / square_root(sums[0] / (float)columns + epsilon);
+    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)columns + epsilon);
     for (u64 i = threadIdx.x; i < columns; i += blockDim.x) {
       ((bits *)dst)[first + i] = (bits)E::narrow(E::widen(x[i]) * scale * E::widen(((const bits *)weight)[i]));
     }
-    __syncthreads();  // all have read sums
   }
 }

@@ -38,6 +38,13 @@ static bool near(unsigned type, double got, double want)
 
 static double gated(double x) { return x / (1 + std::exp(-x)); }
 
+static double gelu_by_tanh(double x)
+{
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+static double positive(double x) { return x > 0 ? x : 0; }
+
 static void report(const char *kernel, unsigned type, size_t shift, size_t count, size_t i, double got, double want)
 {
   printf("%s: type %u, shift %zu, count %zu: element %zu is %.9g, want %.9g\n", kernel, type, shift, count, i, got,
@@ -69,6 +76,25 @@ static void gates(unsigned type, size_t shift, size_t count, bool in_place)
   }
 }
 
+// Functions of each element, in place or not.
+template <typename Params>
+static void each(const char *kernel, double (*f)(double), unsigned type, size_t count, bool in_place)
+{
+  Tensor x(type, count, 1, 1), to(type, count, 1, 3);
+  std::vector<double> want(count);
+  for (size_t i = 0; i < count; i++) {
+    want[i] = f(value(type, get(type, x.at, i)));
+  }
+  unsigned char *dst = in_place ? x.at : to.at;
+  Params p = {(char *)dst, count, {(const char *)x.at}};
+  EXPECT(run(of(kernel, type).c_str(), &p, 2, 4) == 0);
+  for (size_t i = 0; i < count; i++) {
+    if (const double got = value(type, get(type, dst, i)); !near(type, got, want[i])) {
+      return report(kernel, type, 1, count, i, got, want[i]);
+    }
+  }
+}
+
 // Rows of more and of fewer elements than a block has threads, more rows than blocks, and in place.
 static void norms(unsigned type, size_t rows, size_t columns, bool in_place)
 {
@@ -96,6 +122,40 @@ static void norms(unsigned type, size_t rows, size_t columns, bool in_place)
   EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
 }
 
+// The same about the means of rows, whose errors are of what is left of an element and of the bias.
+static void norms_about_means(unsigned type, size_t rows, size_t columns, bool in_place)
+{
+  const size_t count = rows * columns;
+  Tensor x(type, count, 1, 1), weight(type, columns, 0, 7919), bias(type, columns, 3, 104729), to(type, count, 1, 3);
+  std::vector<double> want(count), most(count);
+  for (size_t r = 0; r < rows; r++) {
+    double mean = 0, squares = 0, size = 0;
+    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
+      mean += value(type, get(type, x.at, i)) / columns;
+      size += std::fabs(value(type, get(type, x.at, i))) / columns;
+    }
+    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
+      squares += std::pow(value(type, get(type, x.at, i)) - mean, 2);
+    }
+    const double scale = 1 / std::sqrt(squares / columns + 1e-5);
+    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
+      const double w = value(type, get(type, weight.at, i % columns)), b = value(type, get(type, bias.at, i % columns));
+      want[i] = (value(type, get(type, x.at, i)) - mean) * scale * w + b;
+      most[i] = 1e-6 * ((std::fabs(value(type, get(type, x.at, i))) + size) * scale * std::fabs(w) + std::fabs(b));
+    }
+  }
+  unsigned char *dst = in_place ? x.at : to.at;
+  struct layernorm p = {(char *)dst, count, (const char *)x.at, (const char *)weight.at, (const char *)bias.at, columns};
+  EXPECT(run(of("layernorm", type).c_str(), &p, 3, 7) == 0);
+  for (size_t i = 0; i < count; i++) {
+    const double got = value(type, get(type, dst, i));
+    if (!near(type, got, want[i]) && std::fabs(got - want[i]) > most[i]) {
+      return report("layernorm", type, columns, count, i, got, want[i]);
+    }
+  }
+  EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+}
+
 // Far from zero a gate is x itself or zero, to the last bit.
 static void far()
 {
@@ -103,6 +163,10 @@ static void far()
   struct silu p = {(char *)out, 4, {(const char *)x}};
   EXPECT(run("silu_fp32", &p, 1, 4) == 0);
   EXPECT(out[0] == 128 && out[1] == 0 && out[2] == 1e30f && out[3] == 0);
+  x[0] = 16, x[1] = -16;
+  struct gelu q = {(char *)out, 4, {(const char *)x}};
+  EXPECT(run("gelu_fp32", &q, 1, 4) == 0);
+  EXPECT(out[0] == 16 && out[1] == 0 && out[2] == 1e30f && out[3] == 0);
 }
 
 int main()
@@ -114,9 +178,14 @@ int main()
           gates(type, shift, count, in_place);
         }
       }
+      for (size_t count : {0, 9, 131}) {
+        each<struct gelu>("gelu", gelu_by_tanh, type, count, in_place);
+        each<struct relu>("relu", positive, type, count, in_place);
+      }
       for (size_t rows : {0, 1, 2, 5}) {
         for (size_t columns : {1, 3, 7, 8, 20}) {
           norms(type, rows, columns, in_place);
+          norms_about_means(type, rows, columns, in_place);
         }
       }
     }

@@ -270,7 +270,7 @@ func (h HostTimes) of(o, last ops.Op) float64 {
 		return h.Product
 	case o.Kernel != "" && o.Kernel == last.Kernel && o.Step == last.Step:
 		return 0
-	case o.Kernel != "":
+	case o.Kernel != "", o.Kind == ops.Call:
 		return h.Kernel
 	case o.Kind == ops.Copy:
 		return h.Copy

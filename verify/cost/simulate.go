@@ -124,7 +124,7 @@ func (st *stream) finish(i int, began float64) {
 	s.spans = append(s.spans, Span{Rank: st.rank.number, Stream: st.name, Kind: o.Kind,
 		Start: began, End: s.now, Bytes: carried(o, st.rank.number), Step: o.Step})
 	if o.Kind != ops.Record {
-		st.warm = o.Kind == ops.Product || o.Kernel != ""
+		st.warm = o.Kind == ops.Product || o.Kind == ops.Call || o.Kernel != ""
 	}
 	st.rank.end = max(st.rank.end, s.now)
 	st.busy = false
@@ -185,6 +185,8 @@ func (st *stream) work(i int, o ops.Op) {
 	case o.Kind == ops.Signal:
 		began := s.now
 		s.after(s.l.Batch, func() { st.signal(o.Words, func() { st.finish(i, began) }) })
+	case o.Kind == ops.Call:
+		st.call(i, o)
 	case o.Kind == ops.Copy:
 		began := s.now
 		s.after(s.l.Copy, func() { st.copyEngine(o, func() { st.finish(i, began) }) })
@@ -227,6 +229,18 @@ func (st *stream) multiply(i int, o ops.Op) {
 			run(longer, share+1)
 			run(n-longer, share)
 		}})
+	})
+}
+
+// call is the caller's own work, of which only the memory is known: at least it moves that once.
+func (st *stream) call(i int, o ops.Op) {
+	bytes := 0.0
+	for _, u := range o.Uses {
+		bytes += float64(u.Bytes)
+	}
+	st.s.after(st.latency(), func() {
+		began := st.s.now
+		st.s.after(bytes/st.s.m.Memory, func() { st.finish(i, began) })
 	})
 }
 

@@ -13,7 +13,7 @@ const columns = 96
 
 // marks of a timeline.
 var marks = map[ops.Kind]byte{ops.Product: '#', ops.Copy: '=', ops.Collective: '=', ops.Sum: '+', ops.Apply: '+',
-	ops.Signal: ':', ops.WaitEvent: '.'}
+	ops.Call: '+', ops.Signal: ':', ops.WaitEvent: '.'}
 
 const legend = "# product  = copy, collective  + sum, function  : signal or wait for one  . wait for another stream"
 

@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/verify/ops"
@@ -158,6 +159,12 @@ func (x *search) compute(s *state, st *step) []Number {
 		return x.multiplied(st.op, operands, size)
 	case ops.Apply:
 		return functionOf(st.op.Form, operands, size)
+	case ops.Call:
+		made := make([]Number, size)
+		for i := range made {
+			made[i] = calledOn(st.op.Form, operands, i)
+		}
+		return made
 	}
 	return nil
 }
@@ -166,7 +173,7 @@ func (x *search) compute(s *state, st *step) []Number {
 func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
 	for n, list := range operands {
-		if len(list) != size && !isRow(n, operands, size) {
+		if len(list) != size && (n < len(operands)-1 || !isRow(n, operands, size)) {
 			return nil
 		}
 		for i := range sum {
@@ -176,20 +183,23 @@ func (x *search) added(operands [][]Number, size int) []Number {
 	return sum
 }
 
-// isRow reports whether operand n is one row, for each row of a result of so many elements: only the last may be.
+// isRow reports whether operand n is one row, for each row of a result of so many elements, and so are all behind it.
 func isRow(n int, operands [][]Number, size int) bool {
 	row := len(operands[n])
-	return n > 0 && n == len(operands)-1 && 0 < row && row < size && size%row == 0
+	return n > 0 && 0 < row && row < size && size%row == 0 &&
+		!slices.ContainsFunc(operands[n:], func(list []Number) bool { return len(list) != row })
 }
 
 // functionOf is a function of the first operand: of each element and those of the others at its place, or, where the
-// last is one row, of rows.
+// last ones are rows, of rows.
 func functionOf(function string, operands [][]Number, size int) []Number {
 	row := 0
 	for n, list := range operands {
-		if isRow(n, operands, size) {
+		switch {
+		case row > 0: // as long as the first one
+		case isRow(n, operands, size):
 			row = len(list)
-		} else if len(list) != size {
+		case len(list) != size:
 			return nil
 		}
 	}
@@ -201,12 +211,8 @@ func functionOf(function string, operands [][]Number, size int) []Number {
 				of = append(of, uint64(e))
 			}
 		}
-		for n, list := range operands {
-			at := i
-			if n > 0 && row > 0 && n == len(operands)-1 {
-				at = i % row
-			}
-			of = append(of, uint64(list[at]))
+		for _, list := range operands {
+			of = append(of, uint64(list[i%len(list)]))
 		}
 		made[i] = mixed(of...)
 	}

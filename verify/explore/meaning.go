@@ -14,7 +14,16 @@ type meaning struct {
 	schedule schedule.Schedule
 	shape    Shape
 	rank     int
-	spelt    map[string]spelling // of the results of operations that were read
+	spelt    map[string]spelling   // of the results of operations that were read
+	known    map[numbered]Number   // elements of results that were read
+	handed   map[string][][]Number // the operands of calls that were read
+}
+
+// numbered is an element of a tensor, row by row, in a run.
+type numbered struct {
+	run  int
+	name string
+	at   int64
 }
 
 // places are the elements of the whole tensor that the rank has, in the order of its
@@ -135,13 +144,28 @@ func (m *meaning) output(run int, name string, at int64) Number {
 
 // element is an element of an input, or of an operation's result.
 func (m *meaning) element(run int, name string, index []int64) Number {
+	key := numbered{run, name, 0}
+	for i, n := range m.sizes(name) {
+		key.at = key.at*n + index[i]
+	}
 	op, made := maker(m.schedule, name)
 	if !made {
-		at := int64(0)
-		for i, n := range m.sizes(name) {
-			at = at*n + index[i]
-		}
-		return input(run, name, at)
+		return input(run, name, key.at)
+	}
+	if x, known := m.known[key]; known {
+		return x
+	}
+	if m.known == nil {
+		m.known = map[numbered]Number{}
+	}
+	m.known[key] = m.made(run, op, index)
+	return m.known[key]
+}
+
+// made is an element of an operation's result.
+func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
+	if op.Call != "" {
+		return m.call(run, op, index)
 	}
 	s := m.letters(op)
 	values := map[rune]int64{}
@@ -162,7 +186,7 @@ func (m *meaning) element(run int, name string, index []int64) Number {
 			sum = mixed(hashed(string(f.Do)), uint64(sum))
 		case f.Do == schedule.ApplySwiGLU:
 			sum = mixed(hashed(string(f.Do)), uint64(sum), uint64(m.element(run, f.In[0], index)))
-		case f.Do == schedule.ApplyRMSNorm && len(op.Then) == 1 && len(op.In) == 1:
+		case (f.Do == schedule.ApplyRMSNorm || f.Do == schedule.ApplyLayerNorm) && len(op.Then) == 1 && len(op.In) == 1:
 			sum = m.normed(run, op, index)
 		default: // a number that no program makes
 			sum = applied("unknown "+f.String(), sum)
@@ -174,14 +198,17 @@ func (m *meaning) element(run int, name string, index []int64) Number {
 // normed is an element of a tensor whose rows an operation norms.
 func (m *meaning) normed(run int, op schedule.Op, index []int64) Number {
 	last := len(index) - 1
-	of := []uint64{hashed(string(schedule.ApplyRMSNorm))}
+	of := []uint64{hashed(string(op.Then[0].Do))}
 	at := slices.Clone(index)
 	for i := range m.sizes(op.Out)[last] {
 		at[last] = i
 		of = append(of, uint64(m.element(run, op.In[0], at)))
 	}
-	x, weight := m.element(run, op.In[0], index), m.element(run, op.Then[0].In[0], index[last:])
-	return mixed(append(of, uint64(x), uint64(weight))...)
+	of = append(of, uint64(m.element(run, op.In[0], index)))
+	for _, name := range op.Then[0].In {
+		of = append(of, uint64(m.element(run, name, index[last:])))
+	}
+	return mixed(of...)
 }
 
 // partial reports whether the ranks have partial results of an operation.

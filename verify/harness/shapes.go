@@ -75,7 +75,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	set(schedule.M, 0)
 	set(schedule.K, 0)
 	if p.layers() {
-		set(schedule.N, s.K)
+		set(schedule.N, multiple(s.K, p.divisor(schedule.N, ranks)))
 	}
 	set(schedule.N, 0)
 	narrow := max(s.N/4/8*8, 8)

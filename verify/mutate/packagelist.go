@@ -4,6 +4,7 @@ package mutate
 const (
 	waitRead = "	q.Wait(p.copy, p.read)\n"
 	copyOne  = "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)"
+	callKey  = "q.Call(main, \"Attention\", p.Attention, p.o.All(), p.query.All(), p.key.All()"
 	planType = "	*plan.Plan\n"
 	ranksTo8 = "[]int{1, 2, 3, 4, 5, 6, 7, 8}"
 	inPlan   = "p := &Plan{Plan: b.Plan()"
@@ -51,6 +52,16 @@ var Packages = []PackageMutant{
 		{"uint64(bytes/unit)", "uint64(bytes/unit-min(bytes>>20, 1))"}}},
 	{Package: "alltoallv", File: "program.go", Text: "parts of no rows copied whole", Edits: []Edit{
 		{"p.a.PeerPart(from, r), p.c.Size(from))", "p.a.PeerPart(from, r), max(p.c.Size(from), 4))"}}},
+
+	// Calls of the caller's own work.
+	{Package: "llamalayer", File: "program.go", Text: "a call with its operands the other way round", Edits: []Edit{
+		{"p.query.All(), p.key.All()", "p.key.All(), p.query.All()"}}},
+	{Package: "llamalayer", File: "program.go", Text: "a call of less than there is", Edits: []Edit{
+		{callKey + ", p.value.All())\n", callKey + ", plan.Range{At: p.value.At(0), Bytes: p.chunkKey})\n"}}},
+	{Package: "llamalayer", File: "program.go", Text: "a call on the stream of sums", Edits: []Edit{
+		{"q.Call(main", "q.Call(p.put"}}},
+	{Package: "llamalayer", File: "program.go", Text: "no call", Edits: []Edit{
+		{"	" + callKey + ", p.value.All())\n", ""}}},
 
 	// Some types.
 	{Package: "allgatherlinear", File: "program.go", Text: "no wait in bf16", Edits: []Edit{

@@ -30,7 +30,7 @@ type Op struct {
 	ByBlocks bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
 	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
-	// function.
+	// function. Of a Call: the name of the caller's.
 	Form string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
@@ -46,7 +46,7 @@ type Kind uint8
 
 // Works says that operations of the kind read and write memory.
 func (k Kind) Works() bool {
-	return k == Copy || k == Product || k == Sum || k == Apply || k == Collective
+	return k == Copy || k == Product || k == Sum || k == Apply || k == Call || k == Collective
 }
 
 // Kinds of operations.
@@ -59,6 +59,7 @@ const (
 	Product // a matrix product
 	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
 	Apply   // a function of the first operand, of its elements or rows, with the others
+	Call    // work of the caller's own, which takes all of its operands
 	// Collective is work of all ranks together, by one communicator: the n-th of a rank's list
 	// meets the n-th of every other. It reads and writes memory of its own rank.
 	Collective
@@ -67,8 +68,8 @@ const (
 
 // String is the kind's name.
 func (k Kind) String() string {
-	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "collective",
-		"done"}
+	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "call",
+		"collective", "done"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", k)
 	}

@@ -149,7 +149,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Product:
 		u.product(at, n)
 	case hostir.Apply:
-		u.apply(at, n)
+		u.function(Apply, at, n)
+	case hostir.Call:
+		u.function(Call, at, n)
 	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
 		u.collective(at, n)
 	default:
@@ -225,9 +227,9 @@ func (u *unroller) sum(op Op, n hostir.Step) {
 	u.work(op, n)
 }
 
-// apply adds a function: its operands, and then its result.
-func (u *unroller) apply(op Op, n hostir.Step) {
-	op.Kind, op.Form = Apply, n.Func
+// function adds a function, or a call.
+func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
+	op.Kind, op.Form = kind, n.Func
 	u.work(op, n)
 }
 

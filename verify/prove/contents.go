@@ -123,6 +123,8 @@ func (s *symbols) operate(n int32) *Counterexample {
 		made, c = s.multiply(n, o, reads, to)
 	case ops.Apply:
 		made, c = s.apply(n, o, reads, to)
+	case ops.Call:
+		made, c = s.call(n, o, reads, to)
 	default:
 		made, c = s.sumUp(n, o, reads, to)
 	}

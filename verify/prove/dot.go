@@ -97,7 +97,7 @@ func dotStyle(k ops.Kind) string {
 		return ", style=filled, fillcolor=lightblue"
 	case ops.Product:
 		return ", style=filled, fillcolor=palegreen"
-	case ops.Sum, ops.Apply:
+	case ops.Sum, ops.Apply, ops.Call:
 		return ", style=filled, fillcolor=khaki"
 	case ops.Signal:
 		return ", style=filled, fillcolor=mistyrose"

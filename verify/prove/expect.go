@@ -29,13 +29,15 @@ type expectation struct {
 	boxes   map[string][][]box      // of each rank's chunks, empty ones left out as zero
 	exact   map[string]map[box]held // of tensors that are spread
 	found   map[request]held
+	handed  map[handed][]expr
 	same    map[int32]bool // buffers that the callers of all ranks fill alike
 }
 
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
 		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
-		found: map[request]held{}, same: map[int32]bool{}}
+		found: map[request]held{}, same: map[int32]bool{},
+		handed: map[handed][]expr{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
 		x.tensors[t.Name] = p
@@ -130,6 +132,9 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		return stale, fmt.Errorf("no operation makes %s", name)
 	}
 	op := x.Schedule.Ops[i]
+	if op.Call != "" {
+		return x.called(op, rank, part)
+	}
 	in, out, err := x.axes(op)
 	if err != nil {
 		return stale, err

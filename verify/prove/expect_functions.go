@@ -26,6 +26,10 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 		args := []expr{made}
 		switch f.Do {
 		case schedule.ApplySiLU:
+		case schedule.ApplyGELU, schedule.ApplyReLU:
+			if len(op.In) > 1 {
+				return stale, fmt.Errorf("no rule for %s of %s", f, op)
+			}
 		case schedule.ApplySwiGLU:
 			part, err := x.boxOf(out, bound)
 			if err != nil {
@@ -36,15 +40,17 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 				return stale, err
 			}
 			args = append(args, up)
-		case schedule.ApplyRMSNorm:
-			weight, err := x.operand(f.In[0], rank, box{bound[out[len(out)-1]]})
-			if err != nil {
-				return stale, err
+		case schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
+			for _, name := range f.In {
+				row, err := x.operand(name, rank, box{bound[out[len(out)-1]]})
+				if err != nil {
+					return stale, err
+				}
+				if bound[out[0]].len() > 1 {
+					row = x.row(row)
+				}
+				args = append(args, row)
 			}
-			if bound[out[0]].len() > 1 {
-				weight = x.row(weight)
-			}
-			args = append(args, weight)
 		default:
 			return stale, fmt.Errorf("no rule for %s of %s", f, op)
 		}

@@ -35,7 +35,7 @@ func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
 // elementwise reports whether an operation sees the elements of its operands and of its result each for itself.
 func elementwise(o ops.Op) bool {
 	switch o.Kind {
-	case ops.Product, ops.Apply:
+	case ops.Product, ops.Apply, ops.Call:
 		return false
 	case ops.Sum: // of terms as large as the result: no row
 		last := o.Uses[len(o.Uses)-1]

@@ -34,6 +34,10 @@ var kinds = map[string]kind{
 	"silu":    {function: true},
 	"swiglu":  {function: true},
 	"rmsnorm": {function: true},
+	"gelu":    {function: true},
+	"relu":    {function: true},
+
+	"layernorm": {function: true},
 }
 
 // launch is one launch of a kernel.

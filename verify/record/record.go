@@ -120,6 +120,9 @@ func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
 	if err := r.identity(); err != nil {
 		return err
 	}
+	if x, ok := r.run.(harness.Calling); ok {
+		x.Calls(r.Made.Schedule.Ops, r.driver.called)
+	}
 	if r.stream, err = device.NewStream(r.driver, driver.Normal); err != nil {
 		return err
 	}

@@ -7,20 +7,28 @@ import (
 	"ovgen/schedule"
 )
 
-// ofKernels are the functions that no product applies.
-var ofKernels = []schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm}
+// ofKernel reports whether no product applies a function of an operation.
+func ofKernel(o schedule.Op, f schedule.Func) bool {
+	switch f.Do {
+	case schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
+		return true
+	}
+	return len(o.In) == 1 && f.Elementwise()
+}
 
 // apply is a step's result after the functions that no product applies.
 func (s Step) apply(x Values, v map[string]Values, p *Problem, bounded bool) Values {
 	for _, f := range s.Then {
 		switch f.Do {
-		case schedule.ApplySiLU:
-			x = x.gated(nil, p.Type, bounded)
+		case schedule.ApplySiLU, schedule.ApplyGELU, schedule.ApplyReLU:
+			x = x.gated(f.Do, nil, p.Type, bounded)
 		case schedule.ApplySwiGLU:
 			up := v[f.In[0]]
-			x = x.gated(&up, p.Type, bounded)
+			x = x.gated(f.Do, &up, p.Type, bounded)
 		case schedule.ApplyRMSNorm:
 			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
+		case schedule.ApplyLayerNorm:
+			x = x.normedAboutMean(v[f.In[0]], v[f.In[1]], p.Elements(f.In[0]), p.Type)
 		}
 	}
 	return x
@@ -32,12 +40,14 @@ func (p *Problem) Chained() bool {
 }
 
 // Exact reports whether results are exact on integer inputs; else they are within bounds.
-func (p *Problem) Exact() bool { return !p.applies(schedule.ApplyRMSNorm) }
+func (p *Problem) Exact() bool {
+	return !p.applies(schedule.ApplyRMSNorm) && !p.applies(schedule.ApplyLayerNorm)
+}
 
-// HostOnly reports whether operations apply functions that only the host makes apart from a program.
+// HostOnly reports whether operations apply functions, or call some, that only the host makes apart from a program.
 func HostOnly(operations []schedule.Op) bool {
 	return slices.ContainsFunc(operations, func(o schedule.Op) bool {
-		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return slices.Contains(ofKernels, f.Do) })
+		return o.Call != "" || slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return ofKernel(o, f) })
 	})
 }
 
@@ -82,6 +92,10 @@ func (p *Problem) Unit() int {
 func (p *Problem) drawn() map[string]drawn {
 	d := map[string]drawn{}
 	for _, s := range p.steps {
+		if s.Does == Calls {
+			d[s.C] = handed(s, d)
+			continue
+		}
 		d[s.C] = p.draw(s, d)
 		for _, name := range []string{s.Bias, s.Added} {
 			if _, known := d[name]; !known && name != "" {
@@ -95,17 +109,29 @@ func (p *Problem) drawn() map[string]drawn {
 	return d
 }
 
+// handed draws the operands of a call, whose result has elements of each.
+func handed(s Step, d map[string]drawn) drawn {
+	made := drawn{}
+	for _, name := range s.In {
+		if _, known := d[name]; !known {
+			d[name] = drawn{1, 1}
+		}
+		made.density = max(made.density, d[name].density)
+		if made.unit == 0 || d[name].unit < made.unit {
+			made.unit = d[name].unit // powers of two: multiples of any larger one
+		}
+	}
+	return made
+}
+
 // draw draws the operands of a step and returns what comes of its product.
 func (p *Problem) draw(s Step, d map[string]drawn) drawn {
+	unit := p.unitOf(s)
 	if s.Does != Multiplies {
 		if _, known := d[s.A]; !known {
-			d[s.A] = drawn{1, 1}
+			d[s.A] = drawn{1, unit}
 		}
 		return d[s.A]
-	}
-	unit := max(functions[s.Func].unit, 1)
-	if len(s.Then) > 0 {
-		unit = gateUnit
 	}
 	a, known := d[s.A]
 	if !known {
@@ -123,11 +149,25 @@ func (p *Problem) draw(s Step, d map[string]drawn) drawn {
 	return sum
 }
 
+// unitOf is the unit that the functions of what a step makes are exact on, its own and those of copies of it.
+func (p *Problem) unitOf(s Step) int {
+	unit := max(functions[s.Func].unit, 1)
+	for _, f := range s.Then {
+		unit = max(unit, gates[f.Do].unit)
+	}
+	for _, o := range p.steps {
+		if o.A == s.C && o.Does == Copies && len(s.Then) == 0 && s.Func == "" {
+			unit = max(unit, p.unitOf(o))
+		}
+	}
+	return unit
+}
+
 // variance is the most that a sum may have.
 func (p *Problem) variance(name string, unit int) float64 {
 	goesOn := slices.ContainsFunc(p.steps, func(s Step) bool {
 		takes := func(f schedule.Func) bool { return slices.Contains(f.In, name) }
-		return s.A == name || slices.ContainsFunc(s.Then, takes) || s.C == name && len(s.Then) > 0
+		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Then, takes) || s.C == name && len(s.Then) > 0
 	})
 	if goesOn {
 		return hiddenVariance
@@ -142,9 +182,11 @@ func (p *Problem) after(f schedule.Func, x drawn, d map[string]drawn) drawn {
 	case schedule.ApplySwiGLU:
 		up := d[f.In[0]] // products of two deviate further at times: taken for twice the deviation
 		return drawn{4 * x.density / 2 * up.density, x.unit * up.unit}
-	case schedule.ApplyRMSNorm:
-		if _, known := d[f.In[0]]; !known {
-			d[f.In[0]] = drawn{1, 1}
+	case schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
+		for _, name := range f.In {
+			if _, known := d[name]; !known {
+				d[name] = drawn{1, 1}
+			}
 		}
 		return drawn{1, 1}
 	}

@@ -7,14 +7,24 @@ import (
 	"ovgen/schedule"
 )
 
+// gates are the functions of each element that kernels of their own apply. Of fp32: off is what a GPU's own exponential
+// and division may be off, of the result; it grows with the exponential's argument where that is rounded.
+var gates = map[schedule.FuncKind]struct {
+	function
+	off func(x float64) float64
+}{
+	schedule.ApplySiLU:   {function{of: silu, slope: 1.1, unit: gateUnit}, func(float64) float64 { return 16 * single }},
+	schedule.ApplySwiGLU: {function{of: silu, slope: 1.1, unit: gateUnit}, func(float64) float64 { return 16 * single }},
+	schedule.ApplyGELU: {functions[schedule.ApplyGELU],
+		func(x float64) float64 { return (16 + 8*math.Abs(x+0.05*x*x*x)) * single }},
+	schedule.ApplyReLU: {functions[schedule.ApplyReLU], func(float64) float64 { return 0 }},
+}
+
 // gateUnit is a whole number of which silu takes a multiple to itself where it is positive and to zero
 // else, to the last bit of fp32.
 const gateUnit = 128
 
 func silu(x float64) float64 { return x / (1 + math.Exp(-x)) }
-
-// Of fp32: what a GPU's own exponential and division may be off, of the result.
-const gateError = 16 * single
 
 // off is how far off an element may be.
 func (v Values) off(i int) float64 {
@@ -24,21 +34,22 @@ func (v Values) off(i int) float64 {
 	return v.Bound[i]
 }
 
-// gated is silu of a tensor, times another one where there is one, rounded once; bounded asks for bounds where the
-// tensor has none.
-func (v Values) gated(up *Values, t driver.Type, bounded bool) Values {
+// gated is a function of each element, times another tensor's where there is one, rounded once; bounded asks for bounds
+// where the tensor has none.
+func (v Values) gated(do schedule.FuncKind, up *Values, t driver.Type, bounded bool) Values {
+	f := gates[do]
 	made := Values{Want: make([]float64, len(v.Want)), Largest: v.Largest}
 	if bounded = bounded || v.Bound != nil; bounded {
 		made.Bound = make([]float64, len(v.Want))
 	}
 	for i, x := range v.Want {
-		y, other, offOther := silu(x), 1.0, 0.0
+		y, other, offOther := f.of(x), 1.0, 0.0
 		if up != nil {
 			other, offOther = up.Want[i], up.off(i)
 		}
 		made.Want[i] = y * other
 		if bounded {
-			off := 1.1*v.off(i) + gateError*math.Abs(y)
+			off := f.slope*v.off(i) + f.off(x)*math.Abs(y)
 			made.Bound[i] = rounding(made.Want[i], off*math.Abs(other)+(math.Abs(y)+off)*offOther, t)
 		}
 	}

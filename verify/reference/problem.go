@@ -26,8 +26,9 @@ type Problem struct {
 type Step struct {
 	Product
 	Does          Does
-	A, B, Bias, C string // Bias is empty where there is none
-	Added         string // to the result; empty where there is none
+	A, B, Bias, C string   // Bias is empty where there is none
+	Added         string   // to the result; empty where there is none
+	In            []string // of a call: what it reads, A first
 	// Then are the functions of the result that no product applies.
 	Then []schedule.Func
 }
@@ -40,6 +41,7 @@ const (
 	Multiplies Does = iota
 	AddsUp
 	Copies
+	Calls
 )
 
 // Check returns the reason why the tensors can't be placed or multiplied, and finds the
@@ -98,6 +100,10 @@ func (p *Problem) Elements(name string) int {
 	for _, s := range p.steps {
 		if s.C == name && !p.has(name) && s.Does == Copies {
 			return p.Elements(s.A)
+		}
+		if s.C == name && !p.has(name) && s.Does == Calls {
+			sizes := p.sizes(name)
+			return sizes[0] * sizes[1]
 		}
 		if s.C == name && !p.has(name) {
 			return s.M * s.N
@@ -170,15 +176,18 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
+	if o.Call != "" {
+		return Step{Does: Calls, C: o.Out, A: o.In[0], In: o.In}, nil
+	}
 	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Added: o.Added(), Product: Product{Type: p.Type}}
 	for _, f := range o.Then {
 		_, ofProduct := functions[f.Do]
 		switch {
+		case ofKernel(o, f):
+			s.Then = append(s.Then, f)
 		case ofProduct:
 			s.Func = f.Do
 		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:
-		case slices.Contains(ofKernels, f.Do):
-			s.Then = append(s.Then, f)
 		default:
 			return s, fmt.Errorf("no reference for %s", f)
 		}
@@ -285,6 +294,8 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 			v[s.C] = s.apply(v[s.A], v, p, bounded)
 		case AddsUp:
 			v[s.C] = p.sum(v[s.A], bounded)
+		case Calls:
+			v[s.C] = p.called(s, v)
 		default:
 			s.Real = bounded
 			v[s.C] = s.Of(v[s.A], v[s.B], v[s.Bias])

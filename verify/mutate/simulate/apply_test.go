@@ -6,9 +6,21 @@ import (
 
 	"ovgen/generated/blockbehindattention"
 	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
 	"ovgen/schedule"
+	"ovgen/verify/harness"
 	"ovgen/verify/ops"
 )
+
+// call enqueues what stands for the caller's own work.
+func (r *rank) call(s driver.Stream, o ops.Op) error {
+	var list []plan.Range
+	for _, u := range o.Uses {
+		list = append(list, plan.Range{At: r.ptr(u.At), Bytes: u.Bytes})
+	}
+	last := len(list) - 1
+	return harness.StandIn(r.Driver, driver.FP32.Size())(s, list[last], list[:last])
+}
 
 // load makes a function known: a kernel of a generated package that has those of all functions in the catalog.
 func (r *rank) load(function string) error {

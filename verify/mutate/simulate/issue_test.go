@@ -120,6 +120,8 @@ func (r *rank) operation(run int, o ops.Op) error {
 		return r.sum(s, o)
 	case ops.Apply:
 		return r.apply(s, o)
+	case ops.Call:
+		return r.call(s, o)
 	case ops.Collective:
 		return r.collective(s, o)
 	}

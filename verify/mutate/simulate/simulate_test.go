@@ -61,9 +61,11 @@ func TestRight(t *testing.T) {
 	}
 }
 
-// applies reports whether a program has functions by kernels of their own.
+// applies reports whether a program has functions by kernels of their own, or calls.
 func applies(p *hostir.Program) (found bool) {
-	hostir.Steps(p.Body, func(s hostir.Step) { found = found || s.Do == hostir.Apply })
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		found = found || s.Do == hostir.Apply || s.Do == hostir.Call
+	})
 	return found
 }
 

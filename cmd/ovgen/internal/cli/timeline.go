@@ -29,6 +29,7 @@ func (c *call) timeline(title string, p *hostir.Program, drawn *cost.Prediction)
 // kinds of the spans drawn.
 var kinds = map[ops.Kind]timeline.Kind{ops.Product: timeline.Product, ops.Copy: timeline.Copy,
 	ops.Collective: timeline.Copy, ops.Sum: timeline.Sum, ops.Apply: timeline.Sum,
+	ops.Call:      timeline.Sum,
 	ops.WaitEvent: timeline.Wait}
 
 // place of an operation in a prediction: several that one kernel carries out share it.

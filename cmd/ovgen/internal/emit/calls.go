@@ -26,6 +26,8 @@ func (b *body) step(n hostir.Step) []jen.Code {
 		return []jen.Code{b.product(n)}
 	case hostir.Apply:
 		return b.apply(n)
+	case hostir.Call:
+		return []jen.Code{b.called(n)}
 	}
 	w, ok := n.Signal()
 	if !ok {
@@ -159,10 +161,10 @@ func (b *body) apply(n hostir.Step) []jen.Code {
 	return []jen.Code{b.summing(n, append(args, operands...)...)}
 }
 
-// summing launches the kernel of a sum, with its row if it has one.
+// summing launches the kernel of a sum or a function, with its rows.
 func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 	set := jen.Id("p").Dot("kernels")
-	if row, ok := n.Row(); ok {
+	for _, row := range n.Rows() {
 		set = set.Dot("Row").Call(b.address(row), b.bytes(row))
 	}
 	name := exported(n.By)

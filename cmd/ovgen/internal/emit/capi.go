@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -14,12 +15,17 @@ import (
 const libraryHeader = "ovgen.h"
 
 // emitLibrary adds the C library of all schedules to the folder that Options.Library
-// names: its header, and the main that exports what the header declares.
+// names: its header, and the main that exports what the header declares. Schedules with calls are left out:
+// their functions are Go's.
 func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	if err := checkLibrary(opt); err != nil {
 		return err
 	}
-	header, err := templates.Render(templates.Part{Template: "c.h.tmpl", Data: libraryData(units)})
+	all := len(units)
+	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return calls(u.program.Schedule) })
+	data := libraryData(units)
+	data.LeftOut = all - len(units)
+	header, err := templates.Render(templates.Part{Template: "c.h.tmpl", Data: data})
 	if err != nil {
 		return err
 	}

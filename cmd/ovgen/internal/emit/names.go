@@ -97,7 +97,7 @@ func (u *unit) checkNames() error {
 	for _, s := range u.program.Streams {
 		take(s.Name, "stream "+s.Name)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, u.checkCalls())...)
 }
 
 // distinct refuses schedules whose packages would share a folder.

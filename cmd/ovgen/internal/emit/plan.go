@@ -32,6 +32,7 @@ func (u *unit) planType(f *jen.File) {
 	f.Type().Id("Plan").StructFunc(func(g *jen.Group) {
 		g.Op("*").Qual(planPath, "Plan")
 		g.Line()
+		u.callFields(g)
 		for _, c := range u.chunks {
 			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + " elements")
 		}

@@ -23,7 +23,7 @@ func (u *unit) table() (kernels.Table, error) {
 	var errs []error
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
-		same := func(o kernels.Kernel) bool { return o.Kind == k.Kind && o.Row == k.Row && signalsAlike(o, k) }
+		same := func(o kernels.Kernel) bool { return o.Kind == k.Kind && o.Rows == k.Rows && signalsAlike(o, k) }
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
 			t.Kernels = append(t.Kernels, k)
@@ -114,7 +114,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	words(s.Post, &k.PostPost, &k.PostWait)
 	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
-		_, k.Row = s.Row()
+		k.Rows = len(s.Rows())
 	}
 	return k
 }

@@ -20,10 +20,10 @@ const tunedName = "tuned"
 type family []*unit
 
 // families are the families of two schedules or more, without schedules that are slow on
-// purpose, or by NCCL, which a machine may lack.
+// purpose, by NCCL, which a machine may lack, or with calls, which no plan of theirs has fields for.
 func families(units []*unit) []family {
 	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool {
-		return u.program.Schedule.SlowOnPurpose() || u.program.Schedule.UsesNCCL()
+		return u.program.Schedule.SlowOnPurpose() || u.program.Schedule.UsesNCCL() || calls(u.program.Schedule)
 	})
 	var several []family
 	for _, f := range schedule.Families(units, func(u *unit) schedule.Schedule { return u.program.Schedule }) {

@@ -35,7 +35,7 @@ func Label(p *hostir.Program, rank int, o ops.Op) string {
 		reads = []string{reads[0], "..."}
 	}
 	what := o.Kind.String()
-	if o.Kind == ops.Collective || o.Kind == ops.Apply {
+	if o.Kind == ops.Collective || o.Kind == ops.Apply || o.Kind == ops.Call {
 		what = o.Form
 	}
 	return fmt.Sprintf("%s %s into %s", what, strings.Join(reads, ", "), strings.Join(writes, ", "))

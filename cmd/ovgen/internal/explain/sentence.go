@@ -61,6 +61,8 @@ func (t *teller) clause(i *item, o ops.Op) string {
 		return t.applied(o)
 	case ops.Collective:
 		return t.together(o)
+	case ops.Call:
+		return t.called(o)
 	}
 	return o.Kind.String()
 }
@@ -229,6 +231,16 @@ func (t *teller) applied(o ops.Op) string {
 		text += " with " + and(others)
 	}
 	return text + ", into " + t.place(o.Uses[last])
+}
+
+// called is a call of one of the caller's functions.
+func (t *teller) called(o ops.Op) string {
+	last := len(o.Uses) - 1
+	var reads []string
+	for _, u := range o.Uses[:last] {
+		reads = append(reads, t.place(u))
+	}
+	return fmt.Sprintf("calls the caller's %s with %s, into %s", o.Form, and(reads), t.place(o.Uses[last]))
 }
 
 // place is "its A", "part 2 of its Agathered" or "part 0 of rank 3's slots".

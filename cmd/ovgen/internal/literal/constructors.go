@@ -33,6 +33,10 @@ var constructors = map[string]constructor{
 	"Sum":      {value: schedule.Sum("", ""), fields: []string{"Out"}, lists: []sublist{{"In", 1, 2}}},
 	"Copy": {value: schedule.Copy("", ""), fields: []string{"Out"},
 		lists: []sublist{{"In", 1, 2}, {"Then", 2, 0}}},
+	"Call": {value: schedule.Call("", "", ""), fields: []string{"Out", "Call", "Index"},
+		lists: []sublist{{"In", 3, 0}}},
+	"LayerNorm": {value: schedule.LayerNorm("", ""), lists: []sublist{{"In", 0, 2}}},
+
 	"Bias":    {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},
 	"Add":     {value: schedule.Add(""), lists: []sublist{{"In", 0, 1}}},
 	"GELU":    {value: schedule.GELU()},

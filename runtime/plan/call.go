@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"fmt"
+
+	"ovgen/runtime/driver"
+)
+
+// Call is work of the caller's own in a run: a function that enqueues it on a stream. It reads the
+// memory of the schedule's operands, in their order, and writes all of the result's; the list is its
+// own until it returns. A run that is enqueued or captured calls it once; a replay does not, so what it
+// enqueues may depend on what is bound and on nothing that changes later.
+//
+// It must not wait on the host, nor load, allocate or free anything once the first run is under way, and
+// leaves the stream ordered: what it starts elsewhere, the stream waits for. Memory that the schedule
+// does not name is its own affair, as long as nothing else in a run touches it. Behind an abort it may
+// be given garbage, and must come to an end all the same.
+type Call func(on driver.Stream, to Range, from []Range) error
+
+// Range is memory of this rank.
+type Range struct {
+	At    driver.Ptr
+	Bytes int64
+}
+
+// CallError says that a function of the caller's is missing.
+type CallError struct{ Program, Call string }
+
+// Error says where the function belongs.
+func (e *CallError) Error() string {
+	return fmt.Sprintf("%s calls %s, and the plan has no such function (set its field %s before Bind)",
+		e.Program, e.Call, e.Call)
+}
+
+// All is this rank's buffer.
+func (b *Buffer) All() Range { return Range{At: b.At(0), Bytes: b.bytes} }
+
+// Call has a function of the caller's enqueue its work.
+func (q *Queue) Call(s *Stream, name string, f Call, to Range, from ...Range) {
+	if !q.node(s, "Call ", name) {
+		return
+	}
+	if f == nil {
+		q.check(&CallError{Program: q.plan.program.Name, Call: name})
+		return
+	}
+	q.ranges = append(q.ranges[:0], from...)
+	q.check(f(s.handle, to, q.ranges))
+}

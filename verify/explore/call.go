@@ -1,0 +1,97 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+)
+
+// The caller's own work makes numbers that nothing else makes, of all numbers of its operands, in their order.
+
+// calledOn is element i of what a call makes of its operands, each as a rank has it.
+func calledOn(name string, operands [][]Number, i int) Number {
+	of := []uint64{hashed("call " + name), uint64(i)}
+	for _, list := range operands {
+		of = append(of, uint64(digest(list)))
+	}
+	return mixed(of...)
+}
+
+// digest stands for a list of numbers.
+func digest(list []Number) Number {
+	of := []uint64{uint64(len(list))}
+	for _, x := range list {
+		of = append(of, uint64(x))
+	}
+	return mixed(of...)
+}
+
+// call is the element of a call's result: the rank that has the column made it.
+func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
+	mine := index[len(index)-1]
+	owner := m.rank
+	for i := range m.shape.Ranks {
+		if r := (m.rank + i) % m.shape.Ranks; slices.Contains(m.columnsOf(op.Out, r), mine) {
+			owner = r
+			break
+		}
+	}
+	columns := m.columnsOf(op.Out, owner)
+	at := index[0]*int64(len(columns)) + int64(slices.Index(columns, mine))
+	key := fmt.Sprintf("%s run %d rank %d", op.Out, run, owner)
+	if _, known := m.handed[key]; !known {
+		if m.handed == nil {
+			m.handed = map[string][][]Number{}
+		}
+		var operands [][]Number
+		for _, name := range op.In {
+			operands = append(operands, m.held(run, name, owner))
+		}
+		m.handed[key] = operands
+	}
+	return calledOn(op.Call, m.handed[key], int(at))
+}
+
+// held is what a rank has of a tensor for a call: all rows of its columns, or its part of the caller's own.
+func (m *meaning) held(run int, name string, rank int) (list []Number) {
+	if t, declared := m.schedule.Tensor(name); declared {
+		there := &meaning{schedule: m.schedule, shape: m.shape, rank: rank}
+		places, _ := there.places(t) // Of has seen every axis
+		return m.outputs(run, name, places)
+	}
+	for row := range m.sizes(name)[0] {
+		for _, column := range m.columnsOf(name, rank) {
+			list = append(list, m.element(run, name, []int64{row, column}))
+		}
+	}
+	return list
+}
+
+// columnsOf are the indices of the last axis of a tensor that a rank has. A tensor that is not declared has those of
+// the operand whose axis it is.
+func (m *meaning) columnsOf(name string, rank int) []int64 {
+	there := &meaning{schedule: m.schedule, shape: m.shape, rank: rank}
+	if t, declared := m.schedule.Tensor(name); declared {
+		extent, _ := m.shape.extent(t.Axes[len(t.Axes)-1].Extent)
+		list, _ := there.local(t.Axes[len(t.Axes)-1], extent)
+		return list
+	}
+	op, _ := maker(m.schedule, name)
+	s := m.letters(op)
+	last := s.out[len(s.out)-1]
+	for i, in := range s.in {
+		at := slices.Index(in, last)
+		t, declared := m.schedule.Tensor(op.In[i])
+		switch {
+		case at < 0:
+		case declared:
+			extent, _ := m.shape.extent(t.Axes[at].Extent)
+			list, _ := there.local(t.Axes[at], extent)
+			return list
+		default:
+			return m.columnsOf(op.In[i], rank)
+		}
+	}
+	return nil
+}

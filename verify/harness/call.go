@@ -1,0 +1,64 @@
+package harness
+
+import (
+	"context"
+	"reflect"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+)
+
+// Calling is a plan that takes functions for the calls of its operations.
+type Calling interface {
+	Calls(list []Op, of func(name string) plan.Call)
+}
+
+// Calls gives the plan a function for each call.
+func (p adapted[B]) Calls(list []Op, of func(name string) plan.Call) {
+	for _, o := range list {
+		if o.Call != "" {
+			reflect.ValueOf(p.Runner).Elem().FieldByName(o.Call).Set(reflect.ValueOf(of(o.Call)))
+		}
+	}
+}
+
+// calling is a Program's New whose plans have stand-ins for the calls of its operations.
+func calling(list []Op, make func(context.Context, *group.Group, Shape) (Plan, error)) func(context.Context,
+	*group.Group, Shape) (Plan, error) {
+	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
+		p, err := make(ctx, g, s)
+		if x, ok := p.(Calling); ok && err == nil {
+			x.Calls(list, func(string) plan.Call { return StandIn(g.Driver(), s.Type.Size()) })
+		}
+		return p, err
+	}
+}
+
+// StandIn stands for work of the caller's own, which the harness does not know. The result is in as many blocks as there
+// are operands; each gets the last elements of one of them, from the beginning again where it is longer. So the first
+// rows depend on the last. Ahead of that everything is read, as the work would.
+func StandIn(d driver.Driver, element int64) plan.Call {
+	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
+		for _, x := range from {
+			for at := int64(0); at < x.Bytes; at += to.Bytes {
+				n := min(to.Bytes, x.Bytes-at)
+				if err := d.MemcpyDtoDAsync(to.At, x.At+driver.Ptr(at), n, on); err != nil {
+					return err
+				}
+			}
+		}
+		all, blocks := to.Bytes/element, int64(len(from))
+		for i, x := range from {
+			at, end := all*int64(i)/blocks*element, all*(int64(i)+1)/blocks*element
+			for at < end {
+				n := min(end-at, x.Bytes)
+				if err := d.MemcpyDtoDAsync(to.At+driver.Ptr(at), x.At+driver.Ptr(x.Bytes-n), n, on); err != nil {
+					return err
+				}
+				at += n
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,180 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/verify/ops"
+)
+
+// A call is the caller's own work: each chunk of what it makes is an unknown function, of the call's name and of the
+// chunk's place, of all that the rank has of every operand.
+
+// callOf is a chunk of a call's result, one of so many.
+func (e *expressions) callOf(name string, chunk, of int64, operands []expr) expr {
+	return e.applied(fmt.Sprintf("%s part %d of %d", name, chunk, of), operands)
+}
+
+// call is a call, chunk by chunk.
+func (s *symbols) call(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	var operands []expr
+	for _, a := range reads {
+		for i, c := range a.list {
+			if c.expr == stale {
+				return nil, s.misread(n, a, i)
+			}
+		}
+		operands = append(operands, s.tuple(a.exprs()))
+	}
+	made, at := make([]expr, len(to.list)), int64(0)
+	for i, size := range to.sizes {
+		if size == 0 || to.Bytes%size != 0 || at%size != 0 {
+			return nil, s.wrong(n, fmt.Sprintf("chunks of %v bytes are no equal parts of what a call makes", to.sizes))
+		}
+		made[i] = s.callOf(o.Form, at/size, to.Bytes/size, operands)
+		at += size
+	}
+	return made, nil
+}
+
+// called is what a call makes of a part of its result: whole rows, of the columns that a rank has.
+func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
+	owner, err := x.hasColumns(op.Out, rank, part[1])
+	if err != nil {
+		return stale, err
+	}
+	all, rows := x.rowsOf(op.In[0]), part[0].len()
+	if rows == 0 || all%rows != 0 || part[0].lo%rows != 0 {
+		return stale, fmt.Errorf("rows %v of %s are none of its equal parts", part[0], op.Out)
+	}
+	var operands []expr
+	for _, name := range op.In {
+		list, err := x.all(name, owner)
+		if err != nil {
+			return stale, err
+		}
+		operands = append(operands, x.tuple(list))
+	}
+	return x.callOf(op.Call, part[0].lo/rows, all/rows, operands), nil
+}
+
+// hasColumns is the rank that has these columns of a tensor: the one that asks, where all have them.
+func (x *expectation) hasColumns(tensor string, rank int, columns interval) (int, error) {
+	for i := range x.ranks {
+		r := (rank + i) % x.ranks
+		if x.columns(tensor, r) == columns {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("no rank has just the columns %v of %s", columns, tensor)
+}
+
+// handed is a tensor that a rank's call takes in a run.
+type handed struct {
+	tensor string
+	rank   int
+	run    int32
+}
+
+// all is what a rank has of a tensor, in chunks as its memory is cut: all rows of its columns.
+func (x *expectation) all(tensor string, rank int) (list []expr, err error) {
+	key := handed{tensor, rank, x.run}
+	if list, known := x.handed[key]; known {
+		return list, nil
+	}
+	defer func() {
+		if err == nil {
+			x.handed[key] = list
+		}
+	}()
+	parts := []box{}
+	if p, declared := x.tensors[tensor]; declared {
+		for _, part := range x.boxes[p.Name][rank] {
+			if part != (box{}) {
+				parts = append(parts, part)
+			}
+		}
+	} else if parts, err = x.hidden(tensor, rank); err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		e, err := x.chunk(tensor, rank, part)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// hidden is the chunks of a tensor of the plan's that no caller sees, as the buffer of its name has them.
+func (x *expectation) hidden(tensor string, rank int) (list []box, err error) {
+	i := slices.IndexFunc(x.model.Buffers, func(b Buffer) bool { return b.Name == tensor })
+	if i < 0 {
+		return nil, fmt.Errorf("the program has no memory for %s", tensor)
+	}
+	b, columns := &x.model.Buffers[i], x.columns(tensor, rank)
+	line := columns.len() * x.ElementSize
+	for c := range b.chunks(rank) {
+		from, to := b.chunk(rank, c)
+		if line == 0 || from%line != 0 || to%line != 0 {
+			return nil, fmt.Errorf("chunk %d of %s is no whole rows", c, tensor)
+		}
+		list = append(list, box{interval{from / line, to / line}, columns})
+	}
+	return list, nil
+}
+
+// rowsOf is how many rows a tensor has: as many as the operand that begins the way to it.
+func (x *expectation) rowsOf(tensor string) int64 {
+	if p, declared := x.tensors[tensor]; declared {
+		n, _ := p.extent(p.Axes[0].Extent) // cut has seen every axis
+		return n
+	}
+	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == tensor })
+	if i < 0 {
+		return 0
+	}
+	return x.rowsOf(x.Schedule.Ops[i].In[0])
+}
+
+// columns are those of a tensor's last axis that a rank has: of one that is not declared, the columns of the weight
+// that makes it, or those of the operand of that letter.
+func (x *expectation) columns(tensor string, rank int) interval {
+	if p, declared := x.tensors[tensor]; declared {
+		a, err := p.axis(len(p.Axes)-1, rank)
+		if err != nil {
+			return interval{}
+		}
+		return interval{a.global(0), a.global(a.local-1) + 1}
+	}
+	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == tensor })
+	if i < 0 {
+		return interval{}
+	}
+	op := x.Schedule.Ops[i]
+	in, out, err := x.axes(op)
+	if err != nil {
+		return interval{}
+	}
+	letter := out[len(out)-1]
+	for j, letters := range in {
+		switch at := slices.Index(letters, letter); {
+		case at < 0:
+		case at == len(letters)-1 && j == 0, op.Call != "":
+			return x.columns(op.In[j], rank)
+		default: // the rows of a weight
+			p, declared := x.tensors[op.In[j]]
+			if !declared {
+				return interval{}
+			}
+			a, err := p.axis(at, rank)
+			if err != nil {
+				return interval{}
+			}
+			return interval{a.global(0), a.global(a.local-1) + 1}
+		}
+	}
+	return interval{}
+}

@@ -1,0 +1,87 @@
+package reference
+
+import (
+	"slices"
+	"strconv"
+
+	"ovgen/schedule"
+)
+
+// The harness stands in for the caller's own work: of what a rank has of the operands, the result's first block is the
+// first operand's end, the next block the second's, and so on; a block that is longer than its operand goes on with the
+// operand's end again.
+
+// called is what the stand-in makes of a call, on every rank.
+func (p *Problem) called(s Step, v map[string]Values) Values {
+	made := Values{Want: make([]float64, p.Elements(s.C))}
+	bounded := slices.ContainsFunc(s.In, func(name string) bool { return v[name].Bound != nil })
+	if bounded {
+		made.Bound = make([]float64, len(made.Want))
+	}
+	for rank := range p.Extents[schedule.D] {
+		to := p.held(s.C, rank)
+		for i, name := range s.In {
+			from := p.held(name, rank)
+			first, end := to.Count*i/len(s.In), to.Count*(i+1)/len(s.In)
+			last := (end - first) % from.Count // of the elements that are not a whole operand
+			for at := first; at < end; at++ {
+				x := from.At((at - first) % from.Count)
+				if end-at <= last {
+					x = from.At(from.Count - (end - at))
+				}
+				made.Want[to.At(at)] = v[name].Want[x]
+				if v[name].Bound != nil {
+					made.Bound[to.At(at)] = v[name].Bound[x]
+				}
+			}
+			made.Largest = max(made.Largest, v[name].Largest)
+		}
+	}
+	return made
+}
+
+// held is the part of a tensor that a rank has ahead of a call. A tensor that is not declared has all rows, and columns
+// that lie as those of the operand that it has them from.
+func (p *Problem) held(name string, rank int) Part {
+	if p.has(name) {
+		part, _ := p.Part(name, rank) // Check has placed every tensor
+		return part
+	}
+	var t schedule.Tensor
+	for _, n := range p.sizes(name) {
+		t.Axes = append(t.Axes, schedule.Dim(schedule.Extent(strconv.Itoa(n))))
+	}
+	last := len(t.Axes) - 1
+	if p.columnsSpread(name) {
+		t.Axes[last].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	}
+	part, _ := PartOf(t, p.Extents, rank, nil)
+	return part
+}
+
+// sizes are the extents of a tensor that an operation makes.
+func (p *Problem) sizes(name string) (list []int) {
+	o, _ := p.schedule().Maker(name)
+	c, _ := p.schedule().Contraction(o) // way has read it
+	for _, letter := range c.Out {
+		list = append(list, p.length(o, c, string(letter)))
+	}
+	return list
+}
+
+// columnsSpread reports whether the ranks share the columns of a tensor out.
+func (p *Problem) columnsSpread(name string) bool {
+	if t := p.Tensor(name); t.Name != "" {
+		axis, _, ok := t.Sharded()
+		return ok && axis == len(t.Axes)-1
+	}
+	o, _ := p.schedule().Maker(name)
+	c, _ := p.schedule().Contraction(o)
+	for i, in := range c.In {
+		if in[len(in)-1] == c.Out[len(c.Out)-1] {
+			return p.columnsSpread(o.In[i])
+		}
+	}
+	axis, _, ok := p.Tensor(o.In[len(o.In)-1]).Sharded() // the rows of a weight
+	return ok && axis == 0
+}

@@ -1,0 +1,50 @@
+package reference
+
+import (
+	"math"
+
+	"ovgen/runtime/driver"
+	"ovgen/schedule"
+)
+
+// normedAboutMean takes its mean from each row of so many columns, divides what is left by the root of the mean of its
+// squares, multiplies it by a weight and adds a bias. What comes of it is never exact: there are always bounds. Of a row
+// x with errors e, the mean is off by mean(e) and by rounding; what is left by that and by its own rounding; and from
+// there on it is as for normed. Where the mean of squares may be wholly wrong, so may the root.
+func (v Values) normedAboutMean(weight, bias Values, columns int, t driver.Type) Values {
+	made := Values{Want: make([]float64, len(v.Want)), Bound: make([]float64, len(v.Want))}
+	left, off := make([]float64, columns), make([]float64, columns)
+	n := float64(columns)
+	for first := 0; first < len(v.Want); first += columns {
+		mean, size, meanOff := 0.0, 0.0, 0.0
+		for i := range columns {
+			mean, size = mean+v.Want[first+i]/n, size+math.Abs(v.Want[first+i])/n
+			if v.Bound != nil {
+				meanOff += v.Bound[first+i] / n
+			}
+		}
+		meanOff += (n + 2) * single * (size + meanOff)
+		squares, squaresOff := schedule.LayerNormEpsilon, 0.0
+		for i := range columns {
+			left[i], off[i] = v.Want[first+i]-mean, meanOff
+			if v.Bound != nil {
+				off[i] += v.Bound[first+i]
+			}
+			off[i] += single * (math.Abs(left[i]) + off[i])
+			squares += left[i] * left[i] / n
+			squaresOff += (2*math.Abs(left[i])*off[i] + off[i]*off[i]) / n
+		}
+		scale, relative := 1/math.Sqrt(squares), squaresOff/squares+(n+16)*single
+		for i := range columns {
+			w, b := weight.Want[i], bias.Want[i]
+			want := left[i]*scale*w + b
+			wrong := math.Abs(left[i]*scale*w)*relative + off[i]*scale*math.Abs(w)*(1+relative)
+			if relative > .5 {
+				wrong = (math.Abs(left[i]) + off[i]) * math.Abs(w) / math.Sqrt(schedule.LayerNormEpsilon) * 2
+			}
+			made.Want[first+i] = want
+			made.Bound[first+i] = rounding(want, wrong+2*single*(math.Abs(want)+math.Abs(b)+wrong), t)
+		}
+	}
+	return made
+}

@@ -1,0 +1,39 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+)
+
+// functions are functions where no product is ahead of them, and rows that are normed.
+var functions = []declared{
+	{"gelu by a kernel", "of rows that a sum has made, ahead of a gather", of(
+		"A[M K/D] B[N K/D] W[F/D N] C[M:D F/D]", s.Linear("R", "A", "B"), s.Copy("X", "R", s.GELU()),
+		s.Linear("C", "X", "W")), served},
+	{"relu by a kernel", "of the caller's rows", of("A[M/D K] W[F/D K] C[M:D F/D]", s.Copy("X", "A", s.ReLU()),
+		s.Linear("C", "X", "W")), served},
+	{"a block of GPT, behind attention", "a norm about the mean of the sum, ahead of the gather", of(
+		"O[M K/D] Wo[N K/D] R[M/D N] Weight[N] Offset[N] W1[F/D N] B1[F/D] W2[N F/D] B2[N] C[M/D N]",
+		s.Linear("X", "O", "Wo", s.Add("R")), s.Copy("Y", "X", s.LayerNorm("Weight", "Offset")),
+		s.Linear("H", "Y", "W1", s.Bias("B1"), s.GELU()), s.Linear("C", "H", "W2", s.Bias("B2"), s.Add("X"))), served},
+	{"a norm about the mean of columns", "a rank has some of each row", of("A[M K/D] W[K] V[K] B[N K/D] C[M/D N]",
+		s.Copy("X", "A", s.LayerNorm("W", "V")), s.Linear("C", "X", "B")),
+		at("Ops[0].Then[0]", "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole")},
+	{"a norm about the mean without an offset", "it has two operands", of("A[M/D K] W[K] B[N/D K] C[M:D N/D]",
+		s.Copy("X", "A", s.Func{Do: s.ApplyLayerNorm, In: []string{"W"}}), s.Linear("C", "X", "B")),
+		at("Ops[0].Then[0].In", "a layernorm has 1 operands")},
+	{"gelu once more", "it is there already", of("A[M/D K] W[F/D K] C[M:D F/D]",
+		s.Copy("X", "A", s.GELU(), s.GELU()), s.Linear("C", "X", "W")),
+		at("Ops[0].Then[1]", "gelu is there already")},
+}
+
+// TestFunctions holds each against its verdict.
+func TestFunctions(t *testing.T) {
+	for i := range functions {
+		d := &functions[i]
+		if _, err := d.holds(t); err != nil {
+			t.Errorf("%s: %v", d.id, err)
+		}
+	}
+}
