@@ -6,9 +6,7 @@ import "ovgen/schedule/hostir"
 // the blocks of its number at the peers: so no block waits for the others of its launch. That
 // needs kernels so made on both sides of each semaphore, and parts that are equal on all ranks.
 func byBlocks(d *draft) error {
-	if !d.with.byBlocks {
-		return nil
-	}
+	cut := func(s hostir.Step) bool { return d.carriage(s).byBlocks && inBlocks(s) }
 	elsewhere := map[string]bool{} // signalled by steps that can't
 	for _, s := range d.program.Semaphores {
 		elsewhere[s.Name] = !s.Count.IsZero()
@@ -16,7 +14,7 @@ func byBlocks(d *draft) error {
 	for again := true; again; {
 		again = false
 		hostir.Steps(d.program.Body, func(s hostir.Step) {
-			if inBlocks(s) && !signalsAny(s, elsewhere) {
+			if cut(s) && !signalsAny(s, elsewhere) {
 				return
 			}
 			for _, w := range s.Words() {
@@ -26,7 +24,7 @@ func byBlocks(d *draft) error {
 		})
 	}
 	d.program.Body = hostir.MapSteps(d.program.Body, func(s hostir.Step) []hostir.Node {
-		s.ByBlocks = inBlocks(s) && !signalsAny(s, elsewhere)
+		s.ByBlocks = cut(s) && !signalsAny(s, elsewhere)
 		return []hostir.Node{s}
 	})
 	return nil
