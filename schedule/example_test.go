@@ -35,6 +35,7 @@ func Example() {
 	// A by Pull: Parts 2
 	// A by Pull: Streams one for each step
 	// A by Pull: WithStep no
+	// A by Pull: Once no
 	// A by Pull: By copy engine
 }
 

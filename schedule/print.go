@@ -62,7 +62,10 @@ func (s Split) remarks() string {
 	if s.Shift != 0 {
 		text += fmt.Sprintf(", shift %d", s.Shift)
 	}
-	if s.Uneven {
+	switch {
+	case s.Balanced:
+		text += ", balanced"
+	case s.Uneven:
 		text += ", uneven"
 	}
 	if s.Most != "" {

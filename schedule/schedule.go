@@ -61,6 +61,9 @@ type Split struct {
 	Shift int
 	// Uneven parts of a DIDx split have extents of their own, given at Bind.
 	Uneven bool
+	// Balanced says that uneven parts are as even as can be, so that New knows them: where Count does
+	// not divide the extent, the first parts have one row more than the others.
+	Balanced bool
 	// Most rows of one uneven part, P or a constant, where New has to know: Bind
 	// refuses counts above it. Empty: one rank may have all.
 	Most Extent
@@ -79,6 +82,9 @@ const (
 
 // DIDx shards an axis over n ranks.
 func DIDx(n Extent) Split { return Split{Kind: DeviceX, Count: n} }
+
+// Balanced shards an axis over n ranks that need not divide it.
+func Balanced(n Extent) Split { return Split{Kind: DeviceX, Count: n, Uneven: true, Balanced: true} }
 
 // Stream cuts an axis into n steps.
 func Stream(n Extent) Split { return Split{Kind: StreamAxis, Count: n} }

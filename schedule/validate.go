@@ -132,6 +132,12 @@ func (t Tensor) check(v *validation, path string) {
 			if s.Kind != DeviceX && s.Uneven {
 				v.add(in+".Uneven", "leave it out", "only parts that ranks hold can be uneven")
 			}
+			switch {
+			case s.Balanced && !s.Uneven:
+				v.add(in+".Balanced", "use schedule.Balanced(schedule.D)", "only uneven parts can be balanced")
+			case s.Balanced && s.Most != "":
+				v.add(in+".Most", "leave it out", "how many rows a balanced part has follows from the shape")
+			}
 			if s.Most != "" && !s.Uneven {
 				v.add(in+".Most", "leave it out, or set Uneven", "only uneven parts have a most")
 			} else if s.Most != "" && s.Most != P && !s.Most.constant() {

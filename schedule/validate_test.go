@@ -153,6 +153,15 @@ var tensorCases = []validateCase{
 				schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Uneven: true, Most: schedule.M}),
 				schedule.Dim(schedule.N)}}}
 	}), []string{"Tensors[0].Axes[0].Outer[0].Most", "Tensors[2].Axes[0].Outer[0].Most"}},
+	{"balanced even parts, and a most of balanced ones", matmulWith(func(s *schedule.Schedule) {
+		most := schedule.Balanced(schedule.D)
+		most.Most = schedule.P
+		s.Tensors = []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
+				schedule.Split{Kind: schedule.DeviceX, Count: schedule.D, Balanced: true}),
+				schedule.Dim(schedule.K)}}, wholeB,
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, most), schedule.Dim(schedule.N)}}}
+	}), []string{"Tensors[0].Axes[0].Outer[0].Balanced", "Tensors[2].Axes[0].Outer[0].Most"}},
 	{"nothing of that name to lie within", matmulWith(func(s *schedule.Schedule) {
 		s.Tensors = []schedule.Tensor{{Name: "A", Axes: shardedA.Axes, Within: "Gathered"},
 			{Name: "B", Axes: wholeB.Axes, Within: "B"}, streamedC}

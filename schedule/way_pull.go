@@ -9,7 +9,9 @@ type Pull struct {
 	Streams int `zero:"one for each step" most:"64"`
 	// WithStep has a shard copied on the stream of its product, not on one of its own.
 	WithStep bool
-	By       StepCarrier `zero:"copy engine"`
+	// Once multiplies all rows at once, when all shards are there: the weights are read once and not for each shard.
+	Once bool
+	By   StepCarrier `zero:"copy engine"`
 }
 
 func (Pull) way() {}

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "260ae2e6016025bfd0dc2951ae730241335f25a3695ebfc99849debfc90e6d6a",
-	Proof:   "proven for D = 1..8, stamp 8ea68276bc904ac8",
+	Hash:    "b9723bdd8f3a273647680db8e71047a4d8bb130f1e2ae47150a365d2678ae758",
+	Proof:   "proven for D = 1..8, stamp 655ae4883867849b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

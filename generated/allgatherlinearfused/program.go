@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "c19446122ab410befdd1832f10b0de6257254f241f0b43e161492c300f018762",
-	Proof:    "proven for D = 1..8, stamp a8cd420a73541406",
+	Hash:     "20f8090c7f32f52378dfe80337be0ef3e05d33d2eb6bb302a7127166b390a848",
+	Proof:    "proven for D = 1..8, stamp 29a778737810e6b2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

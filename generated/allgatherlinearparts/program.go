@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "90bc586908e568fab9dc727e3e2ffdda67ec856b8b74237374f4ad45cc3efb17",
-	Proof:   "proven for D = 1..8, stamp 27d3236369aa0073",
+	Hash:    "4d35a6b327128fdf572a0313d998c7a76207f4a38fe17c478fe9656ffb6623a6",
+	Proof:   "proven for D = 1..8, stamp faf06481d783abd3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

@@ -16,7 +16,7 @@
 //	  C    [Stream(D), M/D, DIDx(D), N/D]
 //	  C2   [Stream(D), M/D, DIDx(D), N2/D]
 //	  C3   [Stream(D), M/D, DIDx(D), N3/D]
-//	A by Pull: Parts 1, Streams one for each step, WithStep no, By copy engine
+//	A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -40,5 +40,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp efadb093b70fdb9d.
+// Proof: proven for D = 1..8, stamp 066ce2d72531a696.
 package columnparallelqkv

@@ -33,8 +33,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnparallelqkv",
-	Hash:    "f60ce9ad679053fc4deab91f09968f1bd7bd8885e10c08b3cc3f060351ae25f6",
-	Proof:   "proven for D = 1..8, stamp efadb093b70fdb9d",
+	Hash:    "a1e1fba1f0a704e0d64cdff13088787bdc9978f8b6515472c89ffce1ff240444",
+	Proof:   "proven for D = 1..8, stamp 066ce2d72531a696",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

@@ -8,6 +8,8 @@ import (
 	"ovgen/generated/allgathergateup"
 	"ovgen/generated/allgatherinplace"
 	"ovgen/generated/allgatherlinear"
+	"ovgen/generated/allgatherlinearbalanced"
+	"ovgen/generated/allgatherlinearbalancedonce"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcollective2"
@@ -50,6 +52,8 @@ import (
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
+	"ovgen/generated/linearreducescatterbalanced"
+	"ovgen/generated/linearreducescatterbalancedoneshot"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
@@ -79,6 +83,10 @@ var All = []harness.Program{
 	harness.Of(&allgathergateup.Program, allgathergateup.Schedule, allgathergateup.New, (*allgathergateup.Plan).Bind),
 	harness.Of(&allgatherinplace.Program, allgatherinplace.Schedule, allgatherinplace.New, (*allgatherinplace.Plan).Bind),
 	harness.Of(&allgatherlinear.Program, allgatherlinear.Schedule, allgatherlinear.New, (*allgatherlinear.Plan).Bind),
+	harness.Of(&allgatherlinearbalanced.Program, allgatherlinearbalanced.Schedule, allgatherlinearbalanced.New,
+		(*allgatherlinearbalanced.Plan).Bind),
+	harness.Of(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.Schedule, allgatherlinearbalancedonce.New,
+		(*allgatherlinearbalancedonce.Plan).Bind),
 	harness.Of(&allgatherlinearbroadcast.Program, allgatherlinearbroadcast.Schedule, allgatherlinearbroadcast.New,
 		(*allgatherlinearbroadcast.Plan).Bind),
 	harness.Of(&allgatherlinearcollective1.Program, allgatherlinearcollective1.Schedule, allgatherlinearcollective1.New,
@@ -147,6 +155,10 @@ var All = []harness.Program{
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearreducescatter.Program, linearreducescatter.Schedule, linearreducescatter.New,
 		(*linearreducescatter.Plan).Bind),
+	harness.Of(&linearreducescatterbalanced.Program, linearreducescatterbalanced.Schedule, linearreducescatterbalanced.New,
+		(*linearreducescatterbalanced.Plan).Bind),
+	harness.Of(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.Schedule,
+		linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, linearreducescatterget.Schedule, linearreducescatterget.New,
 		(*linearreducescatterget.Plan).Bind),
 	harness.Of(&linearreducescatterinorder.Program, linearreducescatterinorder.Schedule, linearreducescatterinorder.New,

@@ -133,6 +133,9 @@ func (c Config) openDriver(name string) (driver.Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s device %d: %w", name, c.device(), err)
 	}
+	if r, ok := d.(driver.Remembers); ok {
+		r.Remember(c.Cache)
+	}
 	if c.Decorate != nil {
 		d = c.Decorate(d)
 	}

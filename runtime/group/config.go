@@ -52,6 +52,9 @@ type Config struct {
 	// last; 0 means DefaultGraphs. The layers that share a plan need one each, unless the caller captures
 	// them in a graph of its own: CUDA takes device memory for every one.
 	Graphs int
+	// Cache is the folder of the file in which the driver that Join opens keeps the algorithms that products were
+	// tuned to; "off" keeps none. Empty reads OVGEN_CACHE, and is ovgen in the user's cache folder without it.
+	Cache string
 	// Timeout is the default of the three bounds that follow; 0 means
 	// DefaultTimeout. A negative bound is refused.
 	Timeout time.Duration

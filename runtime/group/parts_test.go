@@ -198,6 +198,28 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// remembering is a backend, and its driver.
+type remembering struct {
+	driver.Driver
+	folder string
+}
+
+func (d *remembering) Count() (int, error) { return 1, nil }
+
+func (d *remembering) Open(int, uintptr) (driver.Driver, error) { return d, nil }
+
+func (d *remembering) Remember(folder string) { d.folder = folder }
+
+// TestCache: the driver that a rank opens is told where to keep what it measures.
+func TestCache(t *testing.T) {
+	d := &remembering{folder: "its own"}
+	driver.Register("remembering", d)
+	c := Config{Size: 1, Job: "j", Backend: "remembering", Cache: "off"}
+	if _, err := c.openDriver(c.Backend); err != nil || d.folder != "off" {
+		t.Errorf("the driver keeps files in %q: %v", d.folder, err)
+	}
+}
+
 // TestDevice: a rank takes the device that its launcher names.
 func TestDevice(t *testing.T) {
 	for name, v := range map[string]string{launch.EnvRank: "1", launch.EnvSize: "2", launch.EnvLocal: "3",

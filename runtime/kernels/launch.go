@@ -73,6 +73,9 @@ func (s *Set) Post(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ..
 
 // Copy copies bytes from src to dst.
 func (s *Set) Copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes int64) {
+	if q.Idle(on, bytes) {
+		return
+	}
 	s.find(q, Copy, nil, rowed{}).copy(q, on, dst, src, bytes)
 }
 

@@ -177,6 +177,9 @@ func (x *launched) work(typ driver.Type) {
 		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes, Type: typ})
 	}
 	for i := range x.Rows {
+		if bytes == 0 {
+			break // of nothing, no row either
+		}
 		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.rows+i]), Bytes: int64(x.p[x.wide]) * typ.Size(),
 			Type: typ})
 	}

@@ -29,7 +29,8 @@ type target struct {
 // Bind gives the plan its buffers, in the order of their declarations. It is collective where memory
 // that peers use, or a count, is not that of the plan's last collective Bind, as in the first one: it
 // waits for the runs in flight, exchanges what the peers do not have, and captures the plan's graph.
-// So is every Bind where a rank has nothing of a buffer that peers use.
+// So is every Bind where a rank has nothing of a buffer that peers use; but of balanced parts a rank without
+// rows binds memory all the same, old where the others' is old and new where it is new.
 //
 // Where only memory changes that no peer uses (weights, bias, most outputs), Bind is local: it sends
 // nothing, waits for nothing and changes what this rank enqueues next. Runs in flight, and graphs that a
@@ -89,7 +90,7 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 }
 
 // changes says whether all memory is that of the last Bind, and whether all that peers know of is:
-// then this rank binds alone. Where a rank has nothing of what others use, as all but rank 0 of
+// then this rank binds alone. Where a rank binds nothing of what others use, as all but rank 0 of
 // the source of a broadcast, it can't know that it is new: no Bind of such a plan is local.
 func (p *Plan) changes(to *target) (same, local bool) {
 	same = to.chunks == p.chunks
@@ -102,17 +103,21 @@ func (p *Plan) changes(to *target) (same, local bool) {
 	return same, local
 }
 
-// everywhere says whether each rank has a part of each buffer that peers use.
+// everywhere says whether each rank binds memory for each buffer that peers use.
 func (p *Plan) everywhere() bool {
 	for _, f := range p.bindable {
 		for rank := range p.Size() {
-			if f.shared && p.chunks.size(f, rank) == 0 {
+			if f.shared && p.chunks.size(f, rank) == 0 && !p.tells(f) {
 				return false
 			}
 		}
 	}
 	return true
 }
+
+// tells says whether also a rank that has nothing of a buffer binds memory for it, by which it knows whether the
+// others' is new: where balanced parts leave it no row.
+func (p *Plan) tells(f *Buffer) bool { return p.balanced != nil && f.shared }
 
 // bindLocal takes memory that no peer uses.
 func (p *Plan) bindLocal(to *target, wrong error) error {
@@ -142,7 +147,7 @@ func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	for i, f := range p.bindable {
 		bytes := to.chunks.size(f, p.Rank())
 		to.memory[i] = binding{at: addr[i]}
-		if bytes == 0 { // by the address the rank knows that the peers bind anew
+		if bytes == 0 && !p.tells(f) { // by the address the rank knows that the peers bind anew
 			continue
 		}
 		id, err := p.examine(f, addr[i], bytes)

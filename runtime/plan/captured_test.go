@@ -105,3 +105,51 @@ func inOneGraph(one, two *toy) error {
 	return errors.Join(s[0].Synchronize(), s[1].Synchronize(), one.plan.Group().Err(), one.check(one.C, 0),
 		two.check(two.C, 1))
 }
+
+// TestModelInOneGraph captures every layer of a model in one graph, as a server does. Each run there follows the one
+// before in many ways, and a walk along all of them would not end.
+func TestModelInOneGraph(t *testing.T) {
+	const layers = 24
+	inWorld(t, 2, sim.Config{Seed: 14}, nil, func(w *world) {
+		toys := w.toys()
+		w.all(toys, func(t *toy) error {
+			first := layer{t.B, t.Bias, t.C}
+			list, err := t.layers(layers)
+			if err != nil {
+				return err
+			}
+			s, err := device.NewStream(t.driver, driver.Normal)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			g, err := device.Capture(t.driver, s.Handle(), func() error {
+				for _, l := range list {
+					t.use(l)
+					if err := errors.Join(t.bind(w.Context()), t.plan.Enqueue(s.Handle())); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			defer g.Close()
+			for seed := range uint64(2) {
+				err := errors.Join(t.A.Set(bytesOf(inputs(seed, uint64(t.rank)+1, rows*inner))), g.Launch(s.Handle()),
+					s.Synchronize())
+				if err != nil {
+					return err
+				}
+				for i, l := range list {
+					if err := t.compare(l.C, seed, uint64(i)); err != nil {
+						return fmt.Errorf("layer %d: %w", i, err)
+					}
+				}
+			}
+			return t.freeLayers(append(list, first)...)
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}

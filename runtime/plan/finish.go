@@ -176,6 +176,9 @@ func (p *Plan) layOut() error {
 
 // number issues a run without enqueuing it.
 func (p *Plan) number() error {
+	if err := p.balance(); err != nil {
+		return err
+	}
 	q := &p.queue
 	q.start(0)
 	q.dry = true

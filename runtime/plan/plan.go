@@ -29,7 +29,8 @@ type Plan struct {
 	bindable    []*Buffer // in the order of Bind's addresses
 	staged      []*Buffer
 	counts      int       // of uneven parts, how many Bind takes
-	chunks      *chunking // by the counts of the last Bind; nil without counts, and until one has succeeded
+	balanced    []int     // rows of each rank's part, where New knows them
+	chunks      *chunking // by the counts of the last Bind, or balanced; nil without, and until a Bind has succeeded
 	semaphores  []*semaphores
 	streams     []*Stream
 	products    []*Product

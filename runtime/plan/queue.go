@@ -219,10 +219,18 @@ func (q *Queue) collect(wait bool, sem *Semaphore, peers []int) {
 	}
 }
 
-// Set copies bytes by the copy engine; none is a step that leaves the stream as it is.
+// Idle reports whether a copy is of no bytes, and counts its step then, which leaves the stream as it is.
+func (q *Queue) Idle(s *Stream, bytes int64) bool {
+	if bytes != 0 || q.numbering() { // sizes may not be known yet
+		return false
+	}
+	q.nothing(s, "a copy of no bytes")
+	return true
+}
+
+// Set copies bytes by the copy engine.
 func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
-	if bytes == 0 && !q.numbering() { // sizes may not be known yet
-		q.nothing(s, "Set of no bytes")
+	if q.Idle(s, bytes) {
 		return
 	}
 	if q.node(s, "Set", "") {

@@ -42,6 +42,25 @@ type chunking struct {
 // Counts says that Bind takes n counts, the same on all ranks.
 func (b *Builder) Counts(n int) { b.plan.counts = n }
 
+// Balanced says that the rows of uneven parts are as even as can be: the first ranks have one more than the others where
+// the ranks don't divide the rows. Bind then takes no counts.
+func (b *Builder) Balanced(rows int) {
+	d := b.Size()
+	for r := range d {
+		b.plan.balanced = append(b.plan.balanced, (rows+d-1-r)/d)
+	}
+}
+
+// Parts declares a matrix product for each of the balanced parts, with its rows for those of d.
+func (b *Builder) Parts(d driver.MatmulDesc) []*Product {
+	var list []*Product
+	for _, rows := range b.plan.balanced {
+		d.M = rows
+		list = append(list, b.Matmul(d))
+	}
+	return list
+}
+
 // Uneven says that a buffer's chunks differ: chunk c of rank q has unit bytes times the
 // index(q, c)-th count. The chunks of a rank have at most the bytes that the buffer was
 // declared with.
@@ -128,18 +147,38 @@ func (p *Plan) count(to *target, counts []int) error {
 			return fmt.Errorf("count %d is %d", i, n)
 		}
 	}
-	to.chunks = &chunking{slices.Clone(counts), map[*Buffer]*table{}}
+	chunks, err := p.chunking(counts)
+	if err == nil {
+		to.chunks = chunks
+	}
+	return err
+}
+
+// balance lays the uneven buffers out by the rows of balanced parts, if the program has such.
+func (p *Plan) balance() (err error) {
+	if p.balanced == nil {
+		return nil
+	}
+	if p.chunks, err = p.chunking(p.balanced); err == nil {
+		p.chunks.adopt()
+	}
+	return err
+}
+
+// chunking is where the chunks of the uneven buffers are by some counts.
+func (p *Plan) chunking(counts []int) (*chunking, error) {
+	c := &chunking{slices.Clone(counts), map[*Buffer]*table{}}
 	for _, f := range slices.Concat(p.bindable, p.staged) {
 		if f.uneven == nil {
 			continue
 		}
 		t, err := f.lay(counts)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		to.chunks.tables[f] = t
+		c.tables[f] = t
 	}
-	return nil
+	return c, nil
 }
 
 // lay finds the places of the chunks.

@@ -14,6 +14,8 @@ func All() []Named {
 	return []Named{
 		{"AllGatherMatmul", AllGatherMatmul},
 		{"AllGatherLinear", AllGatherLinear},
+		{"AllGatherLinearBalanced", AllGatherLinearBalanced},
+		{"AllGatherLinearBalancedOnce", AllGatherLinearBalancedOnce},
 		{"AllGatherLinearKernels", AllGatherLinearKernels},
 		{"AllGatherLinearPut", AllGatherLinearPut},
 		{"AllGatherLinearParts", AllGatherLinearParts},
@@ -35,6 +37,8 @@ func All() []Named {
 		{"ColumnParallelQKV", ColumnParallelQKV},
 		{"AllGatherGateUp", AllGatherGateUp},
 		{"LinearReduceScatter", LinearReduceScatter},
+		{"LinearReduceScatterBalanced", LinearReduceScatterBalanced},
+		{"LinearReduceScatterBalancedOneShot", LinearReduceScatterBalancedOneShot},
 		{"RowParallelLinear", RowParallelLinear},
 		{"MatmulReduceScatter", MatmulReduceScatter},
 		{"LinearReduceScatterGet", LinearReduceScatterGet},

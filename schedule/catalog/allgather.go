@@ -24,6 +24,27 @@ var AllGatherLinear = s.Schedule{
 	Ops:     linear,
 }
 
+// AllGatherLinearBalanced is AllGatherLinear of any number of rows, from one on: where the ranks don't divide
+// them, the first have one more than the others. Nothing is padded. A rank that has none calls New, Bind and the runs
+// like the others. Choose it for a batch that changes.
+var AllGatherLinearBalanced = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.Balanced(s.D)), s.Dim(s.K)}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
+		{Name: "Bias", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: linear,
+}
+
+// AllGatherLinearBalancedOnce pulls the shards, a kernel each, and multiplies all rows at once, so that the weights are
+// read once and not for each shard. Nothing overlaps: choose it for few rows, as at decoding.
+var AllGatherLinearBalancedOnce = s.Schedule{
+	Tensors: AllGatherLinearBalanced.Tensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.Pull{Once: true, By: s.OneKernel}}},
+}
+
 // AllGatherLinearKernels is AllGatherLinear with its waits, posts and copies in emitted
 // kernels instead of stream memory operations and the copy engine. Below about a
 // megabyte a shard, a copy by kernel starts sooner; above, the copy engine leaves the

@@ -19,6 +19,25 @@ var LinearReduceScatter = s.Schedule{
 	Ops:     product,
 }
 
+// LinearReduceScatterBalanced is LinearReduceScatter to any number of rows, from one on: where the ranks don't divide
+// them, the first have one more than the others. Nothing is padded. Choose it behind AllGatherLinearBalanced.
+var LinearReduceScatterBalanced = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Balanced(s.D)), s.Dim(s.N)}},
+	},
+	Ops: product,
+}
+
+// LinearReduceScatterBalancedOneShot is LinearReduceScatterOneShot to any number of rows: one product of them all, and one
+// kernel that sums the own ones. Choose it at decoding.
+var LinearReduceScatterBalancedOneShot = s.Schedule{
+	Tensors: LinearReduceScatterBalanced.Tensors,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
+}
+
 // RowParallelLinear is LinearReduceScatter with what follows it in a transformer: the bias of a
 // row-parallel layer, added once, and the residual, whose rows are spread as the result's. The
 // kernel that sums adds both before it rounds, so neither costs a launch nor a pass over memory

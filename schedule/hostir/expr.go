@@ -125,6 +125,18 @@ func (e Expr) Vars(f func(name string)) {
 	}
 }
 
+// Replace is the expression with others in the place of variables.
+func (e Expr) Replace(with map[string]Expr) Expr {
+	if x, ok := with[e.name]; ok && e.op == 'v' {
+		return x
+	}
+	if e.x == nil {
+		return e
+	}
+	x, y := e.x.Replace(with), e.y.Replace(with)
+	return Expr{op: e.op, x: &x, y: &y}
+}
+
 // String prints the expression with the names it was built from: (r + i) % D.
 func (e Expr) String() string { return e.Text(identity) }
 

@@ -6,15 +6,17 @@ import "ovgen/schedule/hostir"
 // the blocks of its number at the peers: so no block waits for the others of its launch. That
 // needs kernels so made on both sides of each semaphore, and parts that are equal on all ranks.
 func byBlocks(d *draft) error {
-	cut := func(s hostir.Step) bool { return d.carriage(s).byBlocks && inBlocks(s) }
 	elsewhere := map[string]bool{} // signalled by steps that can't
 	for _, s := range d.program.Semaphores {
 		elsewhere[s.Name] = !s.Count.IsZero()
 	}
+	cut := func(s hostir.Step) bool {
+		return d.carriage(s).byBlocks && inBlocks(s) && !signalsAny(s, elsewhere)
+	}
 	for again := true; again; {
 		again = false
 		hostir.Steps(d.program.Body, func(s hostir.Step) {
-			if cut(s) && !signalsAny(s, elsewhere) {
+			if cut(s) {
 				return
 			}
 			for _, w := range s.Words() {
@@ -24,7 +26,7 @@ func byBlocks(d *draft) error {
 		})
 	}
 	d.program.Body = hostir.MapSteps(d.program.Body, func(s hostir.Step) []hostir.Node {
-		s.ByBlocks = cut(s) && !signalsAny(s, elsewhere)
+		s.ByBlocks = cut(s)
 		return []hostir.Node{s}
 	})
 	return nil

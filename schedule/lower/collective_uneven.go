@@ -34,11 +34,23 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	if len(columns) > 0 {
 		b.Chunk = elements(schedule.Tensor{Axes: columns})
 	}
-	most := rows.Extent
+	most := extent(rows.Extent)
 	if m, ok := d.most(name); ok {
-		most = m
+		most = extent(m)
+	} else if e, ok := d.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
+		most = rowsOfFirst(e)
 	}
-	b.Elements = elements(schedule.Tensor{Axes: append([]schedule.Axis{schedule.Dim(most)}, columns...)})
+	b.Elements = times(most, b.Chunk)
+}
+
+// allParts is all of a buffer whose parts differ.
+func allParts(buffer string) hostir.View {
+	return hostir.Chunks(buffer, hostir.Const(0), hostir.Size)
+}
+
+// rowsOfFirst are the rows of the first of balanced parts, which has the most.
+func rowsOfFirst(e schedule.Extent) hostir.Expr {
+	return hostir.Div(hostir.Sub(hostir.Add(extent(e), hostir.Size), hostir.Const(1)), hostir.Size)
 }
 
 // most is the bound on the rows of a tensor's uneven parts.

@@ -24,6 +24,9 @@ func (d *draft) gatherTensors() (string, error) {
 		name = gathered
 		d.program.Buffers = append(d.program.Buffers, d.gatheredBuffer())
 	}
+	if d.uneven("A") {
+		d.shardsDiffer(name)
+	}
 	if parts == 1 {
 		return name, nil
 	}
@@ -40,6 +43,16 @@ func (d *draft) gatherTensors() (string, error) {
 	return name, nil
 }
 
+// shardsDiffer gives the shards of A, and what is gathered and made of them, the rows that their ranks have.
+func (d *draft) shardsDiffer(gathered string) {
+	d.counted("A", hostir.Var(countRank))
+	for _, b := range d.program.Buffers {
+		if b.Name == gathered || b.Name[:1] == "C" {
+			d.counted(b.Name, hostir.Var(countChunk))
+		}
+	}
+}
+
 // gatheredBuffer has the shards that A has a rank's of.
 func (d *draft) gatheredBuffer() hostir.Buffer {
 	a, _ := d.program.Buffer("A")
@@ -49,6 +62,9 @@ func (d *draft) gatheredBuffer() hostir.Buffer {
 		if s.Kind == schedule.DeviceX {
 			outer[i].Kind = schedule.StreamAxis
 		}
+	}
+	if d.uneven("A") { // they lie one after another
+		outer = nil
 	}
 	if len(outer) > 1 { // the steps are an axis of their own
 		for i := range outer {

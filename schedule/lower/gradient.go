@@ -5,6 +5,20 @@ import (
 	"ovgen/schedule/hostir"
 )
 
+// gradientShot is the gradient of a weight from each rank's own rows, of which every rank sums its part of
+// what all have, reading its peers' over the link.
+func gradientShot(d *draft) error {
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	d.stack(partial, d.buffer("C").Tensor)
+	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.semaphores(ready, read)
+	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
+	d.add(d.ownShot(partial)...)
+	return nil
+}
+
 // gradientShift is the gradient of a weight whose layer's input (B) or output (A) is
 // spread by rows over the ranks: a step gathers a shard and adds its rows' share. The
 // first product overwrites C and the others add to it, so they share a stream.

@@ -54,6 +54,16 @@ var refusedCases = []refusedCase{
 		s.Tensors[0].Axes[0].Outer[0].Count = "4"
 		return s
 	}(), []string{"Tensors[0].Axes[0].Outer[0].Count"}},
+	{"balanced parts in parts", scheduletest.By(catalog.AllGatherLinearBalanced, "A", schedule.Pull{Parts: 2}),
+		[]string{"Moves[0].Way.Parts"}},
+	{"balanced parts by kernels", scheduletest.By(catalog.AllGatherLinearBalanced, "A",
+		schedule.Pull{By: schedule.Kernels, Streams: 2, WithStep: true}), nil},
+	{"once in parts", gatherBy("A", schedule.Pull{Once: true, Parts: 2}), []string{"Moves[0].Way.Parts"}},
+	{"once on two streams", gatherBy("A", schedule.Pull{Once: true, Streams: 2}), []string{"Moves[0].Way.Streams"}},
+	{"once with the step", gatherBy("A", schedule.Pull{Once: true, WithStep: true}), []string{"Moves[0].Way.WithStep"}},
+	{"once into the caller's memory", scheduletest.By(gatherOut, "A", schedule.Pull{Once: true}), nil},
+	{"balanced parts pushed", scheduletest.By(catalog.AllGatherLinearBalanced, "A", schedule.Push{}),
+		[]string{"Moves[0].Way"}},
 	{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
 	{"collective", gatherBy("A", schedule.Collective{}), []string{"Moves[0].Way"}},
 	{"one kernel for a step of two layers", scheduletest.By(catalog.TensorParallelMLP, "C",

@@ -88,6 +88,9 @@ func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 // of t.
 func (d *draft) stack(name string, t schedule.Tensor) {
 	axes := append([]schedule.Axis{schedule.Dim(t.Axes[0].Extent, schedule.Stream(schedule.D))}, t.Axes[1:]...)
+	if d.uneven("C") { // they lie one after another
+		axes[0].Outer = nil
+	}
 	d.memory(name, part(t), axes...)
 }
 

@@ -4,8 +4,11 @@ import "ovgen/schedule/hostir"
 
 // product is the schedule's product of one operand with B, B2, ...
 func (d *draft) product(on hostir.StreamRef, c, a hostir.View, n string) hostir.Step {
-	if d.form.kind == matmul {
+	switch d.form.kind {
+	case matmul:
 		return hostir.Multiply(on, hostir.Matmul, c, a, hostir.Whole("B"+n))
+	case gradient:
+		return hostir.Multiply(on, hostir.Gradient, c, a, hostir.Whole("B"+n))
 	}
 	var bias []hostir.View
 	if _, ok := d.schedule.Tensor("Bias" + n); ok && !d.comm.moves.reduces() {

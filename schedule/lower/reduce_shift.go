@@ -17,7 +17,19 @@ func (d *draft) reduceBuffers(stack string) error {
 	}
 	d.cut("A", schedule.D)
 	d.stack(stack, d.buffer("C").Tensor)
+	if d.uneven("C") {
+		d.counted("A", hostir.Var(countChunk))
+		d.counted("C", hostir.Var(countRank))
+	}
 	return nil
+}
+
+// alike gives each part of a stack the rows that this rank has of C.
+func (d *draft) alike(name string) {
+	d.counted(name, hostir.Var(countRank))
+	b, c := d.buffer(name), d.buffer("C")
+	b.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, c.Tensor.Axes...)
+	b.Elements = hostir.Mul(hostir.Size, c.Elements)
 }
 
 // rowsOf is the product of the rows of one rank.
@@ -68,6 +80,10 @@ func reducePut(d *draft) error {
 		return err
 	}
 	d.stack(partial, d.buffer("C").Tensor)
+	if d.uneven("C") {
+		d.counted(partial, hostir.Var(countChunk))
+		d.alike(slots)
+	}
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
 	copies, put := d.puts()

@@ -41,9 +41,14 @@ func scatterOneShot(d *draft) error {
 	if err := d.reduceBuffers(partial); err != nil {
 		return err
 	}
+	all := hostir.Whole
+	if d.uneven("C") {
+		d.counted(partial, hostir.Var(countChunk))
+		all = allParts
+	}
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	d.semaphores(ready, read)
-	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
+	d.add(d.multiply(mainRef, all(partial), all("A")))
 	d.add(d.ownShot(partial)...)
 	return nil
 }

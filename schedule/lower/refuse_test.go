@@ -57,7 +57,7 @@ var refusalCases = []refusalCase{
 	{"column-parallel, A whole", linearOf(tensor("A", wholeM, wholeK), tensor("B", shardedN, wholeK),
 		tensor("C", wholeM, shardedN)), []string{
 		"Tensors[0]: nothing travels from A [M, K] to C [M, DIDx(D), N/D]: each rank makes its result of what it " +
-			"has (there is all-gather: "}},
+			"has (nearest is the all-gather of balanced parts: place A [DIDx(D, balanced), M/D, K])"}},
 	{"row-parallel with a second product", linearOf(tensor("A", wholeM, shardedK), tensor("B", wholeN, shardedK),
 		tensor("B2", wholeN2, shardedK),
 		tensor("C", shardedM, wholeN), tensor("C2", shardedM, wholeN2)), []string{

@@ -2,19 +2,23 @@ package lower
 
 // Kinds of communication.
 const (
-	gather       moves = "all-gather"           // every rank needs all shards
-	gatherChunks moves = "all-gather in chunks" // the same, in steps that cut each shard
-	reduce       moves = "reduce-scatter"       // partial results, each part's sum to its owner
-	reduceAll    moves = "all-reduce"           // partial results, the sum to all
-	gatherBare   moves = "bare all-gather"      // without a product
-	broadcast    moves = "broadcast"            // of rank 0's tensor
-	exchange     moves = "all-to-all"           // part p of each rank to rank p
-	rotation     moves = "permutation"          // each shard to another rank
-	reduceBare   moves = "bare reduce-scatter"  // without a product
-	allBare      moves = "bare all-reduce"      // without a product
-	gatherSum    moves = "all-gather of a sum"  // every rank sums over all shards' rows
+	gather       moves = "all-gather"                   // every rank needs all shards
+	gatherChunks moves = "all-gather in chunks"         // the same, in steps that cut each shard
+	reduce       moves = "reduce-scatter"               // partial results, each part's sum to its owner
+	reduceAll    moves = "all-reduce"                   // partial results, the sum to all
+	gatherBare   moves = "bare all-gather"              // without a product
+	broadcast    moves = "broadcast"                    // of rank 0's tensor
+	exchange     moves = "all-to-all"                   // part p of each rank to rank p
+	rotation     moves = "permutation"                  // each shard to another rank
+	reduceBare   moves = "bare reduce-scatter"          // without a product
+	allBare      moves = "bare all-reduce"              // without a product
+	gatherSum    moves = "all-gather of a sum"          // every rank sums over all shards' rows
+	gradientAll  moves = "all-reduce of a gradient"     // of each rank's rows, the sum to all
+	gradientOwn  moves = "reduce-scatter of a gradient" // the same, each part's sum to its owner
 	// The same of other placements, which other programs are for.
-	reduceUneven moves = "bare reduce-scatter of uneven parts"
+	reduceUneven   moves = "bare reduce-scatter of uneven parts"
+	gatherBalanced moves = "all-gather of balanced parts"
+	reduceBalanced moves = "reduce-scatter to balanced parts"
 	// Those in a chain.
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
@@ -22,10 +26,10 @@ const (
 )
 
 // further says that the communication serves several products of one operand.
-func (m moves) further() bool { return m == gather || m == gatherChunks }
+func (m moves) further() bool { return m == gather || m == gatherChunks || m == gatherBalanced }
 
 // reduces says that partial results of a product meet.
-func (m moves) reduces() bool { return m == reduce || m == reduceAll }
+func (m moves) reduces() bool { return m == reduce || m == reduceAll || m == reduceBalanced }
 
 // places is where a row wants tensors.
 type places = map[string]string
@@ -34,6 +38,8 @@ type places = map[string]string
 var gatherRules = []rule{
 	{communication{gather, "A"}, matmul, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
 	{communication{gather, "A"}, linear, places{"A": "[DIDx(D), M/D, K]", "C": "[Stream(D), M/D, N]"}},
+	{communication{gatherBalanced, "A"}, matmul, places{"A": "[DIDx(D, balanced), M/D, K]", "C": "[M, N]"}},
+	{communication{gatherBalanced, "A"}, linear, places{"A": "[DIDx(D, balanced), M/D, K]", "C": "[M, N]"}},
 	{communication{gatherChunks, "A"}, matmul,
 		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
 	{communication{gatherChunks, "A"}, linear,
@@ -46,6 +52,10 @@ var reduceRules = []rule{
 		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D), M/D, N]"}},
 	{communication{reduce, "C"}, linear,
 		places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduceBalanced, "C"}, matmul,
+		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D, balanced), M/D, N]"}},
+	{communication{reduceBalanced, "C"}, linear,
+		places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D, balanced), M/D, N]"}},
 	{communication{reduceAll, "C"}, matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[M, N]"}},
 	{communication{reduceAll, "C"}, linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[M, N]"}},
 	{communication{reduceBare, "C"}, summedUp, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D), M/D, N]"}},
@@ -77,4 +87,7 @@ var links = []struct {
 var layerRules = []rule{
 	{communication{gatherSum, "B"}, gradient, places{"B": "[DIDx(D), M/D, K]"}},
 	{communication{gatherSum, "A"}, gradient, places{"A": "[DIDx(D), M/D, N]"}},
+	{communication{gradientAll, "C"}, gradient, places{"A": "[DIDx(D), M/D, N]", "B": "[DIDx(D), M/D, K]"}},
+	{communication{gradientOwn, "C"}, gradient,
+		places{"A": "[DIDx(D), M/D, N]", "B": "[DIDx(D), M/D, K]", "C": "[DIDx(D), N/D, K]"}},
 }

@@ -49,7 +49,11 @@ func (d *draft) added() error {
 		return &schedule.FieldError{Path: d.at, Hint: "use another way, or leave it out",
 			Msg: "no kernel makes these sums that could add " + d.form.tensor(d.addedRole()) + " as well"}
 	}
-	d.buffer("Added").Chunk = d.buffer("C").Chunk
+	c, added := d.buffer("C"), d.buffer("Added")
+	added.Chunk = c.Chunk
+	if d.uneven("C") {
+		added.Counts, added.Elements = c.Counts, c.Elements
+	}
 	return nil
 }
 

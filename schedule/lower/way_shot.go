@@ -8,8 +8,12 @@ var shots = []lowering{
 	shotOf(reduceAll, oneShot),
 	shotOf(allBare, oneShot),
 	shotOf(reduce, scatterOneShot),
+	shotOf(reduceBalanced, scatterOneShot),
 	inPlace(shotOf(reduceBare, scatterShot)),
 	shotOf(reduceUneven, scatterShot),
+	twoShots(gradientAll),
+	shotOf(gradientAll, oneShot),
+	shotOf(gradientOwn, gradientShot),
 	shotOf(reduceLink, linkedShot),
 	shotOf(allLink, linkedShot),
 }
@@ -17,7 +21,7 @@ var shots = []lowering{
 func shotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Shot) error {
 		d.with.carriage = signalled(w.Signals, schedule.OneKernel)
-		d.with.byBlocks = m != reduceUneven // whose parts have other sizes on other ranks
+		d.with.byBlocks = m != reduceUneven && m != reduceBalanced // whose parts have other sizes on other ranks
 		return write(d)
 	})
 }

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,6 +15,10 @@ var slotted = []lowering{
 			return err
 		}
 		return reducePut(d)
+	}),
+	by(reduceBalanced, func(d *draft, w schedule.Slots) error {
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePut(d))
 	}),
 	by(reduceAll, func(d *draft, w schedule.SlotsToAll) error {
 		d.with.parts, d.with.carriage = w.Parts, carried(w.By, schedule.CopyEngine)

@@ -157,6 +157,8 @@ func (c *changes) split(i, j, k int) {
 		add(fmt.Sprintf("Shift %d", n), func(s *schedule.Split) { s.Shift = n })
 	}
 	add("Uneven", func(s *schedule.Split) { s.Uneven = !s.Uneven })
+	add("Balanced", func(s *schedule.Split) { s.Balanced = !s.Balanced })
+	add("Uneven and Balanced", func(s *schedule.Split) { s.Uneven, s.Balanced = !s.Uneven, !s.Balanced })
 	for _, most := range []schedule.Extent{"", "3", schedule.P} {
 		add("Most "+string(most), func(s *schedule.Split) { s.Most = most })
 	}

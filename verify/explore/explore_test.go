@@ -45,7 +45,8 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// TestFewRows: what is cut by elements keeps every property at rows that the ranks don't divide, too.
+// TestFewRows: what is cut by elements, or in balanced parts, keeps every property at rows that the ranks don't
+// divide, too.
 func TestFewRows(t *testing.T) {
 	tried := 0
 	for _, c := range catalog.All() {
@@ -53,14 +54,15 @@ func TestFewRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(p.Checks, func(d hostir.Divide) bool { return d.With != "" }) {
+		_, balanced := p.Balanced()
+		if !balanced && !slices.ContainsFunc(p.Checks, func(d hostir.Divide) bool { return d.With != "" }) {
 			continue
 		}
 		tried++
 		for d := 2; d <= 4; d++ {
 			for _, rows := range []int64{1, int64(d) + 1} {
 				shape := explore.ShapeOf(p, d)
-				shape.M = rows
+				shape.M, shape.Counts = rows, p.Counts(hostir.Env{"M": rows, "D": int64(d)})
 				sys, err := explore.Of(p, shape, nil, explore.Eager, explore.Eager)
 				if err != nil {
 					t.Fatal(err)

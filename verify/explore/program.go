@@ -36,7 +36,7 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
-			s.uneven(ragged(t))
+			s.uneven(p, ragged(t))
 			break
 		}
 	}
@@ -44,8 +44,13 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 }
 
 // uneven gives parts different counts, one of them zero, and makes M their sum: one for
-// each rank, or for each two ranks.
-func (s *Shape) uneven(pairs bool) {
+// each rank, or for each two ranks. Of balanced parts one has a row more than the others.
+func (s *Shape) uneven(p *hostir.Program, pairs bool) {
+	if _, ok := p.Balanced(); ok {
+		s.M++
+		s.Counts = p.Counts(s.env(p, 0))
+		return
+	}
 	n := s.Ranks
 	if pairs {
 		n *= s.Ranks

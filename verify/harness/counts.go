@@ -14,12 +14,16 @@ type Pattern struct {
 }
 
 // Patterns are the counts to verify a program with: different parts, no rows at all, and
-// all rows in one part. A program without uneven parts has one pattern of no counts.
+// all rows in one part; of balanced parts the one that they have. A program without uneven parts has one pattern of no
+// counts.
 func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	if !p.uneven() {
 		return []Pattern{{}}
 	}
 	s = s.Fit(p, ranks)
+	if p.balanced() {
+		return []Pattern{{Counts: balancedCounts(s.M, ranks)}}
+	}
 	_, constant := p.Schedule.Constants()[schedule.M]
 	if p.ragged() {
 		n := ranks * ranks
@@ -39,6 +43,26 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 }
 
 func (p *Program) uneven() bool { return slices.ContainsFunc(p.Schedule.Tensors, unevenly) }
+
+// balanced reports whether the uneven parts are balanced: Bind takes no counts.
+func (p *Program) balanced() bool {
+	return slices.ContainsFunc(p.Schedule.Tensors, func(t Tensor) bool {
+		axis, split, ok := t.Sharded()
+		return ok && t.Axes[axis].Outer[split].Balanced
+	})
+}
+
+// balancedCounts are the rows of each rank, of which the first have one more where the ranks don't divide them.
+func balancedCounts(rows, ranks int) []int {
+	list := make([]int, ranks)
+	for r := range list {
+		list[r] = rows / ranks
+		if r < rows%ranks {
+			list[r]++
+		}
+	}
+	return list
+}
 
 // ragged reports whether each pair of ranks has its own count.
 func (p *Program) ragged() bool {

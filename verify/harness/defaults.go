@@ -36,7 +36,7 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	for i, s := range list {
 		rows := p.divisor(schedule.M, ranks)
 		s.M = multiple(s.M, rows)
-		if i == 1 && (s.M/rows%2 == 0 && rows > 2*ranks || rows == 1 && !p.uneven()) {
+		if i == 1 && (s.M/rows%2 == 0 && rows > 2*ranks || rows == 1 && (!p.uneven() || p.balanced())) {
 			s.M += rows
 		}
 		list[i] = p.widened(s, ranks, granule)

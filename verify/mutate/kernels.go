@@ -31,7 +31,8 @@ const (
 // tests are the tests that run the kernels made of the file.
 func (m KernelMutant) tests() string {
 	switch m.File {
-	case "device/gate.h", "device/norm.h", "gates.cu.tmpl", "rmsnorm.cu.tmpl":
+	case "device/gate.h", "device/norm.h", "gates.cu.tmpl", "rmsnorm.cu.tmpl",
+		"device/blocksum.h", "device/each.h", "device/layernorm.h", "layernorm.cu.tmpl":
 		return functionTests
 	}
 	return transportTests

@@ -14,7 +14,7 @@ type Case struct {
 	Rank        int   // r
 	M, K, N     int64 // of the whole operation
 	ElementSize int64 // bytes of an element
-	// Extents of other symbols, and Counts of uneven chunks as Bind is called with.
+	// Extents of other symbols, and Counts of uneven chunks as Bind is called with; those of balanced parts follow.
 	Extents map[string]int64
 	Counts  []int64
 }
@@ -25,6 +25,9 @@ func Unroll(p *hostir.Program, c Case) ([]Op, error) {
 		"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}}
 	maps.Copy(u.env, c.Extents)
 	maps.Copy(u.env, p.Constants)
+	if c.Counts == nil {
+		u.c.Counts = p.Counts(u.env)
+	}
 	u.add(Op{Kind: After, Stream: mainStream})
 	if err := hostir.Check(p.Body); err != nil {
 		u.fail(err)
@@ -233,16 +236,20 @@ func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
 	u.work(op, n)
 }
 
-// work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes.
+// work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes. For a
+// result of no bytes it reads no row.
 func (u *unroller) work(op Op, n hostir.Step) {
+	to, size := u.view(n.Writes[0])
 	for _, v := range n.Reads {
+		if v.Row && size == 0 {
+			continue
+		}
 		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {
 			at, bytes := u.view(v)
 			op.use(Use{At: at, Bytes: bytes})
 		})
 	}
-	at, bytes := u.view(n.Writes[0])
-	op.use(Use{Write: true, At: at, Bytes: bytes})
+	op.use(Use{Write: true, At: to, Bytes: size})
 	u.add(op)
 }
 

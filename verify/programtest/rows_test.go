@@ -14,6 +14,23 @@ import (
 	"ovgen/verify/harness"
 )
 
+// TestBalancedRows runs what takes any number of rows, also fewer than there are ranks.
+func TestBalancedRows(t *testing.T) {
+	for _, name := range []string{"allgatherlinearbalanced", "linearreducescatterbalanced",
+		"linearreducescatterbalancedoneshot", "allgatherlinearbalancedonce"} {
+		i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == name })
+		p := &programs.All[i]
+		for _, x := range []struct{ ranks, rows int }{{2, 1}, {3, 7}, {4, 6}, {5, 3}} {
+			s := harness.Shape{M: x.rows, K: 8 * x.ranks, N: 12, Type: driver.BF16}.Fit(p, x.ranks)
+			synctest.Test(t, func(t *testing.T) {
+				if err := runShape(t.Context(), p, s, x.ranks, uint64(x.rows)); err != nil {
+					t.Errorf("%s, %d ranks, %d rows: %v", name, x.ranks, x.rows, err)
+				}
+			})
+		}
+	}
+}
+
 // TestFewRows decodes: from one row on, whether or not the ranks divide the rows, of the sums that leave every rank
 // all of them.
 func TestFewRows(t *testing.T) {

@@ -273,6 +273,11 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	}
 	var made []expr
 	switch biased := o.Form == "linear" || nonlinear(o.Form); {
+	case o.Form == "gradient" && len(reads) == 2 && len(reads[0].list) == 1 && len(reads[1].list) == 1 && even(to):
+		for i := range to.list { // rows of the result are columns of the first operand
+			a := s.columnsOf(reads[0].list[0].expr, i, len(to.list))
+			made = append(made, s.product(o.Form, a, reads[1].list[0].expr, stale))
+		}
 	case o.Form == "gradient" && len(reads) == 2 && len(to.list) == 1 && len(reads[0].list) == len(reads[1].list):
 		var terms []expr
 		for i, a := range reads[0].list {
@@ -304,9 +309,14 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	return made, nil
 }
 
+// even reports whether chunks are equal parts.
+func even(a *chunks) bool {
+	return !slices.ContainsFunc(a.sizes, func(size int64) bool { return size != a.sizes[0] })
+}
+
 // fits reports whether operands and result are matrices of a product: [m,k], [k,n] and
-// [m,n] for some m, whose rows (of A, and of C unless it is a gradient) the chunks cut
-// evenly.
+// [m,n] for some m. The chunks of A are whole rows, as many as those of C, or for a gradient
+// as many each.
 func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	if len(reads) < 2 {
 		return false
@@ -316,8 +326,18 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 		b, c = c, b // C[n,k] takes the place of B[k,n]
 	}
 	m := rowsOf(a, b, c)
-	if m == 0 || a%m != 0 || c%m != 0 || m%int64(len(reads[0].list)) != 0 {
+	if m == 0 || a%m != 0 || c%m != 0 {
 		return false
+	}
+	if form == "gradient" && m%int64(len(reads[0].list)) != 0 {
+		return false
+	}
+	alike := form != "gradient" && len(reads[0].sizes) == len(to.sizes)
+	for i, size := range reads[0].sizes {
+		row := a / m * s.want.ElementSize
+		if size%row != 0 || alike && to.sizes[i] != size/row*(c/m)*s.want.ElementSize {
+			return false
+		}
 	}
 	return len(reads) < 3 || reads[2].Bytes == c/m*s.want.ElementSize
 }

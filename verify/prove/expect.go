@@ -192,6 +192,9 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 // functions apply to it where it is the whole sum.
 func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
+	if forms[op.Index] == "gradient" {
+		a, err = x.columnsAt(op.In[0], rank, box{bound[in[0][0]], bound[in[0][1]]})
+	}
 	if err != nil || len(op.In) == 1 {
 		return a, err
 	}
@@ -237,6 +240,21 @@ func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound 
 		return stale, err
 	}
 	return x.chunk(op.In[i], rank, part)
+}
+
+// columnsAt is the chunk of a tensor at a box, or a part of the columns of one that has them all.
+func (x *expectation) columnsAt(tensor string, rank int, part box) (expr, error) {
+	p, declared := x.tensors[tensor]
+	if !declared || len(p.Axes) != 2 {
+		return x.chunk(tensor, rank, part)
+	}
+	all, err := p.extent(p.Axes[1].Extent)
+	n := part[1].len()
+	if err != nil || n == 0 || n == all || all%n != 0 || part[1].lo%n != 0 {
+		return x.chunk(tensor, rank, part)
+	}
+	whole, err := x.chunk(tensor, rank, box{part[0], {0, all}})
+	return x.columnsOf(whole, int(part[1].lo/n), int(all/n)), err
 }
 
 // boxOf is the part of a tensor at the bound letters of its axes.

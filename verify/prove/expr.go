@@ -88,6 +88,14 @@ func (e *expressions) applied(function string, args []expr) expr {
 	return e.make(appliedTo, function, list...)
 }
 
+// columnsOf is a part of so many of the columns of a chunk, or all.
+func (e *expressions) columnsOf(x expr, part, of int) expr {
+	if of == 1 {
+		return x
+	}
+	return e.applied(fmt.Sprintf("columns %d of %d", part, of), []expr{x})
+}
+
 // tuple is several chunks in a row, or the one.
 func (e *expressions) tuple(list []expr) expr { return e.several(tupleOf, list) }
 

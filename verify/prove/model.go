@@ -66,6 +66,9 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
 	maps.Copy(env, c.Extents)
 	maps.Copy(env, p.Constants)
+	if c.Counts == nil {
+		c.Counts = p.Counts(env)
+	}
 	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(),
 		Computes: &Computation{Schedule: p.Schedule, Extents: env, Counts: c.Counts, ElementSize: c.ElementSize}}
 	for _, s := range p.Semaphores {

@@ -175,12 +175,15 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
 
 // samples are counts to prove a program with uneven parts for: equal ones, growing ones,
-// one that is zero, and all in one part. Without uneven parts there is one sample of no
+// one that is zero, and all in one part; of balanced parts those that they can have. Without uneven parts there is one sample of no
 // counts.
 func samples(p *hostir.Program, d int) [][]int64 {
 	n := counts(p, d)
 	if n == 0 {
 		return [][]int64{nil}
+	}
+	if e, ok := p.Balanced(); ok {
+		return balanced(p, string(e), int64(d))
 	}
 	equal, ramp, hole, one := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	for i := range n {
@@ -188,6 +191,15 @@ func samples(p *hostir.Program, d int) [][]int64 {
 	}
 	hole[n/2], one[n-1] = 0, 3
 	return [][]int64{equal, ramp, hole, one}
+}
+
+// balanced are counts to prove a program with balanced parts for: equal ones, each number of parts that have a row
+// more, so that any two parts differ in one of them, and one part that alone has a row.
+func balanced(p *hostir.Program, extent string, d int64) (list [][]int64) {
+	for more := range d {
+		list = append(list, p.Counts(hostir.Env{extent: 2*d + more, "D": d}))
+	}
+	return append(list, p.Counts(hostir.Env{extent: 1, "D": d}))
 }
 
 // counts is how many counts Bind is called with: one more than the largest that a

@@ -65,6 +65,20 @@ func TestUneven(t *testing.T) {
 		{"exchange: counts of the other direction", program(t, "X", catalog.AllToAllV),
 			counts("C", hostir.Add(hostir.Mul(q, d), c)), prove.Contents},
 		{"exchange: another rank's part", program(t, "X", catalog.AllToAllV), source(zero), prove.Contents},
+		{"balanced: parts in another order", program(t, "X", catalog.AllGatherLinearBalanced),
+			counts("C", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
+		{"balanced: another rank's count", program(t, "X", catalog.AllGatherLinearBalanced),
+			counts("A", hostir.Mod(hostir.Add(q, one), d)), prove.Bounds},
+		{"balanced: another rank's rows", program(t, "X", catalog.AllGatherLinearBalanced),
+			change(hostir.Product, func(n *hostir.Step) {
+				if !n.Reads[0].Index.IsZero() {
+					n.Reads[0].Index = hostir.Rank
+				}
+			}), prove.Contents},
+		{"balanced: a sum of one part again and again", program(t, "X", catalog.LinearReduceScatterBalanced),
+			change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+		{"balanced: a part put where another belongs", program(t, "X", catalog.LinearReduceScatterBalanced),
+			change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Race},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.edit(test.program)

@@ -76,6 +76,9 @@ func ramp(n int, unit int64) []int64 {
 
 // countsOf is the number of counts that the program's Bind takes.
 func countsOf(p *hostir.Program, ranks int) int {
+	if _, balanced := p.Balanced(); balanced {
+		return 0
+	}
 	n := int64(0)
 	env := environment(p, ops.Case{Ranks: ranks})
 	for _, b := range p.Buffers {

@@ -33,6 +33,7 @@ const usage = `usage: run list [flags]
   -type LIST     bf16, fp16, fp32, or several with commas (verify: all that the program takes; bench: bf16)
   -driver NAME   auto, cuda or sim (auto: GPUs where there are enough, else the simulator)
   -seed N        of the inputs, delays and stragglers (1)
+  -cache FOLDER  where tuned products are kept, or off (OVGEN_CACHE, else the user's cache folder)
   -timeout D     for joining, and for a run on its own (30s, more for large shapes in
                  the simulator; with -long 1h)
   -long          insist on what takes the simulator minutes
@@ -71,6 +72,7 @@ type options struct {
 	extents   harness.Shape   // values that replace every shape's
 	types     []driver.Type
 	driver    string
+	cache     string
 	iters     int
 	seed      uint32
 	json      bool
@@ -195,6 +197,7 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 	f.StringVar(&t.extents, "extents", "", "")
 	f.StringVar(&t.types, "type", "", "")
 	f.StringVar(&o.driver, "driver", "", "")
+	f.StringVar(&o.cache, "cache", "", "")
 	f.IntVar(&o.iters, "iters", 0, "")
 	f.UintVar(&t.seed, "seed", 1, "")
 	f.BoolVar(&o.json, "json", false, "")

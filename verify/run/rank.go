@@ -40,7 +40,7 @@ const arenaSlack = 2 << 20
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	r := &rank{Member: harness.Member{Seed: o.seed}, o: o}
 	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launch.EnvDriver), "auto"), Timeout: o.timeout,
-		Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
+		Cache: o.cache, Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
 	if c.Backend == "sim" {
 		o.timeout += o.slowest() // every rank of a launch comes to the same
 		c.Timeout = o.timeout

@@ -69,10 +69,8 @@ func (p *capture) find(nodes []driver.GraphNode) (list []*node, ok bool) {
 // GraphAddDependencies lets one node of a graph in the making follow others.
 func (c *Context) GraphAddDependencies(g driver.Graph, from []driver.GraphNode, to driver.GraphNode) error {
 	return c.edges("cuGraphAddDependencies", g, from, to, func(n *node, before []*node) bool {
-		for _, b := range before {
-			if b.follows(n) || slices.Contains(n.deps, b) {
-				return false
-			}
+		if follow(before, n) || slices.ContainsFunc(before, func(b *node) bool { return slices.Contains(n.deps, b) }) {
+			return false
 		}
 		n.deps = append(slices.Clone(n.deps), before...)
 		return true
@@ -113,9 +111,22 @@ func (c *Context) edges(call string, g driver.Graph, from []driver.GraphNode, to
 	return fail(call, invalidValue)
 }
 
-// follows reports whether a node is, or comes after, another.
-func (n *node) follows(other *node) bool {
-	return n == other || slices.ContainsFunc(n.deps, func(d *node) bool { return d.follows(other) })
+// follow reports whether one of the nodes is, or comes after, another. It sees each node once, however many
+// ways lead to it.
+func follow(nodes []*node, other *node) bool {
+	seen := map[*node]bool{}
+	for next := slices.Clone(nodes); len(next) > 0; {
+		n := next[len(next)-1]
+		if n == other {
+			return true
+		}
+		next = next[:len(next)-1]
+		if !seen[n] {
+			seen[n] = true
+			next = append(next, n.deps...)
+		}
+	}
+	return false
 }
 
 // sorted numbers the nodes anew, each after those that it follows, else in the order of the calls.

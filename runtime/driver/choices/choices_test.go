@@ -149,16 +149,19 @@ func TestFolderThatCantBeWritten(t *testing.T) {
 func TestFolder(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "/cache")
 	t.Setenv("HOME", "/home/u")
-	for set, want := range map[string]string{"": "/cache/ovgen", "/elsewhere": "/elsewhere", Off: ""} {
-		t.Setenv(Variable, set)
-		if got := Folder(); got != want {
-			t.Errorf("%q: %q, want %q", set, got, want)
+	for _, x := range []struct{ named, set, want string }{
+		{"", "", "/cache/ovgen"}, {"", "/elsewhere", "/elsewhere"}, {"", Off, ""},
+		{"/named", "", "/named"}, {"/named", Off, "/named"}, {Off, "", ""}, {Off, "/elsewhere", ""},
+	} {
+		t.Setenv(Variable, x.set)
+		if got := Folder(x.named); got != x.want {
+			t.Errorf("%q, %q: %q, want %q", x.named, x.set, got, x.want)
 		}
 	}
 	t.Setenv(Variable, "")
 	t.Setenv("XDG_CACHE_HOME", "")
 	t.Setenv("HOME", "")
-	if got := Folder(); got != "" {
+	if got := Folder(""); got != "" {
 		t.Errorf("without a home: %q", got)
 	}
 }

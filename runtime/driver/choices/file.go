@@ -22,11 +22,11 @@ const (
 	Off      = "off"
 )
 
-// Folder is the folder of the files: the variable's value, else ovgen in the user's cache
-// folder. It is empty where the variable switches files off, and for a user who has no such
+// Folder is the folder of the files: the one that is named, else the variable's value, else ovgen in the
+// user's cache folder. It is empty where the name or the variable is Off, and for a user who has no such
 // folder.
-func Folder() string {
-	switch named := os.Getenv(Variable); named {
+func Folder(named string) string {
+	switch named = cmp.Or(named, os.Getenv(Variable)); named {
 	case "":
 	case Off:
 		return ""

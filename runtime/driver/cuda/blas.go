@@ -91,7 +91,7 @@ func (d *Driver) openBlas() error {
 		}
 		d.choices = choices.Of(choices.Machine{
 			Device: d.properties.Name, Driver: d.properties.Version, Library: int(C.ovgen_blas_version()),
-		}, choices.Folder())
+		}, choices.Folder(d.folder))
 		return nil
 	})
 }

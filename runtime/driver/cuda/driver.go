@@ -29,11 +29,15 @@ type Driver struct {
 	closed   bool
 	blas     C.uintptr_t    // cuBLASLt's handle, made with the first product
 	choices  *choices.Table // of the algorithms chosen before, made with blas
+	folder   string         // of their file, where the caller has named one
 	products map[driver.MatmulDesc]*product
 	modules  map[*driver.Code]*module
 }
 
-var _ driver.Driver = (*Driver)(nil)
+var (
+	_ driver.Driver    = (*Driver)(nil)
+	_ driver.Remembers = (*Driver)(nil)
+)
 
 func open(ordinal int, context uintptr) (*Driver, error) {
 	properties, err := read(ordinal)
@@ -105,6 +109,13 @@ func read(ordinal int) (driver.Properties, error) {
 	p.Memory, p.Version = int64(bytes), int(version)
 	p.Multiprocessors, p.Major, p.Minor = int(processors), int(major), int(minor)
 	return p, nil
+}
+
+// Remember names the folder of the file with the algorithms of products, as choices.Folder takes it.
+func (d *Driver) Remember(folder string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.folder = folder
 }
 
 // Name is "cuda".

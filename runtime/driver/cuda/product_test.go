@@ -107,6 +107,7 @@ func TestFakeChoices(t *testing.T) {
 		checked int // how often an algorithm known before was
 		files   int // in the cache's folder afterwards
 	}{
+		{"switched off by the caller", nil, []string{"FAKE_FOLDER=" + choices.Off}, 1, 1, 0},
 		{"switched off", nil, []string{choices.Variable + "=" + choices.Off}, 1, 1, 0},
 		{"the first process", nil, nil, 1, 1, 1},
 		{"the second process", nil, nil, 0, 2, 1},
@@ -150,6 +151,7 @@ func TestFakeTuned(t *testing.T) {
 	for range 2 {
 		d, err := backend{}.Open(1, 0)
 		must(t, err)
+		d.(driver.Remembers).Remember(os.Getenv("FAKE_FOLDER"))
 		m, err := d.MatmulCreate(driver.MatmulDesc{M: 8, K: 16, N: 24, Type: driver.BF16})
 		must(t, err)
 		must(t, d.Matmul(m, 0x1000, 0x100, 0x200, 0, 0x2000, 0x50))

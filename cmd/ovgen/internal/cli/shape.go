@@ -135,7 +135,11 @@ func listOf(x cost.Case, rank int) ops.Case {
 		Counts: x.Counts}
 }
 
+// uneven reports whether Bind takes counts.
 func uneven(p *hostir.Program) bool {
+	if _, balanced := p.Balanced(); balanced {
+		return false
+	}
 	for _, b := range p.Buffers {
 		if !b.Counts.IsZero() {
 			return true

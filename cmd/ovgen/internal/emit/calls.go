@@ -117,13 +117,17 @@ func (b *body) share(n hostir.Share) (code []jen.Code) {
 
 // product is a matrix product.
 func (b *body) product(n hostir.Step) jen.Code {
-	field, err := b.unit.gemmOf(n)
+	field, part, err := b.unit.gemmOf(n)
 	if err != nil {
 		b.fail("%w", err)
 		return jen.Null()
 	}
 	f, _ := hostir.ParseProduct(n.Index)
-	args := []jen.Code{b.stream(n.Stream), jen.Id("p").Dot(field), b.address(n.Writes[0])}
+	product := jen.Id("p").Dot(field)
+	if !part.IsZero() {
+		product.Index(b.expr(part))
+	}
+	args := []jen.Code{b.stream(n.Stream), product, b.address(n.Writes[0])}
 	for _, v := range n.Reads {
 		args = append(args, b.address(v))
 	}
@@ -289,10 +293,10 @@ func (b *body) bytes(v hostir.View) jen.Code {
 	if v.Padded {
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Room").Call()
 	}
-	if b.unit.counted(v) {
+	if b.unit.counted(v) && !b.unit.allParts(v) {
 		return b.partOf("Size", v)
 	}
-	if v.Count.IsZero() {
+	if v.Count.IsZero() || b.unit.allParts(v) {
 		return b.chunk(v)
 	}
 	return b.times(v.Count, b.chunk(v))
@@ -304,9 +308,14 @@ func (u *unit) counted(v hostir.View) bool {
 	return !x.Counts.IsZero()
 }
 
+// allParts says that a view is all chunks of a buffer whose chunks differ.
+func (u *unit) allParts(v hostir.View) bool {
+	return u.counted(v) && v.Index.Equal(hostir.Const(0)) && v.Count.Equal(hostir.Size)
+}
+
 // part is where an uneven chunk starts.
 func (b *body) part(v hostir.View) jen.Code {
-	if !v.Index.IsZero() {
+	if !v.Index.IsZero() && !b.unit.allParts(v) {
 		return b.partOf("Part", v)
 	}
 	buffer := jen.Id("p").Dot(unexported(v.Buffer))

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,10 +14,15 @@ const buffersComment = "Buffers are the caller's device memory, row-major, of el
 	"says what must hold of it."
 
 // held says how a buffer lies in a rank's memory: "[M/D, K] in memory, M/D*K elements".
-func held(b hostir.Buffer) string {
+func (u *unit) held(b hostir.Buffer) string {
 	ones := func(factor string) bool { return factor == "1" }
 	elements := strings.Join(slices.DeleteFunc(strings.Split(b.Elements.String(), "*"), ones), "*")
-	if !b.Counts.IsZero() {
+	e, balanced := u.program.Balanced()
+	_, _, sharded := b.Tensor.Sharded()
+	switch {
+	case balanced && sharded && !b.Counts.IsZero():
+		return fmt.Sprintf("%s/D rows, and on the first %[1]s %% D ranks one more; at most %s elements", e, elements)
+	case !balanced && !b.Counts.IsZero():
 		return "as many elements as the counts say, at most " + elements
 	}
 	var axes []string

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/schedule/hostir"
@@ -9,6 +11,9 @@ import (
 // counts is how many counts of uneven parts Bind takes: none, a rank each, or a pair
 // of ranks each.
 func (u *unit) counts() (n *jen.Statement, remark string) {
+	if _, balanced := u.program.Balanced(); balanced {
+		return nil, ""
+	}
 	const ranks = 7 // any would do
 	last := int64(-1)
 	for _, b := range u.program.Buffers {
@@ -30,8 +35,18 @@ func (u *unit) counts() (n *jen.Statement, remark string) {
 		"of the uneven parts: what rank q has for rank c is number q*D+c; the same on all ranks"
 }
 
+// indexed reports whether the program takes chunks of a buffer by their number.
+func (u *unit) indexed(name string) (yes bool) {
+	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		for _, v := range slices.Concat(s.Reads, s.Writes) {
+			yes = yes || v.Buffer == name && !v.Index.IsZero()
+		}
+	})
+	return yes
+}
+
 // uneven wraps the declaration of a buffer whose chunks have counts. One whose count
-// does not depend on the chunk is a chunk on each rank.
+// does not depend on the chunk, and that is always taken as a whole, is a chunk on each rank.
 func (u *unit) uneven(x hostir.Buffer, declared jen.Code, unit jen.Code) jen.Code {
 	ofRank, ofChunk := "_", "_"
 	index := x.Counts.Text(func(name string) string {
@@ -46,7 +61,7 @@ func (u *unit) uneven(x hostir.Buffer, declared jen.Code, unit jen.Code) jen.Cod
 		return name
 	})
 	chunks := jen.Lit(1)
-	if ofChunk != "_" {
+	if ofChunk != "_" || u.indexed(x.Name) {
 		chunks = jen.Id("b").Dot("Size").Call()
 	}
 	return jen.Id("b").Dot("Uneven").Call(declared, unit, chunks,

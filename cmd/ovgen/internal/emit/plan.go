@@ -42,9 +42,7 @@ func (u *unit) planType(f *jen.File) {
 		g.Add(fields(names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer"))
 		u.semaphoreFields(g)
 		u.streamFields(g)
-		if len(u.gemms) > 0 {
-			g.Add(fields(names(u.gemms, func(p gemm) string { return p.field }), "Product"))
-		}
+		u.productFields(g)
 		if u.device {
 			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
@@ -78,6 +76,19 @@ func (u *unit) streamFields(g *jen.Group) {
 		}
 	}
 	singleAndSets(g, single, sets, "Stream")
+}
+
+// productFields declares the products: one, or one for each part.
+func (u *unit) productFields(g *jen.Group) {
+	var single, sets []string
+	for _, p := range u.gemms {
+		if p.parts {
+			sets = append(sets, p.field)
+		} else {
+			single = append(single, p.field)
+		}
+	}
+	singleAndSets(g, single, sets, "Product")
 }
 
 // singleAndSets declares single ones on one line, sets of them on another.
@@ -223,6 +234,9 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	if n, _ := u.counts(); n != nil {
 		code = append(code, builderCall("Counts", n))
 	}
+	if e, ok := u.program.Balanced(); ok {
+		code = append(code, builderCall("Balanced", expr(extent(e))))
+	}
 	code = slices.Concat(code, u.declareBuffers(expr), u.declareSemaphores(expr), u.declareStreams(expr),
 		u.declareProducts(expr))
 	if u.program.Schedule.UsesNCCL() {
@@ -308,10 +322,12 @@ func (u *unit) declareStreams(expr goExpr) (code []jen.Code) {
 
 func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 	for _, p := range u.gemms {
-		desc := []jen.Code{
-			jen.Id("M").Op(":").Add(expr(p.m)), jen.Id("K").Op(":").Add(expr(p.k)), jen.Id("N").Op(":").Add(expr(p.n)),
-			jen.Id("Type").Op(":").Id("s").Dot("Type"),
+		var desc []jen.Code
+		if !p.parts {
+			desc = append(desc, jen.Id("M").Op(":").Add(expr(p.m)))
 		}
+		desc = append(desc, jen.Id("K").Op(":").Add(expr(p.k)), jen.Id("N").Op(":").Add(expr(p.n)),
+			jen.Id("Type").Op(":").Id("s").Dot("Type"))
 		for _, f := range []struct {
 			name string
 			set  bool
@@ -326,7 +342,11 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 		if p.function != "" {
 			desc = append(desc, jen.Id("Func").Op(":").Lit(p.function))
 		}
-		value := builderCall("Matmul", jen.Qual(driverPath, "MatmulDesc").Values(desc...))
+		declare := "Matmul"
+		if p.parts {
+			declare = "Parts"
+		}
+		value := builderCall(declare, jen.Qual(driverPath, "MatmulDesc").Values(desc...))
 		code = append(code, setField(p.field, value))
 	}
 	return code

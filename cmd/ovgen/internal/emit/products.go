@@ -12,6 +12,7 @@ import (
 type gemm struct {
 	field   string
 	m, k, n hostir.Expr
+	parts   bool // it has as many rows as a balanced part: there is one for each, and no m
 	form
 }
 
@@ -54,18 +55,34 @@ func (u *unit) findProducts() error {
 	return err
 }
 
-// gemmOf returns the field that holds a product.
-func (u *unit) gemmOf(x hostir.Step) (string, error) {
+// gemmOf returns the field that holds a product, and of one for each part the number of the part.
+func (u *unit) gemmOf(x hostir.Step) (field string, part hostir.Expr, err error) {
 	g, err := u.shapeOf(x)
 	if err != nil {
-		return "", err
+		return "", part, err
 	}
-	return u.find(g).field, nil
+	if g.parts {
+		part = u.countOf(x.Writes[0])
+	}
+	return u.find(g).field, part, nil
+}
+
+// countOf is the number of the count that a view's chunk has.
+func (u *unit) countOf(v hostir.View) hostir.Expr {
+	b, _ := u.program.Buffer(v.Buffer)
+	rank, chunk := v.Peer, v.Index
+	if rank.IsZero() {
+		rank = hostir.Rank
+	}
+	if chunk.IsZero() {
+		chunk = hostir.Const(0)
+	}
+	return b.Counts.Replace(map[string]hostir.Expr{"q": rank, "c": chunk})
 }
 
 func (u *unit) find(g gemm) *gemm {
 	for i, o := range u.gemms {
-		if o.m.Equal(g.m) && o.k.Equal(g.k) && o.n.Equal(g.n) && o.form == g.form {
+		if o.m.Equal(g.m) && o.k.Equal(g.k) && o.n.Equal(g.n) && o.parts == g.parts && o.form == g.form {
 			return &u.gemms[i]
 		}
 	}
@@ -88,10 +105,13 @@ func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	if err != nil {
 		return g, err
 	}
-	if g.transposedA {
+	switch {
+	case g.transposedA:
 		g.m = columns
 		g.k, err = u.rows(a, columns)
-	} else {
+	case u.counted(c) && !u.allParts(c):
+		g.k, g.parts = columns, true
+	default:
 		g.k = columns
 		g.m, err = u.rows(c, g.n)
 	}
@@ -104,6 +124,9 @@ func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	}
 	for name := range maps.Keys(u.program.Constants) {
 		known[name] = true
+	}
+	if _, balanced := u.program.Balanced(); g.parts && !balanced {
+		return g, fmt.Errorf("a product makes a part of %s, whose rows are not known before Bind", c.Buffer)
 	}
 	for _, e := range []hostir.Expr{g.m, g.k} {
 		e.Vars(func(name string) {

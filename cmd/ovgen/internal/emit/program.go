@@ -163,7 +163,7 @@ func (u *unit) buffers(f *jen.File) {
 			g.Id(name).Add(typ).Comment(remark)
 		}
 		for _, b := range u.callers() {
-			field(b.Name, jen.Qual(devicePath, "Ptr"), b.Tensor.String()+share(b)+"; "+held(b))
+			field(b.Name, jen.Qual(devicePath, "Ptr"), b.Tensor.String()+share(b)+"; "+u.held(b))
 		}
 		if n, remark := u.counts(); n != nil {
 			field("Counts", jen.Index().Int(), remark)

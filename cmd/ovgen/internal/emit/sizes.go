@@ -15,6 +15,9 @@ func (u *unit) size(v hostir.View) (e hostir.Expr, whole bool, err error) {
 	if !ok {
 		return e, false, fmt.Errorf("the program has no buffer %q", v.Buffer)
 	}
+	if u.allParts(v) {
+		return b.Elements, true, nil
+	}
 	if !b.Counts.IsZero() {
 		return e, false, fmt.Errorf("the chunks of %s are uneven: their sizes are known at Bind", v.Buffer)
 	}

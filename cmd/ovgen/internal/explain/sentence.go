@@ -130,6 +130,9 @@ func from(peers []peer, how string) string {
 }
 
 func (t *teller) copied(o ops.Op) string {
+	if len(o.Uses) == 0 {
+		return "has nothing to copy"
+	}
 	src, dst := o.Uses[0], o.Uses[1]
 	return fmt.Sprintf("copies %s of %s into %s%s", memory.Size(src.Bytes), t.place(src), t.place(dst), t.over(o))
 }

@@ -21,10 +21,11 @@ type sublist struct {
 
 // constructors are the functions that a schedule is written with.
 var constructors = map[string]constructor{
-	"Dim":    {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
-	"DIDx":   {value: schedule.DIDx(""), fields: []string{"Count"}},
-	"DIDy":   {value: schedule.DIDy(""), fields: []string{"Count"}},
-	"Stream": {value: schedule.Stream(""), fields: []string{"Count"}},
+	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
+	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
+	"DIDy":     {value: schedule.DIDy(""), fields: []string{"Count"}},
+	"Balanced": {value: schedule.Balanced(""), fields: []string{"Count"}},
+	"Stream":   {value: schedule.Stream(""), fields: []string{"Count"}},
 	"Linear": {value: schedule.Linear("", "", ""), fields: []string{"Out"},
 		lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
 	"Matmul": {value: schedule.Matmul("", "", ""), fields: []string{"Out"},
