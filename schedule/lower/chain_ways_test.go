@@ -35,7 +35,8 @@ func TestMovesOfAChain(t *testing.T) {
 			map[string]string{"R": "post: post; reduce: sum; wait: wait", "X": gets,
 				"C": "copy: copy; post: post; reduce: sum; wait: wait"}},
 		{"no kernel but for the gather", schedule.Shot{Signals: schedule.MemOps}, schedule.Get{By: schedule.Kernels},
-			nil, map[string]string{"R": "post; reduce: sum; wait", "X": "copy: copy; post: post; wait: wait", "C": puts}},
+			nil, map[string]string{"R": "post; reduce: sum; wait",
+				"X": "copy: copy; post: post; wait: wait", "C": puts}},
 	} {
 		s := scheduletest.Clone(catalog.BlockBehindAttention)
 		s.Moves = []schedule.Move{{Of: "R", Way: test.r}, {Of: "X", Way: test.x}, {Of: "C", Way: test.c}}
