@@ -114,6 +114,14 @@ func (s Step) Described(remark string) Step { s.Remark = remark; return s }
 // AskedBy is the step with the field of the schedule that asks for it.
 func (s Step) AskedBy(field string) Step { s.Origin.Field = field; return s }
 
+// MovesOf are nodes whose steps belong to the move of a tensor.
+func MovesOf(tensor string, nodes ...Node) []Node {
+	return MapSteps(nodes, func(s Step) []Node {
+		s.MoveOf = tensor
+		return []Node{s}
+	})
+}
+
 // Member is the step with another member of its semaphores.
 func (s Step) Member(index Expr) Step {
 	return s.With(Parts{Word: func(w Word) Word { w.Index = index; return w }}).(Step)

@@ -12,9 +12,9 @@ type Node interface {
 	node()
 }
 
-// Origin is what a node carries for readers: a remark, and the field of the schedule that
-// asked for it.
-type Origin struct{ Remark, Field string }
+// Origin is what a node carries for readers: a remark, the field of the schedule that asked for it,
+// and, of a step in a program of several moves, the tensor whose move it belongs to.
+type Origin struct{ Remark, Field, MoveOf string }
 
 // Source returns the origin itself.
 func (o Origin) Source() Origin { return o }

@@ -41,6 +41,7 @@ func (r renaming) rewrite(n Node) []Node {
 	}})
 	switch x := n.(type) {
 	case Step:
+		x.MoveOf = r.name(x.MoveOf)
 		x.Remark = word.ReplaceAllStringFunc(x.Remark, r.name)
 		return []Node{x}
 	case Share:

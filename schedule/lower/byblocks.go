@@ -6,17 +6,17 @@ import "ovgen/schedule/hostir"
 // the blocks of its number at the peers: so no block waits for the others of its launch. Both
 // sides of each semaphore then need such kernels, and equal parts on all ranks.
 func byBlocks(d *draft) error {
-	if !d.with.byBlocks {
-		return nil
-	}
 	elsewhere := map[string]bool{} // signalled by steps that can't
 	for _, s := range d.program.Semaphores {
 		elsewhere[s.Name] = !s.Count.IsZero()
 	}
+	cut := func(s hostir.Step) bool {
+		return d.carriage(s).byBlocks && inBlocks(s) && !signalsAny(s, elsewhere)
+	}
 	for again := true; again; {
 		again = false
 		hostir.Steps(d.program.Body, func(s hostir.Step) {
-			if inBlocks(s) && !signalsAny(s, elsewhere) {
+			if cut(s) {
 				return
 			}
 			for _, w := range s.Words() {
@@ -26,7 +26,7 @@ func byBlocks(d *draft) error {
 		})
 	}
 	d.program.Body = hostir.MapSteps(d.program.Body, func(s hostir.Step) []hostir.Node {
-		s.ByBlocks = inBlocks(s) && !signalsAny(s, elsewhere)
+		s.ByBlocks = cut(s)
 		return []hostir.Node{s}
 	})
 	return nil

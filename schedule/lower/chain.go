@@ -32,6 +32,7 @@ type stage struct {
 	ops     []schedule.Op
 	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
 	toAll   bool   // every rank gets the sums of all rows, else of its own
+	shot    bool   // a rank adds up its peers' partial results where they are, else slots of its own
 }
 
 // makes says that an open stage has a tensor.

@@ -1,27 +1,18 @@
 package lower
 
-// linked keeps the options of a chain's way for its writer.
-func linked(d *draft) error {
-	d.link(legOptions{carriage: d.with.carriage})
-	return nil
-}
+import "slices"
+
+// linked leaves the program to the writer of the chain, which waits for the ways of all communications.
+func linked(*draft) error { return nil }
 
 // linkedShot is linked for sums by one kernel, which needs all partial results at once.
 func linkedShot(d *draft) error {
-	for _, s := range d.chain.stages {
-		if s.sums == d.of && s.gathers {
-			return d.refusal("Signals", "use schedule.LayerSlots, or leave it out",
-				"the rows of %s come one rank's after the other", s.input)
-		}
+	i := slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.of })
+	s := &d.chain.stages[i]
+	if s.gathers {
+		return d.refusal("Signals", "use schedule.LayerSlots, or leave it out",
+			"the rows of %s come one rank's after the other", s.input)
 	}
-	d.link(legOptions{carriage: d.with.carriage, shot: true})
+	s.shot = true
 	return nil
-}
-
-// link keeps options; the passes that look for steps by what they do leave a chain alone.
-func (d *draft) link(o legOptions) {
-	if d.leg == nil {
-		d.leg = map[string]legOptions{}
-	}
-	d.leg[d.of], d.with.carriage = o, carriage{}
 }

@@ -10,12 +10,6 @@ import (
 // putName is the stream of partial results on their way, and of sums.
 const putName = "put"
 
-// legOptions are the options of a way that a chain's writer reads.
-type legOptions struct {
-	carriage
-	shot bool // one kernel sums at each rank what it reads over the link
-}
-
 // writer writes the program of a chain. Rows of rank r+i go through a stage in its step i: they are
 // gathered, multiplied as soon as they are there, and their partial results leave as soon as they are
 // made, while others still come. The own rows wait for nobody and fill the gaps.
@@ -51,7 +45,7 @@ func writeChain(d *draft) error {
 func (w *writer) inTurns(s *stage) bool { return s.gathers || w.puts(s) }
 
 // puts says that partial results of a stage are put into slots at their owners.
-func (w *writer) puts(s *stage) bool { return s.sums != "" && !w.leg[s.sums].shot }
+func (w *writer) puts(s *stage) bool { return s.sums != "" && !s.shot }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return w.puts(s) && s.toAll }
@@ -118,11 +112,11 @@ func (w *writer) head() {
 		w.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	}
 	if s := &w.chain.stages[0]; s.gathers {
-		w.add(w.by(s.input, hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product")))
+		w.moves(s.input, hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
 	}
 	for i := range w.chain.stages {
 		if s := &w.chain.stages[i]; w.puts(s) {
-			w.add(w.by(s.sums, hostir.Post(first, w.named(free, s), every).Described("the slots may be written")))
+			w.moves(s.sums, hostir.Post(first, w.named(free, s), every).Described("the slots may be written"))
 		}
 	}
 	if gathers && puts {
@@ -130,7 +124,8 @@ func (w *writer) head() {
 	}
 	if w.n > 1 {
 		s := &w.chain.stages[0]
-		w.add(w.by(s.input, hostir.Wait(copyRef, ready, every)), w.by(s.sums, hostir.Wait(w.put, free, every)))
+		w.moves(s.input, hostir.Wait(copyRef, ready, every))
+		w.moves(s.sums, hostir.Wait(w.put, free, every))
 	}
 }
 
@@ -144,19 +139,19 @@ func (w *writer) tail() {
 	spreads := w.any(w.spreads)
 	of := w.readAcross()
 	post := func(on hostir.StreamRef) hostir.Node {
-		return w.by(of, hostir.Post(on, read, every).Described(of+" may be overwritten afterwards"))
+		return hostir.Post(on, read, every).Described(of + " may be overwritten afterwards")
 	}
 	if gathers && !spreads {
-		w.add(post(copyRef))
+		w.moves(of, post(copyRef))
 	}
 	if gathers && puts {
 		w.add(hostir.After(w.put, copyRef))
 	}
 	if spreads {
-		w.add(post(w.put))
+		w.moves(of, post(w.put))
 	}
 	if gathers || spreads {
-		w.add(w.by(of, hostir.Wait(last, read, every)))
+		w.moves(of, hostir.Wait(last, read, every))
 	}
 	switch {
 	case w.puts(&w.chain.stages[len(w.chain.stages)-1]): // the own rows of its sum waited for all products
@@ -165,6 +160,9 @@ func (w *writer) tail() {
 		w.add(join(set, w.set))
 	}
 }
+
+// moves appends steps of a tensor's move to the program.
+func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
 
 // readAcross is the first tensor that peers read, or whose sums they do.
 func (w *writer) readAcross() string {
@@ -179,18 +177,13 @@ func (w *writer) readAcross() string {
 	return ""
 }
 
-// by is a step with the kernel that the way of a communication asks for.
-func (w *writer) by(of string, s hostir.Step) hostir.Step {
-	return w.leg[of].carry(s)
-}
-
 // batches is a stage with the rows of each batch in turn.
 func (w *writer) batches(s *stage, i int) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
 	case i > 0 && s.gathers:
-		nodes = append(nodes, w.by(s.input, hostir.Post(mainRef, w.named(ready, s), every).
-			Described("peers may read "+s.input)), hostir.After(copyRef, mainRef))
+		nodes = hostir.MovesOf(s.input, hostir.Post(mainRef, w.named(ready, s), every).
+			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
 	case i > 0:
 		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"},
 			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
@@ -219,11 +212,11 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		here = w.rowsAt(s.input+gatheredSuffix, peer)
 		gather := []hostir.Node{peerIs}
 		if w.n == 1 {
-			gather = append(gather, w.by(s.input, hostir.Wait(copyRef, w.named(ready, s), peer)))
+			gather = append(gather, hostir.Wait(copyRef, w.named(ready, s), peer))
 		}
-		nodes = append(nodes, steps(append(gather,
-			w.by(s.input, hostir.Set(copyRef, here, hostir.Remote(s.input, peer, w.part()))),
-			hostir.After(w.work, copyRef))...))
+		gather = append(gather, hostir.Set(copyRef, here, hostir.Remote(s.input, peer, w.part())),
+			hostir.After(w.work, copyRef))
+		nodes = append(nodes, steps(hostir.MovesOf(s.input, gather...)...))
 	} else {
 		here = w.rowsAt(s.input, peer)
 	}
@@ -259,12 +252,12 @@ func (w *writer) own(s *stage) hostir.View {
 func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.Node {
 	moved := []hostir.Node{peerIs, hostir.After(w.put, w.work)}
 	if w.n == 1 {
-		moved = append(moved, w.by(s.sums, hostir.Wait(w.put, w.named(free, s), peer)))
+		moved = append(moved, hostir.Wait(w.put, w.named(free, s), peer))
 	}
 	moved = append(moved,
-		w.by(s.sums, hostir.Set(w.put, hostir.Remote(w.named(slots, s), peer, w.chunk(hostir.Rank)),
-			w.rowsAt(w.named(partial, s), peer))),
-		w.by(s.sums, hostir.Post(w.put, w.named(arrived, s), peer).Member(w.part())))
+		hostir.Set(w.put, hostir.Remote(w.named(slots, s), peer, w.chunk(hostir.Rank)),
+			w.rowsAt(w.named(partial, s), peer)),
+		hostir.Post(w.put, w.named(arrived, s), peer).Member(w.part()))
 	rows := hostir.Chunk(s.sums, w.part())
 	dst := rows
 	if s.toAll {
@@ -273,19 +266,19 @@ func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.
 	nodes := []hostir.Node{
 		steps(moved...),
 		hostir.After(w.put, mainRef),
-		w.by(s.sums, hostir.Wait(w.put, w.named(arrived, s), every).Member(w.part())),
+		hostir.Wait(w.put, w.named(arrived, s), every).Member(w.part()),
 		w.sumOf(w.put, s, dst, rows, w.rowsAt(w.named(slots, s), hostir.Var(hostir.RankIndex)).EachRank()).
 			Described("once, in the order of ranks"),
 	}
-	if !s.toAll {
-		return nodes
+	if s.toAll {
+		nodes = append(nodes,
+			hostir.Post(w.put, w.named(summed, s), every),
+			hostir.Set(w.put, rows, dst),
+			steps(peerIs,
+				hostir.Wait(w.put, w.named(summed, s), peer),
+				hostir.Set(w.put, hostir.Chunk(s.sums, peer), dst.At(peer))))
 	}
-	return append(nodes,
-		w.by(s.sums, hostir.Post(w.put, w.named(summed, s), every)),
-		hostir.Set(w.put, rows, dst),
-		steps(peerIs,
-			w.by(s.sums, hostir.Wait(w.put, w.named(summed, s), peer)),
-			w.by(s.sums, hostir.Set(w.put, hostir.Chunk(s.sums, peer), dst.At(peer)))))
+	return hostir.MovesOf(s.sums, nodes...)
 }
 
 // sumOf is a sum of partial results and of the tensors that are added to it; rows is the view of the
@@ -308,13 +301,7 @@ func (w *writer) atOnce(s *stage) []hostir.Node {
 	}
 	sum := w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)
 	shot := whileRead(from, w.named(ready, s), w.named(summed, s), sum)
-	if w.leg[s.sums].fused {
-		return append(nodes, hostir.Fuse(shotKernel, shot...).AskedBy("By"))
-	}
-	for _, n := range shot {
-		nodes = append(nodes, w.by(s.sums, n))
-	}
-	return nodes
+	return append(nodes, hostir.MovesOf(s.sums, shot...)...)
 }
 
 // operations are operations of a stage on the rows of one rank, or on all where rank is absent; here is

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 )
 
 // options are the options of the chosen ways, as writers and passes read them.
@@ -17,13 +18,13 @@ type options struct {
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
 	carriage
-	byBlocks bool // blocks of kernels signal each for itself where they can
 
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
 }
 
-// carriage says that kernels make the copies and the signals, and one kernel all of a step.
-type carriage struct{ copies, signals, fused bool }
+// carriage says that kernels make the copies and the signals, and one kernel all of a step, whose
+// blocks signal each for itself where they can.
+type carriage struct{ copies, signals, fused, byBlocks bool }
 
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
@@ -77,6 +78,7 @@ func choose(d *draft) error {
 		if err := errors.Join(x.write(d, way), d.added()); err != nil {
 			return err
 		}
+		d.leg[l.operand] = d.with.carriage
 	}
 	d.original.Moves = moves
 	if d.chain != nil {
@@ -155,6 +157,15 @@ func carried[C ~string](by, otherwise C) carriage {
 func signalled[S ~string](by, otherwise S) carriage {
 	by = cmp.Or(by, otherwise)
 	return carriage{signals: by != schedule.MemOps, fused: by == schedule.OneKernel}
+}
+
+// carriage is that of the way by which a step is done: of the program's, or in a chain of its move's.
+// Steps of a chain that are of no move have none.
+func (d *draft) carriage(s hostir.Step) carriage {
+	if d.chain == nil {
+		return d.with.carriage
+	}
+	return d.leg[s.MoveOf]
 }
 
 // leg is one of the communications that a program does.

@@ -2,22 +2,19 @@ package lower
 
 import "ovgen/schedule/hostir"
 
-// fuse makes one launch of the steps that follow each other on one stream around a copy
+// fuse makes one launch of the steps of a move that follow each other on one stream around a copy
 // between ranks (a wait, the copy, a post) or around a sum or a gather (a post, a wait, the sum,
 // a post and a wait, all of every peer), as far as they are there.
 func fuse(d *draft) error {
-	if !d.with.fused {
-		return nil
-	}
-	d.program.Body = fused(d.program.Body)
+	d.program.Body = d.fused(d.program.Body)
 	return nil
 }
 
 // fused is a list with its launches and the launches of its bodies.
-func fused(nodes []hostir.Node) []hostir.Node {
+func (d *draft) fused(nodes []hostir.Node) []hostir.Node {
 	var out []hostir.Node
 	for len(nodes) > 0 {
-		if kernel, n := launch(nodes); n > 1 {
+		if kernel, n := d.launch(nodes); n > 1 {
 			var steps []hostir.Step
 			for _, s := range nodes[:n] {
 				steps = append(steps, s.(hostir.Step))
@@ -26,7 +23,7 @@ func fused(nodes []hostir.Node) []hostir.Node {
 			nodes = nodes[n:]
 			continue
 		}
-		out = append(out, nodes[0].With(hostir.Parts{Body: fused}))
+		out = append(out, nodes[0].With(hostir.Parts{Body: d.fused}))
 		nodes = nodes[1:]
 	}
 	return out
@@ -36,13 +33,17 @@ func fused(nodes []hostir.Node) []hostir.Node {
 var meetings = map[hostir.Work]string{hostir.Sum: shotKernel, hostir.Gather: gatherKernel}
 
 // launch is the kernel that does the first nodes of a list, and how many.
-func launch(nodes []hostir.Node) (kernel string, n int) {
+func (d *draft) launch(nodes []hostir.Node) (kernel string, n int) {
+	first, _ := nodes[0].(hostir.Step)
+	if !d.carriage(first).fused {
+		return "", 0
+	}
 	next := func() hostir.Step {
 		if n == len(nodes) {
 			return hostir.Step{}
 		}
 		s, _ := nodes[n].(hostir.Step)
-		if first, _ := nodes[0].(hostir.Step); s.Stream.String() != first.Stream.String() {
+		if s.MoveOf != first.MoveOf || s.Stream.String() != first.Stream.String() {
 			return hostir.Step{}
 		}
 		return s

@@ -6,7 +6,7 @@ import "ovgen/schedule/hostir"
 // Copies within a rank's own memory stay with the copy engine.
 func kernels(d *draft) error {
 	d.program.Body = hostir.MapSteps(d.program.Body, func(s hostir.Step) []hostir.Node {
-		return []hostir.Node{d.with.carriage.carry(s)}
+		return []hostir.Node{d.carriage(s).carry(s)}
 	})
 	return nil
 }

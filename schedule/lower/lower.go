@@ -32,15 +32,15 @@ type draft struct {
 	form     form
 	program  *hostir.Program
 	comm     communication
-	chain    *chain                // of a schedule that is one
-	leg      map[string]legOptions // of a chain, by the tensors that travel
-	columns  map[string]bool       // roles of tensors that are spread over the ranks by the columns of a result
-	chunks   int                   // that the stream axis has, where they are a constant
-	with     options               // of the ways
-	of       string                // what travels by the way that is being lowered
-	at       string                // the path of that way
-	slotted  bool                  // streams of products that leave have been chosen
-	summed   bool                  // the functions of a sum are applied
+	chain    *chain              // of a schedule that is one
+	leg      map[string]carriage // of each move, by its tensor
+	columns  map[string]bool     // roles of tensors that are spread over the ranks by the columns of a result
+	chunks   int                 // that the stream axis has, where they are a constant
+	with     options             // of the ways
+	of       string              // what travels by the way that is being lowered
+	at       string              // the path of that way
+	slotted  bool                // streams of products that leave have been chosen
+	summed   bool                // the functions of a sum are applied
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or
@@ -50,7 +50,8 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 		return nil, err
 	}
 	s = s.WithDefaults().Canonical()
-	d := &draft{original: s, schedule: s, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
+	d := &draft{original: s, schedule: s, leg: map[string]carriage{},
+		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
 	for _, p := range passes {
 		if err := p(d); err != nil {
 			return nil, err

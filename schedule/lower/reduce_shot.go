@@ -21,16 +21,12 @@ func oneShot(d *draft) error {
 // until it was.
 func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
 	sum := d.sum(mainRef, hostir.Whole("C"), hostir.Whole("C"), of.EachRank()).Described(remark)
-	var nodes []hostir.Node
-	for _, s := range whileRead(of.Buffer, ready, read, sum) {
-		nodes = append(nodes, s)
-	}
-	return nodes
+	return whileRead(of.Buffer, ready, read, sum)
 }
 
 // whileRead puts a sum that reads a buffer of all ranks between the two meetings of all ranks.
-func whileRead(buffer, ready, read string, sum hostir.Step) []hostir.Step {
-	return []hostir.Step{
+func whileRead(buffer, ready, read string, sum hostir.Step) []hostir.Node {
+	return []hostir.Node{
 		hostir.Post(mainRef, ready, every).Described("peers may read " + buffer),
 		hostir.Wait(mainRef, ready, every),
 		sum,

@@ -8,10 +8,7 @@ import (
 
 // signals brings posts and waits to where one launch can take them, if kernels do whole steps.
 func signals(d *draft) error {
-	if !d.with.fused {
-		return nil
-	}
-	d.program.Body = postsToReader(asMeetings(lists(d.program.Body, waitsToCopies)))
+	d.program.Body = d.postsToReader(d.asMeetings(lists(d.program.Body, d.waitsToCopies)))
 	return nil
 }
 
@@ -26,11 +23,11 @@ func lists(nodes []hostir.Node, f func([]hostir.Node) []hostir.Node) []hostir.No
 
 // waitsToCopies moves a wait down its stream to the copy between ranks after it. Nothing
 // else is between them but what the stream itself waits for.
-func waitsToCopies(nodes []hostir.Node) []hostir.Node {
+func (d *draft) waitsToCopies(nodes []hostir.Node) []hostir.Node {
 	nodes = slices.Clone(nodes)
 	for i := len(nodes) - 1; i >= 0; i-- {
 		wait, _ := nodes[i].(hostir.Step)
-		if w, ok := wait.Signal(); !ok || !w.Wait {
+		if _, waits := d.signal(wait, true); !waits {
 			continue
 		}
 		next := i + 1
@@ -40,7 +37,7 @@ func waitsToCopies(nodes []hostir.Node) []hostir.Node {
 		if next == len(nodes) {
 			continue
 		}
-		if s, _ := nodes[next].(hostir.Step); s.Remote() {
+		if s, _ := nodes[next].(hostir.Step); s.Remote() && s.MoveOf == wait.MoveOf {
 			nodes = slices.Delete(slices.Insert(nodes, next, hostir.Node(wait)), i, i+1)
 		}
 	}
@@ -61,12 +58,12 @@ func crosses(stream hostir.StreamRef, n hostir.Node) bool {
 // no launch takes them there, and one for each would cost more time than the sum gains by
 // starting earlier. All ranks meet instead, once after the post that the products wait for,
 // and once before the wait for all of them.
-func asMeetings(nodes []hostir.Node) []hostir.Node {
+func (d *draft) asMeetings(nodes []hostir.Node) []hostir.Node {
 	before, after := map[string]bool{}, map[string]bool{}
 	nodes = lists(nodes, func(list []hostir.Node) []hostir.Node {
 		for i := 1; i+1 < len(list); i++ {
-			wait, waits := signal(list[i-1], true)
-			post, posts := signal(list[i+1], false)
+			wait, waits := d.signal(list[i-1], true)
+			post, posts := d.signal(list[i+1], false)
 			if s, _ := list[i].(hostir.Step); s.Do != hostir.Product || s.Writes[0].Peer.IsZero() || !waits || !posts {
 				continue
 			}
@@ -78,44 +75,49 @@ func asMeetings(nodes []hostir.Node) []hostir.Node {
 	return hostir.MapSteps(nodes, func(s hostir.Step) []hostir.Node {
 		switch w, ok := s.Signal(); {
 		case ok && !w.Wait && before[w.Semaphore]:
-			return []hostir.Node{s, hostir.Wait(s.Stream, w.Semaphore, every)}
+			return hostir.MovesOf(s.MoveOf, s, hostir.Wait(s.Stream, w.Semaphore, every))
 		case ok && w.Wait && after[w.Semaphore]:
-			return []hostir.Node{hostir.Post(s.Stream, w.Semaphore, every), s}
+			return hostir.MovesOf(s.MoveOf, hostir.Post(s.Stream, w.Semaphore, every), s)
 		}
 		return []hostir.Node{s}
 	})
 }
 
-// signal is the post, or the wait, that a node is.
-func signal(n hostir.Node, wait bool) (hostir.Word, bool) {
+// signal is the post, or the wait, that a node is, if it is of a move whose steps kernels do whole.
+func (d *draft) signal(n hostir.Node, wait bool) (hostir.Word, bool) {
 	s, _ := n.(hostir.Step)
 	w, ok := s.Signal()
-	return w, ok && w.Wait == wait
+	return w, ok && w.Wait == wait && d.carriage(s).fused
 }
 
 // postsToReader lets the copy that alone reads the peers' memory say so itself, to its peer,
 // in place of the post to all of them at the end.
-func postsToReader(nodes []hostir.Node) []hostir.Node {
+func (d *draft) postsToReader(nodes []hostir.Node) []hostir.Node {
+	end := slices.IndexFunc(nodes, func(n hostir.Node) bool {
+		w, posts := d.signal(n, false)
+		return posts && w.Semaphore == read && w.Peer.IsZero()
+	})
+	if end < 0 {
+		return nodes
+	}
+	of := nodes[end].Source().MoveOf
 	readers, last := 0, hostir.Step{}
 	hostir.Steps(nodes, func(s hostir.Step) {
-		if slices.ContainsFunc(s.Reads, func(v hostir.View) bool { return !v.Peer.IsZero() }) {
+		away := slices.ContainsFunc(s.Reads, func(v hostir.View) bool { return !v.Peer.IsZero() })
+		if away && s.MoveOf == of {
 			readers, last = readers+1, s
 		}
 	})
-	end := slices.IndexFunc(nodes, func(n hostir.Node) bool {
-		w, ok := signal(n, false)
-		return ok && w.Semaphore == read && w.Peer.IsZero()
-	})
-	if readers != 1 || !last.Remote() || end < 0 {
+	if readers != 1 || !last.Remote() {
 		return nodes
 	}
 	wait := nodes[end+1].(hostir.Step) // of every peer, with which they meet
 	wait.Origin = nodes[end].Source()
 	nodes = slices.Concat(nodes[:end], []hostir.Node{wait}, nodes[end+2:])
 	return hostir.MapSteps(nodes, func(s hostir.Step) []hostir.Node {
-		if !s.Remote() {
+		if !s.Remote() || s.MoveOf != of {
 			return []hostir.Node{s}
 		}
-		return []hostir.Node{s, hostir.Post(s.Stream, read, s.Reads[0].Peer)}
+		return hostir.MovesOf(of, s, hostir.Post(s.Stream, read, s.Reads[0].Peer))
 	})
 }

@@ -9,7 +9,7 @@ var gatherShots = []lowering{
 
 func gatherShotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, _ schedule.GatherShot) error {
-		d.with.carriage, d.with.byBlocks = carriage{signals: true, fused: true}, true
+		d.with.carriage = carriage{signals: true, fused: true, byBlocks: true}
 		return write(d)
 	})
 }

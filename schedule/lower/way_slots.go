@@ -34,7 +34,7 @@ var slotted = []lowering{
 func linkedSlots(m moves) lowering {
 	return by(m, func(d *draft, w schedule.LayerSlots) error {
 		d.with.carriage = carried(w.By, schedule.CopyEngine)
-		return errors.Join(d.prioritize(w.Streams, w.Equal), linked(d))
+		return d.prioritize(w.Streams, w.Equal)
 	})
 }
 
