@@ -31,15 +31,15 @@ func (d *Driver) CommGetAsyncError(driver.Comm) error { return nil }
 
 // Collective records one.
 func (d *Driver) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c driver.Comm, s driver.Stream) error {
-	if err := x.Check(); err != nil {
-		return err
-	}
 	d.mu.Lock()
 	known, ranks := c != 0 && c == d.comm, d.ranks
 	d.mu.Unlock()
 	return d.take(call{stream: s, kind: ops.Collective, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
 		if !known {
 			return nil, fmt.Errorf("communicator %#x was not made by CommInitRank", c)
+		}
+		if err := x.Check(); err != nil {
+			return nil, err
 		}
 		if x.Kind.Sums() && x.Type != n.Type {
 			return nil, fmt.Errorf("a sum of %s in a plan of %s", x.Type, n.Type)
