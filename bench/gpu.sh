@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|join|bench|grid|small|all]
+#   bench/gpu.sh [test|join|bench|grid|small|compare|all]
 # test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
-# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. all: test
-# and bench.
+# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. compare:
+# BIN/run and an older binary, OLD, in turn. all: test and bench.
 set -u
 BIN=${BIN:-.gpu}
 OUT=${OUT:-docs/results}
@@ -53,6 +53,26 @@ fi
 if [ "$PART" = small ]; then
   part "small-$gpus" "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/small.py \
     --library "$BIN/libovgen.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
+# in_turn ARGUMENT...: both binaries measure the same, three times.
+in_turn() {
+  local round binary rc=0
+  for round in 1 2 3; do
+    for binary in "$OLD" "$BIN/run"; do
+      if [ "$binary" = "$OLD" ]; then echo "== run-base round $round"; else echo "== run round $round"; fi
+      "$binary" bench "$@" -ranks "$gpus" -driver cuda -type bf16 -iters "${ROUNDS:-24}" || rc=1
+    done
+  done
+  return $rc
+}
+
+# compare: no figure may be worse than the commit before by more than noise.
+if [ "$PART" = compare ]; then
+  [ -x "${OLD:-}" ] || { echo "set OLD to generated/run as an older commit builds it" >&2; exit 2; }
+  part compare in_turn $("$OLD" list -json | sed -n 's/^{"program":"\([^"]*\)".*/\1/p')
+  "$PYTHON" bench/compare.py "$OUT/compare.txt" | tee -a "$OUT/compare.txt" | tail -1
   exit $failed
 fi
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// usual are the operations that have a word, with the letters that their constructors write.
+// usual are the operations that have a name, with the letters that their constructors write.
 var usual = []struct {
 	name string
 	Op
@@ -14,7 +14,7 @@ var usual = []struct {
 	{"sum", Sum("", "")}, {"copy", Copy("", "")},
 }
 
-// Contractions are the operations that have a word, in the usual letters and without tensors.
+// Contractions are the operations that have a name, in the usual letters and without tensors.
 func Contractions() (list []Op) {
 	for _, u := range usual {
 		list = append(list, u.Op)

@@ -7,7 +7,7 @@ type Carrier string
 // StepCarrier is a Carrier of a way of which one kernel can do a whole step: it may also be OneKernel.
 type StepCarrier string
 
-// Of a Carrier and of a StepCarrier.
+// Values of Carrier and StepCarrier.
 const (
 	// CopyEngine lets the copy engine copy and stream memory operations signal: the
 	// multiprocessors are left to the products.
@@ -18,10 +18,10 @@ const (
 	KernelSignals = "kernel signals"
 )
 
-// Kernels copy and signal, each a launch of its own: of all carriers and signallers.
+// Kernels copy and signal, a launch each; every carrier and signaller has this value.
 const Kernels = "kernels"
 
-// OneKernel waits, copies or sums, and posts: of a StepCarrier and of a StepSignaller.
+// OneKernel waits, copies or sums, and posts; only StepCarrier and StepSignaller have this value.
 const OneKernel = "one kernel"
 
 func (Carrier) values() []string { return []string{CopyEngine, KernelCopies, KernelSignals, Kernels} }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Constants are the values of symbols in whose place the schedule has a constant: a schedule
-// whose weight is [3584, K] has 3584 for N. An extent that no tensor has a symbol for is
-// called by its letter in the operation that names it first, or F where it lies between two
+// Constants gives the value of each symbol that the schedule replaces by a constant: a schedule
+// whose weight is [3584, K] has 3584 for N. An extent that no tensor has a symbol for is called
+// by its letter in the operation that names it first, or F where it lies between two
 // operations; N2 and N3 belong to further products.
 func (s Schedule) Constants() map[Extent]int64 {
 	values := map[Extent]int64{}

@@ -115,7 +115,7 @@ func spelt(text string, more int) (string, error) {
 	return letters, nil
 }
 
-// dimension is one extent of a schedule: axes of tensors that the operations make one.
+// dimension is a set of axes that the operations require to be equally long.
 type dimension struct {
 	axes    []axisAt
 	letter  rune // of the operation that names it first

@@ -2,7 +2,7 @@ package schedule
 
 import "strings"
 
-// Func is a function of each element of a result, and of what further operands have for it.
+// Func computes each element of a result from it and from further operands.
 type Func struct {
 	Do FuncKind
 	In []string // its further operands
@@ -36,7 +36,7 @@ var funcs = map[FuncKind][]operand{
 	ApplyLayerNorm: {{last: 1}, {last: 1}},
 }
 
-// operand of a function has as many of the result's last axes.
+// operand of a function has the result's last axes, so many.
 type operand struct{ last int }
 
 // String is "bias(Bias)" or "gelu".

@@ -9,5 +9,5 @@ const (
 // SiLU is applied to each element.
 func SiLU() Func { return Func{Do: ApplySiLU} }
 
-// SwiGLU gates a tensor by the result: the result is that of the gate, and up is multiplied.
+// SwiGLU multiplies up by silu of the result, the gate.
 func SwiGLU(up string) Func { return Func{Do: ApplySwiGLU, In: []string{up}} }

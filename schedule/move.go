@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -56,7 +57,7 @@ func wayOf(name string) (reflect.Type, bool) {
 // Option is a field of a way and its value as text.
 type Option struct {
 	Field, Value string
-	Zero         bool // the value is the one that is taken where the schedule says none
+	Zero         bool // the option is unset; Value is the default
 }
 
 // Options are the options of a way with their values; options left open have the default's.
@@ -107,7 +108,7 @@ func OptionValues(w Way, field string) []string {
 	return []string{"1.." + f.Tag.Get("most")}
 }
 
-// checkMoves refuses ways that there are not and options that no way takes.
+// checkMoves refuses unknown tensors, tensors moved twice, and values that an option does not take.
 func (s Schedule) checkMoves(v *validation) {
 	seen := map[string]bool{}
 	for i, m := range s.Moves {
@@ -162,7 +163,7 @@ func (m Move) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and refuses fields that there are not.
+// UnmarshalJSON reads what MarshalJSON writes, and refuses unknown fields.
 func (m *Move) UnmarshalJSON(text []byte) error {
 	var in struct {
 		Of  string
@@ -205,14 +206,11 @@ func (s Schedule) Way(of string) Way {
 	return nil
 }
 
-// Ordered says that partial results are added in the order of ranks, whoever comes first. A
-// ring adds on the way, and NCCL in an order of its own.
+// Ordered says that every way of the schedule adds partial results in the order of ranks,
+// whoever comes first.
 func (s Schedule) Ordered() bool {
-	for _, m := range s.Moves {
-		switch m.Way.(type) {
-		case RingSum, RingAccumulate, NCCL:
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Moves, func(m Move) bool {
+		_, ok := m.Way.(interface{ unordered() })
+		return ok
+	})
 }

@@ -2,8 +2,7 @@ package schedule
 
 import "strings"
 
-// Op is one operation of a schedule: a contraction, and what is done to each element of its
-// result afterwards.
+// Op is one operation of a schedule: a contraction, then functions of its result.
 type Op struct {
 	// Out is the tensor that it makes. One that is not declared is memory of the plan, for a
 	// later operation to read.

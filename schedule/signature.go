@@ -23,8 +23,8 @@ func (s Schedule) Signature() string {
 	return b.String()
 }
 
-// Families groups what has a schedule by its signature, in the order of the list: what
-// one of a family computes, each does.
+// Families groups a list by the signature of its schedules, in the order of the list. All
+// schedules of a family compute the same.
 func Families[T any](list []T, of func(T) Schedule) [][]T {
 	index := map[string]int{}
 	var families [][]T

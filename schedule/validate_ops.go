@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// checkOps refuses operations that can't be read, or that read what there is not.
+// checkOps refuses operations that can't be read, or that read unknown tensors.
 func (s Schedule) checkOps(v *validation) {
 	if len(s.Ops) == 0 {
 		v.add("Ops", `say what is computed: schedule.Linear("C", "A", "B")`, "no operation")
@@ -39,7 +39,7 @@ func (s Schedule) checkOps(v *validation) {
 	}
 }
 
-// checkFuncs refuses functions that there are not, and operands that they don't have.
+// checkFuncs refuses unknown functions and wrong operands.
 func (o Op) checkFuncs(v *validation, path string) {
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
@@ -116,14 +116,15 @@ func (s Schedule) checkMissing(v *validation) {
 	for i, o := range s.Ops {
 		for _, in := range o.operands() {
 			if _, declared := s.Tensor(in); !declared && !s.Made(in) && !seen[in] {
-				v.add("Tensors", "declare it with its placement", "tensor %s is missing, which Ops[%d] reads", in, i)
+				v.add("Tensors", "declare it with its placement",
+					"Ops[%d] reads %s, which nothing declares or makes", i, in)
 			}
 			seen[in] = true
 		}
 	}
 	for i, o := range s.Ops {
 		if _, declared := s.Tensor(o.Out); !declared && !seen[o.Out] && o.Out != "" {
-			v.add("Tensors", "declare it with its placement", "tensor %s is missing, which Ops[%d] makes", o.Out, i)
+			v.add("Tensors", "declare it with its placement", "Ops[%d] makes %s, which nothing declares", i, o.Out)
 		}
 	}
 }
@@ -197,8 +198,7 @@ func (s Schedule) wantedAxes(o Op, tensor string) (n int, ok bool) {
 	return len(c.Out), o.Out == tensor
 }
 
-// joined names the operations that make the axes of a dimension one, where they are several: one of their indices may
-// be the mistake.
+// joined names the operations that make several axes one extent; one of their indices may be wrong.
 func (s Schedule) joined(d *dimension) string {
 	var by []string
 	for i, o := range s.Ops {

@@ -9,9 +9,10 @@ type NCCL struct {
 	Parts int `zero:"1" most:"64"`
 }
 
-func (NCCL) way() {}
+func (NCCL) way()       {}
+func (NCCL) unordered() {}
 
-// UsesNCCL says that a move is NCCL's, so that what is generated needs that library.
+// UsesNCCL says that a move is NCCL's, so the generated package needs that library.
 func (s Schedule) UsesNCCL() bool {
 	for _, m := range s.Moves {
 		if _, ok := m.Way.(NCCL); ok {

@@ -8,13 +8,15 @@ type RingSum struct {
 	Signals Signaller `zero:"stream memory operations"`
 }
 
-func (RingSum) way()  {}
-func (RingSum) sums() {}
+func (RingSum) way()       {}
+func (RingSum) sums()      {}
+func (RingSum) unordered() {}
 
 // RingAccumulate is RingSum with the sum so far copied to where the product adds to it.
 type RingAccumulate struct {
 	By Carrier `zero:"copy engine"`
 }
 
-func (RingAccumulate) way()  {}
-func (RingAccumulate) sums() {}
+func (RingAccumulate) way()       {}
+func (RingAccumulate) sums()      {}
+func (RingAccumulate) unordered() {}

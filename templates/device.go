@@ -43,7 +43,7 @@ func (d Device) Kernels() (list []Kernel) {
 	return list
 }
 
-// any says whether a kernel is so.
+// any reports whether is holds for some kernel.
 func (d Device) any(is func(kernels.Kernel) bool) bool {
 	return slices.ContainsFunc(d.Table.Kernels, is)
 }

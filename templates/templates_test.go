@@ -83,6 +83,21 @@ func (c code) write(t *testing.T) string {
 	return dir
 }
 
+// readSources reads the files that the compiler opens: the results of tests are cached by the files that they read.
+func readSources(t *testing.T) {
+	t.Helper()
+	for _, pattern := range []string{"testdata/*", engine + "/*.cc", engine + "/*.h"} {
+		files, err := filepath.Glob(pattern)
+		for _, file := range files {
+			_, wrong := os.ReadFile(file)
+			err = errors.Join(err, wrong)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised since
 // compiling takes longer than running. A fence of a smaller scope compiles too: running it shows its fault.
 func compile(t *testing.T, dir, main string, flags ...string) string {
@@ -92,6 +107,7 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, main)
+	readSources(t)
 	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing",
 		"-I", filepath.Join(dir, packageDir), "-I", "testdata", source, "-o", program)
 	if !slices.Contains(flags, "-fsanitize=thread") {

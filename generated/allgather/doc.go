@@ -22,8 +22,8 @@
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy)                                                  # join
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
-// package.
+// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
+// this package.
 //
 // Proof: proven for D = 1..8, stamp b31af57cecf9d4d9.
 package allgather

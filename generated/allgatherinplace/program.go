@@ -47,15 +47,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// C is [M, N]: which the peers read; A [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on rank r; M*N elements.
 	C device.Ptr
 }
 
-// Plan is an AllGatherInPlace of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is an AllGatherInPlace of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

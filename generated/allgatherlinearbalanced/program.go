@@ -16,14 +16,15 @@ import (
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A",
-			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}),
-				schedule.Dim("K")}},
+			Axes: []schedule.Axis{schedule.Dim("M",
+				schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}), schedule.Dim("K")}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
 	},
 }
 
@@ -50,11 +51,11 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D, balanced), M/D, K]: this rank's part, which the peers read; M/D rows, and on the first M % D ranks one
-	// more; at most (M + D - 1)/D*K elements.
+	// A is [DIDx(D, balanced), M/D, K]: this rank's part, which the peers read; M/D rows, and on the first M % D ranks
+	// one more; at most (M + D - 1)/D*K elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements

@@ -17,14 +17,15 @@ import (
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A",
-			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}),
-				schedule.Dim("K")}},
+			Axes: []schedule.Axis{schedule.Dim("M",
+				schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}), schedule.Dim("K")}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
 	},
 	Moves: []schedule.Move{{Of: "A", Way: schedule.Pull{Once: true, By: "one kernel"}}},
 }
@@ -41,8 +42,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllGatherLinearBalancedOnce, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearBalancedOnce, the same on all ranks. M is counted over
+// all ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -54,19 +55,19 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D, balanced), M/D, K]: this rank's part, which the peers read; M/D rows, and on the first M % D ranks one
-	// more; at most (M + D - 1)/D*K elements.
+	// A is [DIDx(D, balanced), M/D, K]: this rank's part, which the peers read; M/D rows, and on the first M % D ranks
+	// one more; at most (M + D - 1)/D*K elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements
 	C    device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is an AllGatherLinearBalancedOnce of one shape on this rank. Its methods, which are those of plan.Plan but for
-// Bind, are not for several goroutines at once.
+// Plan is an AllGatherLinearBalancedOnce of one shape on this rank. Its methods, which are those of plan.Plan but
+// for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

@@ -21,7 +21,8 @@ var Schedule = schedule.Schedule{
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
 	},
 	Moves: []schedule.Move{{Of: "A", Way: schedule.Broadcast{}}},
 }
@@ -51,8 +52,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A    device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 	B    device.Ptr // [N, K]; N*K elements
@@ -142,7 +143,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := range d {
 		if i != r {
 			q.Wait(p.work[i], p.arrived, i)
-			q.Linear(p.work[i], p.gemm, p.c.At(int64(i)*p.chunkC), p.agathered.At(int64(i)*p.chunkA), p.b.At(0), p.bias.At(0))
+			q.Linear(p.work[i], p.gemm, p.c.At(int64(i)*p.chunkC), p.agathered.At(int64(i)*p.chunkA), p.b.At(0),
+				p.bias.At(0))
 		}
 	}
 

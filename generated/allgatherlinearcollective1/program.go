@@ -31,7 +31,8 @@ var Schedule = schedule.Schedule{
 				schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
 	},
 	Moves: []schedule.Move{{Of: "A", Way: schedule.Collective{Streams: 4, WithStep: true}}},
 }
@@ -60,8 +61,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A    device.Ptr
@@ -70,8 +71,8 @@ type Buffers struct {
 	C    device.Ptr // [Stream(S), D, M/(S*D), N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearCollective1 of one shape on this rank. Its methods, which are those of plan.Plan but for
-// Bind, are not for several goroutines at once.
+// Plan is an AllGatherLinearCollective1 of one shape on this rank. Its methods, which are those of plan.Plan but
+// for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -114,7 +115,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.work = b.Streams("work", 0, streams, driver.Low)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (chunks * d) * d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (chunks * d) * d, K: k, N: n, Type: s.Type, Transposed: true,
+		Bias: true})
 	b.Issue(p.issue)
 	return p
 }
@@ -135,7 +137,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Set(p.work[i%streams], p.agathered.At(int64(i*d+r)*p.chunkA), p.a.At(int64(i)*p.chunkA), p.chunkA)
 
 		for j := 1; j < d; j++ {
-			q.Set(p.work[i%streams], p.agathered.At(int64(i*d+(r+j)%d)*p.chunkA), p.a.Peer((r+j)%d, int64(i)*p.chunkA), p.chunkA)
+			q.Set(p.work[i%streams], p.agathered.At(int64(i*d+(r+j)%d)*p.chunkA), p.a.Peer((r+j)%d, int64(i)*p.chunkA),
+				p.chunkA)
 		}
 		q.Linear(p.work[i%streams], p.gemm, p.c.At(int64(i*d)*p.chunkC), p.agathered.At(int64(i*d)*p.chunkA), p.b.At(0),
 			p.bias.At(0))

@@ -30,8 +30,8 @@
 //	  main:              Synchronize(work[i % streams])                        # join
 //	main:   Post read -> every peer;  Wait read[every peer]
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
-// package.
+// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
+// this package.
 //
 // Proof: proven for D = 1..8, stamp 6f15b4a211f42942.
 package allgatherlinearcollective2

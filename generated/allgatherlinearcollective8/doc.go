@@ -2,8 +2,8 @@
 
 // Package allgatherlinearcollective8 cuts every shard into eight chunks and gathers a chunk of all ranks by one
 // collective while the one before is multiplied: the pipeline on a stream axis of nvFuser's pull request 4217. The
-// products take rows of all ranks at once, so their size does not depend on D; no rank has rows to multiply before the
-// first collective ends.
+// products take rows of all ranks at once, so their size does not depend on D; no rank has rows to multiply before
+// the first collective ends.
 //
 // The schedule:
 //
@@ -32,8 +32,8 @@
 //	  main:              Synchronize(work[i % streams])                        # join
 //	main:   Post read -> every peer;  Wait read[every peer]
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
-// package.
+// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
+// this package.
 //
 // Proof: proven for D = 1..8, stamp eb57ce73b33c8d44.
 package allgatherlinearcollective8

@@ -19,7 +19,8 @@
 //	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	main:   nccl{AllGather(Agathered, A)};  Linear(C, Agathered, B, Bias)
 //
-// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
+// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
+// package.
 //
 // Proof: proven for D = 1..8, stamp 5157941d0b4a7509.
 package allgatherlinearnccl

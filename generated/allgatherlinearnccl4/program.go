@@ -29,7 +29,8 @@ var Schedule = schedule.Schedule{
 				schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
 	},
 	Moves: []schedule.Move{{Of: "A", Way: schedule.NCCL{}}},
 }
@@ -45,8 +46,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearNCCL4, the same on all ranks. M is counted over all ranks,
-// of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearNCCL4, the same on all ranks. M is counted over all
+// ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -58,8 +59,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A    device.Ptr // [S, DIDx(D), M/(S*D), K]: this rank's part; [M/D, K] in memory, M/D*K elements
 	B    device.Ptr // [N, K]; N*K elements
@@ -67,8 +68,8 @@ type Buffers struct {
 	C    device.Ptr // [Stream(S), D, M/(S*D), N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearNCCL4 of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
-// are not for several goroutines at once.
+// Plan is an AllGatherLinearNCCL4 of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -108,7 +109,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.nccl = b.Stream("nccl", driver.High)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (chunks * d) * d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (chunks * d) * d, K: k, N: n, Type: s.Type, Transposed: true,
+		Bias: true})
 	b.Collectives(s.Type)
 	b.Issue(p.issue)
 	return p
@@ -123,6 +125,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := range chunks {
 		q.AllGather(p.nccl, p.agathered.At(int64(i*d)*p.chunkA), p.a.At(int64(i)*p.chunkA), p.chunkA)
 		q.Synchronize(main, p.nccl)
-		q.Linear(main, p.gemm, p.c.At(int64(i*d)*p.chunkC), p.agathered.At(int64(i*d)*p.chunkA), p.b.At(0), p.bias.At(0))
+		q.Linear(main, p.gemm, p.c.At(int64(i*d)*p.chunkC), p.agathered.At(int64(i*d)*p.chunkA), p.b.At(0),
+			p.bias.At(0))
 	}
 }

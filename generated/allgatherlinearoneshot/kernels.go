@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "5bd7677b1e119c255eadf830ffc72062286ea99499bf4cdf08929f62fbfab092",
+	Source:  "9606f99c251a7cc6b7c403724136dd54db1f4c91db7c61dea81e397464775868",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -21,7 +21,8 @@ var Schedule = schedule.Schedule{
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
 	},
 	Moves: []schedule.Move{{Of: "A", Way: schedule.Pull{Parts: 2}}},
 }
@@ -37,8 +38,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearParts, the same on all ranks. M is counted over all ranks,
-// of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearParts, the same on all ranks. M is counted over all
+// ranks, of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -50,8 +51,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A    device.Ptr
@@ -60,8 +61,8 @@ type Buffers struct {
 	C    device.Ptr // [Stream(D), M/D, N]; [M, N] in memory, M*N elements
 }
 
-// Plan is an AllGatherLinearParts of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
-// are not for several goroutines at once.
+// Plan is an AllGatherLinearParts of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -119,8 +120,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	// One batch, before the forks.
 	q.Post(main, p.ready[0])
-
-	// One batch, before the forks.
 	q.Post(main, p.ready[1])
 	q.Synchronize(p.copy, main)
 	for i := 2; i < 2*d; i++ {

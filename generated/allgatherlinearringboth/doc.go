@@ -38,8 +38,8 @@
 //	  work[i]: Linear(C[2*gotBack + 1], Agathered[2*gotBack + 1], B, Bias)
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
-// package.
+// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
+// this package.
 //
 // Proof: proven for D = 1..8, stamp 003e7231fa030b04.
 package allgatherlinearringboth

@@ -14,7 +14,8 @@
 //	caller: A [DIDx(D), M/D, N];  C [M, N] by M/D*N
 //	main:   nccl{AllGather(C, A)}
 //
-// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
+// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
+// package.
 //
 // Proof: proven for D = 1..8, stamp d571fe0219b3cc2e.
 package allgathernccl

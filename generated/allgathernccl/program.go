@@ -36,8 +36,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherNCCL, the same on all ranks. M is counted over all ranks, of which
-// each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of an AllGatherNCCL, the same on all ranks. M is counted over all ranks, of
+// which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -49,15 +49,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is an AllGatherNCCL of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
-// for several goroutines at once.
+// Plan is an AllGatherNCCL of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
+// not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "23092c965a4e61b8d0f050f65d8fa7960c129961105eb0b4fe4ab7bec9a64082",
+	Source:  "86c7121b04fade56a4953ef6f712996eacec389a18d90650bc20be515b9bd877",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "a91fed8b4a3d9e8e0333eae955ec2a929ebbc4cd932d4cd099c9a68cfe0b77cc",
+	Hash:     "0774dd2a949b92aa17a1ee726b40950ead46018b67c8d3d2efa792b80f6c90b0",
 	Proof:    "proven for D = 1..8, stamp 334fe1ce71869bab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -51,16 +51,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D), M/D, N]: this rank's part, which the peers read; [M/D, N] in memory, M/D*N elements.
 	A device.Ptr
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is an AllGatherOneShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is an AllGatherOneShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

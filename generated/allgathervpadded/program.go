@@ -49,8 +49,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N, s.P) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D, uneven, at most P), M/D, N]: this rank's part; as many elements as the counts say, at most P*N.
 	A      device.Ptr
@@ -58,8 +58,8 @@ type Buffers struct {
 	Counts []int      // of the uneven parts, one for each rank; the same on all ranks
 }
 
-// Plan is an AllGatherVPadded of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is an AllGatherVPadded of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

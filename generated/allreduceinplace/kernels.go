@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "2a18adb94ba229a3593f13ba9a79fe579e6e2254f67dc43b89b8826c3396425d",
+	Source:  "1f9c70948e03218a53765790b98b15f7154ab4e39a4dab7971528faf0a9ae58f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "6ff7dc74e85728bb6b31c5a2f4d5b749ce10bc02d7d70dadff7de03c3712c2a0",
+	Hash:     "f9c4a07d20626382731e5b8d66a80af9440fb827690a38e8767c749b7e7f03a0",
 	Proof:    "proven for D = 1..8, stamp 818b9010a8d5b109",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -51,15 +51,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// C is [M, N]: which the peers read; A [DIDx(D), M, N] is all of it, and a run replaces it; M*N elements.
 	C device.Ptr
 }
 
-// Plan is an AllReduceInPlace of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is an AllReduceInPlace of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

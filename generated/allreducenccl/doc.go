@@ -14,7 +14,8 @@
 //	caller: A [DIDx(D), M, N];  C [M, N]
 //	main:   nccl{AllReduce(C, A)}
 //
-// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
+// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
+// package.
 //
 // Proof: proven for D = 1..8, stamp 612e3778f8cd3b13.
 package allreducenccl

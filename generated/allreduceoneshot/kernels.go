@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "61120f9b5747243333659c630d934c3a9ccfefc339b9fba4f6c9ea90b508e101",
+	Source:  "9e86d3488ef5a623e31bdbde22da4d7dd5ae0b3f841ab4ca1d015e098eb0c03e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

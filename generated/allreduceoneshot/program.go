@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceoneshot",
-	Hash:     "4403ac5cdf95771d278a673725b73d865c82443c8068c2a167b4d17ff5d511cb",
+	Hash:     "9509620a0f165c6aad6eec4ed146df6d655a80dfd30bdb4f4247b037bdadd781",
 	Proof:    "proven for D = 1..8, stamp 61f21e6b08f509c2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -50,15 +50,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read; [M, N] in memory, M*N elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is an AllReduceOneShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is an AllReduceOneShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

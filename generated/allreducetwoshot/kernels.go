@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "77252c92a1d41f4866777634c2ab7d65cd9c13b6f27ccd2a865dab792560154d",
+	Source:  "7af2249aafdd8ab665da810702d4abe97b6f97e5252bad1ec532a5a4b440b150",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

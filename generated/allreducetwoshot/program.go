@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "04da67f82996568de970ecce8948857bbc4597b7620e97b274f827e197d6bf39",
+	Hash:     "1a3a87960dc643041efd00202e6a9534745d82515372c7a4d752334c777696cf",
 	Proof:    "proven for D = 1..8, stamp 2edceb55b646e715",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -50,15 +50,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read; [M, N] in memory, M*N elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is an AllReduceTwoShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is an AllReduceTwoShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

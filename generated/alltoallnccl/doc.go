@@ -14,7 +14,8 @@
 //	caller: A [DIDx(D), D, M] by M;  C [D, DIDx(D), M] by M
 //	main:   nccl{AllToAll(C, A)}
 //
-// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this package.
+// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
+// package.
 //
 // Proof: proven for D = 1..8, stamp 26c8b710b3b7be83.
 package alltoallnccl

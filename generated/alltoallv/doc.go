@@ -23,8 +23,8 @@
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy)                                                  # join
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in this
-// package.
+// Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
+// this package.
 //
 // Proof: proven for D = 1..8, stamp 8418cd5a4acd7f6a.
 package alltoallv

@@ -16,11 +16,11 @@ import (
 var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A",
-			Axes: []schedule.Axis{schedule.Dim("D", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}), schedule.Dim("D"),
-				schedule.Dim("M")}},
+			Axes: []schedule.Axis{schedule.Dim("D", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}),
+				schedule.Dim("D"), schedule.Dim("M")}},
 		{Name: "C",
-			Axes: []schedule.Axis{schedule.Dim("D"), schedule.Dim("D", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}),
-				schedule.Dim("M")}},
+			Axes: []schedule.Axis{schedule.Dim("D"),
+				schedule.Dim("D", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}), schedule.Dim("M")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "...->..."},
@@ -49,18 +49,19 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M)
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [DIDx(D, uneven), D, M]: this rank's part, which the peers read; as many elements as the counts say, at most M.
+	// A is [DIDx(D, uneven), D, M]: this rank's part, which the peers read; as many elements as the counts say, at most
+	// M.
 	A device.Ptr
 	C device.Ptr // [D, DIDx(D, uneven), M]: this rank's part; as many elements as the counts say, at most M
 	// Counts is of the uneven parts: what rank q has for rank c is number q*D+c; the same on all ranks.
 	Counts []int
 }
 
-// Plan is an AllToAllV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
-// several goroutines at once.
+// Plan is an AllToAllV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
+// for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "aeb748e984d9b6a071e5806a9790c4a905d84ad4af90e9c275ab69e55bd8d7bb",
+	Source:  "f8f8c525fc416fd7ec1f3e5d08b3e72fd019a185f2bf614a787efcf9e23d9299",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,15 +30,17 @@ var Schedule = schedule.Schedule{
 			Then: []schedule.Func{{Do: "add", In: []string{"Residual"}}}},
 		{Out: "X", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
 		{Out: "U", In: []string{"X", "Up"}, Index: "mk,nk->mn"},
-		{Out: "G", In: []string{"X", "Gate"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
-		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"R"}}}},
+		{Out: "G", In: []string{"X", "Gate"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
+		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "add", In: []string{"R"}}}},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "a61d9d83577b159d8870fc1a24388ee39b88336893bb225824fa72210ba3df5a",
+	Hash:     "17f28e465572e5f126ee2b2002ceb89dec88af7ec3e8caaf5556c176cd10ac8f",
 	Proof:    "proven for D = 1..8, stamp a06b4d0385213bc2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -49,8 +51,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a BlockBehindAttention, the same on all ranks. M, K and F are counted over all
-// ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a BlockBehindAttention, the same on all ranks. M, K and F are counted over
+// all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32
@@ -62,8 +64,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	Attention  device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	Projection device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
@@ -85,13 +87,15 @@ type Plan struct {
 	chunkC         int64 // bytes of M/D*N elements
 	chunkU         int64 // bytes of M/D*(F/D) elements
 
-	attention, projection, residual, norm, gate, up, down, c, partial, slots, r, x, xgathered, u, g, partial2, slots2 *plan.Buffer
-	free, arrived, ready2, free2, arrived2, read                                                                      *plan.Semaphore
-	copy, put                                                                                                         *plan.Stream
-	work                                                                                                              []*plan.Stream
-	gemmPartial, gemmU, gemmPartial2                                                                                  *plan.Product
-	kernels                                                                                                           *kernels.Set
-	terms                                                                                                             []driver.Ptr // of the sum that issue enqueues
+	attention, projection, residual, norm, gate, up *plan.Buffer
+	down, c, partial, slots, r, x                   *plan.Buffer
+	xgathered, u, g, partial2, slots2               *plan.Buffer
+	free, arrived, ready2, free2, arrived2, read    *plan.Semaphore
+	copy, put                                       *plan.Stream
+	work                                            []*plan.Stream
+	gemmPartial, gemmU, gemmPartial2                *plan.Product
+	kernels                                         *kernels.Set
+	terms                                           []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -164,15 +168,13 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// The slots may be written.
 	q.Post(p.copy, p.free)
-
-	// The slots may be written.
 	q.Post(p.copy, p.free2)
 	q.Synchronize(p.put, p.copy)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC), p.attention.At(int64(peer)*p.chunkAttention),
-			p.projection.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC),
+			p.attention.At(int64(peer)*p.chunkAttention), p.projection.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
@@ -225,10 +227,10 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.xgathered.At(int64(peer)*p.chunkC), p.gate.At(0),
 			plan.NoBias)
-		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU, p.g.At(int64(peer)*p.chunkU),
-			p.u.At(int64(peer)*p.chunkU))
-		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU), p.down.At(0),
-			plan.NoBias)
+		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
+			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
+		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
+			p.down.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])

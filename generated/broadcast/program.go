@@ -45,15 +45,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, N]: rank 0's, which the peers read; zero on the others; M*N elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a Broadcast of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
-// several goroutines at once.
+// Plan is a Broadcast of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
+// for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

@@ -19,9 +19,12 @@ var Schedule = schedule.Schedule{
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "B2", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "B3", Axes: []schedule.Axis{schedule.Dim("N3", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N", schedule.DIDx("D"))}},
-		{Name: "C2", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N2", schedule.DIDx("D"))}},
-		{Name: "C3", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N3", schedule.DIDx("D"))}},
+		{Name: "C",
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N", schedule.DIDx("D"))}},
+		{Name: "C2",
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N2", schedule.DIDx("D"))}},
+		{Name: "C3",
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N3", schedule.DIDx("D"))}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
@@ -42,8 +45,8 @@ var Program = plan.Program{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a ColumnParallelQKV, the same on all ranks. M, N, N2 and N3 are counted over
-// all ranks, of which each has a part. K is of each rank's own tensors.
+// Shape is the size and element type of a ColumnParallelQKV, the same on all ranks. M, N, N2 and N3 are counted
+// over all ranks, of which each has a part. K is of each rank's own tensors.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16, FP32
@@ -55,8 +58,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.N3) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, C2 and C3, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, C2 and C3, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A  device.Ptr
@@ -70,8 +73,8 @@ type Buffers struct {
 	C3 device.Ptr
 }
 
-// Plan is a ColumnParallelQKV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is a ColumnParallelQKV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -80,11 +83,12 @@ type Plan struct {
 	chunkC2 int64 // bytes of M/D*(N2/D) elements
 	chunkC3 int64 // bytes of M/D*(N3/D) elements
 
-	a, b, b2, b3, c, c2, c3, agathered *plan.Buffer
-	ready, read                        *plan.Semaphore
-	copy                               *plan.Stream
-	work                               []*plan.Stream
-	gemmC, gemmC2, gemmC3              *plan.Product
+	a, b, b2, b3, c, c2   *plan.Buffer
+	c3, agathered         *plan.Buffer
+	ready, read           *plan.Semaphore
+	copy                  *plan.Stream
+	work                  []*plan.Stream
+	gemmC, gemmC2, gemmC3 *plan.Product
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

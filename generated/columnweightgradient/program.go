@@ -35,8 +35,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a ColumnWeightGradient, the same on all ranks. M is counted over all ranks, of
-// which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of a ColumnWeightGradient, the same on all ranks. M is counted over all ranks,
+// of which each has a part. K and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -48,8 +48,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, N]; M*N elements
 	// B is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.

@@ -6,8 +6,9 @@
 DEVICE float silu_of(float x) { return x / (1.0f + exponential(-x)); }
 
 // gate is the launch's part in the gate of a tensor by all of its threads: by units of 16 bytes where
-// dst and the operands are aligned alike, and what lies before the first and after the last one by one.
-// Who reads an element of an operand that is dst as well writes it later, and no one else does either.
+// dst and the operands are aligned alike, and the elements before the first unit and after the last one
+// by one. Who reads an element of an operand that is dst as well writes it later, and no one else does
+// either.
 template <typename E, unsigned operands, float (*of)(float)>
 DEVICE void gate(char *dst, const char *const *from, u64 count)
 {

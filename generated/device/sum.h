@@ -56,8 +56,8 @@ struct each_row {
 };
 
 // sum is a thread's part in a sum of n terms and of a row, from a number of bytes into dst and each of
-// the terms on: by units of 16 bytes where dst and all terms are aligned alike, and what lies before
-// the first and after the last one by one.
+// the terms on: by units of 16 bytes where dst and all terms are aligned alike, and the elements
+// before the first unit and after the last one by one.
 template <typename E, typename Row = no_row>
 DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 count, struct Threads thread,
                 Row row = Row())

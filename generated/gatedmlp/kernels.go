@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "4d3832ee603740c656b6f9695dadcec1b1bcdcc3a62bafddc222237416164465",
+	Source:  "d8cc4a1b75d2b63cb652c85992ed119bd66cb6a879f93a4d0a48167c45577e69",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,8 @@ var Schedule = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "U", In: []string{"A", "Up"}, Index: "mk,nk->mn"},
-		{Out: "G", In: []string{"A", "Gate"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
+		{Out: "G", In: []string{"A", "Gate"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
 		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn",
 			Then: []schedule.Func{{Do: "add", In: []string{"Residual"}}}},
 	},
@@ -34,7 +35,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "1d98540d38d7e9f29f41752a94b1f29a3302bc2d37e7e79c0e28bf6e2c6c5522",
+	Hash:     "fc7445522d133d2b781e642e36be66deb178e98b40d72910c49e800e2dcc0c16",
 	Proof:    "proven for D = 1..8, stamp e15fe2c0147992ab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -58,8 +59,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A        device.Ptr
@@ -79,13 +80,14 @@ type Plan struct {
 	chunkC int64 // bytes of M/D*N elements
 	chunkU int64 // bytes of M/D*(F/D) elements
 
-	a, gate, up, down, residual, c, agathered, u, g, partial, slots *plan.Buffer
-	ready, free, arrived, read                                      *plan.Semaphore
-	copy, put                                                       *plan.Stream
-	work                                                            []*plan.Stream
-	gemmU, gemmPartial                                              *plan.Product
-	kernels                                                         *kernels.Set
-	terms                                                           []driver.Ptr // of the sum that issue enqueues
+	a, gate, up, down, residual, c  *plan.Buffer
+	agathered, u, g, partial, slots *plan.Buffer
+	ready, free, arrived, read      *plan.Semaphore
+	copy, put                       *plan.Stream
+	work                            []*plan.Stream
+	gemmU, gemmPartial              *plan.Product
+	kernels                         *kernels.Set
+	terms                           []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -172,10 +174,10 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.agathered.At(int64(peer)*p.chunkA), p.gate.At(0),
 			plan.NoBias)
-		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU, p.g.At(int64(peer)*p.chunkU),
-			p.u.At(int64(peer)*p.chunkU))
-		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU), p.down.At(0),
-			plan.NoBias)
+		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
+			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
+		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
+			p.down.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "6858828cc0f7b7a73a9405b2453189b9dd3f5525a03ba59141fc86adef047b22",
+	Source:  "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "a2e946994f8a8476523b2482d34d8a508e62c751040ef18a19148506c84e33e9",
+	Hash:     "75df7dd0f7ce00c72747432d24870dcbc6b667b7ecb28e96f2a1377d624ee127",
 	Proof:    "proven for D = 1..8, stamp d0a6fad2bf0e3bdf",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -53,16 +53,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a LinearAllReduce of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
-// for several goroutines at once.
+// Plan is a LinearAllReduce of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
+// not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -147,7 +147,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		}
 
 		// Own rows last, straight into their slot.
-		q.Linear(p.work[d], p.gemm, p.slots.At(int64(2*r+j)*p.chunkC), p.a.At(int64(2*r+j)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[d], p.gemm, p.slots.At(int64(2*r+j)*p.chunkC), p.a.At(int64(2*r+j)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 		q.Synchronize(p.gather, p.work[d])
 		q.Synchronize(p.gather, p.copy)
 		q.Wait(p.gather, p.arrived[j])

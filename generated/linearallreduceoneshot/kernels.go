@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "838c7712c37ef38a81cf5e537f49735e9e497363bbbd4a685e905d48abc4620c",
+	Source:  "3238fe02024b7ebca551a457bcc85dd371e741ab79268d26576d32a45519f1be",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "4558f1c0bdd2521818732148b3fe1dca3e8fc43afb075bdc89c946c1ef56895f",
+	Hash:     "3498ea03125d25544347ab476b1167d060050bcb09350feb6b9a9390f89f3bae",
 	Proof:    "proven for D = 1..8, stamp 63e7c473348d7c89",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -39,8 +39,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduceOneShot, the same on all ranks. K is counted over all ranks,
-// of which each has a part. M and N are of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduceOneShot, the same on all ranks. K is counted over all
+// ranks, of which each has a part. M and N are of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -52,16 +52,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [M, N]; M*N elements
 }
 
-// Plan is a LinearAllReduceOneShot of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
-// are not for several goroutines at once.
+// Plan is a LinearAllReduceOneShot of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "780588ada112fedbbcf4a420a3c7b59a0e52a28f195b4b375492420d378d719a",
+	Source:  "fbb68e9653186a3525b788cdc8d19a434f43d874775b239e4a04240341cbbcb0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,13 +2,13 @@
 
 // Package linearreducescatter multiplies A and a weight [N, K] that are both cut along K, and leaves each rank its
 // rows of the sum: the output side of a tensor-parallel layer under sequence parallelism. Each rank multiplies the
-// others' rows first, in the order r+1, r+2, ..., the copy engine puts every partial result into a slot at its owner
-// after its product, and the owner sums its slots once, in fp32 and in the order of ranks, so runs give equal bits.
-// The products have a stream each, of falling priority: a part that leaves must be done first, and the next fills what
-// it leaves of the device; the first begins before the post, so that no other takes its place. The copies have a
-// stream each as well, so that one starts under another. Each stream of products takes its 32 MiB of workspace. Choose
-// it from about two thousand rows on (four H200s: .56 of the product alone at 2048, .73 at 4096, .81 at 8192, .97 at
-// 32768); PyTorch and Flux reduce at the end as well.
+// others' rows first, in the order r+1, r+2, ..., the copy engine puts every partial result into a slot at its
+// owner after its product, and the owner sums its slots once, in fp32 and in the order of ranks, so runs give equal
+// bits. The products have a stream each, of falling priority: a part that leaves must be done first, and the next
+// fills what it leaves of the device; the first begins before the post, so that no other takes its place. The
+// copies have a stream each as well, so that one starts under another. Each stream of products takes its 32 MiB of
+// workspace. Choose it from about two thousand rows on (four H200s: .56 of the product alone at 2048, .73 at 4096,
+// .81 at 8192, .97 at 32768); PyTorch and Flux reduce at the end as well.
 //
 // The schedule:
 //
@@ -23,14 +23,14 @@
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
 //	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[1]: Synchronize(main)                                                 # the first product starts before the post
+//	work[1]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
 //	copy[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
 //	  copy[i]: Wait free[to]
 //	  work[i]: Linear(partial[to], A[to], B)
 //	  copy[i]: Synchronize(work[i]);  Set(slots@to[r], partial[to]);  Post arrived -> to
-//	work[D]: Linear(slots[r], A[r], B)                                         # own rows last, straight into their slot
+//	work[D]: Linear(slots[r], A[r], B)  # own rows last, straight into their slot
 //	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D]);  Wait arrived[every peer]  # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //

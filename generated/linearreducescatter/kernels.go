@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "a3c64574e57ec6c479d2668941b865b2f1dd95185eda59989d90aa1c79f7e696",
+	Source:  "ba75f2c5f126c037c9be98fceafb27571cb27828376e191777ebc1dd5b78decc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

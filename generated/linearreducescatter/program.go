@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "cec2737c3726ede3ffd57eeec293a3d612828f0e075c5b40b7ce19adfd576eeb",
+	Hash:     "bad72eab51c6d7e8f5ad3aae57b3d7e9edfe7b5bea5eb688d5bac24927e830e0",
 	Proof:    "proven for D = 1..8, stamp 14d57b6d4721d71b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -52,16 +52,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a LinearReduceScatter of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is a LinearReduceScatter of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -132,7 +132,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy[i], p.free, to)
-		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 		q.Synchronize(p.copy[i], p.work[i])
 		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 		q.Post(p.copy[i], p.arrived, to)

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterbalanced",
-	Source:  "5e0321c95748b02e0de814a8828e07c00ffea7e7271e3d699523d960662ea3c9",
+	Source:  "74a8d97b1f062cb98e228f90d60e4c37da42e7d9960d64d505f75e1b8cefe05a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -19,8 +19,8 @@ var Schedule = schedule.Schedule{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
 		{Name: "C",
-			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}),
-				schedule.Dim("N")}},
+			Axes: []schedule.Axis{schedule.Dim("M",
+				schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "3bb80ffc00321e506155375ff35e395725c7283b9648fb6d843d0e86b8d43dd6",
+	Hash:     "78e55cc9083a5f86109c37865ac06a3d2ae2e9c8f6a8460ef5618514eda9b344",
 	Proof:    "proven for D = 1..8, stamp e143e1274ef82717",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -41,8 +41,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearReduceScatterBalanced, the same on all ranks. M and K are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterBalanced, the same on all ranks. M and K are counted
+// over all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -54,19 +54,20 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [M, DIDx(D), K/D]: this rank's part; M/D rows, and on the first M % D ranks one more; at most M*(K/D) elements.
+	// A is [M, DIDx(D), K/D]: this rank's part; M/D rows, and on the first M % D ranks one more; at most M*(K/D)
+	// elements.
 	A device.Ptr
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
-	// C is [DIDx(D, balanced), M/D, N]: this rank's part; M/D rows, and on the first M % D ranks one more; at most (M + D
-	// - 1)/D*N elements.
+	// C is [DIDx(D, balanced), M/D, N]: this rank's part; M/D rows, and on the first M % D ranks one more; at most (M +
+	// D - 1)/D*N elements.
 	C device.Ptr
 }
 
-// Plan is a LinearReduceScatterBalanced of one shape on this rank. Its methods, which are those of plan.Plan but for
-// Bind, are not for several goroutines at once.
+// Plan is a LinearReduceScatterBalanced of one shape on this rank. Its methods, which are those of plan.Plan but
+// for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

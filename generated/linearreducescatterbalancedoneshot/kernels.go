@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterbalancedoneshot",
-	Source:  "1186d580ff418ef79537f1f5d7b2dd188a7a8521e4142997389c4c4250d9b6b5",
+	Source:  "82df7f51a7231e4610af6dc6b627cc454a4cd92cf7deea03cf55ade7e5236361",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterbalancedoneshot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bbfc96c735894a78d29e2dd89d99974cd0b08f24df96c387879bcfaadcb55d2a
+// 5e53ef496f7f67b4b59d7998bfeab770c02737aea0d6b1327d48cd64f78f5672
 
 namespace {
 

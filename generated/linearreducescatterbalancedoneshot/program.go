@@ -19,8 +19,8 @@ var Schedule = schedule.Schedule{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
 		{Name: "C",
-			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}),
-				schedule.Dim("N")}},
+			Axes: []schedule.Axis{schedule.Dim("M",
+				schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "69179bbdec58e49540f4e4c3333b7582858d33bcad02041a73832f0ea9097e3b",
+	Hash:     "d16a7ca3489d1521c4d8f01fa3c7347768669c22937af00c9ba384aebed0bc06",
 	Proof:    "proven for D = 1..8, stamp 1c466ed3c0ca5fb5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -54,14 +54,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	// A is [M, DIDx(D), K/D]: this rank's part; M/D rows, and on the first M % D ranks one more; at most M*(K/D) elements.
+	// A is [M, DIDx(D), K/D]: this rank's part; M/D rows, and on the first M % D ranks one more; at most M*(K/D)
+	// elements.
 	A device.Ptr
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
-	// C is [DIDx(D, balanced), M/D, N]: this rank's part; M/D rows, and on the first M % D ranks one more; at most (M + D
-	// - 1)/D*N elements.
+	// C is [DIDx(D, balanced), M/D, N]: this rank's part; M/D rows, and on the first M % D ranks one more; at most (M +
+	// D - 1)/D*N elements.
 	C device.Ptr
 }
 

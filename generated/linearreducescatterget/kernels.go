@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "5768ac70d19a140afdd5e16da620ebe0490648d01c8dee3106957aaf5ac17e92",
+	Source:  "3ed1973d02aa11e669414b27685772cdc6073592737e999607370fbf3e7d2099",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "e58926a1eb164f058189ca7caa0516118c688aea64aa2d36925b24c29a4f0c0a",
+	Hash:     "991168d154dce868d3875f74d367acd1fa7b0aa4986c91194cde67ab03a2c9d4",
 	Proof:    "proven for D = 1..8, stamp 198bfffd607a6d23",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -42,8 +42,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearReduceScatterGet, the same on all ranks. M and K are counted over all
-// ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterGet, the same on all ranks. M and K are counted over
+// all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -55,16 +55,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a LinearReduceScatterGet of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
-// are not for several goroutines at once.
+// Plan is a LinearReduceScatterGet of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -129,8 +129,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		from := (r + d - i) % d
-		q.Linear(p.work[i%streams], p.gemm, p.staging.At(int64(i%streams)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
-			plan.NoBias)
+		q.Linear(p.work[i%streams], p.gemm, p.staging.At(int64(i%streams)*p.chunkC), p.a.At(int64(to)*p.chunkA),
+			p.b.At(0), plan.NoBias)
 		q.Post(p.work[i%streams], p.ready, to)
 		q.Synchronize(p.copy, p.work[i%streams])
 		q.Wait(p.copy, p.ready, from)

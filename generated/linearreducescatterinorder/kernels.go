@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "07412fe860964e34b73287d0d44616006d07881a673bd038d59b826becf55152",
+	Source:  "a8d7125d985a3114eb8793adccc05eaa88887fd2a5e5be1f36a9cb00ceb8df1e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

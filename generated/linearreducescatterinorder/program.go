@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "5d7d486ebbc0adfd83bb7c298c6a1db7f9ecdc8809cb11359494fd6ef540e297",
+	Hash:     "711a3a43aa9443892b093d458a806e4ac01ba931a52ea93cc86d4b83bc17382c",
 	Proof:    "proven for D = 1..8, stamp 8554eb9f83d0db30",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -43,8 +43,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearReduceScatterInOrder, the same on all ranks. M and K are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterInOrder, the same on all ranks. M and K are counted
+// over all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -56,8 +56,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
@@ -143,7 +143,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(p.work[d%streams], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
+	q.Linear(p.work[d%streams], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0),
+		plan.NoBias)
 
 	// Join.
 	for i := 1; i < d; i++ {

@@ -2,8 +2,8 @@
 
 // Package linearreducescatterinslot is LinearReduceScatter without a copy: each product writes its result over the
 // link into the owner's slot, steps on streams of their own. A copy costs more to start than to run where parts are
-// small; where they are large, the stores hold the multiprocessors up. On four H200s another was always faster (.36 of
-// the product alone at 1024 rows, .73 at 8192): choose it to save the memory of parts that are about to leave.
+// small; where they are large, the stores hold the multiprocessors up. On four H200s another was always faster (.36
+// of the product alone at 1024 rows, .73 at 8192): choose it to save the memory of parts that are about to leave.
 //
 // The schedule:
 //
@@ -27,8 +27,8 @@
 //	main:   Synchronize(work[1..D]);  Wait arrived[every peer]                 # join
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
-// No rank copies from or to another. Signals go by stream memory operations. Sums are made by kernels. The kernels are
-// in linearreducescatterinslot.cu.
+// No rank copies from or to another. Signals go by stream memory operations. Sums are made by kernels. The kernels
+// are in linearreducescatterinslot.cu.
 //
 // Proof: proven for D = 1..8, stamp 5ac593c640855d93.
 package linearreducescatterinslot

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "8828eb43b13af5ff96bb5207c8f98904546eac99a294141412331199a7a7d1a9",
+	Source:  "6aa89cb47576df54d9ed9d64fcdcbd45976d285e99e08c5c4d72031178177a69",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

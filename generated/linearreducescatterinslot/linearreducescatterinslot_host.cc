@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterinslot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a554b46c262506e2b82fb771a95e073386645b3c75e139e230fc6ad47922cf84
+// f99c2e3c3bbeea7f522c26b2da827a8d94b5929be9c4c89e9c30ad0678d145ea
 
 namespace {
 

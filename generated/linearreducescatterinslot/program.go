@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "201d6d17482f3bf39f9a84091bffbb90b56e13ad6781ca20f9d7f3d666b3542f",
+	Hash:     "9aeba04c62f90009bb4cf5fe7737c4ee9ab16268ab84dc15381b18c2c2a79a66",
 	Proof:    "proven for D = 1..8, stamp 5ac593c640855d93",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -40,8 +40,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearReduceScatterInSlot, the same on all ranks. M and K are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterInSlot, the same on all ranks. M and K are counted
+// over all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -53,8 +53,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
@@ -130,7 +130,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.work[i], p.free, to)
-		q.Linear(p.work[i], p.gemm, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemm, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 		q.Post(p.work[i], p.arrived, to)
 	}
 

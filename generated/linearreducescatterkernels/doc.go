@@ -2,8 +2,8 @@
 
 // Package linearreducescatterkernels is LinearReduceScatterInSlot with its waits and posts in emitted kernels: the
 // ranks meet once before the products that write to peers, and once in the kernel that sums, so that a replay is a
-// chain of few short launches. Choose it from about a thousand to two thousand rows (four H200s, replayed: .38 at 512,
-// .46 at 1024, .55 at 2048).
+// chain of few short launches. Choose it from about a thousand to two thousand rows (four H200s, replayed: .38 at
+// 512, .46 at 1024, .55 at 2048).
 //
 // The schedule:
 //

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "2a3d1547c0b2a410cedbc3a7ca0fb79ece67ef20b4de0ac9aa554df4c6f444d9",
+	Source:  "7492ed78927c509618a6e85db9d56f1763bcc6877cced4692d3509746f87a098",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "9fb9de722b03a9982d8cb73c7f3abcfa113b757645242fc9694c946e4c896c13",
+	Hash:     "c79a501ca009e1bc59b63369279bdb04f3ad15723b2966756ec39473bcc0ce8a",
 	Proof:    "proven for D = 1..8, stamp d12c3c8c14f0b85b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -39,8 +39,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearReduceScatterKernels, the same on all ranks. M and K are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterKernels, the same on all ranks. M and K are counted
+// over all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -52,8 +52,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
@@ -129,7 +129,8 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
-		q.Linear(p.work[i], p.gemm, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemm, p.slots.Peer(to, int64(r)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 	}
 
 	// Join.

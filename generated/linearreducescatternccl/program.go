@@ -37,8 +37,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a LinearReduceScatterNCCL, the same on all ranks. M and K are counted over all
-// ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterNCCL, the same on all ranks. M and K are counted over
+// all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -50,16 +50,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a LinearReduceScatterNCCL of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
-// are not for several goroutines at once.
+// Plan is a LinearReduceScatterNCCL of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -110,7 +110,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	for j := range 2 {
 		for k := range d {
-			q.Linear(main, p.gemm, p.partial.At(int64(j*d+k)*p.chunkC), p.a.At(int64(2*k+j)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(main, p.gemm, p.partial.At(int64(j*d+k)*p.chunkC), p.a.At(int64(2*k+j)*p.chunkA), p.b.At(0),
+				plan.NoBias)
 		}
 		q.Synchronize(p.nccl, main)
 		q.ReduceScatter(p.nccl, p.c.At(int64(j)*p.chunkC), p.partial.At(int64(j*d)*p.chunkC), p.chunkC)

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "e2bf5c84f757c44230651e998797245b3bb9f739adca586aae6f777a34945a28",
+	Source:  "df156bcc79b7c35ba2ab7dc1d853892d5b6e8ad57517ec935b3772506303582b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

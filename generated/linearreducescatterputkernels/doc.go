@@ -18,14 +18,14 @@
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
 //	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[1]: Synchronize(main)                                                 # the first product starts before the post
+//	work[1]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer by kernel                                  # the slots may be written
 //	copy[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  to = (r + i) % D
 //	  work[i]: Linear(partial[to], A[to], B)
 //	  copy[i]: Synchronize(work[i])
 //	  copy[i]: put{Wait free[to];  Set(slots@to[r], partial[to]);  Post arrived -> to}
-//	work[D]: Linear(slots[r], A[r], B)                                         # own rows last, straight into their slot
+//	work[D]: Linear(slots[r], A[r], B)  # own rows last, straight into their slot
 //	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D])                 # join
 //	main:   shot{Wait arrived[every peer];  Reduce(C, slots[0..D-1])}          # once, in the order of ranks
 //

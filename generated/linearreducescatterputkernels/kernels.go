@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "02deaa456d468e8d2eabb68f510a30994348c211d11220a8e322961b8162e5c1",
+	Source:  "2aed2fda07e73e7ea0ec3dd2075ecec241bc1d7943365741b82e8716e74e1de2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "c1256859cf62b257abd772e445c31aa659dabc1c831e0a267a9ff0a884e030f1",
+	Hash:     "9d4e24f338a63161f3cc866e26ab84b7afb28a8d027dadee73140b56b1f16043",
 	Proof:    "proven for D = 1..8, stamp 28ad00b7a3b90f80",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -52,16 +52,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a LinearReduceScatterPutKernels of one shape on this rank. Its methods, which are those of plan.Plan but for
-// Bind, are not for several goroutines at once.
+// Plan is a LinearReduceScatterPutKernels of one shape on this rank. Its methods, which are those of plan.Plan but
+// for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -131,7 +131,8 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
-		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 		q.Synchronize(p.copy[i], p.work[i])
 		p.kernels.Put(q, p.copy[i], plan.Signals{PreWait: p.free, PostPost: p.arrived, From: to, To: to},
 			p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)

@@ -36,8 +36,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a LinearReduceScatterRing, the same on all ranks. M and K are counted over all
-// ranks, of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a LinearReduceScatterRing, the same on all ranks. M and K are counted over
+// all ranks, of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32
@@ -49,16 +49,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a LinearReduceScatterRing of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
-// are not for several goroutines at once.
+// Plan is a LinearReduceScatterRing of one shape on this rank. Its methods, which are those of plan.Plan but for
+// Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -120,7 +120,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		for i := 1; i < d-1; i++ {
 			q.Wait(main, p.ready[i-1], previous)
 			q.Set(main, p.ring.At(int64(i)*p.chunkC), p.ring.Peer(previous, int64(i-1)*p.chunkC), p.chunkC)
-			q.Linear(main, p.gemmRing, p.ring.At(int64(i)*p.chunkC), p.a.At(int64((r+d-i-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+			q.Linear(main, p.gemmRing, p.ring.At(int64(i)*p.chunkC), p.a.At(int64((r+d-i-1)%d)*p.chunkA), p.b.At(0),
+				plan.NoBias)
 			q.Post(main, p.ready[i], next)
 		}
 		q.Wait(main, p.ready[d-2], previous)

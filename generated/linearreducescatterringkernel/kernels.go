@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "4c3bc26767574ddc5519a7cc20cc1726a8374ef88a083ba1f217845211c47326",
+	Source:  "ebf5bde1b6e680e45b8c69312bd4d4c52cb79e91e2441e3b7a9d6ea92e7aa7bd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

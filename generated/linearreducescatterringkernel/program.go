@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterringkernel",
-	Hash:    "fc8bce95e6c4b096118116622e2eb5dc330fc27dca659f6562acb42031f24d75",
+	Hash:    "97ba2dfde3d2834ce8717fc45901f4a4d033b02474b30ceb789d3874743dcfb9",
 	Proof:   "proven for D = 1..8, stamp 01e75ee3c6993457",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
@@ -51,16 +51,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a LinearReduceScatterRingKernel of one shape on this rank. Its methods, which are those of plan.Plan but for
-// Bind, are not for several goroutines at once.
+// Plan is a LinearReduceScatterRingKernel of one shape on this rank. Its methods, which are those of plan.Plan but
+// for Bind, are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -137,8 +137,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		for i := 1; i < d-1; i++ {
 			q.Synchronize(p.copy, p.work[i])
 			q.Wait(p.copy, p.ready[i-1], previous)
-			p.kernels.Reduce(q, p.copy, p.ring.At(int64(i)*p.chunkC), p.chunkC, p.ring.Peer(previous, int64(i-1)*p.chunkC),
-				p.partial.At(int64(i)*p.chunkC))
+			p.kernels.Reduce(q, p.copy, p.ring.At(int64(i)*p.chunkC), p.chunkC,
+				p.ring.Peer(previous, int64(i-1)*p.chunkC), p.partial.At(int64(i)*p.chunkC))
 			q.Post(p.copy, p.ready[i], next)
 		}
 		q.Synchronize(p.copy, p.work[d-1])

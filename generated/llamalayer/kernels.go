@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "980cceb4d5d859ee6d72789026d34901b86d25570a124bde420d100f785e6aef",
+	Source:  "fece1e52c1bce27def3872954a0576f85f6ebeb1fb1beaaf238dde3c8881101c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

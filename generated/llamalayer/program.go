@@ -37,15 +37,17 @@ var Schedule = schedule.Schedule{
 		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
 		{Out: "Y", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm2"}}}},
 		{Out: "U", In: []string{"Y", "Up"}, Index: "mk,nk->mn"},
-		{Out: "G", In: []string{"Y", "Gate"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
-		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"R"}}}},
+		{Out: "G", In: []string{"Y", "Gate"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
+		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "add", In: []string{"R"}}}},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "8fca4e86ad279fc18e6441f0e5b1befdb1a0956831aae22a2392b9fa807f2008",
+	Hash:    "29062cfe282e8183a6474f55679431f6720481e912e9534814c4c2d2ee7065e4",
 	Proof:   "proven for D = 1..8, stamp 7af9789d611dfae7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
@@ -70,8 +72,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A     device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 	Norm  device.Ptr // [K]; K elements
@@ -86,8 +88,8 @@ type Buffers struct {
 	C     device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 }
 
-// Plan is a LlamaLayer of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
-// several goroutines at once.
+// Plan is a LlamaLayer of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
+// for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -100,13 +102,18 @@ type Plan struct {
 	chunkQuery int64 // bytes of M/D*(N/D) elements
 	chunkU     int64 // bytes of M/D*(F/D) elements
 
-	a, norm, wq, wk, wv, wo, norm2, gate, up, down, c, x, xgathered, query, key, value, o, partial2, slots2, r, y, ygathered, u, g, partial3, slots3 *plan.Buffer
-	ready, free2, arrived2, ready3, free3, arrived3, read                                                                                            *plan.Semaphore
-	copy, put                                                                                                                                        *plan.Stream
-	work                                                                                                                                             []*plan.Stream
-	gemmQuery, gemmKey, gemmPartial2, gemmU, gemmPartial3                                                                                            *plan.Product
-	kernels                                                                                                                                          *kernels.Set
-	terms                                                                                                                                            []driver.Ptr // of the sum that issue enqueues
+	a, norm, wq, wk, wv, wo                               *plan.Buffer
+	norm2, gate, up, down, c, x                           *plan.Buffer
+	xgathered, query, key, value, o, partial2             *plan.Buffer
+	slots2, r, y, ygathered, u, g                         *plan.Buffer
+	partial3, slots3                                      *plan.Buffer
+	ready, free2, arrived2, ready3, free3, arrived3       *plan.Semaphore
+	read                                                  *plan.Semaphore
+	copy, put                                             *plan.Stream
+	work                                                  []*plan.Stream
+	gemmQuery, gemmKey, gemmPartial2, gemmU, gemmPartial3 *plan.Product
+	kernels                                               *kernels.Set
+	terms                                                 []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -192,8 +199,6 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// The slots may be written.
 	q.Post(p.copy, p.free2)
-
-	// The slots may be written.
 	q.Post(p.copy, p.free3)
 	q.Synchronize(p.put, p.copy)
 	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
@@ -218,10 +223,10 @@ func (p *Plan) issue(q *plan.Queue) {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmQuery, p.query.At(int64(peer)*p.chunkQuery), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wq.At(0), plan.NoBias)
-		q.Linear(p.work[i], p.gemmKey, p.key.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX), p.wk.At(0),
-			plan.NoBias)
-		q.Linear(p.work[i], p.gemmKey, p.value.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX), p.wv.At(0),
-			plan.NoBias)
+		q.Linear(p.work[i], p.gemmKey, p.key.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
+			p.wk.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmKey, p.value.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
+			p.wv.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
@@ -233,15 +238,16 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.bytesX), p.o.At(int64(peer)*p.chunkQuery), p.wo.At(0),
-			plan.NoBias)
+		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.bytesX), p.o.At(int64(peer)*p.chunkQuery),
+			p.wo.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial2, p.slots2.At(int64(r)*p.bytesX), p.o.At(int64(r)*p.chunkQuery), p.wo.At(0), plan.NoBias)
+	q.Linear(main, p.gemmPartial2, p.slots2.At(int64(r)*p.bytesX), p.o.At(int64(r)*p.chunkQuery), p.wo.At(0),
+		plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
@@ -286,10 +292,10 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.ygathered.At(int64(peer)*p.bytesX), p.gate.At(0),
 			plan.NoBias)
-		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU, p.g.At(int64(peer)*p.chunkU),
-			p.u.At(int64(peer)*p.chunkU))
-		q.Linear(p.work[i], p.gemmPartial3, p.partial3.At(int64(peer)*p.bytesX), p.g.At(int64(peer)*p.chunkU), p.down.At(0),
-			plan.NoBias)
+		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
+			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
+		q.Linear(p.work[i], p.gemmPartial3, p.partial3.At(int64(peer)*p.bytesX), p.g.At(int64(peer)*p.chunkU),
+			p.down.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])

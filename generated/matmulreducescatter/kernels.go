@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "db69e9c31a31b1cc36176689755394a0901044d1939c1e7470b78c42919e73a4",
+	Source:  "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

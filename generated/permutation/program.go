@@ -17,7 +17,8 @@ var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
 		{Name: "C",
-			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Shift: 1}), schedule.Dim("N")}},
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Shift: 1}),
+				schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "...->..."},
@@ -48,16 +49,16 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D), M/D, N]: this rank's part, which the peers read; [M/D, N] in memory, M/D*N elements.
 	A device.Ptr
 	C device.Ptr // [DIDx(D, shift 1), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a Permutation of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
-// several goroutines at once.
+// Plan is a Permutation of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
+// for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "fb092516560647b5ef11b5559fa043ecb073706bdb69a21693f83fdc48e7d00e",
+	Source:  "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "1922a29570c35e3ada2f5ead1d1c546fec39189fde4b40fc634fc3002da4867c",
+	Hash:     "c86d6a3a4808ce79b47aa1da6532fc0f30e41841591e7206627a9d1ce80b9a15",
 	Proof:    "proven for D = 1..8, stamp 870e59777e05e72e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -38,8 +38,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatter, the same on all ranks. M is counted over all ranks, of which
-// each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a ReduceScatter, the same on all ranks. M is counted over all ranks, of
+// which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -51,15 +51,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part; [M, N] in memory, M*N elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a ReduceScatter of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
-// for several goroutines at once.
+// Plan is a ReduceScatter of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
+// not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

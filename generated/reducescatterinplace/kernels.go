@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "bfbe73eb2bdb66fc1c04a6678e30e44d51d5c06b02bda7ace7e11d1c1c59160a",
+	Source:  "d1b28d733d997c8774f8b48423e52f10ff9e90857c454700e69cd5b75237c705",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "e8bddbb8094b5e9d041059a44e3abad539e80c2221cdbd710de3898c96f19a70",
+	Hash:     "2b4d6a565c66ea50e5bf87924d86c06b9cec2f470accc4942062020fe6ff3882",
 	Proof:    "proven for D = 1..8, stamp a1ec49bcaab64847",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -38,8 +38,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatterInPlace, the same on all ranks. M is counted over all ranks, of
-// which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a ReduceScatterInPlace, the same on all ranks. M is counted over all ranks,
+// of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -51,8 +51,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write A, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write A, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D), M, N]: this rank's part; C [DIDx(D), M/D, N] is rows r*M/D to (r+1)*M/D of it on rank r; [M, N] in
 	// memory, M*N elements.

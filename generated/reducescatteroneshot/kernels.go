@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "f980e61d1de2ce636b7bd5fca2f02b93ee70ed34a354e7988b8cb975caef9400",
+	Source:  "d5277953126031dd618fcedc9e2e3c66063c6c9c174e10b9d435efcee91c1638",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

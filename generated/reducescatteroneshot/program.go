@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "e2b02340fd687b78dba16512dec4726cdb57b955211e9580f150e36e1133f578",
+	Hash:     "731b0e1e4e045a5403ac0b980ca4417237fc1e079c6ad3257c992ee0547ce2fc",
 	Proof:    "proven for D = 1..8, stamp 4e2fdd43ff8fca94",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -38,8 +38,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatterOneShot, the same on all ranks. M is counted over all ranks, of
-// which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a ReduceScatterOneShot, the same on all ranks. M is counted over all ranks,
+// of which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -51,8 +51,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [DIDx(D), M, N]: this rank's part, which the peers read; [M, N] in memory, M*N elements
 	C device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements

@@ -27,7 +27,7 @@ struct shot {
   u64 peers;  // words of each
   unsigned *step;  // step word of the stream
   u64 value;  // what that gets
-  u64 stride;  // words from those of a block to the next one's
+  u64 stride;  // distance in words between consecutive blocks' words
   u64 blocks;  // of the launch; 0: the kernel does nothing
   char *dst;  // may be one of the terms
   u64 count;  // elements

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "50deea7894a13cb6f16165a47e5be72c188273b0313d91f6201fdbed9e7ec506",
+	Source:  "f85338975e303959e2967eee45fb44a66610770c9bca8d308ff1102fea635311",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

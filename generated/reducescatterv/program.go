@@ -18,7 +18,8 @@ var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("D", schedule.DIDx("D")), schedule.Dim("M"), schedule.Dim("N")}},
 		{Name: "C",
-			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}), schedule.Dim("N")}},
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}),
+				schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A"}, Index: "d...->..."},
@@ -28,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "0e5ad1dfdc6dbd53e0c1f6642f13f05a31fe20fe367849bea4e63d8fd5d614eb",
+	Hash:     "f0466639463f4ffae06fd8980a764109dddd65887096f0d365abf2463e2e3114",
 	Proof:    "proven for D = 1..8, stamp e561b88a01261c24",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -37,8 +38,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatterV, the same on all ranks. M is counted over all ranks, of which
-// each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a ReduceScatterV, the same on all ranks. M is counted over all ranks, of
+// which each has a part. N is of each rank's own tensors.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32
@@ -50,8 +51,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D), M, N]: this rank's part, which the peers read; as many elements as the counts say, at most M*N.
 	A device.Ptr
@@ -60,8 +61,8 @@ type Buffers struct {
 	Counts []int // of the uneven parts, one for each rank; the same on all ranks
 }
 
-// Plan is a ReduceScatterV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
-// for several goroutines at once.
+// Plan is a ReduceScatterV of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
+// not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "48506e62bf0fa497dfdaa57a12516b9b8256306d8b043452eb547c376639abc4",
+	Source:  "9aed9f4a672dc0ab125ee5c17aacfceb5fb69d7ef1e433721571cfab8e8eb909",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "e640d0b95e1a45ab4184c9783fe7e354d3ddf25e3e78269ff686362b1ae624fb",
+	Hash:     "8334ec1678f170434373669e00ff5b307ad4ef928bb12f125fbafc14ad6eed65",
 	Proof:    "proven for D = 1..8, stamp a53d14787f9ac0f8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -55,8 +55,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A        device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	B        device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
@@ -65,8 +65,8 @@ type Buffers struct {
 	C        device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a RowParallelLinear of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is a RowParallelLinear of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -74,12 +74,13 @@ type Plan struct {
 	chunkA    int64 // bytes of M/D*(K/D) elements
 	chunkC    int64 // bytes of M/D*N elements
 
-	a, b, bias, residual, c, slots, partial *plan.Buffer
-	free, arrived                           *plan.Semaphore
-	copy, work                              []*plan.Stream
-	gemm                                    *plan.Product
-	kernels                                 *kernels.Set
-	terms                                   []driver.Ptr // of the sum that issue enqueues
+	a, b, bias, residual, c, slots *plan.Buffer
+	partial                        *plan.Buffer
+	free, arrived                  *plan.Semaphore
+	copy, work                     []*plan.Stream
+	gemm                           *plan.Product
+	kernels                        *kernels.Set
+	terms                          []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -141,7 +142,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		to := (r + i) % d
 		q.Wait(p.copy[i], p.free, to)
-		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 		q.Synchronize(p.copy[i], p.work[i])
 		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 		q.Post(p.copy[i], p.arrived, to)

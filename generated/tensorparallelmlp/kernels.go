@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "de19b9e6170317df17cb53284c7c0d2e9aa7d7e5cf2b6c499ac7f39d2a5e2bab",
+	Source:  "dd7e11aa2b750c6ff5a5722ac2724f2a80c924c3a22ee133ba9409dea92d7d53",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "b6839348c082e3b4e7e637129b31b7983450d0e031d9c02ec79cc6b02d5d6e58",
+	Hash:     "b5a4e83ac0ed978c4585d2e25f12aa240965cf60b1ffe35e0c476e2dc91c632f",
 	Proof:    "proven for D = 1..8, stamp 95fd3e9b91187bfa",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -56,8 +56,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [DIDx(D), M/D, K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A    device.Ptr
@@ -67,8 +67,8 @@ type Buffers struct {
 	C    device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 }
 
-// Plan is a TensorParallelMLP of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
-// not for several goroutines at once.
+// Plan is a TensorParallelMLP of one shape on this rank. Its methods, which are those of plan.Plan but for Bind,
+// are not for several goroutines at once.
 type Plan struct {
 	*plan.Plan
 
@@ -76,13 +76,14 @@ type Plan struct {
 	chunkC int64 // bytes of M/D*N elements
 	chunkH int64 // bytes of M/D*(F/D) elements
 
-	a, b, bias, b2, c, agathered, h, partial, slots *plan.Buffer
-	ready, free, arrived, read                      *plan.Semaphore
-	copy, put                                       *plan.Stream
-	work                                            []*plan.Stream
-	gemmH, gemmPartial                              *plan.Product
-	kernels                                         *kernels.Set
-	terms                                           []driver.Ptr // of the sum that issue enqueues
+	a, b, bias, b2, c, agathered *plan.Buffer
+	h, partial, slots            *plan.Buffer
+	ready, free, arrived, read   *plan.Semaphore
+	copy, put                    *plan.Stream
+	work                         []*plan.Stream
+	gemmH, gemmPartial           *plan.Product
+	kernels                      *kernels.Set
+	terms                        []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "f2943c0d2d77a8c00886b827677b22d538af358d7c1d76658df4a9d61c7876d0",
+	Source:  "be60885a70a803d05b7b5290bf6a9052a79aa0795a42439bb6a63b07e95c8650",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,8 @@ var Schedule = schedule.Schedule{
 		{Name: "B", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D"))}},
 		{Name: "B2", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("F", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("2"), schedule.DIDx("D")), schedule.Dim("N")}},
+		{Name: "C",
+			Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("2"), schedule.DIDx("D")), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "H", In: []string{"A", "B"}, Index: "mk,nk->mn",
@@ -37,7 +38,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "1cc78720b84a3abe8db924966b131c9d761379ee60b351a4923d25f88a25dd0c",
+	Hash:     "b15b98043232010ee39d37f1f5086ad002b17a1a1fbc54abcb75b81568b2288b",
 	Proof:    "proven for D = 1..8, stamp c5bfd31c23874666",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -61,8 +62,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold of
-// it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
+// of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
 	A    device.Ptr
@@ -81,14 +82,15 @@ type Plan struct {
 	chunkC int64 // bytes of M/(S*D)*N elements
 	chunkH int64 // bytes of M/(S*D)*(F/D) elements
 
-	a, b, bias, b2, c, agathered, h, partial, slots *plan.Buffer
-	ready, free, read                               *plan.Semaphore
-	arrived                                         []*plan.Semaphore
-	copy, put                                       *plan.Stream
-	work                                            []*plan.Stream
-	gemmH, gemmPartial                              *plan.Product
-	kernels                                         *kernels.Set
-	terms                                           []driver.Ptr // of the sum that issue enqueues
+	a, b, bias, b2, c, agathered *plan.Buffer
+	h, partial, slots            *plan.Buffer
+	ready, free, read            *plan.Semaphore
+	arrived                      []*plan.Semaphore
+	copy, put                    *plan.Stream
+	work                         []*plan.Stream
+	gemmH, gemmPartial           *plan.Product
+	kernels                      *kernels.Set
+	terms                        []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -130,8 +132,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
-	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true,
-		Func: "gelu"})
+	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true,
+		Bias: true, Func: "gelu"})
 	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -169,8 +171,8 @@ func (p *Plan) issue(q *plan.Queue) {
 
 		for i := 1; i < d; i++ {
 			peer := (r + i) % d
-			q.Linear(p.work[i], p.gemmH, p.h.At(int64(s*d+peer)*p.chunkH), p.agathered.At(int64(s*d+peer)*p.chunkA), p.b.At(0),
-				p.bias.At(0))
+			q.Linear(p.work[i], p.gemmH, p.h.At(int64(s*d+peer)*p.chunkH), p.agathered.At(int64(s*d+peer)*p.chunkA),
+				p.b.At(0), p.bias.At(0))
 			q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(s*d+peer)*p.chunkC), p.h.At(int64(s*d+peer)*p.chunkH),
 				p.b2.At(0), plan.NoBias)
 		}

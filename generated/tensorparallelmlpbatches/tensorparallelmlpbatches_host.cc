@@ -2,7 +2,7 @@
 
 // The kernels of tensorparallelmlpbatches.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0466c5f14aceb4788bbab4f7be72e4a59e192935faa27d8d909c2efe22f8d5b8
+// 9fcd34e32e7b7f0ac6501ff075e600e5638b53024414ac6800f2e978ef967c12
 
 namespace {
 

@@ -26,8 +26,8 @@ import (
 // AllGatherLinear is the operation of package allgatherlinear, by the schedule that a tuning has chosen.
 type AllGatherLinear = plan.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers]
 
-// NewAllGatherLinear makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
-// fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewAllGatherLinear makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
+// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
 // NewAllGatherLinear is collective, and all ranks need the same tuning.
 func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear,
 	error) {

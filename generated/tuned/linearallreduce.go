@@ -15,8 +15,8 @@ import (
 // LinearAllReduce is the operation of package linearallreduce, by the schedule that a tuning has chosen.
 type LinearAllReduce = plan.Tuned[linearallreduce.Shape, linearallreduce.Buffers]
 
-// NewLinearAllReduce makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
-// fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewLinearAllReduce makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
+// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
 // NewLinearAllReduce is collective, and all ranks need the same tuning.
 func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s linearallreduce.Shape) (*LinearAllReduce,
 	error) {

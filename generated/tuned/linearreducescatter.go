@@ -21,9 +21,9 @@ import (
 // LinearReduceScatter is the operation of package linearreducescatter, by the schedule that a tuning has chosen.
 type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
 
-// NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
-// NewLinearReduceScatter is collective, and all ranks need the same tuning.
+// NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest
+// shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s
+// makes it. NewLinearReduceScatter is collective, and all ranks need the same tuning.
 func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning,
 	s linearreducescatter.Shape) (*LinearReduceScatter, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
@@ -45,7 +45,8 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterinorder.Buffers {
 			return linearreducescatterinorder.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterinslot.Program, linearreducescatterinslot.New, (*linearreducescatterinslot.Plan).Bind,
+	plan.Other(&linearreducescatterinslot.Program, linearreducescatterinslot.New,
+		(*linearreducescatterinslot.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterinslot.Shape {
 			return linearreducescatterinslot.Shape(s)
 		},

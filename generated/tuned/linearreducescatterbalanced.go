@@ -11,13 +11,13 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// LinearReduceScatterBalanced is the operation of package linearreducescatterbalanced, by the schedule that a tuning
-// has chosen.
+// LinearReduceScatterBalanced is the operation of package linearreducescatterbalanced, by the schedule that a
+// tuning has chosen.
 type LinearReduceScatterBalanced = plan.Tuned[linearreducescatterbalanced.Shape, linearreducescatterbalanced.Buffers]
 
-// NewLinearReduceScatterBalanced makes a plan by the fastest schedule that t has measured at s, or else at the nearest
-// shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes
-// it. NewLinearReduceScatterBalanced is collective, and all ranks need the same tuning.
+// NewLinearReduceScatterBalanced makes a plan by the fastest schedule that t has measured at s, or else at the
+// nearest shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that
+// accepts s makes it. NewLinearReduceScatterBalanced is collective, and all ranks need the same tuning.
 func NewLinearReduceScatterBalanced(ctx context.Context, g *group.Group, t *plan.Tuning,
 	s linearreducescatterbalanced.Shape) (*LinearReduceScatterBalanced, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatterBalanced)

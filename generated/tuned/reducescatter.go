@@ -14,8 +14,8 @@ import (
 // ReduceScatter is the operation of package reducescatter, by the schedule that a tuning has chosen.
 type ReduceScatter = plan.Tuned[reducescatter.Shape, reducescatter.Buffers]
 
-// NewReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
-// fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
+// NewReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
+// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
 // NewReduceScatter is collective, and all ranks need the same tuning.
 func NewReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s reducescatter.Shape) (*ReduceScatter,
 	error) {

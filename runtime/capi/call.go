@@ -22,7 +22,7 @@ const (
 )
 
 // ErrNull is a pointer that a call needs and did not get.
-var ErrNull = errors.New("an argument is NULL (see the header for those that may be)")
+var ErrNull = errors.New("an argument is NULL (the header says which may be NULL)")
 
 // HandleError reports a value that is not a handle, or is one no longer.
 type HandleError struct {

@@ -22,7 +22,7 @@ type Captures interface {
 	GraphRemoveDependencies(g Graph, from []GraphNode, to GraphNode) error
 }
 
-// Capturing is a Driver that decorates another one, whose Captures are its own.
+// A Capturing driver decorates another and forwards its Captures.
 type Capturing interface {
 	Captures() (c Captures, ok bool)
 }

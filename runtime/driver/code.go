@@ -56,7 +56,7 @@ func (c *Code) Check() error {
 	return nil
 }
 
-// Lines in the head of a PTX file that say what it was compiled from and what it is.
+// Lines in a PTX file's head: its source's hash and its own.
 const (
 	SourceLine = "// source sha256 "
 	PTXLine    = "// PTX    sha256 "

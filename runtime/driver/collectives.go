@@ -9,8 +9,8 @@ import (
 // Comm is this rank's part of a communicator (ncclComm_t).
 type Comm uintptr
 
-// CommID tells the ranks of one communicator from those of others (ncclUniqueId). The process
-// that made it lives until all ranks have joined.
+// CommID identifies a communicator (ncclUniqueId). The process that made it lives until all
+// ranks have joined.
 type CommID [128]byte
 
 // CollectiveKind names a collective.
@@ -34,7 +34,7 @@ type CollectiveDesc struct {
 	Type  Type  // of the elements that are added up
 }
 
-// Sizes are the bytes that each rank sends and receives.
+// Sizes are the bytes that each rank sends and receives; of an unknown kind, which Check refuses, none.
 func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 	all := int64(ranks) * d.Bytes
 	switch d.Kind {
@@ -44,8 +44,19 @@ func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 		return all, d.Bytes
 	case AllToAll:
 		return all, all
+	case AllReduce:
+		return d.Bytes, d.Bytes
 	}
-	return d.Bytes, d.Bytes
+	return 0, 0
+}
+
+// Check refuses an unknown kind.
+func (d CollectiveDesc) Check() error {
+	switch d.Kind {
+	case AllGather, ReduceScatter, AllReduce, AllToAll:
+		return nil
+	}
+	return fmt.Errorf("communicate: unknown collective %q", d.Kind)
 }
 
 // Collectives is NCCL for one device. Its communicators are nonblocking: CommInitRank and Collective
@@ -107,8 +118,7 @@ func OpenNCCL(context uintptr) (Collectives, error) {
 	open := library.open
 	library.Unlock()
 	if open == nil {
-		return nil, fmt.Errorf("look for NCCL: this binary has no package of it (import ovgen/runtime/nccl): %w",
-			ErrUnavailable)
+		return nil, fmt.Errorf("look for NCCL: this binary does not import ovgen/runtime/nccl: %w", ErrUnavailable)
 	}
 	return open(context)
 }

@@ -17,8 +17,8 @@ const (
 // Funcs are all functions.
 func Funcs() []Func { return []Func{GELU, ReLU} }
 
-// Check refuses a product that no driver makes: of no size, of no element type, or with a
-// function that there is not or that can't be of a sum in steps.
+// Check refuses a product that no driver makes: of no size, of no element type, or with an
+// unknown function, or a function of a product that accumulates.
 func (d MatmulDesc) Check() error {
 	switch {
 	case d.M <= 0 || d.K <= 0 || d.N <= 0:
@@ -28,8 +28,8 @@ func (d MatmulDesc) Check() error {
 	case d.Func != "" && !slices.Contains(Funcs(), d.Func):
 		return fmt.Errorf("create product: there is no function %q of each element (%v)", d.Func, Funcs())
 	case d.Func != "" && d.Accumulate:
-		return fmt.Errorf("create product: %s of a sum that is added to can't be asked for (leave out Func "+
-			"or Accumulate)", d.Func)
+		return fmt.Errorf("create product: %s can't follow a product that accumulates (leave out Func or Accumulate)",
+			d.Func)
 	}
 	return nil
 }

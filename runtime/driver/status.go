@@ -19,8 +19,8 @@ var (
 	ErrNotExportable = errors.New("peers can't reach the memory")
 )
 
-// Fold joins the errors of several calls, as errors.Join does, and says once that the
-// context has a fault: with it every call fails. It leaves a fault out that known has.
+// Fold joins the errors of several calls, as errors.Join does, and says once that the context
+// has a fault: with it every call fails. It drops a fault that known holds already.
 func Fold(known error, errs ...error) error {
 	faulted := Faulted(known)
 	var kept []error
@@ -28,7 +28,7 @@ func Fold(known error, errs ...error) error {
 		if !Faulted(err) {
 			kept = append(kept, err)
 		} else if !faulted {
-			kept, faulted = append(kept, fmt.Errorf("%w (so ends every later call on the device)", err)), true
+			kept, faulted = append(kept, fmt.Errorf("%w (every later call on the device fails too)", err)), true
 		}
 	}
 	return errors.Join(kept...)

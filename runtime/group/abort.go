@@ -134,7 +134,7 @@ func (g *Group) await(offset int, limit time.Duration) {
 	}
 }
 
-// drain polls a stream: a wait of the host's would have no end if it is stuck.
+// drain polls a stream, since a blocking wait on a stuck one would never return.
 func (g *Group) drain(s driver.Stream, limit time.Duration) error {
 	for end := time.Now().Add(limit); ; time.Sleep(pollEvery) {
 		done, err := g.drv.StreamQuery(s)

@@ -61,9 +61,9 @@ type Config struct {
 	// JoinTimeout bounds the rendezvous and each step that Join takes on all ranks.
 	// Ranks that start unevenly need a long one.
 	JoinTimeout time.Duration
-	// CallTimeout bounds each collective call, such as the New, Bind and Close of a
-	// plan, from the first rank that comes to it on. Rank 0's counts for all ranks.
-	// A rank that loads weights between two calls keeps its peers waiting that long.
+	// CallTimeout bounds each collective call, such as the New, Bind and Close of a plan,
+	// counted from the first rank's call. Rank 0's counts for all ranks. A rank that loads
+	// weights between two calls keeps its peers waiting that long.
 	CallTimeout time.Duration
 	// RunTimeout bounds a run from its Begin until it has drained, and a Watch,
 	// unless its context has a deadline of its own.

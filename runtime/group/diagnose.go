@@ -45,8 +45,7 @@ func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error
 	return w, true
 }
 
-// following are the plans from the first on that no step word names and that follows
-// one that a word names.
+// following are the plans, beginning after the last one that a step word names.
 func following(plans []int, words []uint32) []int {
 	begun := func(i int) bool {
 		return slices.ContainsFunc(words, func(w uint32) bool { return int(w>>16) == plans[i] })

@@ -117,19 +117,19 @@ func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
 	return w
 }
 
-// Reduce is that of the set, with the row.
+// Reduce is Set.Reduce with the row.
 func (w WithRow) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	w.sum(q, on, w.set.find(q, Reduce, nil, w.rows), dst, bytes, terms)
 }
 
-// Shot is that of the set, with the row.
+// Shot is Set.Shot with the row.
 func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
 	w.sum(q, on, w.set.signal(q, on, Shot, x, w.rows), dst, bytes, terms)
 }
 
-// Apply is that of the set, with the row.
+// Apply is Set.Apply with the row.
 func (w WithRow) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
 	operands ...driver.Ptr) {
 	w.sum(q, on, w.set.find(q, function, nil, w.rows), dst, bytes, operands)
@@ -150,7 +150,7 @@ func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, rows rowed) *kerne
 			return k
 		}
 	}
-	q.Fail(fmt.Errorf("launch kernel %s: the package has none that signals so", kind))
+	q.Fail(fmt.Errorf("launch kernel %s: the package has no kernel with these signals", kind))
 	return nil
 }
 

@@ -69,9 +69,9 @@ const (
 // which parameters follow the words, and the memory that a launch touches.
 type Work string
 
-// Kinds of work. A copy moves bytes, and a gather those of several tensors of one size, to one place
-// after another; a sum adds up tensors, and a function is applied to a tensor with further ones. The
-// latter two are compiled for each element type.
+// Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the
+// other; a sum adds up tensors, and a function is applied to a tensor with further ones. The latter
+// two are compiled for each element type.
 const (
 	Nothing Work = ""
 	Copies  Work = "copy"

@@ -176,12 +176,13 @@ func (x *launched) work(typ driver.Type) {
 	for _, term := range terms {
 		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes, Type: typ})
 	}
-	for i := range x.Rows {
-		if bytes == 0 {
-			break // of nothing, no row either
-		}
-		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.rows+i]), Bytes: int64(x.p[x.wide]) * typ.Size(),
-			Type: typ})
+	rows := x.Rows
+	if bytes == 0 { // then no row is read
+		rows = 0
+	}
+	for i := range rows {
+		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.rows+i]),
+			Bytes: int64(x.p[x.wide]) * typ.Size(), Type: typ})
 	}
 	x.add(driver.Touch{Kind: driver.TouchWrite, At: to, Bytes: bytes, Type: typ})
 }

@@ -153,6 +153,9 @@ var types = map[driver.Type]C.int{driver.BF16: C.ncclBfloat16, driver.FP16: C.nc
 
 // Collective enqueues a collective.
 func (d *device) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c driver.Comm, s driver.Stream) error {
+	if err := x.Check(); err != nil {
+		return err
+	}
 	what := C.ovgen_collective{kind: kinds[x.Kind], bytes: C.size_t(x.Bytes), send: C.uintptr_t(send),
 		recv: C.uintptr_t(recv), stream: C.uintptr_t(s)}
 	if x.Kind.Sums() {

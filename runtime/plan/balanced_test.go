@@ -75,8 +75,9 @@ func TestBalanced(t *testing.T) {
 						w.Errorf("rank %d: %v", r, err)
 						return
 					}
-					err = errors.Join(p.binds("the first Bind", want, 1), p.renew(&p.out), p.binds("another out", want, 0),
-						p.renew(&p.in), p.binds("another in", want, 1), p.Close(w.Context()))
+					err = errors.Join(p.binds("the first Bind", want, 1), p.renew(&p.out),
+						p.binds("another out", want, 0), p.renew(&p.in), p.binds("another in", want, 1),
+						p.Close(w.Context()))
 					if err != nil {
 						w.Errorf("rank %d: %v", r, err)
 					}

@@ -19,8 +19,8 @@ type binding struct {
 	id uint64
 }
 
-// target is what a Bind is to make of the plan. Nothing of it is the plan's until this rank has
-// accepted it, and all ranks have where Bind is collective.
+// target is the binding that a Bind tries to make. Nothing of it is the plan's until this rank
+// has accepted it, and all ranks have where Bind is collective.
 type target struct {
 	memory []binding // by buffer of the caller; zero where this rank has nothing of it
 	chunks *chunking // of uneven buffers
@@ -90,9 +90,9 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 	return nil
 }
 
-// changes says whether all memory is that of the last Bind, and whether all that peers know of is:
-// then this rank binds alone. Where a rank binds nothing of what others use, as all but rank 0 of
-// the source of a broadcast, it can't know that it is new: no Bind of such a plan is local.
+// changes reports whether all memory, and whether all shared memory, is the last Bind's: in the
+// second case this rank binds alone. Where a rank binds nothing of what others use, as all but rank
+// 0 of the source of a broadcast, it can't know that it is new: no Bind of such a plan is local.
 func (p *Plan) changes(to *target) (same, local bool) {
 	same = to.chunks == p.chunks
 	local = same && p.met && p.everywhere()

@@ -91,7 +91,7 @@ func (p *Program) value(name string, ranks int, extents []int) int {
 	if name == "D" {
 		return ranks
 	}
-	n, _ := strconv.Atoi(name) // what is no number is 0, and divides nothing
+	n, _ := strconv.Atoi(name) // a text that is no number counts as 0, which divides nothing
 	return n
 }
 

@@ -58,7 +58,7 @@ type semaphores struct {
 // words are how many there are on a rank.
 func (s *semaphores) words(ranks int) int { return s.count * ranks * s.blocks }
 
-// stride is the words from those of a block to those of the next one.
+// stride is the distance between consecutive blocks' words.
 func (s *semaphores) stride() int { return s.count * len(s.base) }
 
 // String is "ready", or "ready[8]" of a set of eight.

@@ -56,7 +56,7 @@ type Plan struct {
 	ran      bool
 }
 
-// Base is the plan itself: what it shares with the plans of all packages.
+// Base is the plan without its package's fields.
 func (p *Plan) Base() *Plan { return p }
 
 // Rank of this process in the group.

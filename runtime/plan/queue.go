@@ -101,8 +101,8 @@ type StepWords struct {
 	PrePost, PreWait, PostPost, PostWait []driver.Ptr
 	Step                                 driver.Ptr
 	Value                                uint32
-	// Stride is, where blocks signal each for itself, the words from those of a block, of which
-	// the above are the first one's, to those of the next.
+	// Stride is the distance in words between the words of consecutive blocks, where each block
+	// signals for itself; the fields above are the first block's.
 	Stride int
 }
 
@@ -124,7 +124,7 @@ func (q *Queue) StepWords(s *Stream, kind string, x Signals) (w StepWords) {
 	return w
 }
 
-// stride is that of the words of all the semaphores; the run fails where they differ.
+// stride is the semaphores' common stride; the run fails where they differ.
 func (q *Queue) stride(x Signals) (words int) {
 	for _, sem := range [...]*Semaphore{x.PrePost, x.PreWait, x.PostPost, x.PostWait} {
 		switch {

@@ -77,7 +77,7 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning,
 	return p, nil
 }
 
-// choose finds the candidate for a shape of which key says all but the program.
+// choose finds the candidate for a shape; key lacks only the program.
 func choose[S fmt.Stringer, B any](t *Tuning, key Measured, s S,
 	candidates []Candidate[S, B]) (c Candidate[S, B], choice Choice, err error) {
 	refused := map[string]error{}

@@ -42,8 +42,8 @@ type chunking struct {
 // Counts says that Bind takes n counts, the same on all ranks.
 func (b *Builder) Counts(n int) { b.plan.counts = n }
 
-// Balanced says that the rows of uneven parts are as even as can be: the first ranks have one more than the others where
-// the ranks don't divide the rows. Bind then takes no counts.
+// Balanced says that the rows of uneven parts are as even as can be: the first ranks have one more than the others
+// where the ranks don't divide the rows. Bind then takes no counts.
 func (b *Builder) Balanced(rows int) {
 	d := b.Size()
 	for r := range d {

@@ -14,9 +14,9 @@ var AllGatherLinearRingGet = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.Ring{WithStep: true}}},
 }
 
-// AllGatherLinearRingPut is the ring by pushes, Transformer Engine's all-gather: what
-// arrived in the step before is pushed on into the next rank's gathered tensor while it
-// is multiplied, over the buffers of this step and the last.
+// AllGatherLinearRingPut is the ring by pushes, Transformer Engine's all-gather: each rank
+// pushes on the shard that arrived in the step before, into the next rank's gathered tensor,
+// while it multiplies that shard, over the buffers of this step and the last.
 var AllGatherLinearRingPut = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,

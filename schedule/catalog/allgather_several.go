@@ -15,9 +15,9 @@ var AllGatherQKV = s.Schedule{
 }
 
 // ColumnParallelQKV is AllGatherQKV with the extents of the whole model, as Megatron writes
-// column-parallel layers: the weights are cut over the ranks by heads, and each rank makes
-// the columns of its heads. What runs is the same. Choose it where a shape is to serve
-// groups of all sizes.
+// column-parallel layers: the weights are cut over the ranks by heads, and each rank makes the
+// columns of its heads. The same operations run. Choose it where a shape is to serve groups of
+// all sizes.
 var ColumnParallelQKV = s.Schedule{
 	Tensors: []s.Tensor{
 		sharded, byColumns(weight("B", s.N), 0), byColumns(weight("B2", s.N2), 0), byColumns(weight("B3", s.N3), 0),

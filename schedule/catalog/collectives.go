@@ -86,8 +86,8 @@ var AllToAll = s.Schedule{
 	Ops: []s.Op{s.Copy("C", "A")},
 }
 
-// Permutation passes each rank's rows on to the next rank: what a pipeline of layers
-// and ring attention do between steps; nvFuser calls it CollectivePermute.
+// Permutation passes each rank's rows on to the next rank. Pipelines of layers and ring
+// attention do this between steps; nvFuser calls it CollectivePermute.
 var Permutation = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
@@ -118,10 +118,9 @@ var ReduceScatterInPlace = s.Schedule{
 	Ops: []s.Op{s.Sum("C", "A")},
 }
 
-// AllReduceInPlace is AllReduceTwoShot of one tensor: what C had on each rank is replaced
-// by the sum. Between reading a part and replacing it lies a meeting of the ranks anyway,
-// so it costs nothing. AllReduceOneShot has no such form: a rank would replace what its
-// peers still read.
+// AllReduceInPlace is AllReduceTwoShot of one tensor: the sum replaces each rank's C. Between
+// reading a part and replacing it lies a meeting of the ranks anyway, so it costs nothing.
+// AllReduceOneShot has no such form: a rank would replace what its peers still read.
 var AllReduceInPlace = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}, Within: "C"},
@@ -136,10 +135,10 @@ var summed = []s.Tensor{
 	{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 }
 
-// AllGatherV is AllGather of shards that differ in rows, by counts that all ranks know
-// and Bind takes: what a mixture of experts or sequences of unequal length leave. Each
-// shard travels as it is, so nothing is padded. P is the most rows that a rank may
-// have, M where nothing less is known.
+// AllGatherV is AllGather of shards that differ in rows, by counts that all ranks know and Bind
+// takes: a mixture of experts and sequences of unequal length leave such shards. Each shard
+// travels as it is, so nothing is padded. P is the most rows that a rank may have, M where
+// nothing less is known.
 var AllGatherV = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},

@@ -3,13 +3,12 @@ package catalog
 import s "ovgen/schedule"
 
 // TensorParallelMLP is a transformer's feed-forward block under tensor and sequence
-// parallelism, in one host program and one graph: the all-gather of A with the first
-// linear layer and GELU, and the second layer with its reduce-scatter. A shard's rows
-// go through both layers as soon as they have come, so the gather also runs under the
-// second layer and the first partial results leave while shards still arrive: what two
-// programs one after the other lose between them, a tail and a first shard's latency,
-// is gone. Choose it over two wherever both layers would overlap; Megatron and
-// Transformer Engine run the two apart.
+// parallelism, in one host program and one graph: the all-gather of A with the first linear
+// layer and GELU, and the second layer with its reduce-scatter. A shard's rows go through both
+// layers as soon as they have come, so the gather also runs under the second layer and the
+// first partial results leave while shards still arrive. This saves the first program's tail
+// and the second one's wait for its first shard. Choose it over two wherever both layers would
+// overlap; Megatron and Transformer Engine run the two apart.
 var TensorParallelMLP = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
@@ -57,12 +56,12 @@ var GatedMLP = s.Schedule{
 	},
 }
 
-// BlockBehindAttention is a layer of Llama from the attention's output to the next residual, in one
-// host program and one graph: the row-parallel projection and its reduce-scatter with the residual, the
-// norm of each rank's own rows, the gather of what that leaves, and the gated MLP with the second
-// residual. The norm comes before the gather, so each rank norms its share of the rows once. Between the
-// two sums no rank waits for anything but rows: those of a peer are multiplied as soon as that peer has
-// summed and normed them.
+// BlockBehindAttention is a layer of Llama from the attention's output to the next residual, in one host
+// program and one graph: the row-parallel projection and its reduce-scatter with the residual, the norm
+// of each rank's own rows, the gather of what that leaves, and the gated MLP with the second residual.
+// The norm comes before the gather, so each rank norms its share of the rows once. Between the two sums
+// no rank waits for anything but rows: it multiplies a peer's rows as soon as that peer has summed and
+// normed them.
 var BlockBehindAttention = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "Attention", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},

@@ -30,8 +30,8 @@ var LinearReduceScatterBalanced = s.Schedule{
 	Ops: product,
 }
 
-// LinearReduceScatterBalancedOneShot is LinearReduceScatterOneShot to any number of rows: one product of them all, and one
-// kernel that sums the own ones. Choose it at decoding.
+// LinearReduceScatterBalancedOneShot is LinearReduceScatterOneShot to any number of rows: one product of them all, and
+// one kernel that sums the own ones. Choose it at decoding.
 var LinearReduceScatterBalancedOneShot = s.Schedule{
 	Tensors: LinearReduceScatterBalanced.Tensors,
 	Ops:     product,

@@ -110,16 +110,28 @@ func TestPrintIsFaithful(t *testing.T) {
 // Programs that are one edit apart print differently where they enqueue different operations:
 // every edit of programs that have every form that there is.
 func TestPrintTellsEdits(t *testing.T) {
-	for name, s := range map[string]schedule.Schedule{
-		"padded": catalog.AllGatherVPadded, "ring": catalog.LinearReduceScatterRing,
-		"members": catalog.AllGatherLinearRingBoth,
-		"fused":   catalog.LinearReduceScatterPutKernels, "two shots": catalog.AllReduceTwoShot,
-		"layers": catalog.TensorParallelMLP,
-		"chunks": catalog.AllGatherLinearCollective2, "collectives": catalog.AllGatherLinearNCCL4,
+	for _, c := range []struct {
+		name  string
+		s     schedule.Schedule
+		least int // lists of operations
+	}{
+		{"padded", catalog.AllGatherVPadded, 50},
+		{"ring", catalog.LinearReduceScatterRing, 50},
+		{"members", catalog.AllGatherLinearRingBoth, 50},
+		{"fused", catalog.LinearReduceScatterPutKernels, 50},
+		{"two shots", catalog.AllReduceTwoShot, 50},
+		{"layers", catalog.TensorParallelMLP, 50},
+		{"chunks", catalog.AllGatherLinearCollective2, 50},
+		{"collectives", catalog.AllGatherLinearNCCL4, 45}, // a short program
+		{"functions", catalog.BlockBehindAttention, 300},
+		{"gather", catalog.AllGatherLinearOneShot, 30},
+		{"row", catalog.RowParallelLinear, 90},
+		{"uneven parts", catalog.ReduceScatterV, 25},
+		{"handles", catalog.AllGatherLinearHandlesInLoop, 70},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := lower.Lower("X", s)
+			p, err := lower.Lower("X", c.s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,11 +142,7 @@ func TestPrintTellsEdits(t *testing.T) {
 					t.Fatal(wrong)
 				}
 			}
-			least := 50
-			if name == "collectives" {
-				least = 45 // a short program
-			}
-			if len(f.texts) < least {
+			if len(f.texts) < c.least {
 				t.Errorf("only %d lists of operations", len(f.texts))
 			}
 			t.Logf("%d texts of %d lists of operations", len(f.operations), len(f.texts))

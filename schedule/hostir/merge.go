@@ -6,14 +6,14 @@ import (
 	"ovgen/schedule"
 )
 
-// Merge makes one memory of two buffers of the caller: inner lies in outer at its place
-// there, under the outer's name alone. A copy of a chunk to itself goes away. The order of
-// the program stays, so what was free of races need not be any more.
+// Merge makes one memory of two buffers of the caller: inner lies in outer at its place there,
+// under the outer's name alone. A copy of a chunk to itself goes away. The order of the program
+// stays, so a program without races may have one afterwards.
 func (p *Program) Merge(inner, outer string) error {
 	in, ok := p.Buffer(inner)
 	to, found := p.Buffer(outer)
 	if !ok || !found || in.Owner != Caller || to.Owner != Caller || !in.Counts.IsZero() || !to.Counts.IsZero() {
-		return fmt.Errorf("merge %s into %s: they are no two buffers of the caller with even chunks", inner, outer)
+		return fmt.Errorf("merge %s into %s: both must be buffers of the caller with even chunks", inner, outer)
 	}
 	place, ok := in.Tensor.PlaceWithin(to.Tensor)
 	if !ok {

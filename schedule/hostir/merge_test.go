@@ -40,9 +40,9 @@ func TestMergeRefused(t *testing.T) {
 		want         string
 	}{
 		{"a buffer that is none", catalog.AllGather, "B", "C",
-			"they are no two buffers of the caller with even chunks"},
-		{"into staging", catalog.ReduceScatter, "A", "slots", "they are no two buffers"},
-		{"uneven rows", catalog.AllGatherV, "A", "C", "they are no two buffers"},
+			"both must be buffers of the caller with even chunks"},
+		{"into staging", catalog.ReduceScatter, "A", "slots", "both must be buffers"},
+		{"uneven rows", catalog.AllGatherV, "A", "C", "both must be buffers"},
 		{"no place", catalog.AllGatherLinear, "A", "C", "the placements give it no place"},
 		{"the larger into the smaller", catalog.AllGather, "C", "A", "the placements give it no place"},
 	} {

@@ -225,7 +225,7 @@ func bounds(from, to Expr) string {
 	return span(from, to)
 }
 
-// span is 0..D-1, of a range that ends before D.
+// span prints a range that ends before D as 0..D-1.
 func span(from, to Expr) string { return compact(from) + ".." + compact(Sub(to, Const(1))) }
 
 // compact is an expression at its simplest, without blanks.

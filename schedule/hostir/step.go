@@ -15,10 +15,10 @@ type Step struct {
 	Pre           []Word
 	Do            Work
 	Reads, Writes []View
-	// Of a product: which indices its operands and its result have, as in Linear, which
-	// function of each element follows, as schedules name it, and whether it adds to its
-	// result. A third operand is a bias, added to each row before the function. Of a step that
-	// applies a function, or calls one of the caller's: which.
+	// Index, Func and Accumulate belong to a product; of a function, or a call of the caller's,
+	// Func only: the indices of the operands and of the result, as in Linear; a function, as
+	// schedules name it; whether the product adds to its result. A third operand of a product is
+	// a bias, added to each row before the function.
 	Index      string
 	Func       string
 	Accumulate bool
@@ -103,7 +103,7 @@ type Range struct {
 	From, To Expr
 }
 
-// result is what the work writes.
+// result names the view that the work writes, for errors.
 func (w Work) result() string {
 	if w == Product {
 		return "result"
@@ -111,7 +111,7 @@ func (w Work) result() string {
 	return "destination"
 }
 
-// operand is what the work reads as its i-th view.
+// operand names the i-th view that the work reads, for errors.
 func (w Work) operand(i int) string {
 	switch {
 	case w == Sum:

@@ -57,7 +57,7 @@ func texts(words []Word) (list []string) {
 	return list
 }
 
-// alone is the kernel that does no more than a step's one part.
+// alone is the kernel of a step with one part.
 func (s Step) alone() string {
 	w, signals := s.Signal()
 	switch {

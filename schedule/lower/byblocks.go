@@ -3,8 +3,8 @@ package lower
 import "ovgen/schedule/hostir"
 
 // byBlocks lets each block of a kernel signal for itself, its part of the work being awaited by
-// the blocks of its number at the peers: so no block waits for the others of its launch. That
-// needs kernels so made on both sides of each semaphore, and parts that are equal on all ranks.
+// the blocks of its number at the peers: so no block waits for the others of its launch. Both
+// sides of each semaphore then need such kernels, and equal parts on all ranks.
 func byBlocks(d *draft) error {
 	if !d.with.byBlocks {
 		return nil

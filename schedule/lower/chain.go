@@ -27,7 +27,7 @@ type flow struct {
 type stage struct {
 	input   string // its first operand
 	gathers bool   // the rows of the input have to come from their owners
-	own     bool   // it is about each rank's own rows alone
+	own     bool   // it works on each rank's own rows only
 	calls   bool   // it is the caller's own work
 	ops     []schedule.Op
 	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
@@ -111,7 +111,7 @@ func (c *chain) wanted(d *draft, result string) bool {
 }
 
 // follow adds an operation that leads from one place of rows and columns to another; own says that it
-// is about each rank's own rows alone.
+// works on each rank's own rows only.
 func (c *chain) follow(d *draft, path string, o schedule.Op, x, out flow, own bool) error {
 	s := c.stage(o.In[0], x.own && !own, own)
 	if s == nil {
@@ -221,7 +221,7 @@ func (d *draft) misplaced(tensor, problem, hint string) error {
 	return &schedule.FieldError{Path: path, Msg: problem, Hint: hint}
 }
 
-// inBatchesOf is in how many batches the rows of a tensor come, each spread over the ranks; none is 0.
+// inBatchesOf counts the batches of a tensor's rows, each spread over the ranks; none is 0.
 func inBatchesOf(t schedule.Tensor) int {
 	outer := t.Axes[0].Outer
 	if len(outer) != 2 || outer[1] != schedule.DIDx(schedule.D) {

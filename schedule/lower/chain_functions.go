@@ -8,8 +8,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Who applies a function in a chain: the library of products, after a product and in this order; the
-// kernel that sums partial results; or a kernel of the function's own, on rows that are there.
+// Three parts apply functions in a chain: the library of products, after a product and in this
+// order; the kernel that sums partial results; or a kernel of the function's own, on rows that are
+// there.
 var (
 	ofProducts = []schedule.FuncKind{schedule.AddBias, schedule.ApplyGELU, schedule.ApplyReLU}
 	ofSums     = []schedule.FuncKind{schedule.AddBias, schedule.AddTensor}
@@ -72,7 +73,7 @@ func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 	return &schedule.FieldError{Path: path, Msg: wrong, Hint: "leave it out"}
 }
 
-// beside holds an operand of a function against the result.
+// beside checks that an operand of a function is placed like the result.
 func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, name string, s *stage) error {
 	out, x := c.at[o.Out], c.at[name]
 	if f.Do == schedule.AddBias || slices.Contains(norms, f.Do) {
@@ -84,7 +85,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, na
 	}
 	if d.schedule.Made(name) && x != out {
 		return &schedule.FieldError{Path: path, Hint: "add a tensor that is where " + o.Out + " is",
-			Msg: fmt.Sprintf("the rows of %s are elsewhere than those of %s", name, o.Out)}
+			Msg: fmt.Sprintf("%s and %s have their rows on different ranks", name, o.Out)}
 	}
 	return c.placed(d, name, out, s.gathers && f.Do == schedule.ApplySwiGLU)
 }

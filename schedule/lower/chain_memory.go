@@ -80,7 +80,7 @@ func (w *writer) rows() schedule.Axis {
 	return w.buffer(w.chain.stages[0].input).Tensor.Axes[0]
 }
 
-// columnsOf is the axis of a tensor's columns: its own, or those of the weight that makes it.
+// columnsOf is the axis of a tensor's columns: its own, or its weight's.
 func (w *writer) columnsOf(name string) schedule.Axis {
 	if t, declared := w.schedule.Tensor(name); declared {
 		return t.Axes[1]

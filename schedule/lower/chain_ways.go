@@ -1,6 +1,6 @@
 package lower
 
-// linked keeps what the way of a communication of a chain says, for the writer of the chain.
+// linked keeps the options of a chain's way for its writer.
 func linked(d *draft) error {
 	d.link(legOptions{carriage: d.with.carriage})
 	return nil

@@ -10,7 +10,7 @@ import (
 // putName is the stream of partial results on their way, and of sums.
 const putName = "put"
 
-// legOptions are what a chain reads of the way of one of its communications.
+// legOptions are the options of a way that a chain's writer reads.
 type legOptions struct {
 	carriage
 	shot bool // one kernel sums at each rank what it reads over the link
@@ -56,7 +56,7 @@ func (w *writer) puts(s *stage) bool { return s.sums != "" && !w.leg[s.sums].sho
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return w.puts(s) && s.toAll }
 
-// any says that a stage is so.
+// any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {
 	return slices.ContainsFunc(d.chain.stages, func(s stage) bool { return is(&s) })
 }
@@ -101,7 +101,7 @@ func (w *writer) words() {
 	}
 }
 
-// head forks the streams and says what peers may do from the beginning.
+// head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
 	gathers, puts := w.any((*stage).gathering), w.any(w.puts)
 	first := w.put
@@ -339,8 +339,8 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, ra
 	return nodes
 }
 
-// product is the product of an operation. What a bias and functions do to a sum of partial results is
-// done to the sum.
+// product is the product of an operation. Biases and functions of partial results are applied to
+// their sum.
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank hostir.Expr, x hostir.View) hostir.Step {
 	if o.Out == s.sums {
 		return hostir.Multiply(on, hostir.Linear, w.rowsAt(w.named(partial, s), rank), x, hostir.Whole(o.In[1]))

@@ -75,10 +75,10 @@ func (d *draft) unbounded() error {
 	return nil
 }
 
-// gatherPadded lets every part travel as a chunk of one size, padding and all, between
-// buffers of the plan, so that what is on the links does not depend on the counts. From
-// there the caller's stream copies the counted rows one after another into C, each
-// part's while the next one travels.
+// gatherPadded lets every part travel as a chunk of one size, padding and all, between buffers
+// of the plan, so the bytes on the links don't depend on the counts. From there the caller's
+// stream copies the counted rows one after another into C, each part's while the next one
+// travels.
 func gatherPadded(d *draft) error {
 	most, ok := d.most("A")
 	if !ok {

@@ -9,7 +9,7 @@ import (
 )
 
 // A product whose weight, bias and result are all spread over the ranks by the columns of the result, a
-// column-parallel layer, needs nothing more than one of which each rank has the whole: a rank multiplies its columns.
+// column-parallel layer, is lowered like one with whole tensors: a rank multiplies its columns.
 
 // columns finds these tensors. It refuses a product of which only some tensors are spread so.
 func columns(d *draft) error {
@@ -42,7 +42,7 @@ func columns(d *draft) error {
 	return nil
 }
 
-// columns is the axis that a tensor of a product has of the result's columns, less than zero for others.
+// columns is the tensor's axis with the result's columns; below zero: none.
 func (f form) columns(role string) int {
 	switch strings.TrimSuffix(role, number(role)) {
 	case "B":

@@ -53,7 +53,7 @@ func (d *draft) shardsDiffer(gathered string) {
 	}
 }
 
-// gatheredBuffer has the shards that A has a rank's of.
+// gatheredBuffer holds all ranks' shards of A.
 func (d *draft) gatheredBuffer() hostir.Buffer {
 	a, _ := d.program.Buffer("A")
 	g := schedule.Tensor{Name: gathered, Axes: slices.Clone(a.Tensor.Axes)}

@@ -59,8 +59,8 @@ func infer(d *draft) error {
 	return r.unread(d)
 }
 
-// nearest is the row of the schedule's operation that the fewest tensors keep from
-// being the one, and their indices. Tensors that a row does not read are not counted.
+// nearest is the row of the schedule's operation that the fewest tensors contradict, and their
+// indices. Tensors that a row does not read are not counted.
 func nearest(d *draft) (best *rule, wrong []int) {
 	for i := range rules {
 		r := &rules[i]
@@ -233,7 +233,7 @@ func volume(t schedule.Tensor, cut func(axis int, s schedule.Split) bool) hostir
 	return n
 }
 
-// times multiplies, from nothing on.
+// times multiplies; an absent factor counts as 1.
 func times(x, y hostir.Expr) hostir.Expr {
 	switch one := hostir.Const(1); {
 	case x.IsZero(), x.Equal(one):

@@ -45,9 +45,13 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		o := Overlap{Of: m.Of, Communication: m.Communication, Way: schedule.WayName(m.Way),
 			With: products(d.beside(m.Of))}
 		_, shot := m.Way.(schedule.Shot)
+		pull, _ := m.Way.(schedule.Pull)
 		switch {
 		case len(o.With) == 0:
 			o.Field, o.Why = "Ops", "no product stands beside it"
+		case pull.Once:
+			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way.Once", i)
+			o.Why = "all rows are multiplied when all shards are there"
 		case len(p.Streams) == 1, d.chain != nil && shot:
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way", i)
 			o.Why = "this way communicates on the stream of the products"
@@ -57,8 +61,8 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 	return list
 }
 
-// beside are the operations between which a tensor travels or its partial results meet: all, or in a
-// chain those of the stage.
+// beside are the operations between which a tensor travels or its partial results meet: all or, in a
+// chain, the operations of its stage.
 func (d *draft) beside(of string) []schedule.Op {
 	if d.chain == nil {
 		return d.original.Ops

@@ -2,7 +2,7 @@ package lower
 
 import "ovgen/schedule/hostir"
 
-// parts is how many parts what a rank has is cut into, and the variable that numbers them.
+// parts counts the parts of a rank's rows and names their index.
 type parts struct {
 	n     int64
 	index string

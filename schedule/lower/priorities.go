@@ -2,8 +2,8 @@ package lower
 
 import "ovgen/schedule/hostir"
 
-// priorities lets kernels that pull what products read get multiprocessors in their turn:
-// before the products, they held up the small ones that they are for.
+// priorities lowers kernels that pull operands: above the products they delayed the small
+// products that they serve.
 func priorities(d *draft) error {
 	operands, pulls := map[string]bool{}, map[string]bool{} // buffers, and sets of streams
 	hostir.Steps(d.program.Body, func(s hostir.Step) {

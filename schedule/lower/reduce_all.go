@@ -12,9 +12,9 @@ const (
 	gatherName = "gather"  // the stream of sums and of the copies of other ranks' parts
 )
 
-// allReduceShift is a reduce-scatter and an all-gather of what it left, in parts: the
-// sum of one part is made and travels while the next is multiplied and put. C is the
-// caller's, so the others' parts are copied out of memory of their plans.
+// allReduceShift is a reduce-scatter, then an all-gather of its sums, in parts: the sum of one
+// part is made and travels while the next is multiplied and put. C is the caller's, so the
+// others' parts are copied out of memory of their plans.
 func allReduceShift(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err

@@ -17,7 +17,7 @@ func oneShot(d *draft) error {
 	return nil
 }
 
-// shot sums what a view has of every rank, whose owners say when it may be read and wait
+// shot sums all ranks' copies of a view; each owner posts that its copy may be read and waits
 // until it was.
 func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
 	sum := d.sum(mainRef, hostir.Whole("C"), hostir.Whole("C"), of.EachRank()).Described(remark)
@@ -28,7 +28,7 @@ func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
 	return nodes
 }
 
-// whileRead is a sum that reads a buffer of all ranks, between the signals that let it.
+// whileRead puts a sum that reads a buffer of all ranks between the two meetings of all ranks.
 func whileRead(buffer, ready, read string, sum hostir.Step) []hostir.Step {
 	return []hostir.Step{
 		hostir.Post(mainRef, ready, every).Described("peers may read " + buffer),

@@ -39,8 +39,8 @@ func (r *rule) unread(d *draft) error {
 	return errors.Join(errs...)
 }
 
-// functions refuses what programs of the row don't apply: a tensor is added to a sum only, and a
-// matmul by the library adds no bias.
+// functions refuses functions that no program of the row applies: a tensor is added to a sum
+// only, and a matmul by the library adds no bias.
 func (r *rule) functions(d *draft) error {
 	if r.kind != linear && r.kind != matmul || r.moves.reduces() {
 		return nil
@@ -55,7 +55,7 @@ func (r *rule) functions(d *draft) error {
 	return nil
 }
 
-// refuse says which placement has no communication, and what there is.
+// refuse names the placement that has no communication, and the placements that have one.
 func (r *rule) refuse(d *draft, wrong []int) error {
 	s := d.schedule
 	if err := moved(d); err != nil {

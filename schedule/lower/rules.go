@@ -15,11 +15,11 @@ const (
 	gatherSum    moves = "all-gather of a sum"          // every rank sums over all shards' rows
 	gradientAll  moves = "all-reduce of a gradient"     // of each rank's rows, the sum to all
 	gradientOwn  moves = "reduce-scatter of a gradient" // the same, each part's sum to its owner
-	// The same of other placements, which other programs are for.
+	// Variants that other programs serve.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"
 	reduceBalanced moves = "reduce-scatter to balanced parts"
-	// Those in a chain.
+	// Communications within a chain.
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
 	allLink    moves = "all-reduce in a chain"

@@ -18,7 +18,7 @@ type Communication struct {
 	Ways []schedule.Way
 }
 
-// Table lists what package lower writes.
+// Table lists the communications that package lower writes.
 func Table() []Communication {
 	var list []Communication
 	for _, r := range rules {

@@ -195,7 +195,7 @@ func (c *changes) op(i int) {
 	}
 }
 
-// moves gives each tensor each way, and each way that there is each value of each option.
+// moves sets each way for each tensor, and each value of each option.
 func (c *changes) moves() {
 	for i := range c.from.Moves {
 		c.add(fmt.Sprintf("Moves[%d] left out", i), func(s *schedule.Schedule) {

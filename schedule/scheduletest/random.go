@@ -15,10 +15,9 @@ type Drawn struct {
 	Items []string // the paths of the items that were drawn or changed
 }
 
-// Random is a schedule with the operations and placements of one of a list, one of them
-// changed one time in ten, and a way for a tensor that is spread over the ranks, or for
-// partial sums, of which the ranks have their own: drawn from all ways for the one or the
-// other, each option set one time in three.
+// Random draws a schedule of the list, changes one item in one of ten, and draws a way with
+// options: a way for a tensor that is spread over the ranks or for partial sums, of all ways
+// for the one or the other, each option set one time in three.
 func Random(r *rand.Rand, of []schedule.Schedule) Drawn {
 	from := Clone(of[r.IntN(len(of))])
 	from.Moves = nil

@@ -1,4 +1,4 @@
-// Kernels of which each block signals for itself: it posts to and awaits the blocks of its number
+// In these kernels each block signals for itself: it posts to and awaits the blocks of its number
 // at the peers, and works at its own part of everything. So it waits for no other of its launch,
 // whose blocks start in the order of their numbers, and it takes its words back to 0 itself.
 

@@ -33,7 +33,7 @@ type Machine struct {
 	Get, Put         Curve
 	// Blocks are the blocks of each emitted kernel that has more than one, by its name.
 	Blocks map[string]int
-	// NCCL is what communicates where a schedule names it.
+	// NCCL has the times of NCCL's collectives.
 	NCCL NCCL
 	// Eager and Replayed are the latencies of operations as the host enqueues them
 	// and in a graph.

@@ -42,6 +42,9 @@ func collectives(b *bench) {
 		settled(c.Collective(driver.CollectiveDesc{Kind: kind, Bytes: 256, Type: driver.FP32}, dst, src, comm, s))
 		gone(string(kind))
 	}
+	if err := c.Collective(driver.CollectiveDesc{Kind: "gossip", Bytes: 256}, dst, src, comm, s); err == nil {
+		b.Error("a collective of an unknown kind was taken")
+	}
 	b.must(b.d.StreamBeginCapture(s))
 	settled(c.Collective(driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 256}, dst, src, comm, s))
 	g, err := b.d.StreamEndCapture(s)

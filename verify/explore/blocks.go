@@ -12,7 +12,7 @@ import (
 const blocks = 2
 
 // byBlocks adds the operations of such a launch, for each block: they follow what is on the stream
-// so far, and what comes next on it follows them all.
+// so far, and the stream's next operation follows them all.
 func (b *rankBuilder) byBlocks(list []ops.Op) {
 	stream := list[0].Stream
 	if b.one {

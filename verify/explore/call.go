@@ -56,7 +56,7 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 // held is what a rank has of a tensor for a call: all rows of its columns, or its part of the caller's own.
 func (m *meaning) held(run int, name string, rank int) (list []Number) {
 	if t, declared := m.schedule.Tensor(name); declared {
-		there := &meaning{schedule: m.schedule, shape: m.shape, rank: rank}
+		there := &meaning{schedule: m.schedule, shape: m.shape, rank: rank, ordered: m.ordered}
 		places, _ := there.places(t) // Of has seen every axis
 		return m.outputs(run, name, places)
 	}
@@ -71,7 +71,7 @@ func (m *meaning) held(run int, name string, rank int) (list []Number) {
 // columnsOf are the indices of the last axis of a tensor that a rank has. A tensor that is not declared has those of
 // the operand whose axis it is.
 func (m *meaning) columnsOf(name string, rank int) []int64 {
-	there := &meaning{schedule: m.schedule, shape: m.shape, rank: rank}
+	there := &meaning{schedule: m.schedule, shape: m.shape, rank: rank, ordered: m.ordered}
 	if t, declared := m.schedule.Tensor(name); declared {
 		extent, _ := m.shape.extent(t.Axes[len(t.Axes)-1].Extent)
 		list, _ := there.local(t.Axes[len(t.Axes)-1], extent)

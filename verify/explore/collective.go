@@ -11,8 +11,8 @@ import (
 
 // A collective is two steps of a rank. The first takes what the rank brings out of its memory;
 // the second, once all ranks have taken their first, puts what the rank gets into its memory.
-// Both use all of the operation's memory, since what lies between uses it too. Nothing says
-// when another rank takes its second step.
+// Both use all of the operation's memory, since the transfer between them uses it too. Nothing
+// says when another rank takes its second step.
 
 // meeting is the steps of one collective in one run, a rank each, and what was brought.
 type meeting struct {

@@ -190,8 +190,8 @@ func isRow(n int, operands [][]Number, size int) bool {
 		!slices.ContainsFunc(operands[n:], func(list []Number) bool { return len(list) != row })
 }
 
-// functionOf is a function of the first operand: of each element and those of the others at its place, or, where the
-// last ones are rows, of rows.
+// functionOf is a function of the first operand: of each element and the other operands' elements at its place, or,
+// where the last ones are rows, of rows.
 func functionOf(function string, operands [][]Number, size int) []Number {
 	row := 0
 	for n, list := range operands {

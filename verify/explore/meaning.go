@@ -14,6 +14,7 @@ type meaning struct {
 	schedule schedule.Schedule
 	shape    Shape
 	rank     int
+	ordered  bool                  // promises says so
 	spelt    map[string]spelling   // of the results of operations that were read
 	known    map[numbered]Number   // elements of results that were read
 	handed   map[string][][]Number // the operands of calls that were read
@@ -229,7 +230,7 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 				at = index[len(index)-1:]
 			}
 			if f.Do == do {
-				sum = add(sum, m.element(run, f.In[0], at), ordered(m.schedule))
+				sum = add(sum, m.element(run, f.In[0], at), m.ordered)
 			}
 		}
 	}
@@ -272,7 +273,7 @@ func (m *meaning) total(run int, s spelling, over []rune, values map[rune]int64)
 		for _, i := range local {
 			partial = one(partial, i)
 		}
-		sum = add(sum, partial, ordered(m.schedule))
+		sum = add(sum, partial, m.ordered)
 	}
 	return sum
 }
@@ -390,5 +391,14 @@ func maker(s schedule.Schedule, name string) (schedule.Op, bool) {
 	return s.Ops[i], true
 }
 
-// ordered reports whether a schedule promises to add partial results in the order of ranks.
-func ordered(s schedule.Schedule) bool { return s.Reduces() && s.Ordered() }
+// promises reports whether the schedule promises to add partial results in the order of ranks: there are such results,
+// and no way adds them on a round of the ranks or leaves the order to a library.
+func (m *meaning) promises() bool {
+	for _, move := range m.schedule.Moves {
+		switch move.Way.(type) {
+		case schedule.RingSum, schedule.RingAccumulate, schedule.NCCL:
+			return false
+		}
+	}
+	return slices.ContainsFunc(m.schedule.Ops, func(o schedule.Op) bool { return m.partial(m.letters(o)) })
+}

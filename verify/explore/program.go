@@ -95,7 +95,7 @@ func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 // its schedule gives them. Nil lists are unrolled from the program.
 func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System, error) {
 	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{},
-		Ordered: ordered(p.Schedule)}
+		Ordered: (&meaning{schedule: p.Schedule, shape: shape}).promises()}
 	if lists == nil {
 		var err error
 		if s.Ranks, err = shape.Unroll(p); err != nil {
@@ -131,7 +131,7 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 	if err != nil {
 		return fmt.Errorf("size %s: %w", b.Name, err)
 	}
-	m := &meaning{schedule: p.Schedule, shape: shape, rank: rank}
+	m := &meaning{schedule: p.Schedule, shape: shape, rank: rank, ordered: s.Ordered}
 	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * shape.ElementSize}
 	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared}
 	t, declared := p.Schedule.Tensor(b.Name)

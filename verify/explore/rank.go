@@ -185,11 +185,11 @@ func (b *rankBuilder) waitEvent(o *ops.Op) {
 func (b *rankBuilder) signal(o *ops.Op) {
 	for i, w := range o.Words {
 		if !w.Write && (i+1 == len(o.Words) || o.Words[i+1] != ops.Word{Write: true, At: w.At}) {
-			b.report(WellFormed, "rank %d: no reset directly after a wait: %s", b.rank, o)
+			b.report(WellFormed, "rank %d: a wait that no reset directly follows: %s", b.rank, o)
 		}
 		reset := w.Write && w.Value == 0 && !isStep(w.At)
 		if reset && (i == 0 || o.Words[i-1].Write || o.Words[i-1].At != w.At) {
-			b.report(WellFormed, "rank %d: a reset directly after no wait: %s", b.rank, o)
+			b.report(WellFormed, "rank %d: a reset that does not directly follow a wait: %s", b.rank, o)
 		}
 		if len(o.Uses) > 0 && w.Write {
 			continue

@@ -185,8 +185,8 @@ func (t *Tensors) Copies() bool {
 	return !slices.ContainsFunc(t.results(), func(name string) bool { return !t.copied(name) })
 }
 
-// Equal compares every element of every result with the reference, by ==; those of a program whose
-// results are not exact on any inputs within their bounds.
+// Equal compares every element of every result with the reference, by ==, or within bounds where a
+// program's results are never exact.
 func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatch, error) {
 	if err := w.make(in, false, s); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func overlaid(ctx context.Context, dir, tests, file string, text []byte) (out []
 	return out, err == nil, nil
 }
 
-// against is the verdict on a change for which right says why it is no mistake, if it is not empty.
+// against corrects a verdict where right says that the change is no mistake.
 func against(right string, class Class, why string) (Class, string) {
 	switch {
 	case right == "":

@@ -236,8 +236,8 @@ func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
 	u.work(op, n)
 }
 
-// work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes. For a
-// result of no bytes it reads no row.
+// work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes.
+// For a result of no bytes it reads no row.
 func (u *unroller) work(op Op, n hostir.Step) {
 	to, size := u.view(n.Writes[0])
 	for _, v := range n.Reads {

@@ -86,12 +86,14 @@ func TestRandomSchedules(t *testing.T) {
 		} else if changed++; done(c.Schedule) == done(s) && !alike(q.Schedule, p.Schedule) {
 			t.Errorf("%s of %+v: %s changes nothing", s.Operation(), s.Moves, c.Name)
 		}
-		for i, w := range scheduletest.Without(s.Moves[0].Way) {
-			less := scheduletest.Clone(s)
-			less.Moves[0].Way = w
-			q, err := lower.Lower("X", less)
-			if err == nil && !alike(q.Schedule, p.Schedule) && done(less) == done(s) {
-				t.Errorf("%s: option %d of %+v changes nothing", s.Operation(), i, s.Moves[0])
+		for j, m := range s.Moves {
+			for i, w := range scheduletest.Without(m.Way) {
+				less := scheduletest.Clone(s)
+				less.Moves[j].Way = w
+				q, err := lower.Lower("X", less)
+				if err == nil && !alike(q.Schedule, p.Schedule) && done(less) == done(s) {
+					t.Errorf("%s: option %d of %+v changes nothing", s.Operation(), i, m)
+				}
 			}
 		}
 	}

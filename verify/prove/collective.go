@@ -9,10 +9,10 @@ import (
 )
 
 // A collective is two nodes of each rank: enter and leave. Each rank needs what all bring, so
-// leave comes after every rank's enter; of what another rank has left nothing is known, since a
+// leave comes after every rank's enter; no edge leads from another rank's leave, since a
 // collective ends on a rank once that rank has what it gets. Every way from an enter leads to a
-// leave first, which comes after all enters: so what is ordered with both nodes of a collective
-// is never between them.
+// leave first, which comes after all enters: so a node that is ordered with both is never
+// between them.
 
 // meeting is the nodes of one collective in one run.
 type meeting struct{ enters, leaves []int32 }

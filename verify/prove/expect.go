@@ -61,8 +61,8 @@ func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 	return x.input(buffer, rank, run, chunk)
 }
 
-// alike finds the inputs that must be the same on all ranks: what is whole and is an operand of functions of what
-// other ranks read, or of sums that every rank gets, since the rank that makes an element takes its own.
+// alike finds the inputs that must be equal on all ranks: whole operands of functions of results that other ranks
+// read, or of sums that every rank gets, since the rank that makes an element takes its own.
 func (x *expectation) alike() {
 	for _, o := range x.Schedule.Ops {
 		goesOn := slices.ContainsFunc(x.Schedule.Ops, func(p schedule.Op) bool { return slices.Contains(p.In, o.Out) })

@@ -19,7 +19,8 @@ func ofProduct(op schedule.Op) int {
 	return n
 }
 
-// functions are functions of a chunk, one after the other: of its elements and those of tensors, or of its rows.
+// functions applies functions to a chunk, one after the other: to its elements and those of tensors, or to its
+// rows.
 func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
 	bound map[rune]interval) (expr, error) {
 	for _, f := range list {

@@ -35,11 +35,11 @@ func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
 // elementwise reports whether an operation sees the elements of its operands and of its result each for itself.
 func elementwise(o ops.Op) bool {
 	switch o.Kind {
-	case ops.Product, ops.Apply, ops.Call:
-		return false
 	case ops.Sum: // of terms as large as the result: no row
 		last := o.Uses[len(o.Uses)-1]
 		return !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Bytes != last.Bytes })
+	case ops.Copy, ops.Collective, ops.Signal, ops.Record, ops.WaitEvent, ops.After, ops.Done:
+		return true
 	}
-	return true
+	return false
 }

@@ -2,6 +2,7 @@ package prove_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -73,6 +74,13 @@ func TestNoAcknowledgement(t *testing.T) {
 		"main, step 1, run 2: post ready[1]@0 = 1 (Moves)")
 	if !strings.Contains(c.Suggestion, "acknowledge") {
 		t.Error(c.Suggestion)
+	}
+	page, err := os.ReadFile("../../docs/proof.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "```\n"+c.Error()+"\n```\n") {
+		t.Errorf("docs/proof.md shows another counterexample than:\n%s", c)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -102,13 +104,29 @@ func (p *proof) faster(product, copied int32) string {
 		return "they share a stream: drop WithStep, or use more Streams"
 	}
 	for _, n := range p.path(product, copied) {
-		if p.at(n).Field != "StartInLoop" {
-			continue
+		switch main := p.operation(p.start[0][p.nodes[product].rank]).Stream; {
+		case !p.forks(n, main):
+		case x.Stream == main:
+			return "the streams are forked after it: fork before it"
+		case p.model.Computes != nil && slices.ContainsFunc(p.model.Computes.Schedule.Moves, startsInLoop):
+			return "the streams wait for main inside the loop: drop Naive.StartInLoop"
 		}
-		if x.Stream == p.operation(p.start[0][p.nodes[product].rank]).Stream {
-			return "the streams are forked after it: fork before it, as it is without WithStep"
-		}
-		return "the streams wait for main inside the loop: drop Naive.StartInLoop"
 	}
 	return "drop the wait that is between them"
+}
+
+// forks reports whether an event is of a node by which other streams wait for main.
+func (p *proof) forks(n int32, main string) bool {
+	o := p.operation(n)
+	if o == nil {
+		return false
+	}
+	s, ok := o.Node.(hostir.Synchronize)
+	return ok && len(s.On) == 1 && s.On[0].Set == main
+}
+
+// startsInLoop reports whether the way of a move forks the streams at each step.
+func startsInLoop(m schedule.Move) bool {
+	w, ok := m.Way.(schedule.Naive)
+	return ok && w.StartInLoop
 }

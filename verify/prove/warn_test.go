@@ -64,7 +64,7 @@ func TestForkedTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := report.Sizes[0].Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "fork before it") {
+	if w := report.Sizes[0].Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "forked after it: fork before it") {
 		t.Errorf("warnings %v", w)
 	}
 }

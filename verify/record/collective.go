@@ -31,6 +31,9 @@ func (d *Driver) CommGetAsyncError(driver.Comm) error { return nil }
 
 // Collective records one.
 func (d *Driver) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c driver.Comm, s driver.Stream) error {
+	if err := x.Check(); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	known, ranks := c != 0 && c == d.comm, d.ranks
 	d.mu.Unlock()

@@ -87,9 +87,9 @@ func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	return whole, nil
 }
 
-// together adds a block's operations to those of the blocks before it: as many of the same kinds,
-// with the next part of each use, and with words that no block before it has, all of them as far
-// from the first block's.
+// together adds a block's operations to the earlier blocks': as many of the same kinds, with the
+// next part of each use, and with words that no block before it has, all of them as far from the
+// first block's.
 func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 	if len(list) != len(whole) {
 		return fmt.Errorf("it does %d operations, and the first block %d", len(list), len(whole))
@@ -282,7 +282,7 @@ func (p *phases) list(o ops.Op) (list []ops.Op, err error) {
 	return list, nil
 }
 
-// copies are those of a gather: each reads a tensor, and then writes it.
+// copies lists a gather's copies: each reads a tensor, and then writes it.
 func copies(work ops.Op) (list []ops.Op) {
 	for i := 0; i < len(work.Uses); i += 2 {
 		one := work

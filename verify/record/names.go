@@ -37,7 +37,7 @@ func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
 
 // resolve makes the calls of one run its operations.
 func (n *Names) resolve(calls []call) ([]ops.Op, error) {
-	var list []ops.Op
+	list := make([]ops.Op, 0, len(calls))
 	events := map[driver.Event]int{} // recorded so far
 	waited := 0                      // operations before the host's first wait in their midst
 	for _, c := range calls {
@@ -92,7 +92,7 @@ func normalise(list []ops.Op) []ops.Op {
 		}
 	}
 	number := map[int]int{}
-	var out []ops.Op
+	out := make([]ops.Op, 0, len(list))
 	for _, o := range list {
 		if o.Kind == ops.Record && !used[o.Event] {
 			o = ops.Op{Kind: ops.Done, Stream: o.Stream}

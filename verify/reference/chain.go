@@ -57,8 +57,8 @@ func (p *Problem) applies(do schedule.FuncKind) bool {
 	})
 }
 
-// drawn is how a tensor of a chain is drawn, or what comes of that: the share of its elements that are not zero or, of
-// a result, the variance of its elements; and the number of which they are multiples.
+// drawn describes the values of a tensor: the share of its elements that are not zero or, of a result, the variance of
+// its elements; and the number of which they are multiples.
 type drawn struct {
 	density float64
 	unit    int
@@ -103,7 +103,7 @@ func (p *Problem) drawn() map[string]drawn {
 			}
 		}
 		for _, f := range s.Then {
-			d[s.C] = p.after(f, d[s.C], d)
+			d[s.C] = leaves[f.Do](f, d[s.C], d)
 		}
 	}
 	return d
@@ -124,7 +124,7 @@ func handed(s Step, d map[string]drawn) drawn {
 	return made
 }
 
-// draw draws the operands of a step and returns what comes of its product.
+// draw draws the operands of a step and returns the distribution of its product.
 func (p *Problem) draw(s Step, d map[string]drawn) drawn {
 	unit := p.unitOf(s)
 	if s.Does != Multiplies {
@@ -176,19 +176,31 @@ func (p *Problem) variance(name string, unit int) float64 {
 	return most * most
 }
 
-// after is what a function leaves.
-func (p *Problem) after(f schedule.Func, x drawn, d map[string]drawn) drawn {
-	switch f.Do {
-	case schedule.ApplySwiGLU:
-		up := d[f.In[0]] // products of two deviate further at times: taken for twice the deviation
-		return drawn{4 * x.density / 2 * up.density, x.unit * up.unit}
-	case schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
-		for _, name := range f.In {
-			if _, known := d[name]; !known {
-				d[name] = drawn{1, 1}
-			}
+// leaves has the distribution of each function's result.
+var leaves = map[schedule.FuncKind]func(f schedule.Func, x drawn, d map[string]drawn) drawn{
+	schedule.ApplySiLU:      half,
+	schedule.ApplyGELU:      half,
+	schedule.ApplyReLU:      half,
+	schedule.ApplySwiGLU:    gate,
+	schedule.ApplyRMSNorm:   norm,
+	schedule.ApplyLayerNorm: norm,
+}
+
+// half is of a function that takes half of the elements to zero.
+func half(_ schedule.Func, x drawn, _ map[string]drawn) drawn { return drawn{x.density / 2, x.unit} }
+
+// gate is of a function with a second tensor. Products of two deviate further at times: taken for twice the deviation.
+func gate(f schedule.Func, x drawn, d map[string]drawn) drawn {
+	up := d[f.In[0]]
+	return drawn{4 * x.density / 2 * up.density, x.unit * up.unit}
+}
+
+// norm is of a function of rows, and draws its operands.
+func norm(f schedule.Func, _ drawn, d map[string]drawn) drawn {
+	for _, name := range f.In {
+		if _, known := d[name]; !known {
+			d[name] = drawn{1, 1}
 		}
-		return drawn{1, 1}
 	}
-	return drawn{x.density / 2, x.unit}
+	return drawn{1, 1}
 }

@@ -11,8 +11,8 @@ type function struct {
 	of    func(float64) float64
 	slope float64 // the largest: it widens an error so much
 	own   float64 // how far off a GPU's own may be, of its argument
-	// unit is a whole number of which the function takes a multiple to itself where it is
-	// positive and to zero else, to the last bit.
+	// unit is a whole number: the function maps a positive multiple of unit to itself and any
+	// other to 0, exactly.
 	unit int
 }
 

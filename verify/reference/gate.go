@@ -20,8 +20,8 @@ var gates = map[schedule.FuncKind]struct {
 	schedule.ApplyReLU: {functions[schedule.ApplyReLU], func(float64) float64 { return 0 }},
 }
 
-// gateUnit is a whole number of which silu takes a multiple to itself where it is positive and to zero
-// else, to the last bit of fp32.
+// gateUnit is a whole number: silu maps a positive multiple of it to itself and any other to 0,
+// exactly in fp32.
 const gateUnit = 128
 
 func silu(x float64) float64 { return x / (1 + math.Exp(-x)) }
@@ -62,8 +62,8 @@ func (v Values) gated(do schedule.FuncKind, up *Values, t driver.Type, bounded b
 }
 
 // normed divides each row of so many columns by the root of the mean of its squares, and multiplies it by a weight.
-// What comes of it is never exact: there are always bounds. Of a row x with errors e, the mean m of squares is off by
-// 2 * mean(|x| e) + mean(e²) and by rounding, (columns + 8) * 2^-24 of it; the root halves what is relative, to first
+// The result is never exact, so it always has bounds. Of a row x with errors e, the mean m of squares is off by 2 *
+// mean(|x| e) + mean(e²) and by rounding, (columns + 8) * 2^-24 of it; the root halves what is relative, to first
 // order, and the product adds x's own error.
 func (v Values) normed(weight Values, columns int, t driver.Type) Values {
 	made := Values{Want: make([]float64, len(v.Want)), Bound: make([]float64, len(v.Want))}

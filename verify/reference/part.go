@@ -109,7 +109,7 @@ func ragged(t schedule.Tensor, axis int, e Extents, rank int, counts []int) (Par
 			pair = other*ranks + rank
 		}
 		if counts[pair] > most {
-			return Part{}, fmt.Errorf("place %s: a count of %d, and %d are the most", t.Name, counts[pair], most)
+			return Part{}, fmt.Errorf("place %s: count %d is above the most, %d", t.Name, counts[pair], most)
 		}
 		pieces = append(pieces, Stretch(pair*most, counts[pair]).Pieces...)
 	}

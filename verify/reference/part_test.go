@@ -56,7 +56,7 @@ func TestPart(t *testing.T) {
 		t.Errorf("of each pair: %v (%v)", got, err)
 	}
 	if _, err := PartOf(pair, e, 1, []int{1, 4, 3, 1}); err == nil ||
-		!strings.Contains(err.Error(), "a count of 4, and 3 are the most") {
+		!strings.Contains(err.Error(), "count 4 is above the most, 3") {
 		t.Error(err)
 	}
 	if _, err := PartOf(pair, e, 1, []int{1, 1}); err == nil ||

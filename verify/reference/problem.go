@@ -183,7 +183,7 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	for _, f := range o.Then {
 		_, ofProduct := functions[f.Do]
 		switch {
-		case ofKernel(o, f):
+		case ofKernel(o, f) && leaves[f.Do] != nil:
 			s.Then = append(s.Then, f)
 		case ofProduct:
 			s.Func = f.Do

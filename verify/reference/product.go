@@ -88,7 +88,7 @@ func transpose(v []float64, rows, columns int) []float64 {
 	return t
 }
 
-// plus is a result with what was added to it before it was rounded once.
+// plus adds a tensor to a result before the one rounding.
 func (v Values) plus(added Values, t driver.Type) Values {
 	sum := Values{Want: make([]float64, len(v.Want))}
 	if v.Bound != nil {

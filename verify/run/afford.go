@@ -46,7 +46,7 @@ func (o *options) runs(programs int) int {
 	rounds := warmUp + min(o.rounds, 16)
 	switch o.command {
 	case "bench":
-		// Beside the plans, the products whole and in chunks; gated and not.
+		// bench also measures the products, whole and in chunks, gated and not.
 		return (2*programs + 2) * 2 * rounds
 	case "tune":
 		return 2 * programs * rounds

@@ -85,17 +85,20 @@ type standing struct {
 	Driver     string `json:"driver"`
 	Rows       []int  `json:"rows"` // of each bucket
 
-	// New is of each plan, First of the first Bind of each, which is collective. Bind is of each
-	// layer's weights, Again likewise: with the memory of another layer in between.
+	// New: time of each plan's New.
+	// First: time of each plan's first Bind, which is collective.
+	// Bind: time of a Bind of each layer's weights.
+	// Again: time of another such Bind, with the memory of another layer in between.
 	New   spread `json:"new_us"`
 	First spread `json:"first_bind_us"`
 	Bind  spread `json:"bind_us"`
 	Again spread `json:"bind_again_us"`
-	// Replay is the host's part of each layer's first Replay, which captures a graph of the plan's own,
-	// Replayed the host's part of later ones. Both are of the largest bucket.
+	// Replay: the host's part of each layer's first Replay, which captures a graph of the plan's own.
+	// Replayed: the host's part of later ones. Both are of the largest bucket.
 	Replay   spread `json:"first_replay_us"`
 	Replayed spread `json:"replay_us"`
-	// Capture is of all layers and operations in one graph of the caller's, Step a run of it: of each bucket.
+	// Capture: time of capturing all layers and operations in one graph of the caller's, for each bucket.
+	// Step: time of a run of that graph, for each bucket.
 	Capture spread `json:"capture_us"`
 	Step    spread `json:"step_us"`
 

@@ -317,7 +317,7 @@ func (o *options) check() error {
 	case o.ranks < 1:
 		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
 	case o.oneProcess && launch.IsRank():
-		return errors.New("-oneprocess starts all ranks itself, and this is one that a launcher has started")
+		return errors.New("-oneprocess starts all ranks itself, but a launcher has started this one")
 	case o.iters < 0 || o.rounds < 1:
 		return fmt.Errorf("-iters must be positive")
 	case o.layers < 1 || o.buckets < 1:

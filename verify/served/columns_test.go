@@ -17,7 +17,7 @@ var columns = []declared{
 		served},
 	{"C08", "gate and up without a function", of("A[M/D K] B[F/D K] B2[F/D K] B3[N F/D] C[M/D N]",
 		s.Linear("U", "A", "B2"), s.Linear("H", "A", "B", s.GELU()), s.Linear("C", "H", "B3")),
-		owed("Tensors", "tensor U is missing, which Ops[0] makes")},
+		owed("Tensors", "Ops[0] makes U, which nothing declares")},
 	{"C09", "gate and up", linear("A[M/D K] B[N K] B2[N2 K] C[M:D N] C2[M:D N2]").by("A", s.Grouped{}), served},
 	{"C10", "gate and up of one width", linear("A[M/D K] B[N K] B2[N K] C[M:D N] C2[M:D N]"), served},
 	{"C11", "column-parallel, nothing travels", linear("A[M K] B[N/D K] C[M N/D]"),

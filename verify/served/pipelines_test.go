@@ -35,7 +35,7 @@ var pipelines = []declared{
 		at("Ops[0].Then[0]", "no pass applies bias to what leaves a matmul")},
 	{"P23", "one bias of two", linear("A[M/D K] B[N K] B2[N2 K] Bias2[N2] C[M:D N] C2[M:D N2]"), served},
 	{"P24", "C2 missing", linear("A[M/D K] B[N K] B2[N2 K] C[M:D N]"),
-		at("Tensors", "tensor C2 is missing, which Ops[1] makes")},
+		at("Tensors", "Ops[1] makes C2, which nothing declares")},
 	{"P25", "B3 without B2", linear("A[M/D K] B[N K] B3[N3 K] C[M:D N] C3[M:D N3]"),
 		at("Tensors[2].Name", "no operation reads or makes B3")},
 	{"P26", "QKV, ring both ways", linear("A[M/D K] B[N K] B2[N2 K] B3[N3 K] C[M:D N] C2[M:D N2] C3[M:D N3]").by("A",

@@ -147,7 +147,7 @@ func (p *capture) leads(n *node) bool {
 	return slices.ContainsFunc(p.nodes, func(o *node) bool { return slices.Contains(o.deps, n) })
 }
 
-// joined reports whether the origin comes after every node, but for those that no stream has to
+// joined reports whether the origin comes after every node, except nodes that no stream has to
 // follow.
 func (p *capture) joined() bool {
 	seen := make([]bool, len(p.nodes))

@@ -133,6 +133,9 @@ func (c *Context) CommGetAsyncError(h driver.Comm) error {
 
 // Collective enqueues one.
 func (c *Context) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, h driver.Comm, s driver.Stream) error {
+	if err := d.Check(); err != nil {
+		return err
+	}
 	call := "nccl " + string(d.Kind)
 	if err := c.enter(call); err != nil {
 		return err
@@ -197,7 +200,7 @@ func (m *communicator) close() {
 	}
 }
 
-// holdComms counts a graph among those that hold the communicators of its nodes, or no more.
+// holdComms changes by how many graphs the nodes' communicators are held.
 func holdComms[N any](nodes []N, task func(N) *task, by int) {
 	var held []*communicator
 	for _, n := range nodes {
@@ -245,7 +248,7 @@ func (w *World) beginCollective(o *op) {
 	sent, got := o.together.Sizes(m.ranks)
 	if !w.cfg.NoRaces {
 		o.before.set(*o.clock)
-		o.before[o.strand]-- // that the collective itself has ended, nobody learns by it
+		o.before[o.strand]-- // nobody learns from this that the collective has ended
 	}
 	w.access(o, o.src, sent, 0)
 	if o.src < o.dst || o.src >= o.dst+driver.Ptr(got) { // else in place: one access

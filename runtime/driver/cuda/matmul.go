@@ -29,7 +29,7 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 		return 0, err
 	}
 	if _, known := types[desc.Type]; !known {
-		return 0, fmt.Errorf("create product: cuBLASLt multiplies no %s here", desc.Type)
+		return 0, fmt.Errorf("create product: cuBLASLt has no product of %s", desc.Type)
 	}
 	if _, known := epilogues[desc.Func]; !known {
 		return 0, fmt.Errorf("create product: cuBLASLt applies no %s to each element", desc.Func)

@@ -117,7 +117,7 @@ func (c *Client) enter(ctx context.Context) error {
 			}
 			conn.Close()
 			c.conn = nil
-			if !errors.Is(heard, ErrFrame) { // nonsense says more than the end of the wait for more of it
+			if !errors.Is(heard, ErrFrame) { // nonsense is a better error than the timeout after it
 				heard = err
 			}
 		}
@@ -132,8 +132,7 @@ func (c *Client) enter(ctx context.Context) error {
 	}
 }
 
-// absentee adds to a rendezvous without rank 0 what was heard where it should be:
-// nonsense or silence, but not that it was too busy and hung up.
+// absentee adds what rank 0's address answered: nonsense or silence; a busy rank 0 is left out.
 func (c *Client) absentee(err, heard error) error {
 	var r *RendezvousError
 	if errors.As(err, &r) && (errors.Is(heard, ErrFrame) || errors.Is(heard, os.ErrDeadlineExceeded)) {

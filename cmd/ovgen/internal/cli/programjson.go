@@ -68,7 +68,7 @@ func jsonOf(v reflect.Value) any {
 	return v.Interface()
 }
 
-// fieldsOf a struct that are not zero, those of embedded structs among them.
+// fieldsOf lists a struct's fields that are not zero, embedded structs' included.
 func fieldsOf(v reflect.Value) members {
 	list := members{}
 	for i := range v.NumField() {

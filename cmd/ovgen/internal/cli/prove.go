@@ -15,9 +15,9 @@ import (
 	"ovgen/verify/prove"
 )
 
-// largestRanks is the largest mesh that a proof is tried for, and manyRanks so many that all
-// meshes of 1 to so many together are: the time of a proof grows with the cube of the
-// ranks, to some seconds a schedule for either.
+// largestRanks and manyRanks bound a proof: the largest single mesh, and the largest n of all
+// meshes 1..n. The time of a proof grows with the cube of the ranks, to some seconds a schedule
+// for either.
 const (
 	largestRanks = 128
 	manyRanks    = 72

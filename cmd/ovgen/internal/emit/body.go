@@ -60,7 +60,7 @@ func (b *body) nodes(list []hostir.Node) ([]jen.Code, map[string]bool) {
 	outer := b.used
 	for i, n := range list {
 		b.used = map[string]bool{}
-		items[i] = b.node(n)
+		items[i] = b.node(n, i > 0 && list[i-1].Source().Remark == n.Source().Remark)
 		items[i].used = b.used
 	}
 	b.used = outer
@@ -101,11 +101,11 @@ func paragraphs(blocks []block) []jen.Code {
 	return code
 }
 
-// node writes one node.
-func (b *body) node(n hostir.Node) item {
+// node writes one node; said: its remark is that of the node before it.
+func (b *body) node(n hostir.Node, said bool) item {
 	var it item
 	_, it.apart = n.(hostir.For)
-	if r := n.Source().Remark; r != "" {
+	if r := n.Source().Remark; r != "" && !said {
 		it.apart = true
 		it.code = append(it.code, jen.Comment("// "+sentence(r)))
 	}

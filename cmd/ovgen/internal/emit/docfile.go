@@ -100,12 +100,16 @@ func describe(p *hostir.Program) string {
 	for _, o := range p.Schedule.Ops {
 		fmt.Fprintf(&b, "%s\n", o)
 	}
+	longest := 4
+	for _, t := range p.Schedule.Tensors {
+		longest = max(longest, len(t.Name))
+	}
 	for _, t := range p.Schedule.Tensors {
 		where := ""
 		if t.Root {
 			where = " on rank 0"
 		}
-		fmt.Fprintf(&b, "  %-4s %s%s\n", t.Name, t, where)
+		fmt.Fprintf(&b, "  %-*s %s%s\n", longest, t.Name, t, where)
 	}
 	for _, m := range lower.Read(p) {
 		var options []string
@@ -129,7 +133,7 @@ func hanging(head string, list []string) string {
 		if i < len(list)-1 {
 			x += ","
 		}
-		if len(line)+len(x) > columns-len("//\t") {
+		if len(line)+len(x) > columns-tab-len("//") {
 			text, line = text+strings.TrimRight(line, " ")+"\n", "    "
 		}
 		line += x + " "
@@ -137,9 +141,9 @@ func hanging(head string, list []string) string {
 	return text + strings.TrimRight(line, " ") + "\n"
 }
 
-// foldRemarks brings remarks nearer to what they are on, or on lines of their own, where lines are too long.
+// foldRemarks moves remarks nearer to their nodes, or onto lines of their own, where lines are too long.
 func foldRemarks(text string) string {
-	const width = columns - len("//\t")
+	const width = columns - tab - len("//")
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")

@@ -68,8 +68,11 @@ func render(f *jen.File, name string) ([]byte, error) {
 	return out, nil
 }
 
-// columns is the longest line of generated Go that can be broken.
-const columns = 120
+// columns is the longest line of generated Go that can be broken, a tab being tab columns.
+const (
+	columns = 120
+	tab     = 4
+)
 
 // fold breaks lines of code that are too long after the last comma that ends an argument or an element of the
 // outermost list and leaves what comes before short enough.
@@ -78,7 +81,7 @@ func fold(text []byte) []byte {
 	for line := range bytes.Lines(text) {
 		code := bytes.TrimLeft(line, "\t")
 		indent := line[:len(line)-len(code)]
-		for depth := 0; len(line) > columns+1 && !bytes.HasPrefix(code, []byte("//")); depth = 1 {
+		for depth := 0; len(bytes.TrimRight(line, "\n"))+(tab-1)*bytes.Count(line, []byte("\t")) > columns && !bytes.HasPrefix(code, []byte("//")); depth = 1 {
 			at := breakAt(line, depth)
 			if at == 0 {
 				break
@@ -95,7 +98,7 @@ func fold(text []byte) []byte {
 // if it can't.
 func breakAt(line []byte, depth int) int {
 	shallowest, at, quoted := len(line), 0, false
-	for i, c := range line[:columns] {
+	for i, c := range line[:columns-(tab-1)*bytes.Count(line, []byte("\t"))] {
 		switch {
 		case c == '"':
 			quoted = !quoted
@@ -119,7 +122,7 @@ func docf(format string, args ...any) jen.Code { return doc(fmt.Sprintf(format, 
 
 // wrap breaks the lines of each paragraph anew, but for preformatted ones.
 func wrap(text string) string {
-	const width = columns - len("\t// ")
+	const width = columns - tab - len("// ")
 	var out []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		if strings.HasPrefix(paragraph, "\t") {

@@ -15,6 +15,8 @@ func TestFold(t *testing.T) {
 		{"f(" + strings.Repeat(long+", ", 3) + "d)", "f(" + long + ",\n\t" + long + ",\n\t" + long + ", d)"},
 		{"// f(" + long + ", " + long + ")", "// f(" + long + ", " + long + ")"},
 		{"f(" + long + long + ")", "f(" + long + long + ")"},
+		{"\t\t\tf(" + long + ", " + long[:47] + ")", "\t\t\tf(" + long + ",\n\t\t\t\t" + long[:47] + ")"}, // 124 columns
+		{"\t\t\tf(" + long + ", " + long[:43] + ")", "\t\t\tf(" + long + ", " + long[:43] + ")"},          // 120
 	} {
 		if got := string(fold([]byte(c.line + "\n"))); got != c.want+"\n" {
 			t.Errorf("%s:\n got %s\nwant %s", c.line, got, c.want)

@@ -14,7 +14,7 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// minimal is a program's schedule without what it would have if the schedule left it open.
+// minimal is a program's schedule without fields that have their defaults.
 func minimal(p *hostir.Program) schedule.Schedule {
 	s := p.Schedule
 	s.Moves = nil

@@ -39,7 +39,7 @@ func (u *unit) planType(f *jen.File) {
 		if len(u.chunks) > 0 {
 			g.Line()
 		}
-		g.Add(fields(names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer"))
+		fields(g, names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer")
 		u.semaphoreFields(g)
 		u.streamFields(g)
 		u.productFields(g)
@@ -91,13 +91,11 @@ func (u *unit) productFields(g *jen.Group) {
 	singleAndSets(g, single, sets, "Product")
 }
 
-// singleAndSets declares single ones on one line, sets of them on another.
+// singleAndSets declares single ones, and then sets of them.
 func singleAndSets(g *jen.Group, single, sets []string, typ string) {
-	if len(single) > 0 {
-		g.Add(fields(single, typ))
-	}
-	if len(sets) > 0 {
-		g.Add(ids(sets).Index().Op("*").Qual(planPath, typ))
+	fields(g, single, typ)
+	for list := range slices.Chunk(sets, namesOfLine) {
+		g.Add(ids(list).Index().Op("*").Qual(planPath, typ))
 	}
 }
 
@@ -109,9 +107,14 @@ func names[T any](list []T, name func(T) string) []string {
 	return out
 }
 
-// fields declares several fields of one type on one line.
-func fields(list []string, typ string) jen.Code {
-	return ids(list).Op("*").Qual(planPath, typ)
+// namesOfLine is how many fields of a plan one line declares.
+const namesOfLine = 6
+
+// fields declares several fields of one type.
+func fields(g *jen.Group, list []string, typ string) {
+	for line := range slices.Chunk(list, namesOfLine) {
+		g.Add(ids(line).Op("*").Qual(planPath, typ))
+	}
 }
 
 // ids are names of fields, as a list.

@@ -16,7 +16,7 @@ type gemm struct {
 	form
 }
 
-// form is what a product does beside multiplying.
+// form is a product's transposition, bias and function.
 type form struct {
 	transposed, transposedA, bias, accumulate bool
 	function                                  string // of each element

@@ -78,8 +78,7 @@ func (u *unit) programFields() []jen.Code {
 	return values
 }
 
-// hash is of all that ranks must have alike: the host program, its proof and the device
-// code. The program's text leaves a collective's own signals out; the proof's stamp does not.
+// hash is of all that ranks must have alike: the host program, its proof and the device code.
 func (u *unit) hash() string {
 	texts := [][]byte{[]byte(hostir.Print(u.program)), []byte(u.proof())}
 	if u.device {

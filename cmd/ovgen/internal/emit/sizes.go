@@ -41,8 +41,8 @@ func (u *unit) chunk(v hostir.View) (string, error) {
 	}
 	name, prefix := v.Buffer, "bytes"
 	if !whole {
-		// The caller's name for a size is the better known one, and that of what it multiplies or gets: chunkA, not
-		// chunkAgathered, and chunkC, not chunkResidual.
+		// Prefer the name of a caller's tensor that is multiplied or made: chunkA, not chunkAgathered, and chunkC,
+		// not chunkResidual.
 		prefix = "chunk"
 		i := slices.IndexFunc(u.program.Buffers, func(b hostir.Buffer) bool {
 			return b.Chunk.Equal(elements) && !u.onlyAdded(b.Name)

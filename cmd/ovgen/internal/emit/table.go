@@ -56,7 +56,7 @@ func (u *unit) table() (kernels.Table, error) {
 	return t, errors.Join(errs...)
 }
 
-// unable says which kernels there are not for an element type.
+// unable refuses kernels that don't exist for an element type.
 func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
 		for _, typ := range t.Types {
@@ -64,7 +64,7 @@ func unable(t kernels.Table) (errs []error) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
 			if (k.Copies() || k.Gathers()) && typ.Size() < 2 {
-				errs = append(errs, fmt.Errorf("kernel %s copies elements of two bytes or more, and no %s "+
+				errs = append(errs, fmt.Errorf("kernel %s copies elements of at least 2 bytes, not %s "+
 					"(leave it out of Types, or let the copy engine copy)", k.Kind, typ))
 			}
 		}

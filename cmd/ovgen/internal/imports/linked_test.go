@@ -13,11 +13,11 @@ import (
 	"ovgen/cmd/ovgen/internal/module"
 )
 
-// inSimulator are the beginnings of what only a binary with the simulator has: packages, and
+// inSimulator are prefixes of names that only a binary with the simulator has: packages, and
 // functions of Go and of the engine, which is C++.
 var inSimulator = []string{module.Package("verify/"), "gonum.org/", "engine_"}
 
-// onlySimulated are the names that begin so.
+// onlySimulated are the names with such a prefix.
 func onlySimulated(names []string) (found []string) {
 	for _, name := range names {
 		if slices.ContainsFunc(inSimulator, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
