@@ -6,15 +6,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"ovgen/runtime/kernels"
 )
 
 // TestTurns runs ranks with every kernel in the simulator's engine, in many orders: the
 // threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
-	if out := build(t, transport(), "interleave"); out != "" {
+	for _, k := range kernels.Kinds() {
+		if !slices.ContainsFunc(every(), func(x kernels.Kernel) bool { return x.Kind == k }) {
+			t.Errorf("no rank runs a kernel of kind %s", k)
+		}
+	}
+	if out := build(t, check(every()...), "interleave"); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
@@ -25,12 +33,13 @@ func TestThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}
-	dir := transport().write(t)
+	dir := check(every()...).write(t)
 	files, err := filepath.Glob(filepath.Join(dir, "device", "*.h"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("headers: %v, %v", files, err)
 	}
 	files = append(files, filepath.Join(dir, packageDir, "check.cu"))
+	blocks := 0
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		if err != nil {
@@ -40,9 +49,15 @@ func TestThreads(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
+		blocks += strings.Count(host, ofBlock)
+		host = strings.Replace(host, ofBlock, "static type name##_of[ranks][blocks][count]; "+
+			"type *const name = name##_of[here.device][blockIdx.x]", 1)
 		if err := os.WriteFile(file, []byte(host), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if blocks != 1 {
+		t.Fatalf("%d definitions of memory of a block", blocks)
 	}
 	needSanitizer(t, dir)
 	program := compile(t, dir, "threads", "-g", "-fsanitize=thread")
@@ -52,6 +67,9 @@ func TestThreads(t *testing.T) {
 		}
 	}
 }
+
+// ofBlock is how device code declares memory of a block: with threads of the host each block has its own.
+const ofBlock = "__shared__ type name[count]"
 
 // needSanitizer skips where the compiler has no ThreadSanitizer, or the system does not let it run.
 func needSanitizer(t *testing.T, dir string) {

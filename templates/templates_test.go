@@ -121,43 +121,54 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 }
 
 // transport has every kernel of the transports, as packages have them: for 8 ranks and all types.
-func transport() code {
+func transport() code { return check(transportList()...) }
+
+func transportList() []kernels.Kernel {
 	const each, one = kernels.EachPeer, kernels.One
-	d := Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
-		Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: []kernels.Kernel{
-			{Kind: kernels.Wait, PreWait: each},
-			{Kind: kernels.Post, PostPost: each},
-			{Kind: kernels.Copy},
-			{Kind: kernels.Reduce, Terms: 8, Varies: true},
-			{Kind: kernels.Reduce, Number: 2, Terms: 2},
-			{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Rows: 1},
-			{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
-			{Kind: kernels.Get, PreWait: one, PostPost: one},
-			{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
-			{Kind: kernels.Put, PreWait: one, PostPost: one},
-			{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
-			{Kind: kernels.Shot, Number: 2, PrePost: each, PreWait: each, Terms: 8, Varies: true},
-			{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true,
-				ByBlocks: true},
-			{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
-			{Kind: kernels.Shot, Number: 5, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8,
-				Varies: true, ByBlocks: true},
-			{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
-				ByBlocks: true},
-			{Kind: kernels.SwiGLU, Terms: 2},
-			{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		}}}
-	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
+	return []kernels.Kernel{
+		{Kind: kernels.Wait, PreWait: each},
+		{Kind: kernels.Post, PostPost: each},
+		{Kind: kernels.Copy},
+		{Kind: kernels.Reduce, Terms: 8, Varies: true},
+		{Kind: kernels.Reduce, Number: 2, Terms: 2},
+		{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Rows: 1},
+		{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
+		{Kind: kernels.Get, PreWait: one, PostPost: one},
+		{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
+		{Kind: kernels.Put, PreWait: one, PostPost: one},
+		{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, Number: 2, PrePost: each, PreWait: each, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true,
+			ByBlocks: true},
+		{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, Number: 5, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8,
+			Varies: true, ByBlocks: true},
+		{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
+			ByBlocks: true},
+		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+	}
+}
+
+// functionList has the kernels of those functions that no package here has.
+func functionList() []kernels.Kernel {
+	return []kernels.Kernel{{Kind: kernels.SiLU, Terms: 1}, {Kind: kernels.GELU, Terms: 1},
+		{Kind: kernels.ReLU, Terms: 1}, {Kind: kernels.LayerNorm, Terms: 1, Rows: 2}}
 }
 
 // functionKernels has those of all functions.
 func functionKernels() code {
+	return check(append(functionList(), kernels.Kernel{Kind: kernels.SwiGLU, Terms: 2},
+		kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1})...)
+}
+
+// every has one of each kind, and of each way to post and to wait.
+func every() []kernels.Kernel { return append(transportList(), functionList()...) }
+
+// check is the package check with these kernels, for all types.
+func check(list ...kernels.Kernel) code {
 	d := Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
-		Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: []kernels.Kernel{
-			{Kind: kernels.SiLU, Terms: 1}, {Kind: kernels.SwiGLU, Terms: 2}, {Kind: kernels.GELU, Terms: 1},
-			{Kind: kernels.ReLU, Terms: 1}, {Kind: kernels.LayerNorm, Terms: 1, Rows: 2},
-			{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		}}}
+		Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: list}}
 	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
 }
 

@@ -62,6 +62,10 @@ func (g *Group) NVLink(rank int) bool { return g.links[rank] }
 // Apart reports whether ranks can't reach each other's memory, as Config.Apart allows.
 func (g *Group) Apart() bool { return g.apart }
 
+// Side is the stream on which the group orders its runs where it must not use a caller's: verifiers know by it
+// that an event there is no part of a run.
+func (g *Group) Side() driver.Stream { return g.runs.side }
+
 // CallTimeout is Config.CallTimeout: the bound of collective calls.
 func (g *Group) CallTimeout() time.Duration { return g.config.CallTimeout }
 

@@ -45,10 +45,11 @@ type target struct {
 // until another Bind has replaced it, or Close has returned, on all ranks.
 //
 // Addresses are multiples of 16 bytes. Memory that peers read must be memory that CUDA
-// IPC can export. A buffer that runs write must overlap no other buffer, no peer's, nor the plan's
-// own memory; two that runs only read may be one. After an error the plan is not bound. All ranks get
-// that of a collective Bind, and this rank alone that of a local one: ErrBusy, ErrClosed,
-// *DisagreementError, *RankError for what another rank found, or *group.AbortError.
+// IPC can export. A buffer that runs write must overlap no other buffer of this rank, no arena, and no
+// buffer of a peer that its peers use; two that runs only read may be one. Bind can't see the other
+// buffers of a peer: ranks of one process keep those apart themselves. After an error the plan is not
+// bound. All ranks get that of a collective Bind, and this rank alone that of a local one: ErrBusy,
+// ErrClosed, *DisagreementError, *RankError for what another rank found, or *group.AbortError.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }

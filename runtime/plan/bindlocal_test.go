@@ -36,7 +36,7 @@ var bindLocalCases = []bindLocalCase{
 		addr[1] = addr[3]
 		return addr
 	}, "and runs write c (bind each to memory of its own"},
-	{"c is a", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
+	{"bias lies in c", func(w *world, t *toy, addr []driver.Ptr) []driver.Ptr {
 		big := w.special((*sim.Context).MemAlloc)
 		addr[3] = big
 		addr[2] = big + 64

@@ -50,3 +50,6 @@ func (p *Plan) Streams() map[driver.Stream]string {
 	}
 	return names
 }
+
+// Side is the group's own stream (see group.Group.Side).
+func (p *Plan) Side() driver.Stream { return p.group.Side() }

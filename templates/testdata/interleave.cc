@@ -12,6 +12,22 @@ static unsigned below(u64 &state, unsigned n)
   return (unsigned)(state >> 33) % n;
 }
 
+// Whether a step of some kind launches a kernel.
+static bool launches(const std::string &kernel)
+{
+  for (const Kind &k : kinds) {
+    const auto w = world(k);
+    for (const Rank &r : w->of) {
+      for (const Step &s : r.steps) {
+        if (s.kernel == kernel) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 // Runs all ranks to their end; false where none can go on.
 static bool play(World &w, u64 order)
 {
@@ -51,6 +67,12 @@ static bool play(World &w, u64 order)
 
 int main()
 {
+  for (const ovgen_kernel *k = all(); k->name != nullptr; k++) {
+    if (!launches(k->name)) {
+      printf("no rank launches %s\n", k->name);
+      failures++;
+    }
+  }
   for (const Kind &k : kinds) {
     for (u64 order = 1; order <= 100; order++) {
       auto w = world(k);

@@ -73,3 +73,20 @@
   const unsigned units = (unsigned)std::ldexp(x, fraction - exponent);  // with the leading 1, if any
   return sign | (((unsigned)(exponent - lowest) << fraction) + units);
 }
+
+// near is whether a number is a value rounded once, of its sign, but for a part in a million of fp32's own functions.
+[[maybe_unused]] static bool near(unsigned type, double got, double want)
+{
+  const double unit = type == 1 ? 0x1p-8 : type == 2 ? 0x1p-11 : 0x1p-24;
+  return std::signbit(got) == std::signbit(want) &&
+         std::fabs(got - want) <= std::fabs(want) * (unit + 1e-6) + (type == 2 ? 0x1p-25 : 1e-40);
+}
+
+[[maybe_unused]] static double gated(double x) { return x / (1 + std::exp(-x)); }
+
+[[maybe_unused]] static double gelu_by_tanh(double x)
+{
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+[[maybe_unused]] static double positive(double x) { return x > 0 ? x : 0; }

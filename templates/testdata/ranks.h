@@ -8,9 +8,10 @@
 
 #include "expect.h"
 #include "numbers.h"
+#include "sizes.h"
 #include "word.h"
 
-enum { ranks = 3, rounds = 4, elements = 203, blocks = 3, threads = 4 };
+enum { rounds = 4, elements = 203, columns = 29 };  // in seven rows
 
 // A step is a launch of a kernel or, without one, what the rank's host does.
 struct Step {
@@ -45,6 +46,11 @@ static unsigned wanted(unsigned type, unsigned rank, unsigned round, size_t i)
 
 // Every round has its element type.
 static unsigned type_of(unsigned round) { return round % 3 + 1; }
+
+static double number_of(unsigned rank, unsigned round, size_t i)
+{
+  return value(type_of(round), wanted(type_of(round), rank, round, i));
+}
 
 // A store that ThreadSanitizer sees: of a small memcpy the compiler makes one that it does not.
 static void put_bits(unsigned type, unsigned char *to, size_t i, unsigned bits)
@@ -185,15 +191,18 @@ static void terms(World &w, unsigned r, Params &p, unsigned n = ranks)
   p.count = elements;
 }
 
-static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks)
+// The sum of the first n terms and, behind them, of what more says.
+static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks,
+                   std::function<double(size_t)> more = nullptr)
 {
-  host(w, r, [&w, r, round, n] {
+  host(w, r, [&w, r, round, n, more] {
     const unsigned type = type_of(round);
     for (size_t i = 0; i < elements; i++) {
       float x = (float)value(type, wanted(type, 0, round, i));
       for (unsigned t = 1; t < n; t++) {
         x += (float)value(type, wanted(type, t, round, i));
       }
+      x += more ? (float)more(i) : -0.0f;
       if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != rounded(type, x)) {
         return wrong(w, r, round, "the sum is wrong");
       }
@@ -241,6 +250,139 @@ static void reduce2_round(World &w, unsigned r, unsigned round)
   summed(w, r, round, 2);
   post(w, r, &Rank::read);
   wait(w, r, &Rank::read);
+}
+
+// A sum with a row behind its terms.
+static void reduce3_round(World &w, unsigned r, unsigned round)
+{
+  post(w, r, &Rank::ready);
+  wait(w, r, &Rank::ready);
+  struct reduce3 p = {};
+  terms(w, r, p);
+  p.n = ranks;
+  p.row = (const char *)at(w.of[r].term, r % 2);
+  p.columns = columns;
+  launch(w, r, of("reduce3", type_of(round)), p, blocks);
+  summed(w, r, round, ranks, [r, round](size_t i) { return number_of(r, round, i % columns); });
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
+// A sum with a tensor of the rank's own behind the ranks' terms.
+static void reduce4_round(World &w, unsigned r, unsigned round)
+{
+  post(w, r, &Rank::ready);
+  wait(w, r, &Rank::ready);
+  struct reduce4 p = {};
+  terms(w, r, p);
+  p.terms[ranks] = p.terms[r];
+  p.n = ranks + 1;
+  launch(w, r, of("reduce4", type_of(round)), p, blocks);
+  summed(w, r, round, ranks, [r, round](size_t i) { return number_of(r, round, i); });
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
+// A function of the next rank's term: what it makes of element i, but for so much.
+typedef std::function<double(size_t i, double &most)> Function;
+
+template <typename Params>
+static void apply(World &w, unsigned r, unsigned round, const char *kernel, Params &p, Function f)
+{
+  post(w, r, &Rank::ready);
+  wait(w, r, &Rank::ready);
+  p.dst = (char *)at(w.of[r].sum, r % 2);
+  p.count = elements;
+  launch(w, r, of(kernel, type_of(round)), p, blocks);
+  host(w, r, [&w, r, round, f] {
+    for (size_t i = 0; i < elements; i++) {
+      const unsigned type = type_of(round);
+      double most = 0;
+      const double want = f(i, most), got = value(type, get(type, at(w.of[r].sum, r % 2), i));
+      if (!near(type, got, want) && std::fabs(got - want) > most) {
+        return wrong(w, r, round, "the function is wrong");
+      }
+    }
+  });
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
+static const char *term(World &w, unsigned r) { return (const char *)at(w.of[r].term, r % 2); }
+static unsigned next_of(unsigned r) { return peer_of(r, 0); }
+
+template <typename Params, double (*f)(double)>
+static void function_round(World &w, unsigned r, unsigned round, const char *kernel)
+{
+  Params p = {};
+  p.operands[0] = term(w, next_of(r));
+  apply(w, r, round, kernel, p, [r, round](size_t i, double &) { return f(number_of(next_of(r), round, i)); });
+}
+
+static void silu_round(World &w, unsigned r, unsigned round)
+{
+  function_round<struct silu, gated>(w, r, round, "silu");
+}
+
+static void gelu_round(World &w, unsigned r, unsigned round)
+{
+  function_round<struct gelu, gelu_by_tanh>(w, r, round, "gelu");
+}
+
+static void relu_round(World &w, unsigned r, unsigned round)
+{
+  function_round<struct relu, positive>(w, r, round, "relu");
+}
+
+static void swiglu_round(World &w, unsigned r, unsigned round)
+{
+  struct swiglu p = {};
+  p.operands[0] = term(w, next_of(r));
+  p.operands[1] = term(w, r);
+  apply(w, r, round, "swiglu", p, [r, round](size_t i, double &) {
+    return gated(number_of(next_of(r), round, i)) * number_of(r, round, i);
+  });
+}
+
+// The mean of a power of what is left of a row's elements without their mean.
+static double moment(unsigned r, unsigned round, size_t i, double mean, int power)
+{
+  double all = 0;
+  for (size_t k = i - i % columns; k < i - i % columns + columns; k++) {
+    all += std::pow(number_of(r, round, k) - mean, power) / columns;
+  }
+  return all;
+}
+
+static void rmsnorm_round(World &w, unsigned r, unsigned round)
+{
+  struct rmsnorm p = {};
+  p.operand = term(w, next_of(r));
+  p.weight = term(w, r);
+  p.columns = columns;
+  apply(w, r, round, "rmsnorm", p, [r, round](size_t i, double &) {
+    const unsigned from = next_of(r);
+    return number_of(from, round, i) / std::sqrt(moment(from, round, i, 0, 2) + 1e-5) *
+           number_of(r, round, i % columns);
+  });
+}
+
+static void layernorm_round(World &w, unsigned r, unsigned round)
+{
+  struct layernorm p = {};
+  p.operand = term(w, next_of(r));
+  p.weight = term(w, r);
+  p.bias = term(w, peer_of(r, 1));
+  p.columns = columns;
+  apply(w, r, round, "layernorm", p, [r, round](size_t i, double &most) {
+    const unsigned from = next_of(r);
+    const double mean = moment(from, round, i, 0, 1), root = std::sqrt(moment(from, round, i, mean, 2) + 1e-5);
+    const double scale = number_of(r, round, i % columns) / root, bias = number_of(peer_of(r, 1), round, i % columns);
+    const double want = (number_of(from, round, i) - mean) * scale + bias;
+    // of what is left of an element and of the bias, and of rounding the sum
+    most = 1e-5 * (std::fabs(scale) + std::fabs(bias)) + std::fabs(want) * 0x1p-8;
+    return want;
+  });
 }
 
 static void get_round(World &w, unsigned r, unsigned round)
@@ -437,6 +579,9 @@ struct Kind {
 
 static const Kind kinds[] = {
     {"post, wait, copy", copy_round}, {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
+    {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round},
+    {"silu", silu_round}, {"swiglu", swiglu_round}, {"gelu", gelu_round}, {"relu", relu_round},
+    {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},

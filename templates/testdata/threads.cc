@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "ptx.h"
+#include "sizes.h"
 
 #include "check.cu"
 
@@ -97,7 +98,7 @@ static const struct {
     KERNEL(wait), KERNEL(post), KERNEL(copy), SUM(reduce), SUM(reduce2), SUM(reduce3),
     SUM(reduce4), KERNEL(get), KERNEL(get2), KERNEL(put),
     SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(shot5),
-    KERNEL(gather), SUM(swiglu), SUM(rmsnorm),
+    KERNEL(gather), SUM(silu), SUM(swiglu), SUM(gelu), SUM(relu), SUM(rmsnorm), SUM(layernorm),
 };
 
 static void play(World &w, unsigned r, unsigned seed)
@@ -107,10 +108,16 @@ static void play(World &w, unsigned r, unsigned seed)
       s.host();
       continue;
     }
+    bool known = false;
     for (const auto &k : kernels) {
       if (s.kernel == k.name) {
         k.run(s, r, seed);
+        known = true;
       }
+    }
+    if (!known) {
+      printf("no kernel %s\n", s.kernel.c_str());
+      _exit(1);
     }
   }
 }

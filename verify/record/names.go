@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/runtime/driver"
@@ -14,15 +15,21 @@ import (
 type Names struct {
 	Regions []plan.Region
 	Streams map[driver.Stream]string
-	Type    driver.Type // of the plan's elements
+	// Beside are the streams that may hold events and no operation of the run: the group's own, on which it
+	// orders its runs, and the plan's own main where the run is on another, on which the plan drains.
+	Beside []driver.Stream
+	Type   driver.Type // of the plan's elements
 }
 
 // Of are the names of a bound plan whose runs are enqueued on main.
 func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
-	n := Names{Regions: p.Layout(), Streams: map[driver.Stream]string{main: "main"}, Type: t}
+	n := Names{Regions: p.Layout(), Streams: map[driver.Stream]string{main: "main"}, Type: t,
+		Beside: []driver.Stream{p.Side()}}
 	for s, name := range p.Streams() {
 		if name != "main" {
 			n.Streams[s] = name
+		} else if s != main {
+			n.Beside = append(n.Beside, s)
 		}
 	}
 	return n
@@ -44,15 +51,17 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 		case c.operations != nil:
 			made, err := c.operations(n, o)
 			if err == nil && !ok {
-				err = fmt.Errorf("stream %#x is not the plan's", c.stream)
+				err = foreign(c.stream)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("operation %d: %w", len(list), err)
 			}
 			list = append(list, made...)
 			continue
-		case !ok: // the group orders its runs on a stream of its own
+		case !ok && slices.Contains(n.Beside, c.stream):
 			continue
+		case !ok:
+			return nil, fmt.Errorf("operation %d: %s of an event: %w", len(list), c.kind, foreign(c.stream))
 		case c.kind == ops.Record:
 			// A second record of an event is another event: waits refer to the last.
 			o.Event = len(list)
@@ -70,6 +79,9 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 	}
 	return normalise(list), nil
 }
+
+// foreign is the error of a stream that is neither the plan's nor the group's.
+func foreign(s driver.Stream) error { return fmt.Errorf("stream %#x is not the plan's", s) }
 
 // normalise numbers the events that are used and names the run's two ends.
 func normalise(list []ops.Op) []ops.Op {

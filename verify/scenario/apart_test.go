@@ -37,7 +37,7 @@ func runApart(ctx context.Context, g *group.Group, aborts bool) error {
 		return fmt.Errorf("apart %t, choice %q", g.Apart(), g.Choice())
 	}
 	var refused *plan.ApartError
-	if _, err := newLayer(ctx, g, shape(g.Size())); !errors.As(err, &refused) {
+	if _, err := newLayer(ctx, copied, g, shape(g.Size())); !errors.As(err, &refused) {
 		return fmt.Errorf("a plan that uses peers' memory: %w", err)
 	}
 	t, err := newTogether(ctx, g)

@@ -33,7 +33,7 @@ func (e *env) busy(runs int) error {
 	if err != nil {
 		return err
 	}
-	l, err := newLayer(e, g, shape(g.Size()))
+	l, err := newLayer(e, e.of, g, e.of.shape(g.Size()))
 	for i := 0; err == nil && i < runs; i++ {
 		began := time.Now()
 		if err = l.turn(e, i); err == nil {

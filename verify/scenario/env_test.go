@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -20,11 +21,15 @@ import (
 type scenario struct {
 	name   string
 	run    func(e *env) error
-	size   int  // the only number of ranks it runs on; 0: any
-	solo   bool // in the seeded simulator only
-	many   int  // seeds; 0: a few in the simulator, one in processes
-	parted bool // in processes only: one of them is killed
-	kills  bool // one of the ranks, in the simulator too: they can't be in one process
+	of     *program // of its layers; nil: copied
+	size   int      // the only number of ranks it runs on; 0: any
+	solo   bool     // in the seeded simulator only
+	many   int      // seeds; 0: a few in the simulator, one in processes
+	parted bool     // in processes only: one of them is killed
+	kills  bool     // one of the ranks, in the simulator too: they can't be in one process
+	// apart: ranks in one process, and the seeded simulator, run the like of it with other layers. They run it
+	// where they are asked for, or OVGEN_SOAK is set.
+	apart bool
 	// clean: nothing is aborted, so the simulator must find no race.
 	clean bool
 }
@@ -32,6 +37,7 @@ type scenario struct {
 // env is the state of a scenario on one rank.
 type env struct {
 	context.Context
+	of         *program
 	rank, size int
 	seed       uint64
 	random     *rand.Rand // of all ranks alike
@@ -44,8 +50,8 @@ type env struct {
 	dead       atomic.Bool // this rank was killed
 }
 
-func newEnv(ctx context.Context, rank, size int, seed uint64) *env {
-	return &env{Context: ctx, rank: rank, size: size, seed: seed,
+func (s scenario) env(ctx context.Context, rank, size int, seed uint64) *env {
+	return &env{Context: ctx, of: cmp.Or(s.of, copied), rank: rank, size: size, seed: seed,
 		random: rand.New(rand.NewPCG(seed, 1)), own: rand.New(rand.NewPCG(seed, uint64(rank)+2))}
 }
 

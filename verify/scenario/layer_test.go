@@ -9,13 +9,15 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
 	"ovgen/verify/reference"
 )
 
 // layer is a plan with the memory it works on. Its weights are fixed, its A is
 // given by a seed.
 type layer struct {
-	*allgatherlinear.Plan
+	*plan.Plan
+	of            *program
 	g             *group.Group
 	d             driver.Driver
 	s             allgatherlinear.Shape
@@ -33,18 +35,13 @@ type extent struct {
 	count int
 }
 
-// shape is small; rows a rank are no multiple of 8.
-func shape(size int) allgatherlinear.Shape {
-	return allgatherlinear.Shape{M: 5 * size, K: 32, N: 16, Type: driver.BF16}
-}
-
 // newLayer makes a plan and binds it.
-func newLayer(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*layer, error) {
-	l := &layer{g: g, d: g.Driver(), s: s}
+func newLayer(ctx context.Context, of *program, g *group.Group, s allgatherlinear.Shape) (*layer, error) {
+	l := &layer{of: of, g: g, d: g.Driver(), s: s}
 	l.all = make([]own, layers)
-	memory := []extent{{&l.a, s.M / g.Size() * s.K}, {&l.bias, s.N}}
+	memory := []extent{{&l.a, of.rows(s, g.Size())}, {&l.bias, s.N}}
 	for i := range l.all {
-		memory = append(memory, extent{&l.all[i].b, s.N * s.K}, extent{&l.all[i].c, s.M * s.N})
+		memory = append(memory, extent{&l.all[i].b, s.N * s.K}, extent{&l.all[i].c, of.results(s, g.Size())})
 	}
 	for _, x := range memory {
 		b, err := device.Alloc(l.d, int64(x.count)*s.Type.Size())
@@ -61,14 +58,17 @@ func newLayer(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*la
 	if l.which, l.b, l.c = 0, l.all[0].b, l.all[0].c; err != nil {
 		return nil, err
 	}
-	if l.Plan, err = allgatherlinear.New(ctx, g, s); err != nil {
+	if l.Plan, err = of.make(ctx, g, s); err != nil {
 		return nil, err
 	}
 	return l, l.bind(ctx, l.a.Ptr())
 }
 
 func (l *layer) bind(ctx context.Context, a driver.Ptr) error {
-	return l.Bind(ctx, allgatherlinear.Buffers{A: a, B: l.b.Ptr(), Bias: l.bias.Ptr(), C: l.c.Ptr()})
+	if !l.of.weights {
+		return l.Bind(ctx, a, l.c.Ptr())
+	}
+	return l.Bind(ctx, a, l.b.Ptr(), l.bias.Ptr(), l.c.Ptr())
 }
 
 // layers is how many there are for turn.
@@ -93,12 +93,12 @@ func (l *layer) free(ctx context.Context) error {
 	return errors.Join(err, l.a.Close(), l.bias.Close())
 }
 
-// rows are A under a seed; weights and biases are this rank's own.
-func (l *layer) rows(seed int) reference.Input { return l.input(uint32(seed) + 1000) }
-func (l *layer) weights() reference.Input      { return l.input(uint32(l.g.Rank() + 10*l.which)) }
-func (l *layer) biases() reference.Input       { return l.input(uint32(l.g.Rank()) + 100) }
+// input is A of all ranks under a seed; weights and biases are this rank's own.
+func (l *layer) input(seed int) reference.Input { return l.values(uint32(seed) + 1000) }
+func (l *layer) weights() reference.Input       { return l.values(uint32(l.g.Rank() + 10*l.which)) }
+func (l *layer) biases() reference.Input        { return l.values(uint32(l.g.Rank()) + 100) }
 
-func (l *layer) input(seed uint32) reference.Input {
+func (l *layer) values(seed uint32) reference.Input {
 	return reference.Input{Seed: seed, Limit: reference.Limit(l.s.K, l.s.Type)}
 }
 
@@ -112,8 +112,8 @@ func (l *layer) set(at driver.Ptr, in reference.Input, first, count int) error {
 
 // put writes this rank's rows of A to a place.
 func (l *layer) put(at driver.Ptr, seed int) error {
-	n := l.s.M / l.g.Size() * l.s.K
-	return l.set(at, l.rows(seed), l.g.Rank()*n, n)
+	n := l.of.rows(l.s, l.g.Size())
+	return l.set(at, l.input(seed), l.g.Rank()*n, n)
 }
 
 // check compares a result with what A's seed makes.
@@ -126,9 +126,7 @@ func (l *layer) check(at driver.Ptr, seed int) error {
 	if err != nil {
 		return err
 	}
-	product := reference.Product{M: l.s.M, K: l.s.K, N: l.s.N, Type: l.s.Type, Transposed: true}
-	want := product.Of(l.rows(seed).Values(l.s.Type, l.s.M*l.s.K), l.weights().Values(l.s.Type, l.s.N*l.s.K),
-		l.biases().Values(l.s.Type, l.s.N)).Want
+	want := l.of.want(l, seed)
 	for i, x := range got {
 		if float64(x) != want[i] {
 			return fmt.Errorf("wrong bits for input %d: row %d, column %d is %g, want %g", seed, i/l.s.N,
@@ -155,7 +153,7 @@ func (e *env) with(name string, f func(g *group.Group, l *layer) error) error {
 	if err != nil {
 		return err
 	}
-	l, err := newLayer(e, g, shape(g.Size()))
+	l, err := newLayer(e, e.of, g, e.of.shape(g.Size()))
 	if err == nil {
 		err = f(g, l)
 	}

@@ -21,9 +21,9 @@ func fiftyPlans(e *env) error {
 			}
 		}()
 		for i := range 50 {
-			s := shape(g.Size())
+			s := e.of.shape(g.Size())
 			s.M, s.N = s.M*(1+i%3), 8*(1+i%4)
-			x, err := newLayer(e, g, s)
+			x, err := newLayer(e, e.of, g, s)
 			if err != nil {
 				return fmt.Errorf("plan %d: %w", i, err)
 			}
@@ -58,12 +58,12 @@ func sideBySide(e *env) error {
 		return err
 	}
 	defer func() { err = errors.Join(err, world.Close(e)) }()
-	small, err := newLayer(e, g, shape(2))
+	small, err := newLayer(e, e.of, g, e.of.shape(2))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, small.free(e)) }()
-	big, err := newLayer(e, world, shape(4))
+	big, err := newLayer(e, e.of, world, e.of.shape(4))
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,16 @@ var scenarios = []scenario{
 	{name: "failing calls", run: failing, solo: true, many: 100},
 	{name: "abort anywhere", run: anywhere, solo: true, many: 300},
 	{name: "abort anywhere in a kernel", run: shotAnywhere, solo: true, many: 300},
+	{name: "fused: after the caller's work", run: afterTheCaller, of: fused, apart: true, clean: true},
+	{name: "fused: in the caller's graph", run: callersGraph, of: fused, apart: true, clean: true},
+	{name: "fused: bind again", run: bindAgain, of: fused, apart: true, clean: true},
+	{name: "fused: killed", run: hanging("killed"), of: fused, apart: true, kills: true},
+	{name: "fused: watched graph", run: hanging("watched graph"), of: fused, apart: true},
+	{name: "one shot: after the caller's work", run: afterTheCaller, of: shot, apart: true, clean: true},
+	{name: "one shot: in the caller's graph", run: callersGraph, of: shot, apart: true, clean: true},
+	{name: "one shot: bind again", run: bindAgain, of: shot, apart: true, clean: true},
+	{name: "one shot: killed", run: hanging("killed"), of: shot, apart: true, kills: true},
+	{name: "one shot: watched graph", run: hanging("watched graph"), of: shot, apart: true},
 	{name: "collectives", run: collectives, clean: true},
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
 	{name: "late for collectives", run: collectiveLate},
@@ -59,8 +69,12 @@ var (
 	driverFlag = flag.String("driver", "sim", "of TestProcesses: sim or cuda")
 	ranksFlag  = flag.Int("ranks", 3, "of TestProcesses")
 	oneFlag    = flag.Bool("oneprocess", false, "TestProcesses with all ranks in one process only")
+	apartFlag  = flag.Bool("processes", false, "TestProcesses with a process a rank only")
 	seedFlag   = flag.Uint64("seed", 0, "the one seed to run with; 0: several")
 )
+
+// soak is whether long tests were asked for.
+var soak = os.Getenv("OVGEN_SOAK") != ""
 
 // rankEnv names the scenario and the seed to a rank.
 const (
@@ -71,6 +85,10 @@ const (
 // TestMain makes this binary a rank where launch.Command has started it as one.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if *oneFlag && *apartFlag {
+		fmt.Fprintln(os.Stderr, "-oneprocess and -processes leave nothing to run (give one of them)")
+		os.Exit(2)
+	}
 	if !launch.IsRank() || os.Getenv(nameEnv) == "" {
 		os.Exit(m.Run())
 	}
@@ -93,7 +111,7 @@ func runRank(name string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	e := newEnv(ctx, rank, size, seed)
+	e := scenarios[i].env(ctx, rank, size, seed)
 	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout, Decorate: e.open}
 	return scenarios[i].run(e)
 }
@@ -132,6 +150,10 @@ func (s scenario) skip(t *testing.T, one bool) {
 		t.Skipf("it needs %d GPUs, and %d were given", s.size, *ranksFlag)
 	case !one && *oneFlag:
 		t.Skip("ranks in one process were asked for")
+	case one && *apartFlag:
+		t.Skip("a process a rank was asked for")
+	case one && s.apart && !*oneFlag && !soak:
+		t.Skip("OVGEN_SOAK is not set")
 	case one && (s.kills || s.parted):
 		t.Skip("a rank that is killed needs a process of its own")
 	}
@@ -158,7 +180,7 @@ func oneProcess(t *testing.T, s scenario, ranks int, seed uint64) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := simtest.Each(ranks, func(r int) error {
-		e := newEnv(ctx, r, ranks, seed)
+		e := s.env(ctx, r, ranks, seed)
 		e.config = group.Config{Job: "scenario", Arena: arena, Timeout: timeout, Backend: *driverFlag, Local: true,
 			LocalOnGPUs: true, Network: network, Decorate: e.open}
 		if err := s.run(e); err != nil {
@@ -182,7 +204,7 @@ func processes(t *testing.T, s scenario, ranks int, seed uint64) {
 	var dead *launch.RankError
 	alive := ranks
 	if errors.As(err, &dead) && dead.Status == "signal: killed" &&
-		(s.parted || s.name == "killed" && dead.Rank == 1) {
+		(s.parted || s.kills && dead.Rank == 1) {
 		err, alive = nil, ranks-1
 	}
 	if n := strings.Count(out.String(), "] "+succeeded); err != nil || n != alive {
@@ -201,11 +223,14 @@ func TestSeeded(t *testing.T) {
 			if s.parted {
 				t.Skip("its ranks need processes of their own")
 			}
+			if s.apart && !soak {
+				t.Skip("OVGEN_SOAK is not set")
+			}
 			seeds := max(s.many, 3)
 			if testing.Short() {
 				seeds = min(seeds, 20)
 			}
-			if os.Getenv("OVGEN_SOAK") != "" {
+			if soak {
 				seeds *= 10
 			}
 			for seed := range uint64(seeds) {
@@ -236,7 +261,7 @@ func seeded(t *testing.T, s scenario, size int, seed uint64) {
 			t.Fatal(err)
 		}
 		err = simtest.Each(size, func(r int) error {
-			e := newEnv(t.Context(), r, size, seed)
+			e := s.env(t.Context(), r, size, seed)
 			e.seeded, e.net, e.raw, e.config = true, &wire{Network: node.Network}, ranks[r].Driver, ranks[r]
 			e.config.Arena, e.config.Timeout, e.config.Network = arena, timeout, e.net
 			e.config.Local = seed%2 == 0 && !s.kills

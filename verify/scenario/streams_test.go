@@ -78,7 +78,7 @@ func (s *slots) checkAll() error {
 // own, in turn, without a word from the host in between.
 func afterTheCaller(e *env) error {
 	return e.with("", func(g *group.Group, first *layer) (err error) {
-		second, err := newLayer(e, g, shape(g.Size()))
+		second, err := newLayer(e, e.of, g, e.of.shape(g.Size()))
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -90,6 +92,9 @@ func find(ctx context.Context, c Config) (*packages.Package, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", c.Pattern, err)
 	}
+	if len(pkgs) == 0 {
+		return nil, c.nothing(ctx)
+	}
 	if len(pkgs) != 1 {
 		return nil, fmt.Errorf("load %s: it names %d packages (name one)", c.Pattern, len(pkgs))
 	}
@@ -105,6 +110,17 @@ func find(ctx context.Context, c Config) (*packages.Package, error) {
 			"package of their own)", p.PkgPath)
 	}
 	return p, nil
+}
+
+// nothing is why the pattern names no package: packages.Load drops what the go command says of the whole
+// module, such as a go.mod that has to be tidied.
+func (c Config) nothing(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "list", "--", c.Pattern)
+	cmd.Dir, cmd.Env = c.Dir, append(c.Env[:len(c.Env):len(c.Env)], "PWD="+c.Dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("load %s: %s", c.Pattern, cmp.Or(strings.TrimSpace(string(out)), err.Error()))
+	}
+	return fmt.Errorf("load %s: it names 0 packages (name one)", c.Pattern)
 }
 
 // cycle refuses a package that imports packages generated from it.
