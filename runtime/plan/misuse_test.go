@@ -149,6 +149,19 @@ func (x newCase) run(t *testing.T) {
 	})
 }
 
+// One rank alone is a size of a group like others: New refuses it where it was not proven.
+func TestNewRefusesOneRank(t *testing.T) {
+	inWorld(t, 1, sim.Config{}, nil, func(w *world) {
+		p := *toyProgram
+		p.Ranks = []int{2, 4}
+		_, err := newToy(w.Context(), w.groups[0], &p, "small")
+		if refused := new(RanksError); !errors.As(err, &refused) ||
+			!strings.Contains(err.Error(), "toy is proven for groups of 2, 4 ranks, not of 1 ") {
+			t.Error(err)
+		}
+	})
+}
+
 // firstWord is where an arena's semaphores begin.
 const firstWord = 2048
 
