@@ -14,8 +14,9 @@ GO     ?= go
 RANKS  ?= 4
 
 # Debugging data for which nothing here asks costs a fifth of compiling and half of linking, frequent collections of
-# garbage a tenth of all: the cold `make test` is bound by both.
-export GOFLAGS ?= -buildvcs=false -ldflags=-w -gcflags=all=-dwarf=false -vet=off
+# garbage a tenth of all: the cold `make test` is bound by both. A shared library needs code that can be moved, and what
+# else is built so need not be compiled twice.
+export GOFLAGS ?= -buildvcs=false -buildmode=pie -ldflags=-w -gcflags=all=-dwarf=false -vet=off
 export GOGC    ?= 400
 
 .DEFAULT_GOAL := help
@@ -31,7 +32,8 @@ run: ## generated code is current, and four ranks compute the right bits: on GPU
 
 # The test of generated/programs runs what each generated package's own test does, linked once instead of for each.
 # make check has vetted; some tests wait for more than they work.
-test: check renamed ## make check, make renamed and all tests
+test: ## make check, make renamed and all tests
+	@$(MAKE) --no-print-directory -j2 check renamed
 	$(GO) test -p 4 -timeout 10m ./generated/programs $$($(GO) list ./... | grep -v /generated/)
 
 check: tools ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports

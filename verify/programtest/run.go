@@ -16,8 +16,8 @@ import (
 )
 
 // Run runs a program in the seeded simulator, on the sizes of 2 to 4 ranks that it was
-// proven for, in every type at the first size and in one or another at the rest, or where
-// OVGEN_SOAK is set in every type at all, and in orders that the seed picks: eager, replayed
+// proven for, in every type at the first size of the fewest ranks and in one or another at the
+// rest, or where OVGEN_SOAK is set in every type at all, and in orders that the seed picks: eager, replayed
 // and run, with fresh inputs. It compares every element and asks the simulator for races. A program
 // whose constants make it large is run in its first type only, at its plain shape and on
 // the fewest ranks. It skips tests that a build without cgo or for another system than
@@ -26,7 +26,7 @@ func Run(t *testing.T, p harness.Program) {
 	for i, ranks := range p.TestRanks() {
 		for j, typ := range p.Types {
 			for n, s := range p.TestShapes(typ, ranks) {
-				if p.Large(s, ranks) && i+j+n > 0 || !soak() && n > 0 && (i+n)%len(p.Types) != j {
+				if p.Large(s, ranks) && i+j+n > 0 || !soak() && i+n > 0 && (i+n)%len(p.Types) != j {
 					continue
 				}
 				t.Run(fmt.Sprintf("%d ranks, %s %s", ranks, s, typ), func(t *testing.T) {

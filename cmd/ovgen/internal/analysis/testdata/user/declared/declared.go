@@ -22,7 +22,8 @@ var (
 		Types: []s.Type{s.BF16, "fp8"}, // want `schedule Choices: Types\[1\]: unknown choice "fp8"`
 	}
 
-	Missing = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a}} // want `Ops\[0\] reads B, which nothing declares` `Ops\[0\] makes C, which nothing declares`
+	Missing = s.Schedule{Ops: matmul,
+		Tensors: []s.Tensor{a}} // want `Ops\[0\] reads B, which nothing declares` `Ops\[0\] makes C, which nothing declares`
 
 	// The tensors can't be read, so nothing else is reported.
 	Twice = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a, {"A", a.Axes, "", false, ""}}}
