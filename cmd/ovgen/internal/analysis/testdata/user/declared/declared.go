@@ -23,7 +23,7 @@ var (
 	}
 
 	Missing = s.Schedule{Ops: matmul,
-		Tensors: []s.Tensor{a}} // want `Ops\[0\] reads B, which nothing declares` `Ops\[0\] makes C, which nothing declares`
+		Tensors: []s.Tensor{a}} // want `reads B, which nothing declares` `makes C, which nothing declares`
 
 	// The tensors can't be read, so nothing else is reported.
 	Twice = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a, {"A", a.Axes, "", false, ""}}}
