@@ -122,8 +122,7 @@ func (w Work) operand(i int) string {
 	return "source"
 }
 
-// Rows are the row that a sum adds to each row of its result, or those that a function takes for each,
-// behind the other views that it reads.
+// Rows are the last views that a sum or a function reads, each one row for every row of the result.
 func (s Step) Rows() []View {
 	return s.Reads[len(s.Reads)-s.rows():]
 }

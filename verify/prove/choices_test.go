@@ -247,7 +247,7 @@ func namesOf(s schedule.Schedule, item string) (list []string) {
 		list = append(slices.Clone(s.Ops[i].In), s.Ops[i].Out)
 		own := slices.Clone(list)
 		shared := func(name string) bool { return slices.Contains(own, name) }
-		for _, o := range s.Ops { // extents of those that share a tensor with it follow from its index
+		for _, o := range s.Ops { // its index also gives extents of operations that share a tensor with it
 			if beside := append(slices.Clone(o.In), o.Out); slices.ContainsFunc(beside, shared) {
 				list = append(list, beside...)
 			}

@@ -53,7 +53,7 @@ func (s *symbols) expect() (*expectation, error) {
 	return x, nil
 }
 
-// given is a chunk of an input. Those that all ranks have alike are one.
+// given is a chunk of an input. An input that is equal on all ranks is rank 0's.
 func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 	if x.same[buffer] {
 		rank = 0

@@ -175,7 +175,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
 
 // samples are counts to prove a program with uneven parts for: equal ones, growing ones,
-// one that is zero, and all in one part; of balanced parts those that they can have. Without
+// one that is zero, and all in one part; for balanced parts, every number of longer parts. Without
 // uneven parts there is one sample of no counts.
 func samples(p *hostir.Program, d int) [][]int64 {
 	n := counts(p, d)

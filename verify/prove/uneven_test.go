@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
@@ -12,77 +13,86 @@ import (
 	"ovgen/verify/prove"
 )
 
-// Uneven parts are proven for counts that differ, so mistakes in whose count is whose
-// show, and parts of nothing are no obstacle.
-func TestUneven(t *testing.T) {
-	q, c := hostir.Var("q"), hostir.Var("c")
-	counts := func(buffer string, index hostir.Expr) func(*hostir.Program) {
-		return func(p *hostir.Program) {
-			for i := range p.Buffers {
-				if p.Buffers[i].Name == buffer {
-					p.Buffers[i].Counts = index
-				}
+var q, c = hostir.Var("q"), hostir.Var("c")
+
+// countsOf gives a buffer other counts.
+func countsOf(buffer string, index hostir.Expr) func(*hostir.Program) {
+	return func(p *hostir.Program) {
+		for i := range p.Buffers {
+			if p.Buffers[i].Name == buffer {
+				p.Buffers[i].Counts = index
 			}
 		}
 	}
-	source := func(index hostir.Expr) func(*hostir.Program) {
-		return change(hostir.Copy, func(n *hostir.Step) {
-			if !n.Reads[0].Peer.IsZero() {
-				n.Reads[0].Index = index
+}
+
+// source lets copies from peers read another chunk.
+func source(index hostir.Expr) func(*hostir.Program) {
+	return change(hostir.Copy, func(n *hostir.Step) {
+		if !n.Reads[0].Peer.IsZero() {
+			n.Reads[0].Index = index
+		}
+	})
+}
+
+// unevenCases are mistakes in whose count is whose.
+var unevenCases = []struct {
+	name     string
+	schedule schedule.Schedule
+	edit     func(*hostir.Program)
+	want     prove.Property
+}{
+	{"gather: parts in another order", catalog.AllGatherV,
+		countsOf("C", hostir.Mod(hostir.Add(c, one), d)), prove.Bounds},
+	{"gather: parts in another order, as the program has it", catalog.AllGatherV,
+		func(p *hostir.Program) {
+			last := hostir.Sub(d, one)
+			countsOf("C", hostir.Sub(last, c))(p)
+			change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = hostir.Sub(last, n.Writes[0].Index) })(p)
+		}, prove.Contents},
+	{"gather: another rank's count", catalog.AllGatherV,
+		countsOf("A", hostir.Mod(hostir.Add(q, one), d)), prove.Race},
+	{"gather: a count that the shape chooses", catalog.AllGatherV, countsOf("A", m), prove.Shapes},
+	{"padded: another rank's part", catalog.AllGatherVPadded, source(zero), prove.Race},
+	{"padded: another rank's count", catalog.AllGatherVPadded,
+		countsOf("Apadded", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
+	{"padded: a part put where another belongs", catalog.AllGatherVPadded,
+		change(hostir.Copy, func(n *hostir.Step) {
+			if n.Reads[0].Peer.IsZero() && !n.Reads[0].Index.IsZero() {
+				n.Reads[0].Index = hostir.Rank
 			}
-		})
-	}
-	for _, test := range []struct {
-		name    string
-		program *hostir.Program
-		edit    func(*hostir.Program)
-		want    prove.Property
-	}{
-		{"gather: parts in another order", program(t, "X", catalog.AllGatherV),
-			counts("C", hostir.Mod(hostir.Add(c, one), d)), prove.Bounds},
-		{"gather: parts in another order, as the program has it", program(t, "X", catalog.AllGatherV),
-			func(p *hostir.Program) {
-				last := hostir.Sub(d, one)
-				counts("C", hostir.Sub(last, c))(p)
-				change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = hostir.Sub(last, n.Writes[0].Index) })(p)
-			}, prove.Contents},
-		{"gather: another rank's count", program(t, "X", catalog.AllGatherV),
-			counts("A", hostir.Mod(hostir.Add(q, one), d)), prove.Race},
-		{"gather: a count that the shape chooses", program(t, "X", catalog.AllGatherV), counts("A", m), prove.Shapes},
-		{"padded: another rank's part", program(t, "X", catalog.AllGatherVPadded), source(zero), prove.Race},
-		{"padded: another rank's count", program(t, "X", catalog.AllGatherVPadded),
-			counts("Apadded", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
-		{"padded: a part put where another belongs", program(t, "X", catalog.AllGatherVPadded),
-			change(hostir.Copy, func(n *hostir.Step) {
-				if n.Reads[0].Peer.IsZero() && !n.Reads[0].Index.IsZero() {
-					n.Reads[0].Index = hostir.Rank
-				}
-			}), prove.Contents},
-		{"scatter: parts in another order", program(t, "X", catalog.ReduceScatterV),
-			counts("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
-		{"scatter: another rank's part", program(t, "X", catalog.ReduceScatterV),
-			change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
-		{"exchange: counts of the other direction", program(t, "X", catalog.AllToAllV),
-			counts("C", hostir.Add(hostir.Mul(q, d), c)), prove.Contents},
-		{"exchange: another rank's part", program(t, "X", catalog.AllToAllV), source(zero), prove.Contents},
-		{"balanced: parts in another order", program(t, "X", catalog.AllGatherLinearBalanced),
-			counts("C", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
-		{"balanced: another rank's count", program(t, "X", catalog.AllGatherLinearBalanced),
-			counts("A", hostir.Mod(hostir.Add(q, one), d)), prove.Bounds},
-		{"balanced: another rank's rows", program(t, "X", catalog.AllGatherLinearBalanced),
-			change(hostir.Product, func(n *hostir.Step) {
-				if !n.Reads[0].Index.IsZero() {
-					n.Reads[0].Index = hostir.Rank
-				}
-			}), prove.Contents},
-		{"balanced: a sum of one part again and again", program(t, "X", catalog.LinearReduceScatterBalanced),
-			change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
-		{"balanced: a part put where another belongs", program(t, "X", catalog.LinearReduceScatterBalanced),
-			change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Race},
-	} {
+		}), prove.Contents},
+	{"scatter: parts in another order", catalog.ReduceScatterV,
+		countsOf("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
+	{"scatter: another rank's part", catalog.ReduceScatterV,
+		change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+	{"exchange: counts of the other direction", catalog.AllToAllV,
+		countsOf("C", hostir.Add(hostir.Mul(q, d), c)), prove.Contents},
+	{"exchange: another rank's part", catalog.AllToAllV, source(zero), prove.Contents},
+	{"balanced: parts in another order", catalog.AllGatherLinearBalanced,
+		countsOf("C", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
+	{"balanced: another rank's count", catalog.AllGatherLinearBalanced,
+		countsOf("A", hostir.Mod(hostir.Add(q, one), d)), prove.Bounds},
+	{"balanced: another rank's rows", catalog.AllGatherLinearBalanced,
+		change(hostir.Product, func(n *hostir.Step) {
+			if !n.Reads[0].Index.IsZero() {
+				n.Reads[0].Index = hostir.Rank
+			}
+		}), prove.Contents},
+	{"balanced: a sum of one part again and again", catalog.LinearReduceScatterBalanced,
+		change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+	{"balanced: a part put where another belongs", catalog.LinearReduceScatterBalanced,
+		change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Race},
+}
+
+// Uneven parts are proven for counts that differ, so mistakes in whose count is whose
+// show, and parts of nothing are no obstacle.
+func TestUneven(t *testing.T) {
+	for _, test := range unevenCases {
 		t.Run(test.name, func(t *testing.T) {
-			test.edit(test.program)
-			if wrong := refuted(t, test.program, 3); wrong.Property != test.want {
+			p := program(t, "X", test.schedule)
+			test.edit(p)
+			if wrong := refuted(t, p, 3); wrong.Property != test.want {
 				t.Errorf("property %q, want %q", wrong.Property, test.want)
 			}
 		})

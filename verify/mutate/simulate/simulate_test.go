@@ -91,8 +91,8 @@ func fails(t *testing.T, c mutate.Case, seeds uint64) (text string) {
 }
 
 // Mutants that are caught fail on the simulator too, nearly all within ten seeds;
-// those that are not never do. All of one schedule are tried, and a few of each other; of chains that apply functions
-// where OVGEN_SOAK is set, since they have many.
+// right and safe ones never do. All of one schedule are tried and a few of each other. Chains that apply functions have
+// many mutants, so theirs are tried where OVGEN_SOAK is set.
 func TestMutants(t *testing.T) {
 	all := mutants(t, "AllGatherLinear", catalog.AllGatherLinear)
 	for _, s := range catalog.All() {

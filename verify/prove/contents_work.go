@@ -1,0 +1,195 @@
+package prove
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"ovgen/verify/ops"
+)
+
+// sumUp is a copy or a sum: chunk by chunk, all of one size.
+func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	if o.Kind == ops.Copy && len(reads) != 1 {
+		return nil, s.wrong(n, "a copy is of one range")
+	}
+	row, c := stale, (*Counterexample)(nil)
+	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && isRow(reads[last].Use, to.Use) {
+		if row, c = s.rowToAll(n, reads[last], to); c != nil {
+			return nil, c
+		}
+		reads = reads[:last]
+	}
+	for _, a := range reads {
+		if !slices.Equal(a.sizes, to.sizes) {
+			return nil, s.wrong(n, fmt.Sprintf("chunks of %v bytes can't be copied to chunks of %v", a.sizes, to.sizes))
+		}
+	}
+	made := make([]expr, len(to.list))
+	for i := range to.list {
+		var terms []expr
+		for _, a := range reads {
+			if o.Kind == ops.Sum && a.list[i].expr == stale {
+				return nil, s.misread(n, a, i)
+			}
+			terms = append(terms, a.list[i].expr)
+		}
+		if row != stale {
+			terms = append(terms, row)
+		}
+		made[i] = s.sum(terms)
+	}
+	return made, nil
+}
+
+// apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
+func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	rows := make([]expr, len(reads)) // stale where an operand is as long as the result
+	for k, a := range reads {
+		var c *Counterexample
+		switch {
+		case k > 0 && isRow(a.Use, to.Use):
+			if rows[k], c = s.rowToAll(n, a, to); c != nil {
+				return nil, c
+			}
+		case !slices.Equal(a.sizes, to.sizes):
+			return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v",
+				a.sizes, to.sizes))
+		}
+	}
+	made := make([]expr, len(to.list))
+	for i := range to.list {
+		args := slices.Clone(rows)
+		for k, a := range reads {
+			if rows[k] != stale {
+				continue
+			}
+			if args[k] = a.list[i].expr; args[k] == stale {
+				return nil, s.misread(n, a, i)
+			}
+		}
+		made[i] = s.applied(o.Form, args)
+	}
+	return made, nil
+}
+
+// isRow reports whether an operand behind the first is a row, for each row of the result: it is shorter.
+func isRow(operand, result ops.Use) bool { return operand.Bytes < result.Bytes }
+
+// rowToAll is a row that a sum adds to each row of its result, or a function takes for each, of which
+// each chunk must be whole rows.
+func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
+	for i, c := range a.list {
+		if c.expr == stale {
+			return stale, s.misread(n, a, i)
+		}
+	}
+	for _, size := range to.sizes {
+		if a.Bytes == 0 || size%a.Bytes != 0 {
+			return stale, s.wrong(n, fmt.Sprintf("a row of %d bytes can't be added to each row of a chunk of %d",
+				a.Bytes, size))
+		}
+	}
+	return s.row(s.tuple(a.exprs())), nil
+}
+
+// multiply is a product of A's chunks: one of C for each, or for a gradient one of all.
+func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	for _, a := range reads {
+		for i := range a.list {
+			if a.list[i].expr == stale {
+				return nil, s.misread(n, a, i)
+			}
+		}
+	}
+	adds := o.Accumulate
+	if adds {
+		reads = reads[:len(reads)-1]
+	}
+	if !s.fits(o.Form, reads, to) {
+		return nil, s.wrong(n, "no product has operands and a result of these sizes")
+	}
+	var made []expr
+	switch biased := o.Form == "linear" || nonlinear(o.Form); {
+	case o.Form == "gradient" && len(reads) == 2 && len(reads[0].list) == 1 && len(reads[1].list) == 1 && even(to):
+		for i := range to.list { // rows of the result are columns of the first operand
+			a := s.columnsOf(reads[0].list[0].expr, i, len(to.list))
+			made = append(made, s.product(o.Form, a, reads[1].list[0].expr, stale))
+		}
+	case o.Form == "gradient" && len(reads) == 2 && len(to.list) == 1 && len(reads[0].list) == len(reads[1].list):
+		var terms []expr
+		for i, a := range reads[0].list {
+			terms = append(terms, s.product(o.Form, a.expr, reads[1].list[i].expr, stale))
+		}
+		made = []expr{s.sum(terms)}
+	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) &&
+		len(reads[0].list) == len(to.list):
+		b, bias := s.tuple(reads[1].exprs()), stale
+		if len(reads) == 3 {
+			bias = s.tuple(reads[2].exprs())
+		}
+		for _, a := range reads[0].list {
+			made = append(made, s.product(o.Form, a.expr, b, bias))
+		}
+	default:
+		var chunks []int
+		for _, a := range reads {
+			chunks = append(chunks, len(a.list))
+		}
+		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %v chunks does not make %d chunks", o.Form,
+			chunks, len(to.list)))
+	}
+	if adds {
+		for i := range made {
+			made[i] = s.add(to.list[i].expr, made[i])
+		}
+	}
+	return made, nil
+}
+
+// even reports whether chunks are equal parts.
+func even(a *chunks) bool {
+	return !slices.ContainsFunc(a.sizes, func(size int64) bool { return size != a.sizes[0] })
+}
+
+// fits reports whether operands and result are matrices of a product: [m,k], [k,n] and
+// [m,n] for some m. The chunks of A are whole rows, as many as those of C, or for a gradient
+// as many each.
+func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
+	if len(reads) < 2 {
+		return false
+	}
+	a, b, c := reads[0].Bytes/s.want.ElementSize, reads[1].Bytes/s.want.ElementSize, to.Bytes/s.want.ElementSize
+	if form == "gradient" {
+		b, c = c, b // C[n,k] takes the place of B[k,n]
+	}
+	m := rowsOf(a, b, c)
+	if m == 0 || a%m != 0 || c%m != 0 {
+		return false
+	}
+	if form == "gradient" && m%int64(len(reads[0].list)) != 0 {
+		return false
+	}
+	alike := form != "gradient" && len(reads[0].sizes) == len(to.sizes)
+	for i, size := range reads[0].sizes {
+		row := a / m * s.want.ElementSize
+		if size%row != 0 || alike && to.sizes[i] != size/row*(c/m)*s.want.ElementSize {
+			return false
+		}
+	}
+	return len(reads) < 3 || reads[2].Bytes == c/m*s.want.ElementSize
+}
+
+// rowsOf is the m of matrices of a = m*k, b = k*n and c = m*n elements; 0 if there is none.
+func rowsOf(a, b, c int64) int64 {
+	if a == 0 || b == 0 || c == 0 {
+		return 0
+	}
+	square := new(big.Int).Mul(big.NewInt(a), big.NewInt(c)) // beyond an int64 for large extents
+	square, rest := square.QuoRem(square, big.NewInt(b), new(big.Int))
+	m := new(big.Int).Sqrt(square)
+	if rest.Sign() != 0 || new(big.Int).Mul(m, m).Cmp(square) != 0 {
+		return 0
+	}
+	return m.Int64()
+}
