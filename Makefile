@@ -70,7 +70,7 @@ $(STAMP):
 tools:
 	@$(MAKE) --no-print-directory toolchain || echo "no toolchain: PTX is checked by its stamps, not compiled again"
 
-mutants: ## break every schedule and every kernel in every way and see that it is noticed
+mutants: ## break schedules, kernels and emitted Go, and see that it is noticed
 	$(GO) run ./verify/mutate/cmd
 
 bench: ## measure the generated packages on this machine

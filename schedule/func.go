@@ -2,7 +2,7 @@ package schedule
 
 import "strings"
 
-// Func computes each element of a result from it and from further operands.
+// Func is applied to a result, element by element or, a norm, row by row; it may take further operands.
 type Func struct {
 	Do FuncKind
 	In []string // its further operands
@@ -58,17 +58,6 @@ func (o Op) with(do FuncKind) string {
 	for _, f := range o.Then {
 		if f.Do == do && len(f.In) == 1 {
 			return f.In[0]
-		}
-	}
-	return ""
-}
-
-// Applied is the function of each element alone that the operation ends with, empty where
-// there is none.
-func (o Op) Applied() FuncKind {
-	for _, f := range o.Then {
-		if f.Elementwise() {
-			return f.Do
 		}
 	}
 	return ""

@@ -207,7 +207,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if len(nodes) > 0 && s.gathers {
 		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
 	}
-	here := w.rowsAt(s.input, hostir.Rank)
+	here := w.rowsAt(s.input, peer)
 	if s.gathers {
 		here = w.rowsAt(s.input+gatheredSuffix, peer)
 		gather := []hostir.Node{peerIs}
@@ -217,8 +217,6 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		gather = append(gather, hostir.Set(copyRef, here, hostir.Remote(s.input, peer, w.part())),
 			hostir.After(w.work, copyRef))
 		nodes = append(nodes, steps(hostir.MovesOf(s.input, gather...)...))
-	} else {
-		here = w.rowsAt(s.input, peer)
 	}
 	nodes = append(nodes, steps(append([]hostir.Node{peerIs}, w.operations(w.work, s, s.ops, peer, here)...)...))
 	done := hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"}, Streams: []hostir.StreamRef{mainRef},

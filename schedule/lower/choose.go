@@ -75,7 +75,7 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(x.write(d, way), d.added()); err != nil {
+		if err := errorsOf(x.write(d, way), d.added()); err != nil {
 			return err
 		}
 		d.leg[l.operand] = d.with.carriage

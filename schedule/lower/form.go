@@ -225,12 +225,7 @@ var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 
 // renamed is a text with the schedule's names of tensors.
 func (f form) renamed(text string) string {
-	return word.ReplaceAllStringFunc(text, func(w string) string {
-		if slices.Contains([]string{"A", "B", "B2", "Bias", "C"}, w) {
-			return f.tensor(w)
-		}
-		return w
-	})
+	return word.ReplaceAllStringFunc(text, f.tensor)
 }
 
 // own is the text of a placement with the tensor's own extents for the symbols of its role.

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -23,14 +24,7 @@ func (o Overlap) String() string {
 	if len(o.With) == 0 {
 		return text + "not pipelined: " + o.Field + ": " + o.Why
 	}
-	for i, with := range o.With {
-		if i == 0 {
-			text += "pipelined with " + with
-		} else {
-			text += "; " + with
-		}
-	}
-	return text
+	return text + "pipelined with " + strings.Join(o.With, "; ")
 }
 
 // Overlaps lists the communications of a lowered program, each with the products that are pipelined with

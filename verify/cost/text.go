@@ -15,7 +15,7 @@ const columns = 96
 var marks = map[ops.Kind]byte{ops.Product: '#', ops.Copy: '=', ops.Collective: '=', ops.Sum: '+', ops.Apply: '+',
 	ops.Call: '+', ops.Signal: ':', ops.WaitEvent: '.'}
 
-const legend = "# product  = copy, collective  + sum, function  : signal or wait for one  . wait for another stream"
+const legend = "# product  = copy, collective  + sum, function, call  : signal or wait for one  . wait for another stream"
 
 // Print writes the figures, a line each, and the timeline of the slowest rank.
 func (p *Prediction) Print(w io.Writer) error {
@@ -32,7 +32,7 @@ func (p *Prediction) summary() string {
 	row("products", p.Products, "while one runs")
 	row("exposed", p.Exposed(), "communication that no product hides:")
 	row("  link", p.Link, "a copy, a sum or a collective is on the link")
-	row("  memory", p.Memory, "a copy, a sum or a function is in the GPU's own memory")
+	row("  memory", p.Memory, "a copy, a sum, a function or a call is in the GPU's own memory")
 	row("  latency", p.Latency, "signals, events, starts")
 	if p.Pure > 0 {
 		row("pure", p.Pure, fmt.Sprintf("the products alone, each whole: efficiency %.2f", p.Efficiency()))

@@ -77,7 +77,7 @@ func (m *meaning) columnsOf(name string, rank int) []int64 {
 		list, _ := there.local(t.Axes[len(t.Axes)-1], extent)
 		return list
 	}
-	op, _ := maker(m.schedule, name)
+	op, _ := m.schedule.Maker(name)
 	s := m.letters(op)
 	last := s.out[len(s.out)-1]
 	for i, in := range s.in {

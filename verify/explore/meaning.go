@@ -149,7 +149,7 @@ func (m *meaning) element(run int, name string, index []int64) Number {
 	for i, n := range m.sizes(name) {
 		key.at = key.at*n + index[i]
 	}
-	op, made := maker(m.schedule, name)
+	op, made := m.schedule.Maker(name)
 	if !made {
 		return input(run, name, key.at)
 	}
@@ -316,7 +316,7 @@ func (m *meaning) sizes(name string) (list []int64) {
 		}
 		return list
 	}
-	op, _ := maker(m.schedule, name)
+	op, _ := m.schedule.Maker(name)
 	s := m.letters(op)
 	for _, l := range s.out {
 		for i, in := range s.in {
@@ -380,15 +380,6 @@ func (s spelling) summed() (list []rune) {
 		}
 	}
 	return list
-}
-
-// maker is the operation that makes a tensor.
-func maker(s schedule.Schedule, name string) (schedule.Op, bool) {
-	i := slices.IndexFunc(s.Ops, func(o schedule.Op) bool { return o.Out == name })
-	if i < 0 {
-		return schedule.Op{}, false
-	}
-	return s.Ops[i], true
 }
 
 // promises reports whether the schedule promises to add partial results in the order of ranks: there are such results,

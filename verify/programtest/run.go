@@ -27,6 +27,7 @@ func Run(t *testing.T, p harness.Program) {
 		for j, typ := range p.Types {
 			for n, s := range p.TestShapes(typ, ranks) {
 				if p.Large(s, ranks) && i+j+n > 0 || !soak() && i+n > 0 && (i+n)%len(p.Types) != j {
+					t.Logf("not %d ranks, %s %s: it is large, or OVGEN_SOAK is not set", ranks, s, typ)
 					continue
 				}
 				t.Run(fmt.Sprintf("%d ranks, %s %s", ranks, s, typ), func(t *testing.T) {

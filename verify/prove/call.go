@@ -110,7 +110,7 @@ func (x *expectation) all(tensor string, rank int) (list []expr, err error) {
 
 // hidden is the chunks of a tensor of the plan's that no caller sees, as the buffer of its name has them.
 func (x *expectation) hidden(tensor string, rank int) (list []box, err error) {
-	i := slices.IndexFunc(x.model.Buffers, func(b Buffer) bool { return b.Name == tensor })
+	i := x.model.index(tensor)
 	if i < 0 {
 		return nil, fmt.Errorf("the program has no memory for %s", tensor)
 	}
@@ -132,11 +132,11 @@ func (x *expectation) rowsOf(tensor string) int64 {
 		n, _ := p.extent(p.Axes[0].Extent) // cut has seen every axis
 		return n
 	}
-	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == tensor })
-	if i < 0 {
+	op, made := x.Schedule.Maker(tensor)
+	if !made {
 		return 0
 	}
-	return x.rowsOf(x.Schedule.Ops[i].In[0])
+	return x.rowsOf(op.In[0])
 }
 
 // columns are those of a tensor's last axis that a rank has: of one that is not declared, the columns of the weight
@@ -149,11 +149,10 @@ func (x *expectation) columns(tensor string, rank int) interval {
 		}
 		return interval{a.global(0), a.global(a.local-1) + 1}
 	}
-	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == tensor })
-	if i < 0 {
+	op, made := x.Schedule.Maker(tensor)
+	if !made {
 		return interval{}
 	}
-	op := x.Schedule.Ops[i]
 	in, out, err := x.axes(op)
 	if err != nil {
 		return interval{}

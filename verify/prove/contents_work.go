@@ -86,7 +86,7 @@ func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
 	}
 	for _, size := range to.sizes {
 		if a.Bytes == 0 || size%a.Bytes != 0 {
-			return stale, s.wrong(n, fmt.Sprintf("a row of %d bytes can't be added to each row of a chunk of %d",
+			return stale, s.wrong(n, fmt.Sprintf("a row of %d bytes does not fit each row of a chunk of %d",
 				a.Bytes, size))
 		}
 	}

@@ -127,11 +127,10 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 
 // output is the expected expression of a chunk of a result, by the rule above.
 func (x *expectation) output(name string, rank int, part box) (expr, error) {
-	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == name })
-	if i < 0 {
+	op, made := x.Schedule.Maker(name)
+	if !made {
 		return stale, fmt.Errorf("no operation makes %s", name)
 	}
-	op := x.Schedule.Ops[i]
 	if op.Call != "" {
 		return x.called(op, rank, part)
 	}
@@ -295,11 +294,11 @@ func (x *expectation) axesOf(tensor string) int {
 	if p, declared := x.tensors[tensor]; declared {
 		return len(p.Axes)
 	}
-	i := slices.IndexFunc(x.Schedule.Ops, func(o schedule.Op) bool { return o.Out == tensor })
-	if i < 0 {
+	op, made := x.Schedule.Maker(tensor)
+	if !made {
 		return 0
 	}
-	_, out, err := x.axes(x.Schedule.Ops[i])
+	_, out, err := x.axes(op)
 	if err != nil {
 		return 0
 	}

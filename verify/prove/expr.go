@@ -76,7 +76,7 @@ func (e *expressions) product(form string, a, b, bias expr) expr {
 	return e.make(productOf, form, int32(a), int32(b), int32(bias))
 }
 
-// row is a row that is added to each row of a chunk.
+// row is a row, once for each row of a chunk.
 func (e *expressions) row(x expr) expr { return e.make(rowOf, "", int32(x)) }
 
 // applied is an uninterpreted function of the first argument, with the others.

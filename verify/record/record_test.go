@@ -21,9 +21,8 @@ func made(t *testing.T, schedule string) harness.Program {
 	return programs.All[i]
 }
 
-// TestCatalog holds packages against the schedules of the catalog themselves, one for
-// each kind of kernel, of uneven parts and of exchange in the loop. Each package's own
-// test does as much for the choices that it was emitted with.
+// TestCatalog holds seven packages against the schedules of the catalog themselves: with kernels, with uneven parts and
+// with an exchange in the loop. Each package's own test does as much for the choices that it was emitted with.
 func TestCatalog(t *testing.T) {
 	for _, n := range catalog.All() {
 		if !slices.Contains([]string{"AllGatherLinearKernels", "AllGatherLinearHandlesInLoop",

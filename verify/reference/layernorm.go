@@ -19,17 +19,12 @@ func (v Values) normedAboutMean(weight, bias Values, columns int, t driver.Type)
 		mean, size, meanOff := 0.0, 0.0, 0.0
 		for i := range columns {
 			mean, size = mean+v.Want[first+i]/n, size+math.Abs(v.Want[first+i])/n
-			if v.Bound != nil {
-				meanOff += v.Bound[first+i] / n
-			}
+			meanOff += v.off(first+i) / n
 		}
 		meanOff += (n + 2) * single * (size + meanOff)
 		squares, squaresOff := schedule.LayerNormEpsilon, 0.0
 		for i := range columns {
-			left[i], off[i] = v.Want[first+i]-mean, meanOff
-			if v.Bound != nil {
-				off[i] += v.Bound[first+i]
-			}
+			left[i], off[i] = v.Want[first+i]-mean, meanOff+v.off(first+i)
 			off[i] += single * (math.Abs(left[i]) + off[i])
 			squares += left[i] * left[i] / n
 			squaresOff += (2*math.Abs(left[i])*off[i] + off[i]*off[i]) / n
