@@ -202,7 +202,8 @@ func (s Step) check() error {
 		return fmt.Errorf("NCCL does collectives only")
 	}
 	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
-		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls name a function")
+		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls " +
+			"name a function")
 	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")

@@ -15,7 +15,8 @@ const columns = 96
 var marks = map[ops.Kind]byte{ops.Product: '#', ops.Copy: '=', ops.Collective: '=', ops.Sum: '+', ops.Apply: '+',
 	ops.Call: '+', ops.Signal: ':', ops.WaitEvent: '.'}
 
-const legend = "# product  = copy, collective  + sum, function, call  : signal or wait for one  . wait for another stream"
+const legend = "# product  = copy, collective  + sum, function, call  : signal or wait for one  " +
+	". wait for another stream"
 
 // Print writes the figures, a line each, and the timeline of the slowest rank.
 func (p *Prediction) Print(w io.Writer) error {
