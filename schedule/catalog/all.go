@@ -87,6 +87,7 @@ var all = []Named{
 	{"AllReduceNCCL", AllReduceNCCL},
 	{"AllGatherNCCL", AllGatherNCCL},
 	{"AllToAllNCCL", AllToAllNCCL},
+	{"AllGatherLinearHosts", AllGatherLinearHosts},
 }
 
 // Alias is an operation that a schedule of the catalog computes under another name. It has no package of its own.

@@ -23,10 +23,14 @@ const (
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
 	allLink    moves = "all-reduce in a chain"
+	// Communications of ranks on several hosts.
+	gatherHosts moves = "all-gather over hosts"
 )
 
 // further says that the communication serves several products of one operand.
-func (m moves) further() bool { return m == gather || m == gatherChunks || m == gatherBalanced }
+func (m moves) further() bool {
+	return m == gather || m == gatherChunks || m == gatherBalanced || m == gatherHosts
+}
 
 // reduces says that partial results of a product meet.
 func (m moves) reduces() bool { return m == reduce || m == reduceAll || m == reduceBalanced }

@@ -45,6 +45,38 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// Every schedule over hosts keeps every property on each number of them, whether NCCL keeps what is sent
+// or waits for who gets it.
+func TestHosts(t *testing.T) {
+	for _, c := range catalog.All() {
+		p, err := lower.Lower(c.Name, c.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.OverHosts() {
+			continue
+		}
+		for d := 2; d <= 4; d++ {
+			for _, hosts := range p.HostsOf(d) {
+				shape := explore.ShapeOf(p, d)
+				shape.Hosts = hosts
+				for _, m := range modes {
+					t.Run(fmt.Sprintf("%s/%d on %d/%v", c.Name, d, hosts, m), func(t *testing.T) {
+						sys, err := explore.Of(p, shape, nil, m...)
+						if err != nil {
+							t.Fatal(err)
+						}
+						safe(t, explore.Explore(sys))
+						safe(t, explore.ExploreSerial(sys))
+						sys.Unbuffered = true
+						safe(t, explore.Explore(sys))
+					})
+				}
+			}
+		}
+	}
+}
+
 // TestFewRows: what is cut by elements, or in balanced parts, keeps every property at rows that the ranks don't
 // divide, too.
 func TestFewRows(t *testing.T) {
