@@ -18,6 +18,7 @@ import (
 	"ovgen/generated/allgatherlinearfused"
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearhandlesinloop"
+	"ovgen/generated/allgatherlinearhosts"
 	"ovgen/generated/allgatherlinearkernels"
 	"ovgen/generated/allgatherlinearnccl"
 	"ovgen/generated/allgatherlinearnccl4"
@@ -104,6 +105,8 @@ var All = []harness.Program{
 		(*allgatherlineargrouped.Plan).Bind),
 	harness.Of(&allgatherlinearhandlesinloop.Program, allgatherlinearhandlesinloop.Schedule,
 		allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind),
+	harness.Of(&allgatherlinearhosts.Program, allgatherlinearhosts.Schedule, allgatherlinearhosts.New,
+		(*allgatherlinearhosts.Plan).Bind),
 	harness.Of(&allgatherlinearkernels.Program, allgatherlinearkernels.Schedule, allgatherlinearkernels.New,
 		(*allgatherlinearkernels.Plan).Bind),
 	harness.Of(&allgatherlinearnccl.Program, allgatherlinearnccl.Schedule, allgatherlinearnccl.New,
