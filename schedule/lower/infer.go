@@ -39,8 +39,8 @@ var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 func infer(d *draft) error {
 	if d.form.kind == chains {
 		if d.original.OverHosts() {
-			return &schedule.FieldError{Path: "Mesh", Msg: "no pass lowers a chain over hosts",
-				Hint: "leave the mesh out, for ranks of one host"}
+			return &schedule.FieldError{Path: "Mesh", Hint: "leave the mesh out, for ranks of one host",
+				Msg: fmt.Sprintf("no pass makes %s by a chain over hosts", d.schedule.Ops[0].Out)}
 		}
 		return chained(d)
 	}
@@ -71,7 +71,7 @@ func (d *draft) spread() error {
 	other, ok := overHosts[d.comm.moves]
 	if !ok {
 		return &schedule.FieldError{Path: "Mesh", Hint: "leave the mesh out, for ranks of one host",
-			Msg: fmt.Sprintf("no pass does the %s over hosts", d.comm.moves)}
+			Msg: fmt.Sprintf("no pass does the %s of %s over hosts", d.comm.moves, d.form.tensor(d.comm.operand))}
 	}
 	d.comm.moves = other
 	return nil

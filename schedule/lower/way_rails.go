@@ -14,10 +14,20 @@ import (
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
 // overHosts are the communications of ranks on several hosts.
-var overHosts = map[moves]moves{gather: gatherHosts}
+var overHosts = map[moves]moves{gather: gatherHosts, reduce: reduceHosts, reduceAll: allHosts,
+	gatherBare: gatherBareHosts, reduceBare: reduceBareHosts, allBare: allBareHosts}
 
 var overRails = []lowering{
-	by(gatherHosts, func(d *draft, _ schedule.Rails) error { return gatherRails(d) }),
+	byRails(gatherHosts, gatherRails),
+	byRails(reduceHosts, reduceRails((*draft).multipliedParts)),
+	byRails(allHosts, reduceAllRails((*draft).multipliedParts)),
+	byRails(gatherBareHosts, gatherBareRails),
+	byRails(reduceBareHosts, reduceRails((*draft).bareParts)),
+	byRails(allBareHosts, reduceAllRails((*draft).bareParts)),
+}
+
+func byRails(m moves, write func(*draft) error) lowering {
+	return by(m, func(d *draft, _ schedule.Rails) error { return write(d) })
 }
 
 // relayName is the streams of the copies, on a host, of what its ranks got from others: one a phase.

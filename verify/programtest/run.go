@@ -31,7 +31,7 @@ func Run(t *testing.T, p harness.Program) {
 					t.Logf("not %d ranks, %s %s: it is large, or OVGEN_SOAK is not set", ranks, s, typ)
 					continue
 				}
-				for _, hosts := range p.Schedule.HostsOf(ranks) {
+				for _, hosts := range hostsOf(&p, ranks) {
 					t.Run(fmt.Sprintf("%s, %s %s", placed(ranks, hosts), s, typ), func(t *testing.T) {
 						for more := range seeds() {
 							seed := uint64(10*ranks + n + 100*more)
@@ -50,6 +50,14 @@ func Run(t *testing.T, p harness.Program) {
 			}
 		}
 	}
+}
+
+// hostsOf are the numbers of hosts to run a program on: the fewest of several or, where OVGEN_SOAK is set, all.
+func hostsOf(p *harness.Program, ranks int) []int {
+	if soak() {
+		return p.Schedule.HostsOf(ranks)
+	}
+	return []int{p.Schedule.FewestHosts(ranks)}
 }
 
 // placed is a number of ranks, and of their hosts where there are several.
