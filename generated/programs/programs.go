@@ -36,6 +36,7 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
+	"ovgen/generated/allreducehosts"
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
@@ -49,6 +50,7 @@ import (
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/gatedmlp"
 	"ovgen/generated/linearallreduce"
+	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
@@ -56,6 +58,7 @@ import (
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
 	"ovgen/generated/linearreducescatterget"
+	"ovgen/generated/linearreducescatterhosts"
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
 	"ovgen/generated/linearreducescatterkernels"
@@ -137,6 +140,7 @@ var All = []harness.Program{
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),
+	harness.Of(&allreducehosts.Program, allreducehosts.Schedule, allreducehosts.New, (*allreducehosts.Plan).Bind),
 	harness.Of(&allreduceinplace.Program, allreduceinplace.Schedule, allreduceinplace.New,
 		(*allreduceinplace.Plan).Bind),
 	harness.Of(&allreducenccl.Program, allreducenccl.Schedule, allreducenccl.New, (*allreducenccl.Plan).Bind),
@@ -156,6 +160,8 @@ var All = []harness.Program{
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&gatedmlp.Program, gatedmlp.Schedule, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
+	harness.Of(&linearallreducehosts.Program, linearallreducehosts.Schedule, linearallreducehosts.New,
+		(*linearallreducehosts.Plan).Bind),
 	harness.Of(&linearallreducenccl.Program, linearallreducenccl.Schedule, linearallreducenccl.New,
 		(*linearallreducenccl.Plan).Bind),
 	harness.Of(&linearallreduceoneshot.Program, linearallreduceoneshot.Schedule, linearallreduceoneshot.New,
@@ -170,6 +176,8 @@ var All = []harness.Program{
 		linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, linearreducescatterget.Schedule, linearreducescatterget.New,
 		(*linearreducescatterget.Plan).Bind),
+	harness.Of(&linearreducescatterhosts.Program, linearreducescatterhosts.Schedule, linearreducescatterhosts.New,
+		(*linearreducescatterhosts.Plan).Bind),
 	harness.Of(&linearreducescatterinorder.Program, linearreducescatterinorder.Schedule, linearreducescatterinorder.New,
 		(*linearreducescatterinorder.Plan).Bind),
 	harness.Of(&linearreducescatterinslot.Program, linearreducescatterinslot.Schedule, linearreducescatterinslot.New,
