@@ -92,7 +92,10 @@ func soak() bool { return os.Getenv("OVGEN_SOAK") != "" }
 // runShape returns the errors of all ranks, and the races.
 func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks, hosts int, seed uint64) error {
 	meters := make([]*harness.Meter, ranks)
-	c := simtest.Config{Config: sim.Config{Devices: ranks, Seed: seed}, Change: func(c *group.Config) {
+	each := ranks / hosts
+	beside := func(from, to int) bool { return from/each == to/each }
+	world := sim.Config{Devices: ranks, Seed: seed, PeerAccess: beside}
+	c := simtest.Config{Config: world, Change: func(c *group.Config) {
 		meters[c.Rank] = &harness.Meter{Driver: c.Driver}
 		c.Driver, c.Arena = meters[c.Rank], p.Arena(s, ranks)
 		c.Host = launch.PlayedHost(c.Rank, ranks, hosts)
