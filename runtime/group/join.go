@@ -198,11 +198,11 @@ func (g *Group) closeDriver() error {
 	return g.drv.Close()
 }
 
-// makePage lets every rank map rank 0's memory.
+// makePage lets every rank map the memory of its host's first.
 func (g *Group) makePage(ctx context.Context) error {
 	var path []byte
 	var err error
-	if g.Rank() == 0 {
+	if g.Local() == 0 {
 		f, failed := newPage(g.Size())
 		if err = failed; err == nil {
 			defer f.Close()
@@ -213,7 +213,7 @@ func (g *Group) makePage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.page, err = mapPage(string(blobs[0]), g.Rank(), g.Size(), g.drv)
+	g.page, err = mapPage(string(blobs[g.Host()*g.PerHost()]), g.Rank(), g.Size(), g.PerHost(), g.drv)
 	_, err = g.agree(ctx, "map the shared page", nil, err)
 	return err
 }
