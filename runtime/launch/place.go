@@ -18,6 +18,13 @@ const (
 	EnvHost   = "OVGEN_HOST" // the host that the rank plays (see group.Config.Host)
 )
 
+// Environment variables of ranks on several machines, which group.Join reads.
+const (
+	EnvAddress   = "OVGEN_ADDR"       // host:port of rank 0, at which the ranks meet
+	EnvToken     = "OVGEN_TOKEN"      // that they know each other by
+	EnvTokenFile = "OVGEN_TOKEN_FILE" // or a file that holds it
+)
+
 // Place is where a launcher has put this process.
 type Place struct {
 	Launcher   string // ovgen, torchrun, mpirun or srun
@@ -79,7 +86,7 @@ func launchedBy() (launcher, bool) {
 }
 
 // FindPlace reads this process's place from the variables of the launcher that started
-// it. A process that none has started, or one of a job on several hosts, is an error.
+// it. A process that none has started, or one of a job on several hosts without OVGEN_ADDR, is an error.
 func FindPlace() (Place, error) {
 	l, ok := launchedBy()
 	if !ok {
@@ -112,10 +119,10 @@ func FindPlace() (Place, error) {
 	if err == nil && p.Rank >= p.Size {
 		err = fmt.Errorf("find this rank's place: rank %d of %d, as set by %s", p.Rank, p.Size, l.name)
 	}
-	if err == nil && here != p.Size {
+	if err == nil && here != p.Size && os.Getenv(EnvAddress) == "" {
 		err = fmt.Errorf("find this rank's place: %s runs %d of %d ranks on this host "+
-			"(a group is of one host: start one there, or set Config.Rank, Size and Job)", l.name, here,
-			p.Size)
+			"(for a group over hosts set %s, and %s, for all ranks; else start one group on each, or set Config.Rank, "+
+			"Size and Job)", l.name, here, p.Size, EnvAddress, EnvToken)
 	}
 	p.Job = l.jobName()
 	return p, err

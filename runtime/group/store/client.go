@@ -123,7 +123,7 @@ func (c *Client) enter(ctx context.Context) error {
 				heard = err
 			}
 		}
-		if errors.As(err, new(*RefusedError)) || errors.Is(err, ErrForeign) {
+		if errors.As(err, new(*RefusedError)) || errors.Is(err, ErrForeign) || errors.Is(err, ErrToken) {
 			return err
 		}
 		select { // not there yet, or too busy to take us
