@@ -190,7 +190,7 @@ func TestHosts(t *testing.T) {
 			"move nccl: nccl{Exchange(Agathered[from], A, to to, from from)} from place 3 to 4": mutate.Caught,
 			"drop copy: Synchronize(relay[1..H-1])":                                             mutate.Caught,
 			"drop the acknowledgement arrived":                                                  mutate.Caught,
-			"move relay[phase]: Synchronize(nccl) from place 5 to 6":                            mutate.Safe,
+			"drop work[phase*L]: Synchronize(relay[phase])":                                     mutate.Caught,
 		},
 		"LinearReduceScatterHosts": {
 			"drop nccl: Synchronize(copy)":                 mutate.Caught,
