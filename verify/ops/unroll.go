@@ -154,6 +154,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Apply:
 		u.function(Apply, at, n)
 	case hostir.Call:
+		at.Launch = u.launch(n.Launch)
 		u.function(Call, at, n)
 	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
 		u.collective(at, n)
@@ -234,6 +235,18 @@ func (u *unroller) sum(op Op, n hostir.Step) {
 func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
 	op.Kind, op.Form = kind, n.Func
 	u.work(op, n)
+}
+
+// launch is how a kernel of the caller's is launched; empty without one.
+func (u *unroller) launch(l hostir.Launch) string {
+	if l.File == "" {
+		return ""
+	}
+	var args []int64
+	for _, a := range l.Args {
+		args = append(args, u.eval(a))
+	}
+	return LaunchOf(u.eval(l.Blocks), int64(l.Threads), args...)
 }
 
 // work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes.

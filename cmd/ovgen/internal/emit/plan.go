@@ -43,7 +43,8 @@ func (u *unit) planType(f *jen.File) {
 		u.semaphoreFields(g)
 		u.streamFields(g)
 		u.productFields(g)
-		if u.device {
+		u.kernelCallFields(g)
+		if u.launches() {
 			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
 		if u.terms {
@@ -245,11 +246,11 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	if u.program.Schedule.UsesNCCL() {
 		code = append(code, builderCall("Collectives", jen.Id("s").Dot("Type")))
 	}
-	if u.device {
+	if u.launches() {
 		code = append(code, setField("kernels",
 			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
-	return code
+	return append(code, u.declareCalls(expr)...)
 }
 
 // goExpr is the Go of an index expression.
