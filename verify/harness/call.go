@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 )
 
 // Calling is a plan that takes functions for the calls of its operations.
@@ -25,14 +26,28 @@ func (p adapted[B]) Calls(list []Op, of func(Op) plan.Call) {
 }
 
 // calling is a Program's New whose plans have stand-ins for the calls of its operations.
-func calling(list []Op, make func(context.Context, *group.Group, Shape) (Plan, error)) func(context.Context,
+func calling(of schedule.Schedule, make func(context.Context, *group.Group, Shape) (Plan, error)) func(context.Context,
 	*group.Group, Shape) (Plan, error) {
 	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 		p, err := make(ctx, g, s)
 		if x, ok := p.(Calling); ok && err == nil {
-			x.Calls(list, func(Op) plan.Call { return StandIn(g.Driver(), s.Type.Size()) })
+			x.Calls(of.Ops, func(o Op) plan.Call { return standIn(g.Driver(), s, of, o) })
 		}
 		return p, err
+	}
+}
+
+// standIn stands for a call, as StandIn does, of the operands that have the type of the plan.
+func standIn(d driver.Driver, s Shape, p schedule.Schedule, o Op) plan.Call {
+	work := StandIn(d, s.Type.Size())
+	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
+		var of []plan.Range
+		for i, name := range o.In {
+			if len(p.OfPlan([]string{name})) > 0 {
+				of = append(of, from[i])
+			}
+		}
+		return work(on, to, of)
 	}
 }
 

@@ -23,7 +23,7 @@ func (t *Tensors) launched(p Plan, stream driver.Stream) (failed error) {
 		if withKernel(o) {
 			return nil
 		}
-		return StandIn(d, t.Shape.Type.Size())
+		return standIn(d, t.Shape, t.Program.Schedule, o)
 	})
 	enqueue := func() error { return p.Enqueue(stream) }
 	runs := []func() error{enqueue, enqueue}

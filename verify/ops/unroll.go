@@ -321,7 +321,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		at.Rank = int(u.eval(v.Peer))
 	}
 	if v.Index.IsZero() && b.Counts.IsZero() {
-		return at, u.eval(b.Elements) * u.c.ElementSize
+		return at, u.eval(b.Elements) * b.ElementSize(u.c.ElementSize)
 	}
 	first, count := int64(0), int64(1)
 	if !v.Index.IsZero() {
@@ -331,7 +331,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		count = u.eval(v.Count)
 	}
 	if !b.Room.IsZero() {
-		room := u.eval(b.Room) * u.c.ElementSize
+		room := u.eval(b.Room) * b.ElementSize(u.c.ElementSize)
 		at.Offset = first * room
 		if v.Padded {
 			return at, room
@@ -344,7 +344,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 
 // chunks is the bytes of consecutive chunks of a buffer of a rank.
 func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
-	bytes := u.eval(b.Chunk) * u.c.ElementSize
+	bytes := u.eval(b.Chunk) * b.ElementSize(u.c.ElementSize)
 	if b.Counts.IsZero() {
 		return count * bytes
 	}

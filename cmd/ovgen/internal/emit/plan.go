@@ -273,7 +273,11 @@ func sizeOf(elements jen.Code) jen.Code { return jen.Id("s").Dot("Type").Dot("By
 func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 	written := u.program.Written()
 	for _, x := range u.program.Buffers {
-		value := builderCall(u.builder(x), jen.Lit(x.Name), sizeOf(expr(x.Elements)))
+		bytes := sizeOf(expr(x.Elements))
+		if n := x.ElementSize(0); n > 0 {
+			bytes = jen.Int64().Call(expr(hostir.Mul(hostir.Const(n), x.Elements).Simplify()))
+		}
+		value := builderCall(u.builder(x), jen.Lit(x.Name), bytes)
 		if x.Tensor.Root {
 			value = builderCall("Root", value)
 		}
