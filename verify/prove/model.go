@@ -36,9 +36,8 @@ type Buffer struct {
 	// Inner are tensors that lie within it, at most one.
 	Inner []Inner
 	// Root: only rank 0 has it.
-	Root    bool
-	Element int64 // bytes of an element; 0: as many as the computation's have
-	Bytes   int64
+	Root  bool
+	Bytes int64
 	// Chunk is the bytes of a chunk, in which contents are followed; zero: all of it.
 	Chunk int64
 	// Offsets are, where chunks differ, the starts of each rank's chunks and the end
@@ -111,8 +110,8 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	if chunk <= 0 || elements < 0 {
 		return fmt.Errorf("%d elements in chunks of %d", elements, chunk)
 	}
-	x.Element = b.ElementSize(c.ElementSize)
-	x.Bytes, x.Chunk = elements*x.Element, chunk*x.Element
+	element := b.ElementSize(c.ElementSize)
+	x.Bytes, x.Chunk = elements*element, chunk*element
 	if b.Counts.IsZero() {
 		return nil
 	}
@@ -149,7 +148,7 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 	if err != nil {
 		return err
 	}
-	room *= x.Element
+	room *= b.ElementSize(c.ElementSize)
 	for q := range c.Ranks {
 		starts := []int64{0}
 		for i := range x.Bytes / room {
