@@ -87,9 +87,9 @@ func checkAlike(all []identity) error {
 		case id.Host != first.Host && !id.Spans && (id.Plays == "" || first.Plays == ""):
 			return &CheckError{"host", pair,
 				fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
-					"(start all ranks of a group on one machine, in one container; to play several hosts there, set %s "+
-					"or Config.Host for each rank; for several machines, set %s)", first.Host, r, id.Host, launch.EnvHost,
-					launch.EnvAddress)}
+					"(start all ranks of a group on one machine, in one container; to play several hosts there, set "+
+					"%s or Config.Host for each rank; for several machines, set %s)", first.Host, r, id.Host,
+					launch.EnvHost, launch.EnvAddress)}
 		case id.Local != first.Local:
 			return &CheckError{"process", pair,
 				fmt.Sprintf("Config.Local is %v on rank 0 and %v on rank %d (set it to the same on all ranks)",

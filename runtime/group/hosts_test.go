@@ -53,7 +53,8 @@ func TestHostsMeet(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranks := launch.Command{Ranks: 4, Hosts: 2, Driver: "sim", Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer),
-		Env: []string{rankMode + "=hosts|" + dir, launch.EnvAddress + "=" + address, launch.EnvTokenFile + "=" + secret}}
+		Env: []string{rankMode + "=hosts|" + dir, launch.EnvAddress + "=" + address,
+			launch.EnvTokenFile + "=" + secret}}
 	if err := ranks.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func gatherRails(d *draft) error {
 	d.add(phases(append([]hostir.Node{
 		hostir.Bind("from", onRail(hostir.HostBehind(phase))), hostir.Bind("to", onRail(hostir.HostAhead(phase)))},
 		cut.inTurn(
-			hostir.Exchanged(ncclRef, hostir.Chunk(g, cut.chunk(from)), hostir.View{Buffer: "A", Index: cut.part()}, to, from),
+			hostir.Exchanged(ncclRef, hostir.Chunk(g, cut.chunk(from)), hostir.Chunk("A", cut.part()), to, from),
 			hostir.Post(ncclRef, arrived, every).Member(number),
 			hostir.After(relay, ncclRef))...)...))
 	d.add(d.ownShard(cut.rows("C", hostir.Rank))...)

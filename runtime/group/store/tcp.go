@@ -58,7 +58,8 @@ func (n tcp) Listen(job string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := (&net.ListenConfig{KeepAliveConfig: alive, Control: bounded}).Listen(context.Background(), "tcp", n.address)
+	probed := net.ListenConfig{KeepAliveConfig: alive, Control: bounded}
+	l, err := probed.Listen(context.Background(), "tcp", n.address)
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,8 @@ func TestTCPStrangers(t *testing.T) {
 // Addresses and tokens that can't be meant are refused.
 func TestBadTCP(t *testing.T) {
 	for _, x := range []struct{ address, token, want string }{
-		{"here", token, `"here": it is no address`}, {"", token, "it is no address"}, {"here:", token, "it is no address"},
+		{"here", token, `"here": it is no address`}, {"", token, "it is no address"},
+		{"here:", token, "it is no address"},
 		{"here:1", "", "a token of 0 bytes"}, {"here:1", "short", "a token of 5 bytes"},
 	} {
 		if _, err := TCP(x.address, x.token); err == nil || !strings.Contains(err.Error(), x.want) {
