@@ -74,7 +74,7 @@ func (c Config) resolve() (Config, error) {
 
 // meeting is the network that the environment asks for: that of several machines, or this one's.
 func meeting() (store.Network, error) {
-	address, token := os.Getenv(launch.EnvAddress), os.Getenv(launch.EnvToken)
+	address, token := launch.Address(), os.Getenv(launch.EnvToken)
 	if address == "" {
 		return store.Unix(), nil
 	}

@@ -81,10 +81,23 @@ func TestFindPlaceRefuses(t *testing.T) {
 
 // Ranks on several machines have a place where they know where to meet.
 func TestFindPlaceOverHosts(t *testing.T) {
-	setPlace(t, map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4",
-		EnvAddress: "a:1"})
-	if p, err := FindPlace(); err != nil || p.Rank != 5 || p.Local != 1 || p.Size != 8 {
-		t.Errorf("%+v, %v", p, err)
+	torchrun := map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4"}
+	for _, x := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{EnvAddress: "a:1"}, "a:1"},
+		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500"}, "node0:29542"},
+		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500", EnvAddress: "a:1"}, "a:1"},
+		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500", "LOCAL_WORLD_SIZE": "8"}, ""},
+	} {
+		t.Run(x.want, func(t *testing.T) {
+			setPlace(t, torchrun, x.env)
+			p, err := FindPlace()
+			if at := Address(); err != nil || p.Rank != 5 || p.Local != 1 || p.Size != 8 || at != x.want {
+				t.Errorf("%+v at %q, %v", p, at, err)
+			}
+		})
 	}
 }
 
