@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearbalancedonce",
-	Source:  "6ace95378f214f58967636e1d855eb0c04b8b1941813e4c62cfe4c3c5ec3591e",
+	Source:  "5f6941c7aca857ec67a288676812dbf8f46495d8337d9709990e90054fa89426",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -82,7 +82,7 @@ __global__ void get(const __grid_constant__ struct get p)
     return;
   }
   block_await(&p.pre_wait, 1);
-  copy_bytes(p.dst, p.src, p.bytes, all_threads());
+  copy_bytes<rest_one_by_one>(p.dst, p.src, p.bytes, all_threads());
   if (last_block(p.blocks, 1)) {
     reset_words(&p.pre_wait, 1, p.step, p.value);
     post_words(&p.post_post, 1);

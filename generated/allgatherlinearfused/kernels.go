@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "018f11b661321e307b44fbc8352932262d9794b89292451843905badf989750e",
+	Source:  "9cb35a78f8938e65a954a3034b2e05f8e1603b2b421a7007cd1c25f71a18ba34",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

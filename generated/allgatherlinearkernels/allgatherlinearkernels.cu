@@ -71,6 +71,6 @@ struct copy {
 extern "C" {
 __global__ void copy(const __grid_constant__ struct copy p)
 {
-  copy_bytes(p.dst, p.src, p.bytes, all_threads());
+  copy_bytes<rest_one_by_one>(p.dst, p.src, p.bytes, all_threads());
 }
 }

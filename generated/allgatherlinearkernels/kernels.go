@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "cfe4f0d162be76aafa839149bc2e980a8203af9ea6109a9e24605ba3c09e0370",
+	Source:  "206ca5dd0dc60189b9e90eecbbc5283f8cb24e6f939c4793d80a989230d8b29a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

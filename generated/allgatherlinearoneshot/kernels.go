@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "633758bae616cecdbc6cc4be1c3e260f4d299ed60e5968effe24572bb6f7ace6",
+	Source:  "a7173f5d7e67bf1187a15787d95459090a9523ca0ad826feb7882119e100f74b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

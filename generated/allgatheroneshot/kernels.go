@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "a64ccbc835eb57fcd104cd3efa511471b3fb5f026e6ffa73e1795b0cd70d9311",
+	Source:  "d2622d7adae4d95d896631995ee4a4fffd197c4dd65faa6b3d0d2297813b6fb2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

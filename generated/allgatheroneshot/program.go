@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "49de4b4dd4fd3c70167dd9c9a54b74c1029213d5206eed26319047e1d87803c6",
+	Hash:     "80d734bcaacfc4fceb14bae648f68ffd7408bba1df29bcf9e1244e83b3e4340a",
 	Proof:    "proven for D = 1..8, stamp 334fe1ce71869bab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

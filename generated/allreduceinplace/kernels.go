@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "99ddc157368b4b2aaa13733024f7514d9622fa313bbf382573838b8269146ae0",
+	Source:  "c39496c46ccb60cced1dead8d5633e470e9cbdd36032ff9cf7ba929c0330630d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "c2a3280e12c91d20e3d1dc507cdbf6e91b7f563a8c632920d9760bf28e9372b8",
+	Source:  "10566cd457da6011c4fb49a153fe954bda0b51ef0cb195acf0312a78c33b40e8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "d2e4598cd9bce5270c2fc6fddbcd7edcd3c33dcc12c851481e686c90ffff8fc0",
+	Source:  "194653b04faa20117f4feb056cd59f3266690d590567def613393372e602837f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

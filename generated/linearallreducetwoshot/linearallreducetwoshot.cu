@@ -88,7 +88,7 @@ __global__ void get(const __grid_constant__ struct get p)
   }
   block_take(&p.pre_wait, 1, p.stride, p.step, p.value);
   const struct Part part = part_of_block(p.bytes, p.blocks);
-  copy_bytes(p.dst + part.from, p.src + part.from, part.bytes, threads_of_block());
+  copy_bytes<rest_at_once>(p.dst + part.from, p.src + part.from, part.bytes, threads_of_block());
 }
 }
 

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "dfe58ef606db4957078003d5ade6f8044a5907c0c84d872a11309aa01d4e0658",
+	Source:  "120072f49af793a3eb03bb2caf93b4ab3102279d2807a10282d1aa524e361f61",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "f4bcf5e81a656b062e58b33306326747221d6fad609d3c4568043d59c24382cc",
+	Hash:     "6ff95861336f85e052a0a4ae0cf3677a0e7ab0a6727005bbdba3a531516a6017",
 	Proof:    "proven for D = 1..8, stamp 28ad00b7a3b90f80",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fc56f3c7649e6adc61165d880cdee8a0cb1016d2f11dbe1c847ab1a0d13af32d
+// a91f5653661e35e6134e2b8f306bb4a80dba760a18c83cdefdbf222aeab823a4
 
 namespace {
 

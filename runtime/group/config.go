@@ -20,8 +20,8 @@ type Config struct {
 	// Local says that all ranks of the group are in this process, each on a device of its own and driven by
 	// its own goroutine. They reach each other's memory by peer access instead of CUDA IPC. JoinAll sets it.
 	Local bool
-	// LocalOnGPUs lets Local ranks join on GPUs, where their runs have been seen to wait for each other until
-	// their timeout (docs/limits.md); without it Join refuses with ErrLocalOnGPUs.
+	// LocalOnGPUs lets Local ranks join on GPUs, where they are hardly tried yet (docs/limits.md); without it Join
+	// refuses with ErrLocalOnGPUs.
 	LocalOnGPUs bool
 	// Host names the host that this rank counts as, so that ranks of one machine can play several hosts:
 	// only ranks of one name reach each other's memory, and between hosts NCCL carries. Ranks are numbered host

@@ -212,6 +212,7 @@ static unsigned modify(unsigned *word, Order order, Scope s, Next next)
 #define __shared__ static
 #define __forceinline__ inline __attribute__((always_inline, unused))
 #define __grid_constant__
+#define __launch_bounds__(...)
 #define __syncthreads() (delay(), team->sync())
 #define __threadfence_system() fence(sys)
 #define __threadfence() fence(gpu)
