@@ -153,6 +153,58 @@ static void far()
   EXPECT(out[0] == 16 && out[1] == 0 && out[2] == 1e30f && out[3] == 0);
 }
 
+// A call's kernel at every place that units may begin at, and at one that no tensor has: it ends and says so.
+static void calls(unsigned type, size_t count, int from, long long units)
+{
+  Tensor x(type, count + 16, 0, 1), to(type, count, 0, 3);
+  const size_t size = size_of(type);
+  const struct call_Scale p = {{(char *)to.at, count * size}, {{(char *)x.at, (count + 16) * size}, {(char *)&from, 4}},
+                               {3, units}};
+  EXPECT(run(of("call_Scale", type).c_str(), &p, 2, 5) == 0);
+  for (size_t i = 0; i < count; i++) {
+    const double got = value(type, get(type, to.at, i)), want = 3 * value(type, get(type, x.at, i + from));
+    if (!near(type, got, want)) {
+      return report("call_Scale", type, from, count, i, got, want);
+    }
+  }
+  EXPECT(get(type, to.at, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+}
+
+// fault is what a call says that leaves a tensor.
+static std::string fault(const char *name, const void *params)
+{
+  void *l = begin(find(name), params, 3, 4);
+  u64 addr;
+  unsigned value;
+  EXPECT(advance(l, &addr, &value) == 3);
+  const std::string text = engine_fault(l);
+  engine_destroy(l);
+  return text;
+}
+
+static void outside()
+{
+  alignas(16) float x[16] = {}, out[16] = {};
+  int from = 0;
+  const auto with = [&](u64 to, u64 has, int place, long long units) {
+    from = place;
+    const struct call_Scale p = {{(char *)out, 4 * to}, {{(char *)x, 4 * has}, {(char *)&from, 4}}, {3, units}};
+    return fault("call_Scale_fp32", &p);
+  };
+  EXPECT(with(9, 8, 0, 0) == "call Scale reads X at byte 32 of 32");
+  EXPECT(with(1, 8, -3, 0) == "call Scale reads X at byte -12 of 32");
+  EXPECT(with(1, 8, 8, 0) == "call Scale reads X at byte 32 of 32");
+  EXPECT(with(4, 7, 4, 1) == "call Scale reads X at byte 16 of 28");
+  EXPECT(with(4, 16, 16, 1) == "call Scale reads X at byte 64 of 64");
+  struct call_Scale p = {{(char *)out, 8}, {{(char *)x, 8}, {(char *)&from, 0}}, {3, 0}};
+  EXPECT(fault("call_Scale_fp32", &p) == "call Scale reads From at byte 0 of 0");
+  const struct call_Scale nothing = {};
+  EXPECT(run("call_Scale_fp32", &nothing, 1, 32) == 0);
+  unsigned numbers[3] = {7, 7, 7};
+  const struct call_Count q = {{(char *)numbers, 8}, {{(char *)x, 20}}};
+  EXPECT(run("call_Count_fp32", &q, 1, 2) == 0 && numbers[0] == 5 && numbers[1] == 6 && numbers[2] == 7);
+}
+
 int main()
 {
   for (unsigned type = 1; type <= 3; type++) {
@@ -173,7 +225,15 @@ int main()
         }
       }
     }
+    for (size_t count : {1, 8, 33}) {
+      for (int from : {0, 8, 16}) {
+        calls(type, count, from, 1);
+        calls(type, count, from, 0);
+        calls(type, count, from / 8 + 1, 0);
+      }
+    }
   }
+  outside();
   far();
   return failures != 0;
 }
