@@ -147,6 +147,7 @@ func transportList() []kernels.Kernel {
 			ByBlocks: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128},
 	}
 }
 
@@ -163,7 +164,8 @@ func functionKernels(t *testing.T) code {
 		t.Fatal(err)
 	}
 	d := device(append(functionList(), kernels.Kernel{Kind: kernels.SwiGLU, Terms: 2},
-		kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1})...)
+		kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		kernels.Kernel{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128})...)
 	d.Own = []Own{{Name: "own.cu", Text: string(own)}}
 	d.Calls = []Call{
 		{Call: kernels.Call{Name: "Scale", Operands: 2, Args: 2}, File: "own.cu", Function: "scaled", Out: "O",

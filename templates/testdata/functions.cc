@@ -140,6 +140,33 @@ static void norms_about_means(unsigned type, size_t rows, size_t columns, bool i
   EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
 }
 
+// Heads of 128 columns turned by the angles of their rows.
+static void rotations(unsigned type, size_t rows, size_t heads, bool in_place)
+{
+  const size_t width = 128, columns = heads * width, count = rows * columns;
+  Tensor x(type, count, 1, 1), table(type, rows * width, 0, 7919), to(type, count, 1, 3);
+  std::vector<double> want(count), most(count);
+  for (size_t i = 0; i < count; i++) {
+    const size_t j = i % columns % width, low = i - j + j % (width / 2), angle = i / columns * width + j % (width / 2);
+    const double a = value(type, get(type, x.at, low)), b = value(type, get(type, x.at, low + width / 2));
+    const double cosine = value(type, get(type, table.at, angle));
+    const double sine = value(type, get(type, table.at, angle + width / 2));
+    const double from[2] = {j < width / 2 ? a * cosine : b * cosine, j < width / 2 ? -b * sine : a * sine};
+    want[i] = from[0] + from[1];
+    most[i] = 1e-6 * (std::fabs(from[0]) + std::fabs(from[1]));
+  }
+  unsigned char *dst = in_place ? x.at : to.at;
+  struct rotary128 p = {(char *)dst, count, (const char *)x.at, (const char *)table.at, rows * width};
+  EXPECT(run(of("rotary128", type).c_str(), &p, 3, 7) == 0);
+  for (size_t i = 0; i < count; i++) {
+    const double got = value(type, get(type, dst, i));
+    if (!near(type, got, want[i]) && std::fabs(got - want[i]) > most[i]) {
+      return report("rotary128", type, columns, count, i, got, want[i]);
+    }
+  }
+  EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+}
+
 // Far from zero a gate is x itself or zero, to the last bit.
 static void far()
 {
@@ -217,6 +244,10 @@ int main()
       for (size_t count : {0, 9, 131}) {
         each<struct gelu>("gelu", gelu_by_tanh, type, count, in_place);
         each<struct relu>("relu", positive, type, count, in_place);
+      }
+      for (size_t rows : {0, 1, 3}) {
+        rotations(type, rows, 1, in_place);
+        rotations(type, rows, 2, in_place);
       }
       for (size_t rows : {0, 1, 2, 5}) {
         for (size_t columns : {1, 3, 7, 8, 20}) {
