@@ -166,12 +166,13 @@ func functionKernels(t *testing.T) code {
 	d := device(append(functionList(), kernels.Kernel{Kind: kernels.SwiGLU, Terms: 2},
 		kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		kernels.Kernel{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128})...)
-	d.Own = []Own{{Name: "own.cu", Text: string(own)}}
+	d.Own = []Own{{Name: "own.cu", Text: string(own)}, attention(t)}
 	d.Calls = []Call{
 		{Call: kernels.Call{Name: "Scale", Operands: 2, Args: 2}, File: "own.cu", Function: "scaled", Out: "O",
 			In: []string{"X", "From"}, Threads: 32},
 		{Call: kernels.Call{Name: "Count", Operands: 1}, File: "own.cu", Function: "counted", Out: "O",
 			In: []string{"X"}, Threads: 32},
+		attentionCall,
 	}
 	return d.checked()
 }

@@ -232,6 +232,55 @@ static void outside()
   EXPECT(run("call_Count_fp32", &q, 1, 2) == 0 && numbers[0] == 5 && numbers[1] == 6 && numbers[2] == 7);
 }
 
+// Attention as the catalog has it: four heads that share two of keys and values, in more rows than a tile has.
+static void attends(unsigned type, size_t rows)
+{
+  const size_t width = 128, heads = 4, groups = 2, columns = heads * width, shared = groups * width;
+  Tensor query(type, rows * columns, 0, 1), key(type, rows * shared, 0, 77), of_row(type, rows * shared, 0, 7919);
+  Tensor to(type, rows * columns, 0, 3);
+  const size_t size = size_of(type);
+  const struct call_Attention p = {
+      {(char *)to.at, rows * columns * size},
+      {{(char *)query.at, rows * columns * size}, {(char *)key.at, rows * shared * size},
+       {(char *)of_row.at, rows * shared * size}},
+      {(long long)rows, (long long)columns, (long long)shared}};
+  EXPECT(run(of("call_Attention", type).c_str(), &p, 3, 128) == 0);
+  const auto dot = [&](size_t row, size_t head, size_t at) {
+    double sum = 0;
+    for (size_t c = 0; c < width; c++) {
+      sum += value(type, get(type, query.at, row * columns + head * width + c)) *
+             value(type, get(type, key.at, at * shared + head / 2 * width + c));
+    }
+    return sum / std::sqrt(128.0);
+  };
+  for (size_t row = 0; row < rows; row += rows / 3) {
+    for (size_t head = 0; head < heads; head++) {
+      std::vector<double> weight(row + 1), want(width);
+      double most = -1e30, sum = 0;
+      for (size_t at = 0; at <= row; at++) {
+        weight[at] = dot(row, head, at);
+        most = std::max(most, weight[at]);
+      }
+      for (double &w : weight) {
+        sum += w = std::exp(w - most);
+      }
+      for (size_t c = 0; c < width; c++) {
+        double size_of_terms = 0;
+        for (size_t at = 0; at <= row; at++) {
+          const double term = weight[at] / sum * value(type, get(type, of_row.at, at * shared + head / 2 * width + c));
+          want[c] += term;
+          size_of_terms += std::fabs(term);
+        }
+        const size_t i = row * columns + head * width + c;
+        if (const double got = value(type, get(type, to.at, i));
+            !near(type, got, want[c]) && std::fabs(got - want[c]) > 1e-4 * size_of_terms) {
+          return report("call_Attention", type, rows, columns, i, got, want[c]);
+        }
+      }
+    }
+  }
+}
+
 int main()
 {
   for (unsigned type = 1; type <= 3; type++) {
@@ -264,6 +313,8 @@ int main()
       }
     }
   }
+  attends(1, 4);
+  attends(3, 140);
   outside();
   far();
   return failures != 0;
