@@ -17,7 +17,6 @@ var table = kernels.Table{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128},
 	},
 }
 
@@ -27,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "7d9f7fd670ac6a7509f6e1b84e58f77a5ab5ac559e715775e202a63b34f1adba",
+	Source:  "fece1e52c1bce27def3872954a0576f85f6ebeb1fb1beaaf238dde3c8881101c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
