@@ -53,7 +53,7 @@
 //	  work[i]: Apply rotary128(Key[peer], Key[peer], Angles[peer] to each row) by kernel
 //	  work[i]: Linear(Value[peer], Xgathered[peer], Wv)
 //	main:   Synchronize(work[1..D-1])
-//	main:   Call Attention(O, Query, Key, Value) by causal(M, N/D, N2/D) of attention.cu, M*(N/D/128) blocks of 128 threads
+//	main:   Call Attention(O, Query, Key, Value) by causal(M, N/D, N2/D) of attention.cu, M*(N/D/128) x 128 threads
 //	work[1..D-1]: Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(partial2[peer], O[peer], Wo)

@@ -42,7 +42,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:      "rotaryattention",
-	Hash:      "e8cf3a1f6d9f633b220752576ecc4bf3df0f5378e42c344286b29b33f2d2f282",
+	Hash:      "e23997cbd19538fa2ee5fff5cb09970c168ab1b9926e2edbd31ef87ad9dc4897",
 	Proof:     "proven for D = 1..8, stamp 41096681f6ede3ac",
 	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:      true,
