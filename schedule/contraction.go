@@ -190,7 +190,11 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 	for _, then := range o.Then {
 		for i, x := range funcs[then.Do] {
 			if i < len(then.In) && x.last <= len(c.Out) {
-				each(then.In[i], c.Out[len(c.Out)-x.last:])
+				axes := c.Out[len(c.Out)-x.last:]
+				if x.own {
+					axes = axes[:len(axes)-1]
+				}
+				each(then.In[i], axes)
 			}
 		}
 	}

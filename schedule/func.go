@@ -34,10 +34,14 @@ var funcs = map[FuncKind][]operand{
 	ApplySwiGLU:    {{last: 2}},
 	ApplyRMSNorm:   {{last: 1}},
 	ApplyLayerNorm: {{last: 1}, {last: 1}},
+	ApplyRotary:    {{last: 2, own: true}},
 }
 
-// operand of a function has the result's last axes, so many.
-type operand struct{ last int }
+// operand of a function has the result's last axes, so many; own: but for its last one, which is its own.
+type operand struct {
+	last int
+	own  bool
+}
 
 // String is "bias(Bias)" or "gelu".
 func (f Func) String() string {

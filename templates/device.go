@@ -86,6 +86,7 @@ var functionHeaders = []struct {
 	{blockSum, []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
 	{"norm.h", []kernels.Kind{kernels.RMSNorm}},
 	{"layernorm.h", []kernels.Kind{kernels.LayerNorm}},
+	{"rotary.h", []kernels.Kind{kernels.Rotary}},
 }
 
 // blockSum is the header of sums over a block, which calls may use as well.

@@ -71,7 +71,7 @@ func (c code) write(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[filepath.Join(packageDir, name)] = text.Bytes
+		files[filepath.Join(packageDir, name)] = text.Numbered(name).Bytes
 	}
 	dir := t.TempDir()
 	for name, text := range files {
@@ -148,6 +148,7 @@ func transportList() []kernels.Kernel {
 			ByBlocks: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128},
 	}
 }
 
@@ -157,21 +158,44 @@ func functionList() []kernels.Kernel {
 		{Kind: kernels.ReLU, Terms: 1}, {Kind: kernels.LayerNorm, Terms: 1, Rows: 2}}
 }
 
-// functionKernels has those of all functions.
-func functionKernels() code {
-	return check(append(functionList(), kernels.Kernel{Kind: kernels.SwiGLU, Terms: 2},
-		kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1})...)
+// functionKernels has those of all functions, and of calls.
+func functionKernels(t *testing.T) code {
+	own, err := os.ReadFile("testdata/own.cu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := device(append(functionList(), kernels.Kernel{Kind: kernels.SwiGLU, Terms: 2},
+		kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		kernels.Kernel{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128})...)
+	d.Own = []Own{{Name: "own.cu", Text: string(own)}, attention(t)}
+	d.Calls = []Call{
+		{Call: kernels.Call{Name: "Scale", Operands: 2, Args: 2}, File: "own.cu", Function: "scaled", Out: "O",
+			In: []string{"X", "From"}, Threads: 32},
+		{Call: kernels.Call{Name: "Count", Operands: 1}, File: "own.cu", Function: "counted", Out: "O",
+			In: []string{"X"}, Threads: 32},
+		attentionCall,
+	}
+	return d.checked()
 }
 
 // every has one of each kind, and of each way to post and to wait.
 func every() []kernels.Kernel { return append(transportList(), functionList()...) }
 
-// check is the package check with these kernels, for all types.
-func check(list ...kernels.Kernel) code {
-	d := Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
-		Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: list}}
+// device has these kernels, for all types.
+func device(list ...kernels.Kernel) tested {
+	return tested{Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
+		Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: list}}}
+}
+
+// tested is the device code of package check.
+type tested struct{ Device }
+
+func (d tested) checked() code {
 	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
 }
+
+// check is the package check with these kernels.
+func check(list ...kernels.Kernel) code { return device(list...).checked() }
 
 // checking has the kernels that fill, compare and spin.
 func checking() code {
@@ -202,7 +226,7 @@ func TestTransportKernels(t *testing.T) {
 
 // A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.
 func TestFunctionKernels(t *testing.T) {
-	out := build(t, functionKernels(), "functions", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error")
+	out := build(t, functionKernels(t), "functions", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error")
 	if out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}

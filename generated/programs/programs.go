@@ -74,6 +74,7 @@ import (
 	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatteroneshot"
 	"ovgen/generated/reducescatterv"
+	"ovgen/generated/rotaryattention"
 	"ovgen/generated/rowparallellinear"
 	"ovgen/generated/rowweightgradient"
 	"ovgen/generated/tensorparallelmlp"
@@ -204,6 +205,7 @@ var All = []harness.Program{
 	harness.Of(&reducescatteroneshot.Program, reducescatteroneshot.Schedule, reducescatteroneshot.New,
 		(*reducescatteroneshot.Plan).Bind),
 	harness.Of(&reducescatterv.Program, reducescatterv.Schedule, reducescatterv.New, (*reducescatterv.Plan).Bind),
+	harness.Of(&rotaryattention.Program, rotaryattention.Schedule, rotaryattention.New, (*rotaryattention.Plan).Bind),
 	harness.Of(&rowparallellinear.Program, rowparallellinear.Schedule, rowparallellinear.New,
 		(*rowparallellinear.Plan).Bind),
 	harness.Of(&rowweightgradient.Program, rowweightgradient.Schedule, rowweightgradient.New,

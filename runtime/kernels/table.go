@@ -29,6 +29,8 @@ type Kernel struct {
 	Terms  int
 	Varies bool
 	Rows   int
+	// Width of the heads that a function is made for; 0: of none.
+	Width int
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
 }
@@ -64,6 +66,7 @@ const (
 	ReLU    Kind = "relu"
 
 	LayerNorm Kind = "layernorm"
+	Rotary    Kind = "rotary"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -109,6 +112,7 @@ var rows = []row{
 	{GELU, "GELU", Applies, "is gelu, by tanh, of each element", 264},
 	{ReLU, "ReLU", Applies, "is max(x, 0) of each element", 264},
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
+	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -161,6 +165,9 @@ func (k Kernel) Signals() bool { return k.Kind.Work() != Nothing && k.words() !=
 
 // Base is the kernel's name but for the element type: "shot", or "shot2".
 func (k Kernel) Base() string {
+	if k.Width > 0 {
+		return fmt.Sprintf("%s%d", k.Kind, k.Width)
+	}
 	if k.Number > 1 {
 		return fmt.Sprintf("%s%d", k.Kind, k.Number)
 	}

@@ -80,6 +80,7 @@ var all = []Named{
 	{"GatedMLP", GatedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"LlamaLayer", LlamaLayer},
+	{"RotaryAttention", RotaryAttention},
 	{"AllGatherLinearNCCL", AllGatherLinearNCCL},
 	{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},
 	{"LinearReduceScatterNCCL", LinearReduceScatterNCCL},

@@ -25,7 +25,7 @@ func (l Launch) with(p Parts) Launch {
 	return l
 }
 
-// String is " by attention(N/D, M) of attention.cu, M/64 blocks of 256 threads"; empty without a file.
+// String is " by attention(N/D, M) of attention.cu, M/64 x 256 threads"; empty without a file.
 func (l Launch) String() string {
 	if l.File == "" {
 		return ""
@@ -34,6 +34,6 @@ func (l Launch) String() string {
 	for _, a := range l.Args {
 		args = append(args, a.String())
 	}
-	return fmt.Sprintf(" by %s(%s) of %s, %s blocks of %d threads", l.Kernel, strings.Join(args, ", "), l.File,
+	return fmt.Sprintf(" by %s(%s) of %s, %s x %d threads", l.Kernel, strings.Join(args, ", "), l.File,
 		l.Blocks, l.Threads)
 }

@@ -63,8 +63,8 @@ func (s Step) alone() string {
 	switch {
 	case s.Do == Sum:
 		return ReduceKernel
-	case s.Do == Apply:
-		return s.Func
+	case s.Do == Apply && strings.TrimRight(s.Func, "0123456789") == s.By:
+		return s.By
 	case s.Do == Copy:
 		return CopyKernel
 	case signals && w.Wait:

@@ -21,7 +21,7 @@ func TestKernelOfCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, tried := hostir.Print(p), 0
-	const want = "Call Scale(O, H) by scale(M - 1) of own.cu, M*(N/D)/256 blocks of 64 threads"
+	const want = "Call Scale(O, H) by scale(M - 1) of own.cu, M*(N/D)/256 x 64 threads"
 	if !strings.Contains(text, want) {
 		t.Errorf("got\n%swant %s", text, want)
 	}

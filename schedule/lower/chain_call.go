@@ -118,12 +118,12 @@ func called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 }
 
 // columnsOfCall is the axis of the columns of what a call makes: those of the operand of the same letter.
-func (w *writer) columnsOfCall(o schedule.Op) schedule.Axis {
-	c, _ := w.schedule.Contraction(o) // Validate has read it
+func (d *draft) columnsOfCall(o schedule.Op) schedule.Axis {
+	c, _ := d.schedule.Contraction(o) // Validate has read it
 	letter := c.Out[len(c.Out)-1:]
 	i := slices.IndexFunc(c.In, func(in string) bool { return strings.HasSuffix(in, letter) })
 	if i < 0 {
 		return schedule.Axis{}
 	}
-	return w.columnsOf(o.In[i])
+	return d.columnsOf(o.In[i])
 }

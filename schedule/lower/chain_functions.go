@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -14,7 +15,7 @@ import (
 var (
 	ofProducts = []schedule.FuncKind{schedule.AddBias, schedule.ApplyGELU, schedule.ApplyReLU}
 	ofSums     = []schedule.FuncKind{schedule.AddBias, schedule.AddTensor}
-	ofKernels  = append([]schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU}, norms...)
+	ofKernels  = append([]schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRotary}, norms...)
 )
 
 // norms are the functions of whole rows.
@@ -60,6 +61,8 @@ func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 	case sum:
 	case slices.Contains(norms, f.Do) && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):
 		wrong = "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole"
+	case f.Do == schedule.ApplyRotary && (i != len(o.Then)-1 || i > 1 || i == 1 && o.Bias() == ""):
+		wrong = "heads are turned last, behind a product or its bias"
 	case byKernel(o, f):
 	case byProduct && !before(ofKernels) && (f.Do != schedule.AddBias || i == 0) && !before(ofProducts[1:]):
 	case byProduct:
@@ -76,6 +79,9 @@ func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 // beside checks that an operand of a function is placed like the result.
 func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, name string, s *stage) error {
 	out, x := c.at[o.Out], c.at[name]
+	if f.Do == schedule.ApplyRotary {
+		return c.turned(d, path, o, name)
+	}
 	if f.Do == schedule.AddBias || slices.Contains(norms, f.Do) {
 		return c.placed(d, name, out, false)
 	}
@@ -90,6 +96,39 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, na
 	return c.placed(d, name, out, s.gathers && f.Do == schedule.ApplySwiGLU)
 }
 
+// heads asks of the shape that heads are whole on each rank.
+func (w *writer) heads() {
+	for _, o := range w.schedule.Ops {
+		check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Times: int64(w.chain.width)}
+		if w.chain.at[o.Out].columns {
+			check.By = schedule.D
+		}
+		turns := slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Do == schedule.ApplyRotary })
+		if turns && !slices.Contains(w.program.Checks, check) {
+			w.program.Checks = append(w.program.Checks, check)
+		}
+	}
+}
+
+// turned checks the table of a rotary embedding, which has the rows of the result.
+func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error {
+	width, err := d.schedule.HeadWidth(table)
+	wrong := func(format string, args ...any) error {
+		return &schedule.FieldError{Path: path + ".In[0]", Msg: fmt.Sprintf(format, args...),
+			Hint: "declare " + table + " with a row for each row, and a constant such as 128 for the width of a head"}
+	}
+	switch {
+	case d.schedule.Made(table):
+		return wrong("no pass turns heads by %s, which an operation makes", table)
+	case err != nil:
+		return wrong("%v", err)
+	case c.width != 0 && c.width != width:
+		return wrong("heads of %d columns, and %d before: a package has a kernel for one", width, c.width)
+	}
+	c.width = width
+	return c.placed(d, table, flow{own: c.at[o.Out].own}, false)
+}
+
 // apply are the functions of an operation that have a kernel of their own, on the rows of one rank, or
 // on all where rank is absent. The first takes x, and each other the result of the one before.
 func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
@@ -100,13 +139,22 @@ func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x h
 		}
 		var operands []hostir.View
 		for _, name := range f.In {
-			if slices.Contains(norms, f.Do) {
+			switch {
+			case slices.Contains(norms, f.Do):
 				operands = append(operands, hostir.EachRow(name))
-			} else {
+			case f.Do == schedule.ApplyRotary:
+				table := w.rowsAt(name, rank)
+				table.Row = true
+				operands = append(operands, table)
+			default:
 				operands = append(operands, w.rowsAt(name, rank))
 			}
 		}
-		nodes = append(nodes, hostir.ApplyTo(on, string(f.Do), out, x, operands...))
+		function := string(f.Do)
+		if f.Do == schedule.ApplyRotary {
+			function += strconv.Itoa(w.chain.width)
+		}
+		nodes = append(nodes, hostir.ApplyTo(on, function, out, x, operands...))
 		x = out
 	}
 	return nodes

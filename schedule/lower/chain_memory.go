@@ -81,18 +81,18 @@ func (w *writer) rows() schedule.Axis {
 }
 
 // columnsOf is the axis of a tensor's columns: its own, or its weight's.
-func (w *writer) columnsOf(name string) schedule.Axis {
-	if t, declared := w.schedule.Tensor(name); declared {
+func (d *draft) columnsOf(name string) schedule.Axis {
+	if t, declared := d.schedule.Tensor(name); declared {
 		return t.Axes[1]
 	}
-	o, _ := w.schedule.Maker(name)
+	o, _ := d.schedule.Maker(name)
 	if o.Call != "" {
-		return w.columnsOfCall(o)
+		return d.columnsOfCall(o)
 	}
 	if kind(o.Name()) != linear {
-		return w.columnsOf(o.In[0])
+		return d.columnsOf(o.In[0])
 	}
-	weight, _ := w.schedule.Tensor(o.In[1])
+	weight, _ := d.schedule.Tensor(o.In[1])
 	return weight.Axes[0]
 }
 
@@ -127,6 +127,11 @@ func (w *writer) indexed(s *stage) {
 		if o.Out != s.sums || s.toAll {
 			whole(o.Out)
 			whole(o.Added())
+		}
+		for _, f := range o.Then {
+			if f.Do == schedule.ApplyRotary {
+				whole(f.In[0])
+			}
 		}
 	}
 }

@@ -13,6 +13,10 @@ func linkedShot(d *draft) error {
 		return d.refusal("Signals", "use schedule.LayerSlots, or leave it out",
 			"the rows of %s come one rank's after the other", s.input)
 	}
+	if g := slices.IndexFunc(d.chain.stages[:i], func(s stage) bool { return s.gathers }); g >= 0 && d.with.signals {
+		return d.refusal("Signals", "use schedule.MemOps, or schedule.LayerSlots",
+			"a kernel that waits for peers holds the device, and %s is gathered before it", d.chain.stages[g].input)
+	}
 	s.shot = true
 	return nil
 }

@@ -26,6 +26,7 @@ func writeChain(d *draft) error {
 		return err
 	}
 	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName)}
+	w.heads()
 	w.memories()
 	w.words()
 	w.head()

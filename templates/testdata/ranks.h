@@ -292,15 +292,16 @@ static void reduce4_round(World &w, unsigned r, unsigned round)
 typedef std::function<double(size_t i, double &most)> Function;
 
 template <typename Params>
-static void apply(World &w, unsigned r, unsigned round, const char *kernel, Params &p, Function f)
+static void apply(World &w, unsigned r, unsigned round, const char *kernel, Params &p, Function f,
+                  size_t count = elements)
 {
   post(w, r, &Rank::ready);
   wait(w, r, &Rank::ready);
   p.dst = (char *)at(w.of[r].sum, r % 2);
-  p.count = elements;
+  p.count = count;
   launch(w, r, of(kernel, type_of(round)), p, blocks);
-  host(w, r, [&w, r, round, f] {
-    for (size_t i = 0; i < elements; i++) {
+  host(w, r, [&w, r, round, f, count] {
+    for (size_t i = 0; i < count; i++) {
       const unsigned type = type_of(round);
       double most = 0;
       const double want = f(i, most), got = value(type, get(type, at(w.of[r].sum, r % 2), i));
@@ -370,6 +371,23 @@ static void rmsnorm_round(World &w, unsigned r, unsigned round)
     return number_of(from, round, i) / std::sqrt(moment(from, round, i, 0, 2) + 1e-5) *
            number_of(r, round, i % columns);
   });
+}
+
+// One row of one head.
+static void rotary_round(World &w, unsigned r, unsigned round)
+{
+  const size_t width = 128;
+  struct rotary128 p = {};
+  p.operand = term(w, next_of(r));
+  p.table = term(w, r);
+  p.entries = width;
+  apply(w, r, round, "rotary128", p, [r, round](size_t i, double &most) {
+    const size_t j = i % (width / 2);
+    const double x = number_of(next_of(r), round, i), y = number_of(next_of(r), round, i ^ width / 2);
+    const double a = x * number_of(r, round, j), b = y * number_of(r, round, j + width / 2);
+    most = 1e-6 * (std::fabs(a) + std::fabs(b)) + std::fabs(i < width / 2 ? a - b : a + b) * 0x1p-8;
+    return i < width / 2 ? a - b : a + b;
+  }, width);
 }
 
 static void layernorm_round(World &w, unsigned r, unsigned round)
@@ -586,7 +604,7 @@ static const Kind kinds[] = {
     {"post, wait, copy", copy_round}, {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
     {"silu", silu_round}, {"swiglu", swiglu_round}, {"gelu", gelu_round}, {"relu", relu_round},
-    {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
+    {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round}, {"rotary", rotary_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},

@@ -86,7 +86,7 @@ var machines = map[string]*Machine{
 		Get: Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
 		Put: Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
 		Blocks: map[string]int{"copy": 16, "get": 16, "put": 16, "reduce": 264, "shot": 132, "gather": 132,
-			"silu": 264, "swiglu": 264, "rmsnorm": 264, "gelu": 264, "relu": 264,
+			"silu": 264, "swiglu": 264, "rmsnorm": 264, "gelu": 264, "relu": 264, "rotary": 264,
 			"layernorm": 264},
 		NCCL: NCCL{Host: 165, SMs: 24, Times: map[string]Curve{ // on two GPUs, in a graph
 			"all-gather": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},

@@ -193,6 +193,9 @@ func isRow(n int, operands [][]Number, size int) bool {
 // functionOf is a function of the first operand: of each element and the other operands' elements at its place, or,
 // where the last ones are rows, of rows.
 func functionOf(function string, operands [][]Number, size int) []Number {
+	if width, turns := headWidth(function); turns {
+		return turned(function, operands, size, width)
+	}
 	row := 0
 	for n, list := range operands {
 		switch {

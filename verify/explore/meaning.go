@@ -187,6 +187,8 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 			sum = mixed(hashed(string(f.Do)), uint64(sum))
 		case f.Do == schedule.ApplySwiGLU:
 			sum = mixed(hashed(string(f.Do)), uint64(sum), uint64(m.element(run, f.In[0], index)))
+		case f.Do == schedule.ApplyRotary:
+			sum = m.turned(run, op, s, index)
 		case (f.Do == schedule.ApplyRMSNorm || f.Do == schedule.ApplyLayerNorm) && len(op.Then) == 1 && len(op.In) == 1:
 			sum = m.normed(run, op, index)
 		default: // a number that no program makes

@@ -40,6 +40,7 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 	}
 	s := Shape{Ranks: ranks, Hosts: hosts, ElementSize: 4, K: 3 * d, N: columns, M: 2 * rows,
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
+	s.heads(p)
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
 			s.uneven(p, ragged(t))
@@ -47,6 +48,26 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 		}
 	}
 	return s
+}
+
+// heads makes extents of columns that are cut into heads, as a check on the shape says, multiples of those: one head a
+// rank, two, and so on.
+func (s *Shape) heads(p *hostir.Program) {
+	times := int64(0)
+	for _, c := range p.Checks {
+		if c.Times < 2 || c.Extent == schedule.M {
+			continue
+		}
+		times++
+		switch n := times * c.Divisor(int64(s.Ranks)); c.Extent {
+		case schedule.K:
+			s.K = n
+		case schedule.N:
+			s.N = n
+		default:
+			s.Extents[string(c.Extent)] = n
+		}
+	}
 }
 
 // uneven gives parts different counts, one of them zero, and makes M their sum: one for

@@ -81,10 +81,10 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	return s
 }
 
-// widen makes an extent a multiple of its number of parts.
+// widen makes an extent a multiple of its number of parts, of so many elements each; heads have as many already.
 func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
 	d := p.divisor(x, ranks)
-	if d > 1 {
+	if heads := x != schedule.M && d%(ranks*granule) == 0; d > 1 && !heads {
 		d *= granule
 	}
 	return multiple(value, d)

@@ -1,8 +1,13 @@
 package mutate
 
+import "slices"
+
 // Kernels are the mistakes that are made in the templates of device code: in memory order,
 // scope and fences, in who waits, posts and resets, in the bounds of loops, and in rounding.
-var Kernels = []KernelMutant{
+var Kernels = slices.Concat(ownKernels, rotaryKernels, callKernels)
+
+// ownKernels are those in the kernels of ovgen's own.
+var ownKernels = []KernelMutant{
 	// Words.
 	{File: "device/ptx.h", Text: "a wait that does not acquire", Old: "ld.acquire.sys", New: "ld.relaxed.sys"},
 	{File: "device/ptx.h", Text: "a wait that acquires from its own GPU only", Old: "ld.acquire.sys",

@@ -180,6 +180,7 @@ func carried(t *testing.T, s schedule.Schedule) string {
 			b.WriteString(ops.Lines(list))
 		}
 	}
+	hostir.Steps(p.Body, func(s hostir.Step) { b.WriteString(s.Launch.String()) })
 	for _, set := range p.Streams {
 		fmt.Fprintf(&b, "%+v of %v\n", set, p.Constants)
 	}

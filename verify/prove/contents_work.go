@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -45,9 +47,15 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 // apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
 func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
 	rows := make([]expr, len(reads)) // stale where an operand is as long as the result
+	turns := strings.HasPrefix(o.Form, string(schedule.ApplyRotary))
 	for k, a := range reads {
 		var c *Counterexample
 		switch {
+		case k > 0 && turns:
+			if !proportional(a, to) {
+				return nil, s.wrong(n, fmt.Sprintf("a table in chunks of %v bytes has no rows of chunks of %v", a.sizes,
+					to.sizes))
+			}
 		case k > 0 && isRow(a.Use, to.Use):
 			if rows[k], c = s.rowToAll(n, a, to); c != nil {
 				return nil, c
@@ -71,6 +79,19 @@ func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 		made[i] = s.applied(o.Form, args)
 	}
 	return made, nil
+}
+
+// proportional reports whether two are cut into as many chunks, and each is as large a part of its whole.
+func proportional(a, b *chunks) bool {
+	if len(a.sizes) != len(b.sizes) || b.Bytes == 0 {
+		return false
+	}
+	for i, size := range a.sizes {
+		if size*b.Bytes != b.sizes[i]*a.Bytes {
+			return false
+		}
+	}
+	return true
 }
 
 // isRow reports whether an operand behind the first is a row, for each row of the result: it is shorter.

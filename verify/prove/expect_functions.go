@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"strconv"
 
 	"ovgen/schedule"
 )
@@ -41,6 +42,13 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 				return stale, err
 			}
 			args = append(args, up)
+		case schedule.ApplyRotary:
+			table, err := x.turning(f.In[0], rank, bound[out[0]])
+			if err != nil {
+				return stale, err
+			}
+			made = x.applied(string(f.Do)+strconv.FormatInt(table.width, 10), append(args, table.expr))
+			continue
 		case schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
 			for _, name := range f.In {
 				row, err := x.operand(name, rank, box{bound[out[len(out)-1]]})
@@ -58,6 +66,26 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 		made = x.applied(string(f.Do), args)
 	}
 	return made, nil
+}
+
+// table is some rows of a rotary embedding's angles.
+type table struct {
+	expr
+	width int64
+}
+
+// turning are all columns of some rows of a table.
+func (x *expectation) turning(name string, rank int, rows interval) (table, error) {
+	p, declared := x.tensors[name]
+	if !declared || len(p.Axes) != 2 {
+		return table{}, fmt.Errorf("no table %s of rows and columns is declared", name)
+	}
+	width, err := p.extent(p.Axes[1].Extent)
+	if err != nil {
+		return table{}, err
+	}
+	e, err := x.chunk(name, rank, box{rows, interval{0, width}})
+	return table{e, width}, err
 }
 
 // behind are the terms that the functions add to a sum of partial results: tensors, and then rows.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ type kind struct {
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
+	heads    bool // its name ends with the width of a head
 	gathers  bool // it makes a copy for each tensor that it reads
 	call     bool // it is the caller's own, whose name follows
 }
@@ -39,6 +41,7 @@ var kinds = map[string]kind{
 	"relu":    {function: true},
 
 	"layernorm": {function: true},
+	"rotary":    {function: true, heads: true},
 
 	"call": {call: true},
 }
@@ -158,6 +161,7 @@ func (l *launch) check(k kind) error {
 // operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	name, rest, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type of a sum
+	full := name
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {
@@ -165,6 +169,9 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	}
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
+	}
+	if k.heads {
+		o.Form = full
 	}
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()
@@ -184,7 +191,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		p.work.Kind = ops.Sum
 	}
 	if k.function {
-		p.work.Kind, p.work.Form = ops.Apply, p.work.Kernel
+		p.work.Kind, p.work.Form = ops.Apply, cmp.Or(o.Form, p.work.Kernel)
 	}
 	if k.call {
 		p.work.Kind = ops.Call

@@ -10,7 +10,8 @@ import (
 // ofKernel reports whether no product applies a function of an operation.
 func ofKernel(o schedule.Op, f schedule.Func) bool {
 	switch f.Do {
-	case schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
+	case schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm, schedule.ApplyLayerNorm,
+		schedule.ApplyRotary:
 		return true
 	}
 	return len(o.In) == 1 && f.Elementwise()
@@ -25,6 +26,8 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem, bounded bool) Val
 		case schedule.ApplySwiGLU:
 			up := v[f.In[0]]
 			x = x.gated(f.Do, &up, p.Type, bounded)
+		case schedule.ApplyRotary:
+			x = x.turned(v[f.In[0]], p.rows(f.In[0]), p.Type, bounded)
 		case schedule.ApplyRMSNorm:
 			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
 		case schedule.ApplyLayerNorm:
@@ -183,6 +186,7 @@ var leaves = map[schedule.FuncKind]func(f schedule.Func, x drawn, d map[string]d
 	schedule.ApplyGELU:      half,
 	schedule.ApplyReLU:      half,
 	schedule.ApplySwiGLU:    gate,
+	schedule.ApplyRotary:    turn,
 	schedule.ApplyRMSNorm:   norm,
 	schedule.ApplyLayerNorm: norm,
 }

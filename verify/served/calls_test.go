@@ -21,6 +21,12 @@ var calls = []declared{
 		"A[M K] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] C[M K]", projected...), served},
 	{"attention at decoding", "by one kernel", of("A[M K] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] C[M K]",
 		projected...).by("C", s.Shot{}), served},
+	{"a sum by one kernel behind a gather", "it would hold the device", of(
+		"A[M/D K] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] C[M/D K]", projected...).by("C", s.Shot{}),
+		at("Moves[0].Way.Signals", "a kernel that waits for peers holds the device, and A is gathered before it")},
+	{"a sum by one kernel behind a gather, signalled by the host", "it waits for nobody", of(
+		"A[M/D K] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] C[M/D K]", projected...).
+		by("C", s.Shot{Signals: s.MemOps}), served},
 	{"fewer heads of key and value than ranks", "each rank has them whole, of rows that are gathered for them", of(
 		"A[M/D K] Wq[N/D K] Wk[N2 K] Wv[N2 K] Wo[K N/D] C[M/D K]", projected...), served},
 	{"what attention makes is the caller's", "and so is the query", of(

@@ -23,9 +23,31 @@ var functions = []declared{
 	{"a norm about the mean without an offset", "it has two operands", of("A[M/D K] W[K] B[N/D K] C[M:D N/D]",
 		s.Copy("X", "A", s.Func{Do: s.ApplyLayerNorm, In: []string{"W"}}), s.Linear("C", "X", "B")),
 		at("Ops[0].Then[0].In", "a layernorm has 1 operands")},
+	{"rotary embedding", "of queries, behind their bias, and of keys, ahead of attention", rotary("M", "128"), served},
+	{"rotary embedding of own rows", "by a copy of them", of("A[M/D K] T[M/D 64] W[N/D K] C[M:D N/D]",
+		s.Copy("X", "A", s.Rotary("T")), s.Linear("C", "X", "W")), served},
+	{"angles of other rows", "each row has its own", rotary("N", "128"),
+		at("Tensors[6].Axes[0].Extent", `extent "N" where A has "M"`)},
+	{"heads of an odd width", "no column has a partner", rotary("M", "127"),
+		at("Ops[0].Then[1].In[0]", "the width of a head is an even number")},
+	{"heads of any width", "a kernel is made for one", rotary("M", "F"),
+		at("Ops[0].Then[1].In[0]", `and T has "F" columns`)},
+	{"a rotary embedding of a sum", "it is not there yet", of("A[M K/D] T[M 64] W[N K/D] V[N2/D N] C[M N2/D]",
+		s.Linear("H", "A", "W", s.Rotary("T")), s.Linear("C", "H", "V")),
+		at("Ops[0].Then[0]", "no pass applies rotary to a sum of partial results")},
+	{"a function behind a rotary embedding", "heads are turned last", of("A[M/D K] T[M/D 64] W[N/D K] C[M:D N/D]",
+		s.Copy("X", "A", s.Rotary("T"), s.SiLU()), s.Linear("C", "X", "W")),
+		at("Ops[0].Then[0]", "heads are turned last")},
 	{"gelu once more", "it is there already", of("A[M/D K] W[F/D K] C[M:D F/D]",
 		s.Copy("X", "A", s.GELU(), s.GELU()), s.Linear("C", "X", "W")),
 		at("Ops[0].Then[1]", "gelu is there already")},
+}
+
+// rotary is attention whose queries and keys are turned by a table.
+func rotary(rows, width string) form {
+	return of("A[M/D K] Wq[N/D K] Bq[N/D] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] T["+rows+" "+width+"] C[M/D K]",
+		s.Linear("Q", "A", "Wq", s.Bias("Bq"), s.Rotary("T")), s.Linear("Key", "A", "Wk", s.Rotary("T")),
+		s.Linear("V", "A", "Wv"), attention, s.Linear("C", "O", "Wo", s.Add("A")))
 }
 
 // TestFunctions holds each against its verdict.

@@ -3,6 +3,8 @@
 package sim_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -120,6 +122,26 @@ func TestFault(t *testing.T) {
 		must(t, p[1].CtxSynchronize())
 		must(t, r.Close())
 	})
+}
+
+// TestStray: a call that leaves one of its tensors ends, and the fault names it.
+func TestStray(t *testing.T) {
+	for seed := range uint64(4) {
+		bubble(t, sim.Config{Devices: 2, Seed: seed}, func(t *testing.T, w *sim.World) {
+			r := pair(t, w)[0]
+			four := driver.Dim3{X: 4, Y: 1, Z: 1}
+			must(t, r.LaunchKernel(r.kernel("stray"), four, four, r.main, nil))
+			err := r.StreamSynchronize(r.main)
+			wants(t, "a kernel that leaves its tensor", err, 700)
+			if !strings.Contains(fmt.Sprint(err), "call Stray writes T at byte -4 of 8") {
+				t.Errorf("the fault is %v", err)
+			}
+			must(t, r.Close())
+			if n := sim.Live(); n != 0 {
+				t.Errorf("%d launches left after Close", n)
+			}
+		})
+	}
 }
 
 // TestLaunchAllocations: replays and launches allocate nothing in process mode.

@@ -44,6 +44,7 @@ var constructors = map[string]constructor{
 	"GELU":    {value: schedule.GELU()},
 	"ReLU":    {value: schedule.ReLU()},
 	"RMSNorm": {value: schedule.RMSNorm(""), lists: []sublist{{"In", 0, 1}}},
+	"Rotary":  {value: schedule.Rotary(""), lists: []sublist{{"In", 0, 1}}},
 	"SiLU":    {value: schedule.SiLU()},
 	"SwiGLU":  {value: schedule.SwiGLU(""), lists: []sublist{{"In", 0, 1}}},
 }

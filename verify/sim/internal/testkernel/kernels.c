@@ -40,9 +40,20 @@ static void relay(const void *params)
   engine->store_release(p->post, 1);
 }
 
+/* Leaves a tensor of 8 bytes in the second of its threads; the others wait for it. */
+static void stray(const void *params)
+{
+  (void)params;
+  if (engine->threadIdx.x == 1) {
+    engine->outside("Stray", "T", 1, -4, 8);
+  }
+  engine->sync_threads();
+}
+
 static const struct ovgen_kernel kernels[] = {
   {"fill", sizeof(struct fill), fill},
   {"relay", sizeof(struct relay), relay},
+  {"stray", 0, stray},
   {0},
 };
 

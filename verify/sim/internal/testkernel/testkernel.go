@@ -28,13 +28,14 @@ type Relay struct {
 	Words                uint64
 }
 
-// Code of the two kernels.
+// Code of the kernels.
 func Code() *driver.Code {
 	return &driver.Code{
 		Name: "testkernel",
 		Kernels: []driver.Kernel{
 			{Name: "fill", Params: int(unsafe.Sizeof(Fill{})), Touches: touchFill},
 			{Name: "relay", Params: int(unsafe.Sizeof(Relay{})), Touches: touchRelay},
+			{Name: "stray"},
 			{Name: "absent"},
 		},
 		Host: unsafe.Pointer(C.testkernel_kernels),
