@@ -58,8 +58,8 @@ var signalled = map[string]string{
 func (u *unit) carriers() string {
 	copies, signals := "", ""
 	if u.program.OverHosts() {
-		copies = "NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go " +
-			"by " + carried[schedule.CopyEngine]
+		copies = "NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies " +
+			"go by " + carried[schedule.CopyEngine]
 	} else if u.program.Schedule.UsesNCCL() {
 		copies = "NCCL, which is loaded when a plan is made, does all that ranks do together"
 	}
