@@ -12,6 +12,7 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
+//	on the ranks of several hosts
 //	A by Rails: Parts 1
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -41,8 +42,8 @@
 //	  # A and what was gathered may be overwritten afterwards
 //	main:   Synchronize(nccl), Synchronize(copy), Synchronize(work[1..D-1])    # join
 //
-// NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
-// package.
+// NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
+// engine and signals by stream memory operations: there is no device code in this package.
 //
 // Proof: proven for D = 1..8, stamp 561dafdfcc3d6baa.
 package allgatherlinearhosts

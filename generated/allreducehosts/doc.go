@@ -9,6 +9,7 @@
 //	C = sum(A)
 //	  A    [DIDx(D), M, N]
 //	  C    [M, N]
+//	on the ranks of several hosts
 //	C by Rails: Parts 1
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -53,8 +54,8 @@
 //	  # what peers read may be overwritten afterwards
 //	main:   Synchronize(nccl), Synchronize(copy)                               # join
 //
-// NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in allreducehosts.cu.
+// NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
+// engine and signals by stream memory operations. Sums are made by kernels. The kernels are in allreducehosts.cu.
 //
 // Proof: proven for D = 1..8, stamp 4a20d83f66fb93b0.
 package allreducehosts

@@ -9,6 +9,7 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [M, N]
+//	on the ranks of several hosts
 //	C by Rails: Parts 1
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -62,8 +63,9 @@
 //	  # what peers read may be overwritten afterwards
 //	main:   Synchronize(nccl), Synchronize(copy), Synchronize(work[1..D])      # join
 //
-// NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in linearallreducehosts.cu.
+// NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
+// engine and signals by stream memory operations. Sums are made by kernels. The kernels are in
+// linearallreducehosts.cu.
 //
 // Proof: proven for D = 1..8, stamp 1fb67758d30ab68a.
 package linearallreducehosts

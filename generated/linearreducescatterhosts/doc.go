@@ -11,6 +11,7 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
+//	on the ranks of several hosts
 //	C by Rails: Parts 1
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -48,8 +49,9 @@
 //	main:   Synchronize(nccl), Synchronize(copy), Synchronize(work[1..D])      # join
 //	main:   Reduce(C, others[0..H-1])  # the hosts' sums, in their order, rounded once more
 //
-// NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in linearreducescatterhosts.cu.
+// NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
+// engine and signals by stream memory operations. Sums are made by kernels. The kernels are in
+// linearreducescatterhosts.cu.
 //
 // Proof: proven for D = 1..8, stamp f4457eb6cecfdf4a.
 package linearreducescatterhosts

@@ -27,13 +27,14 @@ func (g *Group) news(by int, cause error) news {
 	return n
 }
 
-// tell sends news to the other hosts. Where that fails the connection has ended, and they learn that.
+// tell sends news to the other hosts, and does not wait: a Gather that rank 0 does not read may hold the connection.
+// Where it fails the connection has ended, and they learn that.
 func (g *Group) tell(n news) {
 	if g.Hosts() == 1 {
 		return
 	}
 	if blob, err := json.Marshal(n); err == nil {
-		_ = g.client.Tell(blob)
+		go func() { _ = g.client.Tell(blob) }()
 	}
 }
 

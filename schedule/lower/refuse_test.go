@@ -47,7 +47,24 @@ func copyWith(s schedule.Schedule, f func(*schedule.Schedule)) schedule.Schedule
 	return s
 }
 
+// onHosts is a schedule for ranks on several hosts, its first move by a way.
+func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule {
+	s.Mesh, s.Moves = schedule.Hosts(), []schedule.Move{{Of: of, Way: way}}
+	return s
+}
+
 var refusalCases = []refusalCase{
+	{"sums over hosts in parts", onHosts(catalog.LinearReduceScatter, "C", schedule.Rails{Parts: 2}), []string{
+		"Moves[0].Way.Parts: no pass cuts what the reduce-scatter over hosts exchanges (leave it out)"}},
+	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
+		"Moves[0].Way: no pass does the all-gather over hosts of A by Pull (use Rails, or leave it out; or leave out " +
+			"Mesh, for ranks of one host)"}},
+	{"rails on one host", schedule.Schedule{Tensors: catalog.AllGatherLinear.Tensors, Ops: catalog.AllGatherLinear.Ops,
+		Moves: []schedule.Move{{Of: "A", Way: schedule.Rails{}}}}, []string{
+		"Moves[0].Way: no pass does the all-gather of A by Rails (use Pull, "}},
+	{"a broadcast over hosts", onHosts(catalog.Broadcast, "A", nil), []string{
+		"Mesh: no pass does the broadcast of A over hosts (leave the mesh out, for ranks of one host)"}},
+	{"a chain over hosts", onHosts(catalog.TensorParallelMLP, "A", nil), []string{"Mesh: no pass makes "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{

@@ -25,7 +25,7 @@ const usage = `usage: run list [flags]
 
   -ranks N       ranks to start (4); torchrun, mpirun and srun set it themselves
   -hosts N       hosts that they play, each as many (1): only ranks of one reach each other's
-                 memory; all are then the programs over hosts
+                 memory; all are then the programs over hosts (verify, layers)
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
                  spread; an MLP without F has n*ranks columns between its layers and k at
                  the end; what a program has as a constant, or not at all, is left out
@@ -113,6 +113,7 @@ var readBy = map[string][]string{
 	"devices": {ofDevices}, "driver": append(commands[1:], ofDevices), "ranks": append(commands, ofDevices),
 	"m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
 	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"},
+	"hosts":  {"verify", "layers"}, // the others meet by words, which no host shares with another
 	"delays": {"verify"}, "straggler": {"verify"}, "layers": {"layers"}, "buckets": {"layers"},
 	"seed": {"verify", "bench", "tune", "trace"}, "nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
 }

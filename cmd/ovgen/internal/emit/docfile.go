@@ -57,7 +57,10 @@ var signalled = map[string]string{
 // carriers says what moves bytes between ranks and what signals.
 func (u *unit) carriers() string {
 	copies, signals := "", ""
-	if u.program.Schedule.UsesNCCL() {
+	if u.program.OverHosts() {
+		copies = "NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies " +
+			"go by " + carried[schedule.CopyEngine]
+	} else if u.program.Schedule.UsesNCCL() {
 		copies = "NCCL, which is loaded when a plan is made, does all that ranks do together"
 	}
 	moved := lower.Read(u.program)
@@ -110,6 +113,9 @@ func describe(p *hostir.Program) string {
 			where = " on rank 0"
 		}
 		fmt.Fprintf(&b, "  %-*s %s%s\n", longest, t.Name, t, where)
+	}
+	if p.OverHosts() {
+		b.WriteString("on the ranks of several hosts\n")
 	}
 	for _, m := range lower.Read(p) {
 		var options []string
