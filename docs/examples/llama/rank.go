@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"ovgen/docs/examples/llama/kernels"
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// Options are what a rank is made by, beside the model.
+type Options struct {
+	Type      device.Type // of weights, activations and the cache: BF16 or FP32
+	Sequences int         // at a time
+	Room      int         // positions of a sequence
+	Prefill   []int       // buckets: rows of a step that reads a prompt, ascending
+	Decode    []int       // buckets: sequences of a step that makes a token of each, ascending
+	Many      int         // rows from which on a step of a prompt spreads them over the ranks
+}
+
+// Usual are the options of a server.
+var Usual = Options{Type: device.BF16, Sequences: 64, Room: 4096, Many: 512,
+	Prefill: []int{16, 64, 256, 512, 1024, 2048},
+	Decode:  []int{1, 2, 4, 8, 16, 24, 32, 48, 64}}
+
+// Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
+type Rank struct {
+	Config
+	Options
+	Cut
+	group   *group.Group
+	driver  driver.Driver
+	kernels *kernels.Set
+	stream  *device.Stream
+	heads   kernels.Heads
+
+	embedding, norm, head device.Ptr // head: fp32
+	layers                []layer
+	memory                activations
+	decode, prefill       []*bucket
+}
+
+// layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
+// of rows that only fill a bucket.
+type layer struct {
+	norm, query, key, value, output, norm2, gate, up, down device.Ptr
+	keys, values                                           device.Ptr
+}
+
+// activations are used by all steps in turn.
+type activations struct {
+	input    device.Ptr    // int32: tokens, sequences, positions of each row; the wanted rows
+	embedded device.Ptr    // this rank's share of the embedding
+	x        [2]device.Ptr // the residual: a layer reads one and writes the other
+	parts    device.Ptr    // of attention
+	last     device.Ptr    // fp32: normed rows
+	logits   device.Ptr    // fp32 [rows, tokens of the rank]
+	best     device.Ptr    // pairs of this rank
+	all      device.Ptr    // pairs of all ranks
+	next     device.Ptr    // int32
+}
+
+// NewRank loads this rank's part of a checkpoint and makes the plans and graphs of all buckets. It is collective.
+func NewRank(ctx context.Context, g *group.Group, c Config, t *Tensors, o Options) (*Rank, error) {
+	r := &Rank{Config: c, Options: o, group: g, driver: g.Driver()}
+	err := r.load(t)
+	if all, e := g.Gather(ctx, "load the model", said(err)); e != nil { // one rank's error is that of all
+		return nil, e
+	} else if err == nil {
+		for rank, text := range all {
+			if len(text) > 0 {
+				err = fmt.Errorf("rank %d: %s", rank, text)
+			}
+		}
+	}
+	if err == nil {
+		err = r.plan(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the decoder: %w", err)
+	}
+	return r, nil
+}
+
+func said(err error) []byte {
+	if err == nil {
+		return nil
+	}
+	return []byte(err.Error())
+}
+
+// load allocates and fills all device memory, before the first run of any rank.
+func (r *Rank) load(t *Tensors) (err error) {
+	if r.Room > r.Positions {
+		return &FieldError{"max_position_embeddings",
+			fmt.Sprintf("is %d, and a sequence has room for %d", r.Positions, r.Room)}
+	}
+	if r.Cut, err = NewCut(r.Config, r.group.Rank(), r.group.Size()); err != nil {
+		return err
+	}
+	if r.kernels, err = kernels.Load(r.driver, r.Type); err != nil {
+		return err
+	}
+	if r.stream, err = device.NewStream(r.driver, device.Normal); err != nil {
+		return err
+	}
+	m := loader{r: r, tensors: t}
+	r.heads = kernels.Heads{Queries: uint64(r.Queries), Keys: uint64(r.Keys), Group: uint64(r.Heads / r.KeyHeads),
+		Offset: uint64(r.FirstQuery - r.FirstKey*(r.Heads/r.KeyHeads)), Size: uint64(r.HeadSize), Room: uint64(r.Room),
+		Angles: m.numbers(r.Angles(r.Room))}
+	h, d := r.Hidden, r.HeadSize
+	vocabulary := Part{Row: r.FirstToken(), Rows: r.Tokens, Columns: h}
+	r.embedding = m.weight("model.embed_tokens.weight", []int{r.Vocabulary, h}, vocabulary, r.Type)
+	name := "lm_head.weight"
+	if r.Tied {
+		name = "model.embed_tokens.weight"
+	}
+	r.head = m.weight(name, []int{r.Vocabulary, h}, vocabulary, device.FP32)
+	r.norm = m.vector("model.norm.weight")
+	query := Part{Row: r.FirstQuery * d, Rows: r.Queries * d, Columns: h}
+	key := Part{Row: r.FirstKey * d, Rows: r.Keys * d, Columns: h}
+	up := Part{Row: r.Rank() * r.Columns, Rows: r.Columns, Columns: h}
+	for i := range r.Layers {
+		at := fmt.Sprintf("model.layers.%d.", i)
+		r.layers = append(r.layers, layer{
+			norm:   m.vector(at + "input_layernorm.weight"),
+			query:  m.weight(at+"self_attn.q_proj.weight", []int{r.Heads * d, h}, query, r.Type),
+			key:    m.weight(at+"self_attn.k_proj.weight", []int{r.KeyHeads * d, h}, key, r.Type),
+			value:  m.weight(at+"self_attn.v_proj.weight", []int{r.KeyHeads * d, h}, key, r.Type),
+			output: m.weight(at+"self_attn.o_proj.weight", []int{h, r.Heads * d}, transposed(query), r.Type),
+			norm2:  m.vector(at + "post_attention_layernorm.weight"),
+			gate:   m.weight(at+"mlp.gate_proj.weight", []int{r.Intermediate, h}, up, r.Type),
+			up:     m.weight(at+"mlp.up_proj.weight", []int{r.Intermediate, h}, up, r.Type),
+			down:   m.weight(at+"mlp.down_proj.weight", []int{h, r.Intermediate}, transposed(up), r.Type),
+			keys:   m.alloc(r.cacheBytes()), values: m.alloc(r.cacheBytes()),
+		})
+	}
+	r.activate(&m)
+	return m.err
+}
+
+// transposed is the part of the second product's weight that belongs to a part of the first one's.
+func transposed(p Part) Part { return Part{Rows: p.Columns, Column: p.Row, Columns: p.Rows} }
+
+// Rank is the rank's number.
+func (r *Rank) Rank() int { return r.Cut.Rank }
+
+func (r *Rank) cacheBytes() int64 {
+	return r.Type.Bytes((r.Sequences + 1) * r.Room * r.Keys * r.HeadSize)
+}
+
+// stretches are the parts in which attention of one row takes the context.
+func (r *Rank) stretches() int { return (r.Room + kernels.Stretch - 1) / kernels.Stretch }
+
+func (r *Rank) activate(m *loader) {
+	few, most := 0, 0 // rows of logits, and of all
+	for _, n := range r.Decode {
+		few, most = max(few, up(n, r.Ranks)), max(most, n)
+	}
+	few = max(few, r.Ranks)
+	parts := most * r.Queries * r.stretches() * (2 + r.HeadSize)
+	for _, n := range r.Prefill {
+		most = max(most, up(n, r.Ranks))
+	}
+	rows := r.Type.Bytes(most * r.Hidden)
+	r.memory = activations{
+		input: m.alloc(4 * int64(3*most+few)), embedded: m.alloc(rows), x: [2]device.Ptr{m.alloc(rows), m.alloc(rows)},
+		parts: m.alloc(4 * int64(parts)), last: m.alloc(4 * int64(few/r.Ranks*r.Hidden)),
+		logits: m.alloc(4 * int64(few*r.Tokens)), best: m.alloc(kernels.PairBytes * int64(few)),
+		all: m.alloc(kernels.PairBytes * int64(few*r.Ranks)), next: m.alloc(4 * int64(few)),
+	}
+}
+
+// up is the next multiple.
+func up(n, of int) int { return (n + of - 1) / of * of }
+
+// loader fills device memory until something fails.
+type loader struct {
+	r       *Rank
+	tensors *Tensors
+	err     error
+}
+
+func (m *loader) alloc(bytes int64) (at device.Ptr) {
+	if m.err == nil {
+		at, m.err = m.r.driver.MemAlloc(max(bytes, 16))
+	}
+	return at
+}
+
+func (m *loader) fill(data []byte) device.Ptr {
+	at := m.alloc(int64(len(data)))
+	if m.err == nil {
+		m.err = m.r.driver.MemcpyHtoD(at, data)
+	}
+	return at
+}
+
+func (m *loader) numbers(list []float32) device.Ptr {
+	data := make([]byte, 0, 4*len(list))
+	for _, x := range list {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+	}
+	return m.fill(data)
+}
+
+func (m *loader) weight(name string, shape []int, p Part, typ device.Type) device.Ptr {
+	if m.err != nil {
+		return 0
+	}
+	var data []byte
+	data, m.err = m.tensors.Read(name, shape, p, typ)
+	return m.fill(data)
+}
+
+func (m *loader) vector(name string) device.Ptr {
+	return m.weight(name, []int{m.r.Hidden}, Part{Rows: 1, Columns: m.r.Hidden}, m.r.Type)
+}
+
+// Batch is the rows of one step: either rows of a prompt, which follow each other in one sequence, or one row each of
+// several sequences.
+type Batch struct {
+	Prompt                       bool
+	Tokens, Sequences, Positions []int32
+}
+
+// Add adds a row.
+func (b *Batch) Add(token, sequence, position int) {
+	b.Tokens = append(b.Tokens, int32(token))
+	b.Sequences = append(b.Sequences, int32(sequence))
+	b.Positions = append(b.Positions, int32(position))
+}
+
+// Step runs the rows through the model, and returns the likeliest next token behind each row, or behind the last row
+// of a prompt. All ranks call it with the same rows.
+func (r *Rank) Step(ctx context.Context, rows Batch) ([]int32, error) {
+	b, err := r.bucket(rows)
+	if err != nil {
+		return nil, err
+	}
+	n := len(rows.Tokens)
+	input := make([]int32, 3*b.rows+b.wanted/r.Ranks)
+	copy(input, rows.Tokens)
+	copy(input[b.rows:], rows.Sequences)
+	copy(input[2*b.rows:], rows.Positions)
+	for i := n; i < b.rows; i++ {
+		input[b.rows+i] = int32(r.Sequences)
+	}
+	answers := b.want(r.Cut, n, input[3*b.rows:])
+	if err := r.driver.MemcpyHtoD(r.memory.input, words(input)); err != nil {
+		return nil, fmt.Errorf("step: %w", err)
+	}
+	if err := errors.Join(b.graph.Launch(r.stream.Handle()), r.group.Watch(ctx, r.stream.Handle())); err != nil {
+		r.group.Abort(err) // the other ranks wait for this one
+		return nil, fmt.Errorf("step: %w", err)
+	}
+	next := make([]byte, 4*b.wanted)
+	if err := r.driver.MemcpyDtoH(next, r.memory.next); err != nil {
+		return nil, fmt.Errorf("step: %w", err)
+	}
+	tokens := make([]int32, len(answers))
+	for i, at := range answers {
+		tokens[i] = int32(binary.LittleEndian.Uint32(next[4*at:]))
+	}
+	return tokens, nil
+}
+
+// bucket is the smallest that has the rows.
+func (r *Rank) bucket(rows Batch) (*bucket, error) {
+	list := r.decode
+	if rows.Prompt {
+		list = r.prefill
+	}
+	i := slices.IndexFunc(list, func(b *bucket) bool { return b.rows >= len(rows.Tokens) })
+	if i < 0 || len(rows.Tokens) == 0 {
+		return nil, fmt.Errorf("step of %d rows: no bucket has them", len(rows.Tokens))
+	}
+	return list[i], nil
+}
+
+func words(list []int32) []byte {
+	out := make([]byte, 0, 4*len(list))
+	for _, x := range list {
+		out = binary.LittleEndian.AppendUint32(out, uint32(x))
+	}
+	return out
+}
+
+// Close leaves the group, which closes the plans.
+func (r *Rank) Close(ctx context.Context) error {
+	var errs []error
+	for _, b := range append(slices.Clone(r.decode), r.prefill...) {
+		errs = append(errs, b.graph.Close())
+	}
+	return errors.Join(append(errs, r.stream.Close(), r.kernels.Close(), r.group.Close(ctx))...)
+}
