@@ -35,8 +35,8 @@ type Scaling struct {
 	Low      float64 `json:"low_freq_factor"`
 	High     float64 `json:"high_freq_factor"`
 	Original float64 `json:"original_max_position_embeddings"`
-	OldType  string  `json:"type"`
-	Theta    float64 `json:"rope_theta"` // newer files have it here
+	OldType  string  `json:"type,omitempty"`
+	Theta    float64 `json:"rope_theta,omitempty"` // newer files have it here
 }
 
 // ids are token ids: a number, a list or null.

@@ -3,41 +3,58 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"ovgen/runtime/group"
 )
 
 // Crew is all ranks of the decoder.
 type Crew interface {
-	// Step runs rows on all ranks and returns their next tokens (Rank.Step).
+	// Step runs rows on all ranks and returns their next tokens (Rank.Step). Behind an error the crew can only be
+	// closed.
 	Step(ctx context.Context, rows Batch) ([]int32, error)
+	// Done is closed when a rank has died.
+	Done() <-chan struct{}
 	Close(ctx context.Context) error
+}
+
+// Spec is which model is decoded on how many ranks.
+type Spec struct {
+	Model string // the folder of its checkpoint
+	Ranks int
+	Options
+}
+
+// open reads the checkpoint's config and headers, and what arena the plans need.
+func (s Spec) open() (c Config, t *Tensors, arena int64, err error) {
+	if c, err = ReadConfig(s.Model); err != nil {
+		return c, nil, 0, err
+	}
+	if arena, err = Arena(c, s.Options, s.Ranks); err != nil {
+		return c, nil, 0, fmt.Errorf("cut the model for %d ranks: %w", s.Ranks, err)
+	}
+	t, err = OpenTensors(s.Model)
+	return c, t, arena, err
 }
 
 // Goroutines are ranks of this process.
 type Goroutines []*Rank
 
-// Start joins ranks of this process and loads a checkpoint.
-func Start(ctx context.Context, dir string, o Options, g group.Config) (Goroutines, error) {
-	c, err := ReadConfig(dir)
-	if err != nil {
-		return nil, err
-	}
-	t, err := OpenTensors(dir)
+// StartGoroutines joins ranks of this process and loads the model. Of the group's Config it sets Size and Arena.
+func StartGoroutines(ctx context.Context, s Spec, g group.Config) (Goroutines, error) {
+	c, t, arena, err := s.open()
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
-	if g.Arena, err = Arena(c, o, g.Size); err != nil {
-		return nil, err
-	}
+	g.Size, g.Arena = s.Ranks, arena
 	groups, err := group.JoinAll(ctx, g)
 	if err != nil {
 		return nil, err
 	}
 	crew := make(Goroutines, len(groups))
 	err = groups.Each(func(g *group.Group) (err error) {
-		crew[g.Rank()], err = NewRank(ctx, g, c, t, o)
+		crew[g.Rank()], err = NewRank(ctx, g, c, t, s.Options)
 		return err
 	})
 	if err != nil {
@@ -55,6 +72,9 @@ func (all Goroutines) Step(ctx context.Context, rows Batch) ([]int32, error) {
 	})
 	return next[0], err
 }
+
+// Done is closed when the group has been aborted.
+func (all Goroutines) Done() <-chan struct{} { return all[0].group.Done() }
 
 // Close closes all ranks.
 func (all Goroutines) Close(ctx context.Context) error {

@@ -27,7 +27,7 @@ func tiny(t *testing.T) (dir string, weights map[string]Array) {
 
 func start(t *testing.T, dir string, ranks int, o Options) Goroutines {
 	t.Helper()
-	crew, err := Start(t.Context(), dir, o, group.Config{Size: ranks, Backend: "sim"})
+	crew, err := StartGoroutines(t.Context(), Spec{dir, ranks, o}, group.Config{Backend: "sim"})
 	if err != nil {
 		t.Fatal(err)
 	}
