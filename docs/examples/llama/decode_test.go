@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -48,70 +50,76 @@ func (all Goroutines) logits(t *testing.T, answer int) (list []float64) {
 	return list
 }
 
-// prompt is text as tokens.
-var prompt = []int{256, 84, 104, 101, 32, 114, 97, 110, 107, 115, 32, 109, 101, 101, 116, 32, 97, 116, 32, 97}
-
-// TestTokens decodes in fp32 on 1, 2, 3 and 4 ranks: all tokens are those of the reference in float64.
-func TestTokens(t *testing.T) {
-	dir, weights := tiny(t)
-	m := newReference(Tiny, weights)
-	var want [][]float64
-	for _, token := range prompt {
-		want = [][]float64{m.next(token)}
+// prompt is so many tokens, others by seed.
+func prompt(n int, seed uint64) (tokens []int) {
+	source := rand.New(rand.NewPCG(seed, 1))
+	for range n {
+		tokens = append(tokens, source.IntN(Tiny.Vocabulary))
 	}
-	var tokens []int
-	for range 12 {
-		token, gap := first(want[len(want)-1])
-		if gap < .004 {
-			t.Fatalf("token %d is %g above the next: choose another seed", len(tokens), gap)
-		}
-		tokens = append(tokens, token)
-		want = append(want, m.next(token))
-	}
-	for ranks := 1; ranks <= 4; ranks++ {
-		t.Run(fmt.Sprint(ranks, " ranks"), func(t *testing.T) {
-			crew := start(t, dir, ranks, small)
-			got := decodeGreedily(t, crew, len(tokens), func(i, answer int) {
-				near(t, crew.logits(t, answer), want[i], 5e-5, 5e-5)
-			})
-			if !slices.Equal(got, tokens) {
-				t.Errorf("%v, want %v", got, tokens)
-			}
-			if err := crew.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	return tokens
 }
 
-// decodeGreedily reads the prompt in chunks and decodes so many tokens.
-func decodeGreedily(t *testing.T, crew Goroutines, n int, look func(i, answer int)) (tokens []int) {
+// greedy is the reference's tokens behind a prompt, and the logits that they and the one behind them were chosen by.
+func greedy(t *testing.T, weights map[string]Array, prompt []int, n int) (tokens []int, logits [][]float64) {
+	m := newReference(Tiny, weights)
+	for _, token := range prompt {
+		logits = [][]float64{m.next(token)}
+	}
+	for range n {
+		token, gap := first(logits[len(logits)-1])
+		if gap < .002 {
+			t.Fatalf("token %d is %g above the next one: choose another seed", len(tokens), gap)
+		}
+		tokens = append(tokens, token)
+		logits = append(logits, m.next(token))
+	}
+	return tokens, logits
+}
+
+// sequence is one of those that a crew decodes.
+type sequence struct {
+	number       int // in the cache
+	prompt, made []int
+}
+
+// read puts the prompt into the cache by steps of so many rows, and returns the answer's row of logits.
+func (all Goroutines) read(t *testing.T, s *sequence, most int) (answer int) {
 	t.Helper()
-	step := func(b Batch) int {
-		next, err := crew.Step(t.Context(), b)
+	for from := 0; from < len(s.prompt); from += most {
+		b := Batch{Prompt: true}
+		for p := from; p < min(from+most, len(s.prompt)); p++ {
+			b.Add(s.prompt[p], s.number, p)
+		}
+		made := all.step(t, b)
+		s.made = []int{int(made[0])}
+		bucket, err := all[0].bucket(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return int(next[0])
+		answer = bucket.want(all[0].Cut, len(b.Tokens), make([]int32, 1))[0]
 	}
-	most := slices.Max(crew[0].Prefill)
-	token, answer := 0, 0
-	for from := 0; from < len(prompt); from += most {
-		b := Batch{Prompt: true}
-		for p := from; p < min(from+most, len(prompt)); p++ {
-			b.Add(prompt[p], 1, p)
-		}
-		token = step(b)
+	return answer
+}
+
+func (all Goroutines) step(t *testing.T, b Batch) []int32 {
+	t.Helper()
+	next, err := all.Step(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i := range n {
-		look(i, answer)
-		tokens = append(tokens, token)
-		var b Batch
-		b.Add(token, 1, len(prompt)+i)
-		token, answer = step(b), 0
+	return next
+}
+
+// decode makes a token of each sequence behind the tokens that they are told to have.
+func (all Goroutines) decode(t *testing.T, list []*sequence, tokens []int) {
+	t.Helper()
+	var b Batch
+	for i, s := range list {
+		b.Add(tokens[i], s.number, len(s.prompt)+len(s.made)-1)
 	}
-	look(n, 0)
-	return tokens
+	for i, token := range all.step(t, b) {
+		list[i].made = append(list[i].made, int(token))
+	}
 }
 
 // near holds logits against the reference's: their errors by its standard deviation.
@@ -125,5 +133,117 @@ func near(t *testing.T, got, want []float64, most, rms float64) {
 	if len(got) != len(want) || !(worst <= most) || !(math.Sqrt(squares/float64(len(want))) <= rms) {
 		t.Errorf("%d logits, off by up to %g (rms %g) standard deviations", len(got), worst,
 			math.Sqrt(squares/float64(len(want))))
+	}
+}
+
+// decoding is what TestTokens and TestLogits decode, which make example does for longer.
+type decoding struct {
+	prompts []int // tokens of each
+	n       int   // tokens to make
+	most    int   // rows of a step that reads a prompt
+	o       Options
+}
+
+func decodings() []decoding {
+	list := []decoding{
+		{[]int{20}, 8, 16, small}, // 16 rows that are spread, and 4 that are not
+	}
+	if os.Getenv("OVGEN_EXAMPLE") != "" {
+		list = append(list, long, decoding{[]int{65, 1, 3, 130}, 64, 130,
+			Options{Sequences: 4, Room: 320, Many: 64, Prefill: []int{1, 16, 130}, Decode: []int{1, 2, 4}}})
+	}
+	return list
+}
+
+// long has more context than a block of the kernels takes, tiles that are not full, and a row that fills a bucket.
+var long = decoding{[]int{270, 5}, 1, 256,
+	Options{Sequences: 3, Room: 320, Many: 100, Prefill: []int{8, 70, 256}, Decode: []int{3}}}
+
+// each runs f for each decoding on numbers of ranks, with the sequences in the cache and what they have to be.
+func (d decoding) each(t *testing.T, typ device.Type, ranks []int,
+	f func(t *testing.T, crew Goroutines, list []*sequence, want [][][]float64, tokens [][]int)) {
+	dir, weights := tiny(t)
+	var tokens [][]int
+	var logits [][][]float64
+	for i, n := range d.prompts {
+		made, l := greedy(t, weights, prompt(n, seed+uint64(i)), d.n)
+		tokens, logits = append(tokens, made), append(logits, l)
+	}
+	for _, n := range ranks {
+		t.Run(fmt.Sprint(d.prompts, " on ", n, " ranks"), func(t *testing.T) {
+			d.o.Type = typ
+			crew := start(t, dir, n, d.o)
+			var list []*sequence
+			for i, n := range d.prompts {
+				list = append(list, &sequence{number: i, prompt: prompt(n, seed+uint64(i))})
+			}
+			f(t, crew, list, logits, tokens)
+			if err := crew.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestTokens decodes in fp32: whatever the ranks, and whatever else is decoded at the same time, logits are near those
+// of the reference in float64, and all tokens its tokens.
+func TestTokens(t *testing.T) {
+	follow := func(d decoding, ranks ...int) {
+		d.each(t, device.FP32, ranks, func(t *testing.T, crew Goroutines, list []*sequence, want [][][]float64,
+			tokens [][]int) {
+			for i, s := range list {
+				near(t, crew.logits(t, crew.read(t, s, d.most)), want[i][0], 5e-5, 5e-5)
+			}
+			for n := range d.n {
+				var last []int
+				for _, s := range list {
+					last = append(last, s.made[n])
+				}
+				crew.decode(t, list, last)
+				for i := range list {
+					near(t, crew.logits(t, i), want[i][n+1], 5e-5, 5e-5)
+				}
+			}
+			for i, s := range list {
+				if !slices.Equal(s.made[:d.n], tokens[i]) {
+					t.Errorf("sequence %d: %v, want %v", i, s.made[:d.n], tokens[i])
+				}
+			}
+		})
+	}
+	follow(long, 3)
+	for _, d := range decodings() {
+		follow(d, 1, 2, 3, 4)
+	}
+}
+
+// TestLogits has bf16 follow the reference's tokens: logits stay near, and the token is the greatest of them.
+func TestLogits(t *testing.T) {
+	const most, rms = .5, .05
+	for _, d := range decodings() {
+		ranks := []int{1, 4}
+		if os.Getenv("OVGEN_EXAMPLE") != "" {
+			ranks = []int{1, 2, 3, 4}
+		}
+		d.each(t, device.BF16, ranks, func(t *testing.T, crew Goroutines, list []*sequence, want [][][]float64,
+			tokens [][]int) {
+			for i, s := range list {
+				near(t, crew.logits(t, crew.read(t, s, d.most)), want[i][0], most, rms)
+			}
+			for n := range d.n {
+				var forced []int
+				for i := range list {
+					forced = append(forced, tokens[i][n])
+				}
+				crew.decode(t, list, forced)
+				for i, s := range list {
+					logits := crew.logits(t, i)
+					near(t, logits, want[i][n+1], most, rms)
+					if best, _ := first(logits); best != s.made[n+1] {
+						t.Errorf("token %d, and logits say %d", s.made[n+1], best)
+					}
+				}
+			}
+		})
 	}
 }
