@@ -20,6 +20,7 @@
 
 #define each_item(i, n) for (u64 i = blockIdx.x; i < (n); i += gridDim.x)
 #define each_thread(i, n) for (u64 i = threadIdx.x; i < (n); i += blockDim.x)
+#define each_head(k) _Pragma("unroll") for (unsigned k = 0; k < group_most; k++)
 #define MINUS_INFINITY __uint_as_float(0xff800000u)
 
 enum { head_most = 128, group_most = 16 };  // elements of a head, query heads of a head of keys
@@ -127,7 +128,7 @@ DEVICE float *part(const struct attend &p, u64 row, u64 query, u64 at)
 DEVICE void of_block(float (*all)[decode_threads], const float *mine, u64 heads, bool greatest)
 {
   __syncthreads();
-  for (unsigned k = 0; k < group_most; k++) {
+  each_head(k) {
     if (k < heads) {
       all[k][threadIdx.x] = mine[k];
     }
@@ -169,20 +170,20 @@ DEVICE void decode_of(const struct attend &p)
     __syncthreads();
 
     float x[group_most], most[group_most];
-    for (unsigned k = 0; k < group_most; k++) {
+    each_head(k) {
       most[k] = MINUS_INFINITY;
     }
     each_thread(key, keys) {
-      for (unsigned k = 0; k < group_most; k++) {
+      each_head(k) {
         x[k] = 0.0f;
       }
       for (u64 e = 0; e < h.size; e++) {
         const float y = load<E>(p.keys, start + key * apart + e);
-        for (unsigned k = 0; k < group_most; k++) {
+        each_head(k) {
           x[k] += k < heads ? q[k * head_most + e] * y : 0.0f;
         }
       }
-      for (unsigned k = 0; k < group_most; k++) {
+      each_head(k) {
         if (k < heads) {
           s[k * stretch + key] = x[k];
           most[k] = x[k] > most[k] ? x[k] : most[k];
@@ -190,12 +191,12 @@ DEVICE void decode_of(const struct attend &p)
       }
     }
     of_block(all, most, heads, true);
-    for (unsigned k = 0; k < group_most; k++) {
+    each_head(k) {
       most[k] = k < heads ? all[k][0] : 0.0f;
       x[k] = 0.0f;
     }
     each_thread(key, keys) {
-      for (unsigned k = 0; k < group_most; k++) {
+      each_head(k) {
         if (k < heads) {
           x[k] += s[k * stretch + key] = exponential(s[k * stretch + key] - most[k]);
         }
@@ -211,16 +212,16 @@ DEVICE void decode_of(const struct attend &p)
       to[1] = all[threadIdx.x][0];
     }
     each_thread(e, h.size) {
-      for (unsigned k = 0; k < group_most; k++) {
+      each_head(k) {
         x[k] = 0.0f;
       }
       for (u64 key = 0; key < keys; key++) {
         const float y = load<E>(p.values, start + key * apart + e);
-        for (unsigned k = 0; k < group_most; k++) {
+        each_head(k) {
           x[k] += k < heads ? s[k * stretch + key] * y : 0.0f;
         }
       }
-      for (unsigned k = 0; k < group_most; k++) {
+      each_head(k) {
         if (k < heads) {
           part(p, row, from + k, at)[2 + e] = x[k];
         }
@@ -375,6 +376,7 @@ DEVICE void prefill_of(const struct attend &p)
         }
       }
       __syncthreads();
+#pragma unroll
       for (unsigned n = 0; n < head_most / 8; n++) {
         if (n * 8 < h.size) {
           for (unsigned j = 0; j < 4; j++) {
@@ -391,6 +393,7 @@ DEVICE void prefill_of(const struct attend &p)
       shrink[threadIdx.x] = sum > 0.0f ? 1.0f / sum : 0.0f;
     }
     __syncthreads();
+#pragma unroll
     for (unsigned n = 0; n < head_most / 8; n++) {
       for (unsigned j = 0; j < 4; j++) {
         const u64 row = warp + g + j / 2 * 8, column = n * 8 + 2 * t + j % 2;
