@@ -82,42 +82,45 @@ type sequence struct {
 	prompt, made []int
 }
 
-// read puts the prompt into the cache by steps of so many rows, and returns the answer's row of logits.
-func (all Goroutines) read(t *testing.T, s *sequence, most int) (answer int) {
+// read puts the prompt into the cache by steps of so many rows, and returns how many the last one had.
+func (s *sequence) read(t *testing.T, crew Crew, most int) (rows int) {
 	t.Helper()
 	for from := 0; from < len(s.prompt); from += most {
 		b := Batch{Prompt: true}
 		for p := from; p < min(from+most, len(s.prompt)); p++ {
 			b.Add(s.prompt[p], s.number, p)
 		}
-		made := all.step(t, b)
-		s.made = []int{int(made[0])}
-		bucket, err := all[0].bucket(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer = bucket.want(all[0].Cut, len(b.Tokens), make([]int32, 1))[0]
+		s.made, rows = []int{int(step(t, crew, b)[0])}, len(b.Tokens)
 	}
-	return answer
+	return rows
 }
 
-func (all Goroutines) step(t *testing.T, b Batch) []int32 {
+// answer is the row of logits behind a prompt whose last step had so many rows.
+func (all Goroutines) answer(t *testing.T, rows int) int {
+	b, err := all[0].bucket(Batch{Prompt: true, Tokens: make([]int32, rows)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.want(all[0].Cut, rows, make([]int32, 1))[0]
+}
+
+func step(t *testing.T, crew Crew, b Batch) []int32 {
 	t.Helper()
-	next, err := all.Step(t.Context(), b)
+	next, err := crew.Step(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return next
 }
 
-// decode makes a token of each sequence behind the tokens that they are told to have.
-func (all Goroutines) decode(t *testing.T, list []*sequence, tokens []int) {
+// follow makes a token of each sequence behind the tokens that they are told to have.
+func follow(t *testing.T, crew Crew, list []*sequence, tokens []int) {
 	t.Helper()
 	var b Batch
 	for i, s := range list {
 		b.Add(tokens[i], s.number, len(s.prompt)+len(s.made)-1)
 	}
-	for i, token := range all.step(t, b) {
+	for i, token := range step(t, crew, b) {
 		list[i].made = append(list[i].made, int(token))
 	}
 }
@@ -156,7 +159,7 @@ func decodings() []decoding {
 }
 
 // long has more context than a block of the kernels takes, tiles that are not full, and a row that fills a bucket.
-var long = decoding{[]int{270, 5}, 1, 256,
+var long = decoding{[]int{270, 5}, 2, 256,
 	Options{Sequences: 3, Room: 320, Many: 100, Prefill: []int{8, 70, 256}, Decode: []int{3}}}
 
 // each runs f for each decoding on numbers of ranks, with the sequences in the cache and what they have to be.
@@ -188,18 +191,18 @@ func (d decoding) each(t *testing.T, typ device.Type, ranks []int,
 // TestTokens decodes in fp32: whatever the ranks, and whatever else is decoded at the same time, logits are near those
 // of the reference in float64, and all tokens its tokens.
 func TestTokens(t *testing.T) {
-	follow := func(d decoding, ranks ...int) {
+	hold := func(d decoding, ranks ...int) {
 		d.each(t, device.FP32, ranks, func(t *testing.T, crew Goroutines, list []*sequence, want [][][]float64,
 			tokens [][]int) {
 			for i, s := range list {
-				near(t, crew.logits(t, crew.read(t, s, d.most)), want[i][0], 5e-5, 5e-5)
+				near(t, crew.logits(t, crew.answer(t, s.read(t, crew, d.most))), want[i][0], 5e-5, 5e-5)
 			}
 			for n := range d.n {
 				var last []int
 				for _, s := range list {
 					last = append(last, s.made[n])
 				}
-				crew.decode(t, list, last)
+				follow(t, crew, list, last)
 				for i := range list {
 					near(t, crew.logits(t, i), want[i][n+1], 5e-5, 5e-5)
 				}
@@ -211,9 +214,9 @@ func TestTokens(t *testing.T) {
 			}
 		})
 	}
-	follow(long, 3)
+	hold(long, 3)
 	for _, d := range decodings() {
-		follow(d, 1, 2, 3, 4)
+		hold(d, 1, 2, 3, 4)
 	}
 }
 
@@ -228,14 +231,14 @@ func TestLogits(t *testing.T) {
 		d.each(t, device.BF16, ranks, func(t *testing.T, crew Goroutines, list []*sequence, want [][][]float64,
 			tokens [][]int) {
 			for i, s := range list {
-				near(t, crew.logits(t, crew.read(t, s, d.most)), want[i][0], most, rms)
+				near(t, crew.logits(t, crew.answer(t, s.read(t, crew, d.most))), want[i][0], most, rms)
 			}
 			for n := range d.n {
 				var forced []int
 				for i := range list {
 					forced = append(forced, tokens[i][n])
 				}
-				crew.decode(t, list, forced)
+				follow(t, crew, list, forced)
 				for i, s := range list {
 					logits := crew.logits(t, i)
 					near(t, logits, want[i][n+1], most, rms)

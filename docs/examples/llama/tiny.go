@@ -25,38 +25,43 @@ type Array struct {
 	Data  []float32 // values that bf16 has
 }
 
-// Random makes the weights of a model by a seed.
+// tensors are the shapes of a model's weights, by name.
+func (c Config) tensors() map[string][]int {
+	h, q, k := c.Hidden, c.Heads*c.HeadSize, c.KeyHeads*c.HeadSize
+	all := map[string][]int{"model.embed_tokens.weight": {c.Vocabulary, h}, "model.norm.weight": {h}}
+	if !c.Tied {
+		all["lm_head.weight"] = []int{c.Vocabulary, h}
+	}
+	for i := range c.Layers {
+		for name, shape := range map[string][]int{
+			"input_layernorm": {h}, "self_attn.q_proj": {q, h}, "self_attn.k_proj": {k, h}, "self_attn.v_proj": {k, h},
+			"self_attn.o_proj": {h, q}, "post_attention_layernorm": {h}, "mlp.gate_proj": {c.Intermediate, h},
+			"mlp.up_proj": {c.Intermediate, h}, "mlp.down_proj": {h, c.Intermediate},
+		} {
+			all[fmt.Sprintf("model.layers.%d.%s.weight", i, name)] = shape
+		}
+	}
+	return all
+}
+
+// Random makes the weights of a model by a seed: of norms around 1, of others around 0.
 func Random(c Config, seed uint64) map[string]Array {
-	all := map[string]Array{}
+	all, shapes := map[string]Array{}, c.tensors()
 	source := rand.New(rand.NewPCG(seed, 0))
-	add := func(name string, mean, spread float64, shape ...int) {
-		n := 1
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		shape, n := shapes[name], 1
 		for _, x := range shape {
 			n *= x
 		}
 		data := make([]float32, n)
 		for i := range data {
-			data[i] = math.Float32frombits(uint32(rounded(float32(mean+spread*source.NormFloat64()))) << 16)
+			x := .2 * source.NormFloat64()
+			if len(shape) == 1 {
+				x = 1 + x/2
+			}
+			data[i] = math.Float32frombits(uint32(rounded(float32(x))) << 16)
 		}
 		all[name] = Array{shape, data}
-	}
-	h, q, k := c.Hidden, c.Heads*c.HeadSize, c.KeyHeads*c.HeadSize
-	add("model.embed_tokens.weight", 0, .2, c.Vocabulary, h)
-	for i := range c.Layers {
-		at := fmt.Sprintf("model.layers.%d.", i)
-		add(at+"input_layernorm.weight", 1, .1, h)
-		add(at+"self_attn.q_proj.weight", 0, .2, q, h)
-		add(at+"self_attn.k_proj.weight", 0, .2, k, h)
-		add(at+"self_attn.v_proj.weight", 0, .2, k, h)
-		add(at+"self_attn.o_proj.weight", 0, .2, h, q)
-		add(at+"post_attention_layernorm.weight", 1, .1, h)
-		add(at+"mlp.gate_proj.weight", 0, .2, c.Intermediate, h)
-		add(at+"mlp.up_proj.weight", 0, .2, c.Intermediate, h)
-		add(at+"mlp.down_proj.weight", 0, .2, h, c.Intermediate)
-	}
-	add("model.norm.weight", 1, .1, h)
-	if !c.Tied {
-		add("lm_head.weight", 0, .2, c.Vocabulary, h)
 	}
 	return all
 }
