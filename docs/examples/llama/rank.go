@@ -111,9 +111,10 @@ func (r *Rank) load(t *Tensors) (err error) {
 		return err
 	}
 	m := loader{r: r, tensors: t}
-	r.heads = kernels.Heads{Queries: uint64(r.Queries), Keys: uint64(r.Keys), Group: uint64(r.Heads / r.KeyHeads),
-		Offset: uint64(r.FirstQuery - r.FirstKey*(r.Heads/r.KeyHeads)), Size: uint64(r.HeadSize), Room: uint64(r.Room),
-		Angles: m.numbers(r.Angles(r.Room))}
+	group := r.Heads / r.KeyHeads
+	r.heads = kernels.Heads{Queries: uint64(r.Queries), Keys: uint64(r.Keys), Group: uint64(group),
+		Offset: uint64(r.FirstQuery - r.FirstKey*group), Size: uint64(r.HeadSize),
+		Sequences: uint64(r.Sequences + 1), Room: uint64(r.Room), Angles: m.numbers(r.Angles(r.Room))}
 	h, d := r.Hidden, r.HeadSize
 	vocabulary := Part{Row: r.FirstToken(), Rows: r.Tokens, Columns: h}
 	r.embedding = m.weight("model.embed_tokens.weight", []int{r.Vocabulary, h}, vocabulary, r.Type)

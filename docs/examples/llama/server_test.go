@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +29,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	case !mine:
+		if flag.Parse(); !testing.Verbose() {
+			log.SetOutput(io.Discard)
+		}
 		os.Exit(m.Run())
 	}
 }

@@ -24,7 +24,7 @@ type Rows struct {
 type Heads struct {
 	Queries, Keys, Group, Offset uint64
 	Size                         uint64     // elements of a head: a multiple of 8, at most MostSize
-	Room                         uint64     // positions of a sequence in the cache
+	Sequences, Room              uint64     // of the cache: sequences, and positions of each
 	Angles                       driver.Ptr // fp32 [Room, Size/2, 2]: cosine and sine
 }
 
@@ -96,16 +96,21 @@ var code = driver.Code{Name: "llama", PTX: ptx, Kernels: list()}
 
 // kernel is one of llama.cu.
 type kernel struct {
-	name  string
-	typed bool // one for each element type
-	bytes uintptr
+	name    string
+	typed   bool // one for each element type
+	bytes   uintptr
+	touches func(name string, size uint64) func(unsafe.Pointer, []driver.Touch) []driver.Touch
 }
 
 var kernels = []kernel{
-	{"embed", true, unsafe.Sizeof(Embed{})}, {"store", true, unsafe.Sizeof(Store{})},
-	{"decode", true, unsafe.Sizeof(Attend{})}, {"merge", true, unsafe.Sizeof(Attend{})},
-	{"prefill", true, unsafe.Sizeof(Attend{})}, {"last", true, unsafe.Sizeof(Last{})},
-	{"best", false, unsafe.Sizeof(Best{})}, {"choose", false, unsafe.Sizeof(Choose{})},
+	{"embed", true, unsafe.Sizeof(Embed{}), touched[Embed]},
+	{"store", true, unsafe.Sizeof(Store{}), touched[Store]},
+	{"decode", true, unsafe.Sizeof(Attend{}), touched[Attend]},
+	{"merge", true, unsafe.Sizeof(Attend{}), touched[Attend]},
+	{"prefill", true, unsafe.Sizeof(Attend{}), touched[Attend]},
+	{"last", true, unsafe.Sizeof(Last{}), touched[Last]},
+	{"best", false, unsafe.Sizeof(Best{}), touched[Best]},
+	{"choose", false, unsafe.Sizeof(Choose{}), touched[Choose]},
 }
 
 func (k kernel) of(typ driver.Type) string {
@@ -118,9 +123,11 @@ func (k kernel) of(typ driver.Type) string {
 // list describes the kernels to the driver.
 func list() (all []driver.Kernel) {
 	for _, k := range kernels {
-		all = append(all, driver.Kernel{Name: k.of(driver.BF16), Params: int(k.bytes)})
-		if k.typed {
-			all = append(all, driver.Kernel{Name: k.of(driver.FP32), Params: int(k.bytes)})
+		for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
+			if k.typed || typ == driver.FP32 {
+				all = append(all, driver.Kernel{Name: k.of(typ), Params: int(k.bytes),
+					Touches: k.touches(k.name, uint64(typ.Size()))})
+			}
 		}
 	}
 	return all

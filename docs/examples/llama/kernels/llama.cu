@@ -40,7 +40,7 @@ struct rows {
 struct heads {
   u64 queries, keys, group, offset;
   u64 size;             // elements of a head
-  u64 room;             // positions of a sequence in the cache
+  u64 sequences, room;  // of the cache: sequences, and positions of each
   const float *angles;  // [room, size / 2, 2]: cosine and sine
 };
 
