@@ -196,7 +196,10 @@ func TestStartFails(t *testing.T) {
 		{"a misshapen tensor", func(w map[string]Array) {
 			w["model.norm.weight"] = Array{[]int{2}, make([]float32, 2)}
 		}, 2, 64, "tensor model.norm.weight: its shape is [2], and the config makes it [96]"},
-		{"5 ranks", func(map[string]Array) {}, 5, 64, "cut the model for 5 ranks: num_attention_heads is no multiple"},
+		{"5 ranks", func(map[string]Array) {}, 5, 64,
+			"cut the model for 5 ranks: num_attention_heads is 12, no multiple"},
+		{"no ranks", func(map[string]Array) {}, 0, 64, "cut the model for 0 ranks: at least 1 is needed"},
+		{"no room", func(map[string]Array) {}, 1, 0, "3 sequences with room for 0 tokens"},
 		{"more room than positions", func(map[string]Array) {}, 1, 1024, "max_position_embeddings is 512"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

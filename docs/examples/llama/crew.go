@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"ovgen/runtime/group"
 )
@@ -30,8 +29,11 @@ func (s Spec) open() (c Config, t *Tensors, arena int64, err error) {
 	if c, err = ReadConfig(s.Model); err != nil {
 		return c, nil, 0, err
 	}
+	if err = s.check(c); err != nil {
+		return c, nil, 0, err
+	}
 	if arena, err = Arena(c, s.Options, s.Ranks); err != nil {
-		return c, nil, 0, fmt.Errorf("cut the model for %d ranks: %w", s.Ranks, err)
+		return c, nil, 0, err
 	}
 	t, err = OpenTensors(s.Model)
 	return c, t, arena, err

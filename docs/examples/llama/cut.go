@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // Cut is this rank's share of a model, in Megatron's way: columns of the first product of a pair, rows of the second.
 type Cut struct {
 	Rank, Ranks int
@@ -13,12 +15,16 @@ type Cut struct {
 
 // NewCut cuts a model for a rank. Ranks must divide the query heads and the MLP's columns.
 func NewCut(c Config, rank, ranks int) (Cut, error) {
+	if ranks < 1 {
+		return Cut{}, fmt.Errorf("cut the model for %d ranks: at least 1 is needed", ranks)
+	}
 	for _, f := range []struct {
 		field string
 		value int
 	}{{"num_attention_heads", c.Heads}, {"intermediate_size", c.Intermediate}} {
 		if f.value%ranks != 0 {
-			return Cut{}, &FieldError{f.field, "is no multiple of the ranks"}
+			return Cut{}, fmt.Errorf("cut the model for %d ranks: %w", ranks,
+				&FieldError{f.field, fmt.Sprintf("is %d, no multiple of them", f.value)})
 		}
 	}
 	x := Cut{Rank: rank, Ranks: ranks, Queries: c.Heads / ranks, Columns: c.Intermediate / ranks,

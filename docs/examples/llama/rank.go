@@ -29,6 +29,19 @@ var Usual = Options{Type: device.BF16, Sequences: 64, Room: 4096, Many: 512,
 	Prefill: []int{16, 64, 256, 512, 1024, 2048},
 	Decode:  []int{1, 2, 4, 8, 16, 24, 32, 48, 64}}
 
+// check refuses options that no step of the model has room for.
+func (o Options) check(c Config) error {
+	switch {
+	case o.Sequences < 1 || o.Room < 2:
+		return fmt.Errorf("%d sequences with room for %d tokens: at least 1 with room for 2 is needed", o.Sequences,
+			o.Room)
+	case o.Room > c.Positions:
+		return &FieldError{"max_position_embeddings",
+			fmt.Sprintf("is %d, and a sequence has room for %d", c.Positions, o.Room)}
+	}
+	return nil
+}
+
 // Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
 type Rank struct {
 	Config
@@ -97,10 +110,6 @@ func said(err error) []byte {
 
 // load allocates and fills all device memory, before the first run of any rank.
 func (r *Rank) load(t *Tensors) (err error) {
-	if r.Room > r.Positions {
-		return &FieldError{"max_position_embeddings",
-			fmt.Sprintf("is %d, and a sequence has room for %d", r.Positions, r.Room)}
-	}
 	if r.Cut, err = NewCut(r.Config, r.group.Rank(), r.group.Size()); err != nil {
 		return err
 	}
