@@ -60,6 +60,10 @@ func (c Config) resolve() (Config, error) {
 	if c.Network == nil {
 		c.Network = store.Unix()
 	}
+	if host := os.Getenv(launch.EnvHost); c.Host == "" && host != "" {
+		c.Host = host
+		errs = append(errs, os.Setenv("NCCL_HOSTID", host)) // NCCL too takes the rank to be there
+	}
 	if c.Devices != nil && len(c.Devices) != c.Size {
 		errs = append(errs, fmt.Errorf("%d devices for %d ranks", len(c.Devices), c.Size))
 	}
@@ -122,16 +126,19 @@ func (c Config) openDriver(name string) (driver.Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("count %s devices: %w", name, err)
 	}
-	need := c.Size
-	if c.Devices != nil {
+	need, device := c.Size, c.device()
+	switch {
+	case c.Devices != nil:
 		need = slices.Max(c.Devices) + 1
+	case c.Host != "" && n > 0: // hosts that one machine plays share its devices
+		need, device = 1, device%n
 	}
 	if n < need {
 		return nil, fmt.Errorf("%s has %d devices, %d are needed: %w", name, n, need, driver.ErrUnavailable)
 	}
-	d, err := b.Open(c.device(), c.Context)
+	d, err := b.Open(device, c.Context)
 	if err != nil {
-		return nil, fmt.Errorf("open %s device %d: %w", name, c.device(), err)
+		return nil, fmt.Errorf("open %s device %d: %w", name, device, err)
 	}
 	if r, ok := d.(driver.Remembers); ok {
 		r.Remember(c.Cache)

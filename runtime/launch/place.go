@@ -15,6 +15,7 @@ const (
 	EnvLocal  = "OVGEN_LOCAL_RANK" // ordinal of the rank's device; the rank where nothing says another
 	EnvJob    = "OVGEN_JOB"
 	EnvDriver = "OVGEN_DRIVER"
+	EnvHost   = "OVGEN_HOST" // the host that the rank plays (see group.Config.Host)
 )
 
 // Place is where a launcher has put this process.
@@ -23,6 +24,15 @@ type Place struct {
 	Rank, Size int
 	Local      int    // ordinal of the device to take: the rank among the processes of this host
 	Job        string // the same for all ranks of one start, and for no other on this host
+}
+
+// PlayedHost is the host that a rank plays where so many ranks play so many hosts, each as many: the value of
+// OVGEN_HOST. It is empty for one host.
+func PlayedHost(rank, ranks, hosts int) string {
+	if hosts < 2 {
+		return ""
+	}
+	return fmt.Sprint("host", rank/(ranks/hosts))
 }
 
 // launcher is how one tells its processes their places. Empty names are not set by it.

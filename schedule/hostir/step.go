@@ -22,11 +22,15 @@ type Step struct {
 	Index      string
 	Func       string
 	Accumulate bool
-	Post       []Word
+	// To and From are the ranks of an exchange.
+	To, From Expr
+	Post     []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
 	By string
+	// Launch is of a call by a kernel of the caller's.
+	Launch Launch
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
 	// and awaits words of its own, from the blocks of its number at the peers.
 	ByBlocks bool
@@ -50,21 +54,23 @@ const (
 	Call    Work = "call"
 )
 
-// Collectives are work that all ranks do together: each brings the view that it reads, and gets the
-// one that it writes. The n-th that a rank enqueues meets the n-th of every other.
+// Collectives are work that ranks do together: all of them or, in a program over hosts, those of a
+// rail, which have one number on their hosts. Each brings the view that it reads, and gets the one that
+// it writes. The n-th that a rank enqueues meets the n-th of every other.
 const (
 	AllGather     Work = "all-gather"     // the views that all ranks read, in their order
 	ReduceScatter Work = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
 	AllReduce     Work = "all-reduce"     // the sum of the views that all ranks read
 	AllToAll      Work = "all-to-all"     // part r of each rank's view, in the order of ranks
+	Exchange      Work = "exchange"       // the view that rank From reads; this rank's goes to rank To
 )
 
 // NCCL carries collectives.
 const NCCL = "nccl"
 
-// Collective says that all ranks do the work together.
+// Collective says that ranks do the work together.
 func (w Work) Collective() bool {
-	return w == AllGather || w == ReduceScatter || w == AllReduce || w == AllToAll
+	return w == AllGather || w == ReduceScatter || w == AllReduce || w == AllToAll || w == Exchange
 }
 
 // Kernels that do one thing.
@@ -80,7 +86,7 @@ type Word struct {
 	Wait      bool
 	Semaphore string
 	Index     Expr // the member; absent: the only one, or the first
-	Peer      Expr // absent: every peer, r+1 first
+	Peer      Expr // absent: every peer, r+1 first, of its own host in a program over hosts
 }
 
 // View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's. With
@@ -184,7 +190,7 @@ func (s Step) check() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 		}
-	case AllGather, ReduceScatter, AllReduce, AllToAll:
+	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		if err := s.checkCollective(); err != nil {
 			return err
 		}
@@ -201,12 +207,18 @@ func (s Step) check() error {
 	if s.By == NCCL && !s.Do.Collective() {
 		return fmt.Errorf("NCCL does collectives only")
 	}
+	if exchanges := s.Do == Exchange; s.To.IsZero() == exchanges || s.From.IsZero() == exchanges {
+		return fmt.Errorf("an exchange names the ranks that it is with, and nothing else does")
+	}
 	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls " +
 			"name a function")
 	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")
+	}
+	if s.Launch.File != "" && s.Do != Call {
+		return fmt.Errorf("only a call is done by a kernel of the caller's")
 	}
 	if s.ByBlocks && !s.Fused() {
 		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")

@@ -89,6 +89,9 @@ func (s Step) work() string {
 		name = "Call " + s.Func
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
 		name = s.Do.Title()
+	case Exchange:
+		name = "Exchange"
+		operands = append(operands, "to "+s.To.String(), "from "+s.From.String())
 	case Gather:
 		name = "Gather"
 	case Sum:
@@ -109,7 +112,7 @@ func (s Step) work() string {
 	for _, v := range s.Writes {
 		results = append(results, v.String())
 	}
-	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")"
+	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")" + s.Launch.String()
 }
 
 // Title is the work as one word: AllGather.

@@ -139,6 +139,10 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 	if p.uneven() && most.Staging < want.Staging {
 		most.Staging = want.Staging // the counts of a Bind will say
 	}
+	if p.Schedule.OverHosts() && g.Hosts() < g.Size() { // Memory is enough for any number of hosts
+		most.Words, most.Staging = max(most.Words, want.Words), max(most.Staging, want.Staging)
+		most.Workspaces = max(most.Workspaces, want.Workspaces)
+	}
 	if most != want {
 		return fmt.Errorf("New took %+v, and Shape.Memory is %+v", most, want)
 	}
@@ -157,7 +161,11 @@ func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error 
 		if err != nil {
 			return err
 		}
-		if want := int64(part.Count) * s.Type.Size(); b.Bytes != want && !(p.uneven() && b.Bytes > want) {
+		size := s.Type.Size()
+		if n := x.Tensor(b.Name).Type.Bytes(); n > 0 {
+			size = n
+		}
+		if want := int64(part.Count) * size; b.Bytes != want && !(p.uneven() && b.Bytes > want) {
 			return fmt.Errorf("Shape.Memory gives %s %d bytes, and its placement %d", b.Name, b.Bytes, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type Case struct {
 	Ranks       int   // D
 	Rank        int   // r
+	Hosts       int   // H, of a program over hosts; 0 is one
 	M, K, N     int64 // of the whole operation
 	ElementSize int64 // bytes of an element
 	// Extents of other symbols, and Counts of uneven chunks as Bind is called with; those of balanced parts follow.
@@ -21,8 +22,7 @@ type Case struct {
 
 // Unroll lists the operations that rank c.Rank enqueues for one run of p, in enqueue order.
 func Unroll(p *hostir.Program, c Case) ([]Op, error) {
-	u := &unroller{program: p, c: c, env: hostir.Env{
-		"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}}
+	u := &unroller{program: p, c: c, env: hostir.Env{"M": c.M, "K": c.K, "N": c.N}.Place(c.Rank, c.Ranks, c.Hosts)}
 	maps.Copy(u.env, c.Extents)
 	maps.Copy(u.env, p.Constants)
 	if c.Counts == nil {
@@ -154,8 +154,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Apply:
 		u.function(Apply, at, n)
 	case hostir.Call:
+		at.Launch = u.launch(n.Launch)
 		u.function(Call, at, n)
-	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
+	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll, hostir.Exchange:
 		u.collective(at, n)
 	default:
 		u.fail(fmt.Errorf("work %q has no operations", n.Do))
@@ -206,6 +207,9 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 // collective adds a collective: what this rank brings, and what it gets.
 func (u *unroller) collective(op Op, n hostir.Step) {
 	op.Kind, op.Form, op.Kernel = Collective, string(n.Do), ""
+	if n.Do == hostir.Exchange {
+		op.To, op.From = int(u.eval(n.To)), int(u.eval(n.From))
+	}
 	u.work(op, n)
 }
 
@@ -234,6 +238,18 @@ func (u *unroller) sum(op Op, n hostir.Step) {
 func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
 	op.Kind, op.Form = kind, n.Func
 	u.work(op, n)
+}
+
+// launch is how a kernel of the caller's is launched; empty without one.
+func (u *unroller) launch(l hostir.Launch) string {
+	if l.File == "" {
+		return ""
+	}
+	var args []int64
+	for _, a := range l.Args {
+		args = append(args, u.eval(a))
+	}
+	return LaunchOf(u.eval(l.Blocks), int64(l.Threads), args...)
 }
 
 // work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes.
@@ -308,7 +324,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		at.Rank = int(u.eval(v.Peer))
 	}
 	if v.Index.IsZero() && b.Counts.IsZero() {
-		return at, u.eval(b.Elements) * u.c.ElementSize
+		return at, u.eval(b.Elements) * b.ElementSize(u.c.ElementSize)
 	}
 	first, count := int64(0), int64(1)
 	if !v.Index.IsZero() {
@@ -318,7 +334,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		count = u.eval(v.Count)
 	}
 	if !b.Room.IsZero() {
-		room := u.eval(b.Room) * u.c.ElementSize
+		room := u.eval(b.Room) * b.ElementSize(u.c.ElementSize)
 		at.Offset = first * room
 		if v.Padded {
 			return at, room
@@ -331,7 +347,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 
 // chunks is the bytes of consecutive chunks of a buffer of a rank.
 func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
-	bytes := u.eval(b.Chunk) * u.c.ElementSize
+	bytes := u.eval(b.Chunk) * b.ElementSize(u.c.ElementSize)
 	if b.Counts.IsZero() {
 		return count * bytes
 	}
@@ -352,14 +368,16 @@ func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
 	return rows * bytes
 }
 
-// peers is one peer, or all in the order r+1, r+2, ...
+// peers is one peer, or all of the own host in the order r+1, r+2, ...
 func (u *unroller) peers(one hostir.Expr) []int {
 	if !one.IsZero() {
 		return []int{int(u.eval(one))}
 	}
+	each := u.c.Ranks / max(u.c.Hosts, 1)
+	first := u.c.Rank / each * each
 	var all []int
-	for i := 1; i < u.c.Ranks; i++ {
-		all = append(all, (u.c.Rank+i)%u.c.Ranks)
+	for i := 1; i < each; i++ {
+		all = append(all, first+(u.c.Rank-first+i)%each)
 	}
 	return all
 }

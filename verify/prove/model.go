@@ -20,6 +20,8 @@ type Model struct {
 	Semaphores []string // each a word for every rank, in every rank's memory
 	// Members of the semaphores that have several: such a set of words each.
 	Members map[string]int64
+	// Hosts that the ranks are on, of a program over hosts, each as many; zero is one.
+	Hosts int
 	// Computes defines the expected outputs; nil: contents are not checked.
 	Computes *Computation
 }
@@ -64,12 +66,15 @@ type Computation struct {
 // Of is the model of a program for one mesh size and shape.
 func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
+	if c.Hosts > 0 {
+		env.Place(0, c.Ranks, c.Hosts)
+	}
 	maps.Copy(env, c.Extents)
 	maps.Copy(env, p.Constants)
 	if c.Counts == nil {
 		c.Counts = p.Counts(env)
 	}
-	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(),
+	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(), Hosts: c.Hosts,
 		Computes: &Computation{Schedule: p.Schedule, Extents: env, Counts: c.Counts, ElementSize: c.ElementSize}}
 	for _, s := range p.Semaphores {
 		if s.Count.IsZero() {
@@ -110,7 +115,8 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	if chunk <= 0 || elements < 0 {
 		return fmt.Errorf("%d elements in chunks of %d", elements, chunk)
 	}
-	x.Bytes, x.Chunk = elements*c.ElementSize, chunk*c.ElementSize
+	element := b.ElementSize(c.ElementSize)
+	x.Bytes, x.Chunk = elements*element, chunk*element
 	if b.Counts.IsZero() {
 		return nil
 	}
@@ -147,7 +153,7 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 	if err != nil {
 		return err
 	}
-	room *= c.ElementSize
+	room *= b.ElementSize(c.ElementSize)
 	for q := range c.Ranks {
 		starts := []int64{0}
 		for i := range x.Bytes / room {

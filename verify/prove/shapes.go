@@ -12,11 +12,16 @@ import (
 
 // Unroll is the model and the operations of all ranks for a mesh size, at a small shape. It
 // refuses, with a *Counterexample of Shapes, a program whose proof at one shape would not
-// hold at others. A program with uneven parts is unrolled with equal counts.
+// hold at others. A program with uneven parts is unrolled with equal counts, one over hosts for the
+// fewest of several.
 func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if d < 1 {
 		return Model{}, nil, fmt.Errorf("prove %s: %d ranks", p.Name, d)
 	}
+	return unroll(p, d, p.FewestHosts(d))
+}
+
+func unroll(p *hostir.Program, d, hosts int) (Model, [][]ops.Op, error) {
 	if err := hostir.Check(append(p.Setup[:len(p.Setup):len(p.Setup)], p.Body...)); err != nil {
 		return Model{}, nil, fmt.Errorf("prove %s: %w", p.Name, err)
 	}
@@ -26,6 +31,9 @@ func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	counts := samples(p, d)[0]
 	small := shape(p, d, counts, sizes{2, 3, 5, 2}, 2)
 	large := shape(p, d, counts, sizes{3, 7, 4, 5}, 4)
+	if p.OverHosts() {
+		small.Hosts, large.Hosts = hosts, hosts
+	}
 	m, lists, err := at(p, small)
 	if err != nil {
 		return Model{}, nil, err
@@ -134,7 +142,7 @@ func units(m Model, lists [][]ops.Op) ([][]string, error) {
 	lines := make([][]string, len(lists))
 	for r, list := range lists {
 		for _, o := range list {
-			o.Uses = slices.Clone(o.Uses)
+			o.Uses, o.Launch = slices.Clone(o.Uses), ""
 			for i, u := range o.Uses {
 				b, ok := m.buffer(u.At.Buffer)
 				if !ok || u.At.Rank < 0 || u.At.Rank >= len(lists) {
@@ -161,7 +169,13 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 			}
 		})
 	}
-	hostir.Walk(p.Body, func(n hostir.Node) { hostir.Exprs(n, see) })
+	hostir.Walk(p.Body, func(n hostir.Node) {
+		if s, ok := n.(hostir.Step); ok {
+			s.Launch = hostir.Launch{} // a call touches the same, however it is launched
+			n = s
+		}
+		hostir.Exprs(n, see)
+	})
 	for _, b := range p.Buffers {
 		see("the count of a chunk of "+b.Name, b.Counts)
 	}

@@ -13,7 +13,9 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	places "ovgen/runtime/launch"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/harness"
 	"ovgen/verify/ops"
@@ -42,6 +44,9 @@ func (s *Subject) Record(ctx context.Context, at ops.Case, t driver.Type) ([][]o
 				return
 			}
 			x := &rank{Subject: s, at: c, typ: t, driver: New(r), want: want}
+			if c.Hosts > 1 {
+				x.driver.Over(c.Ranks / c.Hosts)
+			}
 			err = x.join(ctx, network)
 			if first[r] = x.first; err != nil {
 				errs[r] = fmt.Errorf("rank %d: %w", r, err)
@@ -97,7 +102,7 @@ const arena = int64(space >> 8)
 // join makes a group and records in it.
 func (r *rank) join(ctx context.Context, network store.Network) error {
 	g, err := group.Join(ctx, group.Config{Rank: r.at.Rank, Size: r.at.Ranks, Job: "record",
-		Driver: r.driver, Arena: arena,
+		Driver: r.driver, Arena: arena, Host: places.PlayedHost(r.at.Rank, r.at.Ranks, r.at.Hosts),
 		Timeout: 10 * time.Second, Network: network})
 	if err != nil {
 		return err
@@ -121,7 +126,12 @@ func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
 		return err
 	}
 	if x, ok := r.run.(harness.Calling); ok {
-		x.Calls(r.Made.Schedule.Ops, r.driver.called)
+		x.Calls(r.Made.Schedule.Ops, func(o schedule.Op) plan.Call {
+			if o.Kernel.File != "" {
+				return nil // its launch is recorded
+			}
+			return r.driver.called(o.Call)
+		})
 	}
 	if r.stream, err = device.NewStream(r.driver, driver.Normal); err != nil {
 		return err
@@ -168,7 +178,7 @@ func (r *rank) memory() (harness.Buffers, error) {
 		if err != nil {
 			return to, err
 		}
-		if to.At[b.Name], err = r.driver.MemAlloc(max(n*r.at.ElementSize, 1)); err != nil {
+		if to.At[b.Name], err = r.driver.MemAlloc(max(n*b.ElementSize(r.at.ElementSize), 1)); err != nil {
 			return to, err
 		}
 	}

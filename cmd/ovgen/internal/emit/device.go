@@ -17,6 +17,7 @@ type device struct {
 	headers  map[string][]byte // all of them, by name
 	source   templates.Text
 	host     []templates.HostKernel
+	own      []Own
 }
 
 // render makes the text of a .cu.
@@ -26,6 +27,7 @@ func (d device) render(parts []templates.Part) (*device, error) {
 		return nil, err
 	}
 	d.source, err = templates.Render(parts...)
+	d.source = d.source.Numbered(d.name + ".cu")
 	return &d, err
 }
 

@@ -43,7 +43,8 @@ func (u *unit) planType(f *jen.File) {
 		u.semaphoreFields(g)
 		u.streamFields(g)
 		u.productFields(g)
-		if u.device {
+		u.kernelCallFields(g)
+		if u.launches() {
 			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
 		if u.terms {
@@ -192,26 +193,21 @@ func (u *unit) declaration(f *jen.File) {
 			if name == string(schedule.P) {
 				return "s.P" // p is the plan
 			}
-			name = strings.ToLower(name)
 			used[name] = true
-			return name
+			return declared(name)
 		}))
 	}
 	setup := u.declare(expr)
 	var locals []jen.Code
 	var values []jen.Code
-	for _, s := range append([]string{"r", "D"}, u.symbols()...) {
-		if !used[strings.ToLower(s)] {
-			continue
+	for _, v := range places {
+		if used[v.name] {
+			locals, values = append(locals, jen.Id(v.local)), append(values, builderCall(v.call))
 		}
-		locals = append(locals, jen.Id(strings.ToLower(s)))
-		switch s {
-		case "r":
-			values = append(values, jen.Id("b").Dot("Rank").Call())
-		case string(schedule.D):
-			values = append(values, jen.Id("b").Dot("Size").Call())
-		default:
-			values = append(values, jen.Id("s").Dot(s))
+	}
+	for _, s := range u.symbols() {
+		if used[s] {
+			locals, values = append(locals, jen.Id(declared(s))), append(values, jen.Id("s").Dot(s))
 		}
 	}
 	body := []jen.Code{
@@ -223,6 +219,16 @@ func (u *unit) declaration(f *jen.File) {
 	f.Add(doc("declare tells a builder what a plan of the shape consists of."))
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").
 		Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Op("*").Id("Plan").Block(body...)
+}
+
+// declared is the Go name of a variable in declare.
+func declared(name string) string {
+	for _, v := range places {
+		if v.name == name {
+			return v.local
+		}
+	}
+	return strings.ToLower(name)
 }
 
 // declare makes the plan and tells the builder what it consists of.
@@ -245,11 +251,11 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	if u.program.Schedule.UsesNCCL() {
 		code = append(code, builderCall("Collectives", jen.Id("s").Dot("Type")))
 	}
-	if u.device {
+	if u.launches() {
 		code = append(code, setField("kernels",
 			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
-	return code
+	return append(code, u.declareCalls(expr)...)
 }
 
 // goExpr is the Go of an index expression.
@@ -272,7 +278,11 @@ func sizeOf(elements jen.Code) jen.Code { return jen.Id("s").Dot("Type").Dot("By
 func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 	written := u.program.Written()
 	for _, x := range u.program.Buffers {
-		value := builderCall(u.builder(x), jen.Lit(x.Name), sizeOf(expr(x.Elements)))
+		bytes := sizeOf(expr(x.Elements))
+		if n := x.ElementSize(0); n > 0 {
+			bytes = jen.Int64().Call(expr(hostir.Mul(hostir.Const(n), x.Elements).Simplify()))
+		}
+		value := builderCall(u.builder(x), jen.Lit(x.Name), bytes)
 		if x.Tensor.Root {
 			value = builderCall("Root", value)
 		}

@@ -23,7 +23,6 @@ type sublist struct {
 var constructors = map[string]constructor{
 	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
 	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
-	"DIDy":     {value: schedule.DIDy(""), fields: []string{"Count"}},
 	"Balanced": {value: schedule.Balanced(""), fields: []string{"Count"}},
 	"Stream":   {value: schedule.Stream(""), fields: []string{"Count"}},
 	"Linear": {value: schedule.Linear("", "", ""), fields: []string{"Out"},
@@ -36,6 +35,8 @@ var constructors = map[string]constructor{
 		lists: []sublist{{"In", 1, 2}, {"Then", 2, 0}}},
 	"Call": {value: schedule.Call("", "", ""), fields: []string{"Out", "Call", "Index"},
 		lists: []sublist{{"In", 3, 0}}},
+	"CallKernel": {value: schedule.CallKernel("", "", "", schedule.Kernel{}),
+		fields: []string{"Out", "Call", "Index", "Kernel"}, lists: []sublist{{"In", 4, 0}}},
 	"LayerNorm": {value: schedule.LayerNorm("", ""), lists: []sublist{{"In", 0, 2}}},
 
 	"Bias":    {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},

@@ -29,7 +29,11 @@ func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 
 // onRank is what rank c.Rank needs.
 func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
-	env := hostir.Env{"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
+	hosts := 1
+	if p.OverHosts() { // no other number takes more
+		hosts = c.Ranks
+	}
+	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N}.Place(c.Rank, c.Ranks, hosts)
 	maps.Copy(env, c.Extents)
 	maps.Copy(env, p.Constants)
 	for _, b := range p.Buffers {
@@ -37,7 +41,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if err != nil {
 			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
 		}
-		if bytes := elements * c.ElementSize; b.Owner == hostir.Plan {
+		if bytes := elements * b.ElementSize(c.ElementSize); b.Owner == hostir.Plan {
 			m.Staging += group.StagingBytes(bytes)
 		} else {
 			m.Buffers = append(m.Buffers, plan.BufferMemory{Name: b.Name, Bytes: bytes, Shared: b.Shared})
