@@ -214,7 +214,7 @@ func TestTokens(t *testing.T) {
 			}
 		})
 	}
-	hold(long, 3)
+	hold(long, 2)
 	for _, d := range decodings() {
 		hold(d, 1, 2, 3, 4)
 	}
