@@ -71,6 +71,7 @@ tools:
 	@$(MAKE) --no-print-directory toolchain || echo "no toolchain: PTX is checked by its stamps, not compiled again"
 
 example: ## decode with a tiny Llama on 1 to 4 simulated ranks, and hold its logits against float64
+	$(GO) test -count=1 ./docs/examples/llama/generated/programs
 	OVGEN_EXAMPLE=1 $(GO) test -count=1 -v -run 'TestTokens|TestLogits' ./docs/examples/llama
 
 mutants: ## break schedules, kernels and emitted Go, and see that it is noticed

@@ -35,12 +35,12 @@ type bucket struct {
 // buckets are those of the options.
 func (o Options) buckets(ranks int) (decode, prefill []*bucket) {
 	for _, n := range o.Decode {
-		decode = append(decode, &bucket{rows: n, wanted: up(n, ranks)})
+		decode = append(decode, &bucket{rows: n, wanted: multiple(n, ranks)})
 	}
 	for _, n := range o.Prefill {
 		b := &bucket{rows: n, prompt: true, wanted: ranks}
 		if n >= o.Many {
-			b.rows, b.spread = up(n, ranks), true
+			b.rows, b.spread = multiple(n, ranks), true
 		}
 		prefill = append(prefill, b)
 	}

@@ -213,7 +213,7 @@ func (c *completion) readStops() error {
 // writeTimeout bounds each write to a client, so that one that does not read is given up.
 const writeTimeout = 10 * time.Second
 
-// complete answers a request. An error that it returns is the answer; later ones go into the stream.
+// complete answers a request. An error that it returns is the answer; a later one is the last event of the stream.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.parse(r)
 	if err != nil {
@@ -226,76 +226,83 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := fmt.Sprintf("cmpl-%x", time.Now().UnixNano())
-	whole := Reply{ID: id, Object: "text_completion", Created: time.Now().Unix(), Model: s.Model, Choices: []Choice{{}}}
-	made, text := 0, &text{stops: c.stops}
-	emit := func(choice Choice) error { return nil }
-	if c.Stream {
-		w.Header().Set("Content-Type", "text/event-stream")
-		emit = func(choice Choice) error {
-			part := whole
-			part.Choices = []Choice{choice}
-			return event(w, part)
-		}
-	}
-	for {
+	a := answer{text: text{stops: c.stops}, bytes: s.Bytes, reply: Reply{ID: id,
+		Object: "text_completion", Created: time.Now().Unix(), Model: s.Model}}
+	for a.choice.Finish == nil {
 		var e Event
 		select {
 		case e = <-q.Made:
 		case <-ctx.Done():
 			return nil // the client has gone
 		}
-		part := Choice{Tokens: []int{}}
-		switch {
-		case e.Err != nil && c.Stream && made > 0:
-			return s.end(w, c, nil, e.Err)
-		case e.Err != nil:
+		if e.Err != nil && (!c.Stream || a.made == 0) {
 			return e.Err
-		case e.Finish != "":
-			part.Text, part.Finish = text.rest(), &e.Finish
-		default:
-			made++
-			part.Tokens = []int{e.Token}
-			if s.Bytes && e.Token < 256 {
-				part.Text = text.add(byte(e.Token))
-			}
-			if text.stopped {
-				stop := "stop"
-				part.Finish = &stop
-			}
 		}
-		all := &whole.Choices[0]
-		all.Text, all.Tokens, all.Finish = all.Text+part.Text, append(all.Tokens, part.Tokens...), part.Finish
-		if emit(part) != nil {
-			return nil // the client has gone
-		}
-		if part.Finish != nil {
+		if e.Err != nil {
+			_ = event(w, map[string]any{"error": problem(e.Err)})
 			break
 		}
+		if part := a.add(e); c.Stream && event(w, a.with(part)) != nil {
+			return nil // the client has gone
+		}
 	}
-	usage := &Usage{Prompt: len(c.prompt), Completion: made, Total: len(c.prompt) + made}
-	if c.Stream {
-		whole.Choices = []Choice{}
+	usage := &Usage{Prompt: len(c.prompt), Completion: a.made, Total: len(c.prompt) + a.made}
+	switch {
+	case !c.Stream:
+		whole := a.with(a.choice)
 		whole.Usage = usage
-		return s.end(w, c, &whole, nil)
-	}
-	whole.Usage = usage
-	send(w, http.StatusOK, whole)
-	return nil
-}
-
-// end is the last of a stream.
-func (s *Server) end(w http.ResponseWriter, c *completion, usage *Reply, err error) error {
-	if err != nil {
-		_ = event(w, map[string]any{"error": problem(err)})
-	} else if c.StreamUsage.Include {
-		_ = event(w, usage)
+		send(w, http.StatusOK, whole)
+		return nil
+	case c.StreamUsage.Include && a.choice.Finish != nil:
+		last := a.with()
+		last.Usage = usage
+		_ = event(w, last)
 	}
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 	return nil
 }
 
+// answer is what has been made for a request.
+type answer struct {
+	reply  Reply
+	choice Choice // all of it so far
+	text   text
+	bytes  bool
+	made   int
+}
+
+// add adds a token or the end, and returns what is new.
+func (a *answer) add(e Event) Choice {
+	part := Choice{Tokens: []int{}}
+	switch {
+	case e.Finish != "":
+		part.Text, part.Finish = a.text.rest(), &e.Finish
+	default:
+		a.made++
+		part.Tokens = append(part.Tokens, e.Token)
+		if a.bytes && e.Token < 256 {
+			part.Text = a.text.add(byte(e.Token))
+		}
+		if a.text.stopped {
+			stop := "stop"
+			part.Finish = &stop
+		}
+	}
+	a.choice.Text, a.choice.Finish = a.choice.Text+part.Text, part.Finish
+	a.choice.Tokens = append(a.choice.Tokens, part.Tokens...)
+	return part
+}
+
+// with is the reply with these choices.
+func (a *answer) with(choices ...Choice) Reply {
+	r := a.reply
+	r.Choices = append([]Choice{}, choices...)
+	return r
+}
+
 // event writes one event of a stream.
 func event(w http.ResponseWriter, x any) error {
+	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	_ = out.SetWriteDeadline(time.Now().Add(writeTimeout)) // a recorder of tests has none
 	b, err := json.Marshal(x)

@@ -171,12 +171,12 @@ func (r *Rank) stretches() int { return (r.Room + kernels.Stretch - 1) / kernels
 func (r *Rank) activate(m *loader) {
 	few, most := 0, 0 // rows of logits, and of all
 	for _, n := range r.Decode {
-		few, most = max(few, up(n, r.Ranks)), max(most, n)
+		few, most = max(few, multiple(n, r.Ranks)), max(most, n)
 	}
 	few = max(few, r.Ranks)
 	parts := most * r.Queries * r.stretches() * (2 + r.HeadSize)
 	for _, n := range r.Prefill {
-		most = max(most, up(n, r.Ranks))
+		most = max(most, multiple(n, r.Ranks))
 	}
 	rows := r.Type.Bytes(most * r.Hidden)
 	r.memory = activations{
@@ -187,8 +187,8 @@ func (r *Rank) activate(m *loader) {
 	}
 }
 
-// up is the next multiple.
-func up(n, of int) int { return (n + of - 1) / of * of }
+// multiple is the next multiple of a number.
+func multiple(n, of int) int { return (n + of - 1) / of * of }
 
 // loader fills device memory until something fails.
 type loader struct {
