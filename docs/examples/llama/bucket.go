@@ -65,14 +65,10 @@ func (b *bucket) shapes(c Config, x Cut, typ device.Type) shapes {
 	}
 }
 
-// Arena is what Config.Arena of a group must be for the plans of all buckets.
-func Arena(c Config, o Options, ranks int) (int64, error) {
-	x, err := NewCut(c, 0, ranks)
-	if err != nil {
-		return 0, err
-	}
+// planned is what the plans of all buckets need: Config.Arena of their group, and workspaces.
+func planned(c Config, o Options, x Cut) (arena, workspaces int64, err error) {
 	var staging, words int64
-	decoding, prefill := o.buckets(ranks)
+	decoding, prefill := o.buckets(x.Ranks)
 	for _, b := range append(decoding, prefill...) {
 		s := b.shapes(c, x, o.Type)
 		plans := []interface {
@@ -82,14 +78,14 @@ func Arena(c Config, o Options, ranks int) (int64, error) {
 			plans[0], plans[1] = reducescatteroneshot.Shape(s.embed), s.layer
 		}
 		for _, p := range plans {
-			m, err := p.Memory(ranks)
+			m, err := p.Memory(x.Ranks)
 			if err != nil {
-				return 0, err
+				return 0, 0, err
 			}
-			staging, words = max(staging, m.Staging), words+m.Words
+			staging, words, workspaces = max(staging, m.Staging), words+m.Words, max(workspaces, m.Workspace())
 		}
 	}
-	return group.ArenaBytes(staging, words), nil
+	return group.ArenaBytes(staging, words), workspaces, nil
 }
 
 // plan makes the plans of all buckets and captures their steps, the largest first.

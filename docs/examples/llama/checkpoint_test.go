@@ -217,3 +217,27 @@ func TestStartFails(t *testing.T) {
 		})
 	}
 }
+
+// TestNeeds counts what a model of 8B needs on each of two ranks, without making it.
+func TestNeeds(t *testing.T) {
+	c := Config{Vocabulary: 128256, Hidden: 4096, Intermediate: 14336, Layers: 32, Heads: 32, KeyHeads: 8, HeadSize: 128,
+		Positions: 8192, Epsilon: 1e-5, Theta: 500000}
+	needs, err := Spec{Ranks: 2, Options: Usual}.Needs(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const h, half, bf16, fp32 = 4096, 2, 2, 4
+	layer := (2*h*h+2*8*128*h+3*14336*h)*bf16/half + 2*h*bf16
+	vocabulary := 128256 / half * h
+	angles := Usual.Room * 64 * 2 * fp32
+	if want := int64(32*layer + vocabulary*(bf16+fp32) + h*bf16 + angles); needs.Weights != want {
+		t.Errorf("weights %d, want %d", needs.Weights, want)
+	}
+	if want := int64(2 * 32 * (64 + 1) * 4096 * 4 * 128 * bf16); needs.Cache != want {
+		t.Errorf("cache %d, want %d", needs.Cache, want)
+	}
+	if needs.Activations <= 0 || needs.Arena <= 0 || needs.Workspaces <= 0 {
+		t.Errorf("%v", needs)
+	}
+	t.Log(needs)
+}

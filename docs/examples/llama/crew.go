@@ -32,11 +32,12 @@ func (s Spec) open() (c Config, t *Tensors, arena int64, err error) {
 	if err = s.check(c); err != nil {
 		return c, nil, 0, err
 	}
-	if arena, err = Arena(c, s.Options, s.Ranks); err != nil {
+	needs, err := s.Needs(c)
+	if err != nil {
 		return c, nil, 0, err
 	}
 	t, err = OpenTensors(s.Model)
-	return c, t, arena, err
+	return c, t, needs.Arena, err
 }
 
 // Goroutines are ranks of this process.

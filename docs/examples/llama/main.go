@@ -63,6 +63,11 @@ func run(ctx context.Context) error {
 		return err
 	}
 	s.Room = min(s.Room, c.Positions)
+	needs, err := s.Needs(c)
+	if err != nil {
+		return err
+	}
+	log.Printf("each of %d ranks needs %v", s.Ranks, needs)
 	engine := NewEngine(func(ctx context.Context) (Crew, error) {
 		began := time.Now()
 		crew, err := s.start(ctx, *processes)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"ovgen/docs/examples/llama/kernels"
@@ -108,130 +107,8 @@ func said(err error) []byte {
 	return []byte(err.Error())
 }
 
-// load allocates and fills all device memory, before the first run of any rank.
-func (r *Rank) load(t *Tensors) (err error) {
-	if r.Cut, err = NewCut(r.Config, r.group.Rank(), r.group.Size()); err != nil {
-		return err
-	}
-	if r.kernels, err = kernels.Load(r.driver, r.Type); err != nil {
-		return err
-	}
-	if r.stream, err = device.NewStream(r.driver, device.Normal); err != nil {
-		return err
-	}
-	m := loader{r: r, tensors: t}
-	group := r.Heads / r.KeyHeads
-	r.heads = kernels.Heads{Queries: uint64(r.Queries), Keys: uint64(r.Keys), Group: uint64(group),
-		Offset: uint64(r.FirstQuery - r.FirstKey*group), Size: uint64(r.HeadSize),
-		Sequences: uint64(r.Sequences + 1), Room: uint64(r.Room), Angles: m.numbers(r.Angles(r.Room))}
-	h, d := r.Hidden, r.HeadSize
-	vocabulary := Part{Row: r.FirstToken(), Rows: r.Tokens, Columns: h}
-	r.embedding = m.weight("model.embed_tokens.weight", []int{r.Vocabulary, h}, vocabulary, r.Type)
-	name := "lm_head.weight"
-	if r.Tied {
-		name = "model.embed_tokens.weight"
-	}
-	r.head = m.weight(name, []int{r.Vocabulary, h}, vocabulary, device.FP32)
-	r.norm = m.vector("model.norm.weight")
-	query := Part{Row: r.FirstQuery * d, Rows: r.Queries * d, Columns: h}
-	key := Part{Row: r.FirstKey * d, Rows: r.Keys * d, Columns: h}
-	up := Part{Row: r.Rank() * r.Columns, Rows: r.Columns, Columns: h}
-	for i := range r.Layers {
-		at := fmt.Sprintf("model.layers.%d.", i)
-		r.layers = append(r.layers, layer{
-			norm:   m.vector(at + "input_layernorm.weight"),
-			query:  m.weight(at+"self_attn.q_proj.weight", []int{r.Heads * d, h}, query, r.Type),
-			key:    m.weight(at+"self_attn.k_proj.weight", []int{r.KeyHeads * d, h}, key, r.Type),
-			value:  m.weight(at+"self_attn.v_proj.weight", []int{r.KeyHeads * d, h}, key, r.Type),
-			output: m.weight(at+"self_attn.o_proj.weight", []int{h, r.Heads * d}, transposed(query), r.Type),
-			norm2:  m.vector(at + "post_attention_layernorm.weight"),
-			gate:   m.weight(at+"mlp.gate_proj.weight", []int{r.Intermediate, h}, up, r.Type),
-			up:     m.weight(at+"mlp.up_proj.weight", []int{r.Intermediate, h}, up, r.Type),
-			down:   m.weight(at+"mlp.down_proj.weight", []int{h, r.Intermediate}, transposed(up), r.Type),
-			keys:   m.alloc(r.cacheBytes()), values: m.alloc(r.cacheBytes()),
-		})
-	}
-	r.activate(&m)
-	return m.err
-}
-
-// transposed is the part of the second product's weight that belongs to a part of the first one's.
-func transposed(p Part) Part { return Part{Rows: p.Columns, Column: p.Row, Columns: p.Rows} }
-
 // Rank is the rank's number.
 func (r *Rank) Rank() int { return r.Cut.Rank }
-
-func (r *Rank) cacheBytes() int64 {
-	return r.Type.Bytes((r.Sequences + 1) * r.Room * r.Keys * r.HeadSize)
-}
-
-// stretches are the parts in which attention of one row takes the context.
-func (r *Rank) stretches() int { return (r.Room + kernels.Stretch - 1) / kernels.Stretch }
-
-func (r *Rank) activate(m *loader) {
-	few, most := 0, 0 // rows of logits, and of all
-	for _, n := range r.Decode {
-		few, most = max(few, multiple(n, r.Ranks)), max(most, n)
-	}
-	few = max(few, r.Ranks)
-	parts := most * r.Queries * r.stretches() * (2 + r.HeadSize)
-	for _, n := range r.Prefill {
-		most = max(most, multiple(n, r.Ranks))
-	}
-	rows := r.Type.Bytes(most * r.Hidden)
-	r.memory = activations{
-		input: m.alloc(4 * int64(3*most+few)), embedded: m.alloc(rows), x: [2]device.Ptr{m.alloc(rows), m.alloc(rows)},
-		parts: m.alloc(4 * int64(parts)), last: m.alloc(4 * int64(few/r.Ranks*r.Hidden)),
-		logits: m.alloc(4 * int64(few*r.Tokens)), best: m.alloc(kernels.PairBytes * int64(few)),
-		all: m.alloc(kernels.PairBytes * int64(few*r.Ranks)), next: m.alloc(4 * int64(few)),
-	}
-}
-
-// multiple is the next multiple of a number.
-func multiple(n, of int) int { return (n + of - 1) / of * of }
-
-// loader fills device memory until something fails.
-type loader struct {
-	r       *Rank
-	tensors *Tensors
-	err     error
-}
-
-func (m *loader) alloc(bytes int64) (at device.Ptr) {
-	if m.err == nil {
-		at, m.err = m.r.driver.MemAlloc(max(bytes, 16))
-	}
-	return at
-}
-
-func (m *loader) fill(data []byte) device.Ptr {
-	at := m.alloc(int64(len(data)))
-	if m.err == nil {
-		m.err = m.r.driver.MemcpyHtoD(at, data)
-	}
-	return at
-}
-
-func (m *loader) numbers(list []float32) device.Ptr {
-	data := make([]byte, 0, 4*len(list))
-	for _, x := range list {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
-	}
-	return m.fill(data)
-}
-
-func (m *loader) weight(name string, shape []int, p Part, typ device.Type) device.Ptr {
-	if m.err != nil {
-		return 0
-	}
-	var data []byte
-	data, m.err = m.tensors.Read(name, shape, p, typ)
-	return m.fill(data)
-}
-
-func (m *loader) vector(name string) device.Ptr {
-	return m.weight(name, []int{m.r.Hidden}, Part{Rows: 1, Columns: m.r.Hidden}, m.r.Type)
-}
 
 // Batch is the rows of one step: either rows of a prompt, which follow each other in one sequence, or one row each of
 // several sequences.
